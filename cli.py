@@ -1,0 +1,6 @@
+"""`python cli.py ...` in a clone is the `setsearch` command."""
+
+from setsearch.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""setsearch: give it a few examples, get the rest of the set.
+
+    import setsearch
+
+    index = setsearch.open("news.db")
+    for hit in index.items("terms").expand(["warrior", "soldier"], k=10):
+        print(hit.rank, hit.item, hit.score)
+
+Bayesian Sets (Ghahramani and Heller, NIPS 2005) on an inverted index in SQLite. Stable is what `__all__` names.
+"""
+
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from setsearch import errors
+from setsearch.errors import SetsearchError
+
+if TYPE_CHECKING:
+    from setsearch.expansion import Contribution, Explanation, Hit, Reading, SetFeature
+    from setsearch.index import Index
+    from setsearch.writer import Item
+
+__version__ = "0.1.0"
+__all__ = [
+    "Contribution",
+    "Explanation",
+    "Hit",
+    "Index",
+    "Item",
+    "Reading",
+    "SetFeature",
+    "SetsearchError",
+    "errors",
+    "open",
+]
+
+_HOMES = {"Index": "index", "Item": "writer"}  # all others live in expansion
+
+
+def open(place: str | Path | sqlite3.Connection, *, create: bool = False, timeout: float = 5.0) -> "Index":
+    """The index in a database: a path, or a connection of the host application's.
+
+    With `create` a path that does not exist is a new database; it appears with the first write. `timeout` is how
+    many seconds a write waits for another writer. A lent connection keeps its transaction, row factory and tables;
+    inside its transaction, writes are the host's to commit.
+
+    Raises MissingDatabase.
+    """
+    from setsearch.database import Database
+    from setsearch.index import Index
+    from setsearch.text import ANALYZER, word_counts
+
+    return Index(Database(place, create=create, timeout=timeout), word_counts, ANALYZER)
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded on demand, so that the command line starts without numpy where it does not need it.
+    if name in __all__:
+        from importlib import import_module
+
+        return getattr(import_module(f"setsearch.{_HOMES.get(name, 'expansion')}"), name)
+    raise AttributeError(f"module 'setsearch' has no attribute {name!r}")

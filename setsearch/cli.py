@@ -1,0 +1,295 @@
+"""The command line: `setsearch index`, `expand`, `explain`, `features`, `delete`, `info`, `check`.
+
+Data goes to stdout, messages and progress to stderr. Exit codes: 0, 1 for a mistake in the data or the database, 2
+for wrong usage.
+"""
+
+import functools
+import inspect
+import sqlite3
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+import setsearch
+from setsearch.errors import SetsearchError, UsageError
+from setsearch.printing import Show, print_json, print_lines, print_table, printer
+
+if TYPE_CHECKING:
+    from setsearch.expansion import ModelOptions
+    from setsearch.sources import Columns
+
+app = typer.Typer(
+    help="Give it a few examples, get the rest of the set.",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+T = TypeVar("T")
+Command = Callable[..., None]
+DB = Annotated[Path, typer.Argument(metavar="DB", help="The database file.", show_default=False)]
+Seeds = Annotated[list[str], typer.Argument(metavar="SEED...", help="Examples of the set.", show_default=False)]
+Items = Annotated[str | None, typer.Option(metavar="NAME", help="What to rank: terms, documents, or a column.")]
+Top = Annotated[int, typer.Option("-k", metavar="K", help="How many.")]
+Timeout = Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait for another writer.", min=0)]
+
+
+def scoring(
+    *,
+    model: Annotated[str, typer.Option(metavar="NAME", help="bernoulli: the paper's exact model.")] = "bernoulli",
+    strength: Annotated[float, typer.Option(metavar="K", help="Strength of the prior; the paper's is 2.")] = 2.0,
+    binarize: Annotated[
+        str, typer.Option(metavar="RULE", help="What counts as having a feature: presence, twice-mean.")
+    ] = "presence",
+) -> "ModelOptions":
+    """How to score."""
+    return {"model": model, "strength": strength, "binarize": binarize}
+
+
+def columns_of(
+    *,
+    id: Annotated[str, typer.Option(metavar="COL", help="Column with the ids of documents.")] = "id",
+    text: Annotated[list[str] | None, typer.Option(metavar="COL", help="Column with text; repeat for more.")] = None,
+    title: Annotated[str | None, typer.Option(metavar="COL", help="Column with titles to show.")] = None,
+    items: Annotated[str | None, typer.Option(metavar="COL", help="A relation: column with the items.")] = None,
+    features: Annotated[str | None, typer.Option(metavar="COL", help="A relation: column with the features.")] = None,
+    count: Annotated[str | None, typer.Option(metavar="COL", help="A relation: column with counts.")] = None,
+) -> "Columns":
+    """Which columns of the input are what."""
+    from setsearch.sources import Columns
+
+    return Columns(id, tuple(text or ["text"]), title, items, features, count)
+
+
+def options(**groups: Callable[..., Any]) -> Callable[[Command], Command]:
+    """Give a command the options of whole groups: each named parameter is what its group makes of them."""
+
+    def decorate(command: Command) -> Command:
+        own = inspect.signature(command)
+        members = {name: inspect.signature(group).parameters for name, group in groups.items()}
+
+        @functools.wraps(command)
+        def run(*args: Any, **given: Any) -> None:
+            made = {name: groups[name](**{key: given.pop(key) for key in members[name]}) for name in groups}
+            command(*args, **given, **made)
+
+        kept = [parameter for name, parameter in own.parameters.items() if name not in groups]
+        added = [parameter for group in members.values() for parameter in group.values()]
+        run.__signature__ = own.replace(parameters=kept + added)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in kept + added}
+        return run
+
+    return decorate
+
+
+def main() -> None:
+    """Run the command line; a mistake becomes one line on stderr and an exit code, never a traceback."""
+    try:
+        code = app(standalone_mode=False)
+    except SetsearchError as error:
+        code = _fail(str(error), error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        code = _fail("stopped; nothing was changed", 130)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone, and is not to be told
+        code = 0
+    except MemoryError:
+        code = _fail("out of memory; nothing was changed", 1)
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # a usage error of the click that typer carries has one
+            raise
+        code = _fail(" ".join(error.format_message().split()) + " (see --help)", 2)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+@app.command("index")
+@options(columns=columns_of)
+def index_command(
+    db: DB,
+    sources: Annotated[list[str] | None, typer.Argument(metavar="SOURCE...", show_default=False)] = None,
+    *,
+    table: Annotated[str | None, typer.Option(metavar="NAME", help="Read a table of the SQLite database.")] = None,
+    columns: "Columns",
+    replace: Annotated[bool, typer.Option("--replace", help="Put this in the place of what is there.")] = False,
+    errors: Annotated[str, typer.Option(metavar="HOW", help="Unreadable input: strict, replace, skip.")] = "strict",
+    timeout: Timeout = 5.0,
+) -> None:
+    """Index texts or a relation; items that exist are updated by id.
+
+    A SOURCE is a folder of .txt and .md files, a .txt, .md, .jsonl, .csv or .tsv file (also .gz), - for JSONL on
+    standard input, or, with --table, an SQLite database (default: DB itself). With --items and --features each row
+    says "this item has this feature"; give all rows of an item in one call.
+    """
+    from setsearch.sources import Reader
+
+    if errors not in ("strict", "replace", "skip"):
+        raise UsageError(f"--errors is strict, replace or skip, not {errors!r}")
+    if not sources and table is None:
+        raise UsageError("no source: give a folder, files, - for standard input, or --table NAME")
+    host = None
+    if table is not None and not sources:
+        if not db.is_file():
+            raise SetsearchError(f"{db} is not there, so it has no table {table!r} to index")
+        host = sqlite3.connect(db, timeout=timeout)
+    reader = Reader(columns, errors, _say, table, host)
+    try:
+        with setsearch.open(host or db, create=True, timeout=timeout) as index:
+            write = index.replace if replace else index.update
+            written = write(_progress(reader.read(sources or [])), columns.relation or ("documents", "terms"))
+            _say_indexed(index.info(), written, str(db))
+    finally:
+        if host is not None:
+            host.close()
+
+
+@app.command()
+@options(model=scoring, show=printer)
+def expand(
+    db: DB,
+    seeds: Seeds,
+    *,
+    items: Items = None,
+    k: Top = 10,
+    model: "ModelOptions",
+    exclude: Annotated[list[str] | None, typer.Option(metavar="SEED", help="Leave out; repeat for more.")] = None,
+    keep_seeds: Annotated[bool, typer.Option("--keep-seeds", help="Rank the seeds too.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show the features behind each score.")] = False,
+    show: Show,
+) -> None:
+    """Give a few examples, get the rest of the set."""
+    with setsearch.open(db) as index:
+        hits = index.items(items).expand(
+            seeds, k, exclude=exclude or (), keep_seeds=keep_seeds, explain=explain, **model
+        )
+    rows = []
+    for hit in hits:
+        row: dict[str, Any] = {"rank": hit.rank, "item": hit.item, "score": hit.score}
+        if any(other.title for other in hits):
+            row["title"] = hit.title
+        if explain:
+            row["features"] = _contributions(hit.features)
+        rows.append(row)
+    show(rows)
+
+
+@app.command("explain")
+@options(model=scoring, show=printer)
+def explain_command(
+    db: DB,
+    item: Annotated[str, typer.Argument(metavar="ITEM", help="Whose score to explain.", show_default=False)],
+    seeds: Seeds,
+    *,
+    items: Items = None,
+    model: "ModelOptions",
+    show: Show,
+) -> None:
+    """The parts that sum to an item's score: the constant, the base, and the features shared with the seeds."""
+    with setsearch.open(db) as index:
+        found = index.items(items).explain(seeds, item, **model)
+    if show in (print_json, print_lines):
+        whole = {"item": found.item, "title": found.title, "score": found.score, "constant": found.constant}
+        features = _contributions(found.features)
+        print_lines([whole | {"base": found.base, "features": features}])
+        return
+    parts: list[dict[str, Any]] = [
+        {"part": "constant", "weight": found.constant},
+        {"part": "base", "weight": found.base},
+    ]
+    parts += [{"part": _label(part.feature, part.title), "weight": part.weight} for part in found.features]
+    show([*parts, {"part": f"score of {_label(found.item, found.title)}", "weight": found.score}])
+
+
+@app.command()
+@options(model=scoring, show=printer)
+def features(
+    db: DB,
+    seeds: Seeds,
+    *,
+    items: Items = None,
+    k: Top = 10,
+    model: "ModelOptions",
+    show: Show,
+) -> None:
+    """The features that define a set, by weight."""
+    with setsearch.open(db) as index:
+        found = index.items(items).features(seeds, k, **model)
+    rows = [part._asdict() for part in found]
+    titled = any(row["title"] for row in rows)
+    show(rows if titled else [{key: row[key] for key in row if key != "title"} for row in rows])
+
+
+@app.command()
+def delete(
+    db: DB,
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="What to delete.", show_default=False)],
+    *,
+    timeout: Timeout = 5.0,
+) -> None:
+    """Delete items by id."""
+    with setsearch.open(db, timeout=timeout) as index:
+        _say(f"deleted {index.delete(ids)} from {db}")
+
+
+@app.command()
+def info(
+    db: DB, *, json: Annotated[bool, typer.Option("--json", help="One JSON object (default when piped).")] = False
+) -> None:
+    """What a database holds, and the defaults."""
+    with setsearch.open(db) as index:
+        found = index.info()
+    if json or not sys.stdout.isatty():
+        print_lines([found])
+        return
+    print_table(found["readings"])
+    print("defaults: " + ", ".join(f"{key} {value}" for key, value in found["defaults"].items()))
+
+
+@app.command()
+def check(db: DB) -> None:
+    """Recompute every statistic from the stored lists, and compare."""
+    with setsearch.open(db) as index:
+        problems = index.check()
+    if problems:
+        raise SetsearchError(f"{db}: {'; '.join(problems)}; index the collection again")
+    _say(f"{db} is sound")
+
+
+def _contributions(parts: Iterable[Any]) -> list[dict[str, Any]]:
+    return [{key: value for key, value in part._asdict().items() if value is not None} for part in parts]
+
+
+def _label(name: str, title: str | None) -> str:
+    return f"{name} ({title})" if title else name
+
+
+def _fail(message: str, code: int) -> int:
+    _say("Error: " + " ".join(message.splitlines()))
+    return code
+
+
+def _say(message: str) -> None:
+    print(message.encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
+
+
+def _say_indexed(found: dict[str, Any], written: int, db: str) -> None:
+    parts = [f"{r['item_count']:,} {r['items']}" for r in found["readings"]]
+    _say(f"indexed {written:,}; {db} now holds {', '.join(parts)}")
+
+
+def _progress(items: Iterable[T]) -> Iterator[T]:
+    """Count on stderr what goes by, once it takes longer than a second."""
+    from rich.console import Console
+    from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.completed:,.0f} read"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, refresh_per_second=2) as progress:
+        task = progress.add_task("", total=None)
+        for count, item in enumerate(items, 1):
+            yield item
+            if count % 1000 == 0:
+                progress.update(task, completed=count)

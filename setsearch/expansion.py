@@ -1,0 +1,285 @@
+"""From seeds to the rest of the set: seeds -> model -> postings -> ranked hits, and why."""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import NamedTuple, TypedDict, Unpack
+
+import numpy as np
+
+from setsearch.binarization import BINARIZATIONS
+from setsearch.errors import AmbiguousItem, InvalidParameter, NoSeeds, NothingToRank, UnknownItem
+from setsearch.models import Model, Query, Seeds, make_model
+from setsearch.names import Kind
+from setsearch.postings import Ints
+from setsearch.scoring import Floats, accumulate, start_from, to_lattice, top_k
+from setsearch.snapshot import Base, Snapshot
+
+Analyze = Callable[[str], Sequence[str] | Mapping[str, int]]
+
+
+class ModelOptions(TypedDict, total=False):
+    """How to score. `model`: "bernoulli"; `strength`: k of its prior, 2 in the paper; `binarize`: which counts are
+    ones, "presence" or "twice-mean"."""
+
+    model: str
+    strength: float
+    binarize: str
+
+
+class Contribution(NamedTuple):
+    """What one feature adds to a score, in nats."""
+
+    feature: str
+    weight: float
+    title: str | None = None
+
+
+class Hit(NamedTuple):
+    """An item of the expanded set; `score` in nats. `features` is filled where an explanation was asked for."""
+
+    rank: int
+    item: str
+    score: float
+    title: str | None = None
+    features: tuple[Contribution, ...] = ()
+
+
+class SetFeature(NamedTuple):
+    """A feature of a set: its weight in nats, how many seeds have it, how many items have it."""
+
+    rank: int
+    feature: str
+    weight: float
+    seeds: int
+    document_frequency: int
+    title: str | None = None
+
+
+class Explanation(NamedTuple):
+    """Why an item has its score: `score` = `constant` + `base` + the sum of the weights of `features`, in nats."""
+
+    item: str
+    score: float
+    constant: float
+    base: float
+    features: tuple[Contribution, ...]
+    title: str | None = None
+
+
+@dataclass(frozen=True)
+class _Weighed:
+    """A set of seeds, weighed: everything that scores an item."""
+
+    seeds: list[int]
+    features: Seeds
+    df: Ints
+    weights: Floats
+    base: Base
+    constant: float
+    twice_mean: bool
+
+
+class Reading:
+    """Items of one kind, described by features of another: what `index.items(name)` returns.
+
+    Safe to share between threads; nothing of a query is kept on it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        snapshot: Callable[[], AbstractContextManager[tuple[sqlite3.Cursor, Snapshot]]],
+        analyze: Analyze,
+    ) -> None:
+        self.name = name
+        self._snapshot = snapshot
+        self._analyze = analyze
+
+    def expand(
+        self,
+        seeds: Iterable[str],
+        k: int = 10,
+        *,
+        exclude: Iterable[str] = (),
+        keep_seeds: bool = False,
+        explain: bool = False,
+        **options: Unpack[ModelOptions],
+    ) -> list[Hit]:
+        """The k items that belong most with the seeds, best first; equal scores in the order of their ids.
+
+        With the model "bernoulli" a score is the natural logarithm of p(x | D) / p(x), equation (12) of the paper,
+        its constant included. Every item is ranked, those that share nothing with the seeds too. Seeds are left out
+        unless `keep_seeds`; `exclude` leaves out more; `explain` fills the `features` of the hits.
+
+        Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
+        """
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+            raise InvalidParameter(f"k must be a whole number from 1 on, not {k!r}")
+        excluded = _several(exclude, "exclude")
+        with self._snapshot() as (cursor, snapshot):
+            weighed = self._weigh(cursor, snapshot, seeds, options)
+            left_out = [self._resolve(cursor, snapshot, name) for name in excluded]
+            scores = start_from(weighed.base.items)
+            lists = snapshot.lists(cursor, weighed.features.features, weighed.twice_mean)
+            accumulate(scores, lists, weighed.weights)
+            scores[left_out if keep_seeds else left_out + weighed.seeds] = -np.inf
+            best = top_k(scores, int(k), lambda: snapshot.ranks(cursor))
+            if not len(best):
+                raise NothingToRank(
+                    f"all {snapshot.items.size} {snapshot.items.name} are seeds or excluded, none is left to rank; "
+                    "give fewer seeds, or keep them in the ranking (--keep-seeds)"
+                )
+            names = snapshot.items.describe(cursor, best.tolist())
+            found = scores[best] + weighed.constant
+            reasons = self._reasons(cursor, snapshot, weighed, best.tolist()) if explain else {}
+        return [
+            Hit(rank, names[id][0], score, names[id][1], reasons.get(id, ()))
+            for rank, (id, score) in enumerate(zip(best.tolist(), found.tolist(), strict=True), 1)
+        ]
+
+    def explain(self, seeds: Iterable[str], item: str, **options: Unpack[ModelOptions]) -> Explanation:
+        """The parts that sum to the score of one item, its features by weight. Raises as `expand` does."""
+        with self._snapshot() as (cursor, snapshot):
+            weighed = self._weigh(cursor, snapshot, seeds, options)
+            id = self._resolve(cursor, snapshot, item)
+            features = self._reasons(cursor, snapshot, weighed, [id])[id]
+            base = float(weighed.base.items[id])
+            name, title = snapshot.items.describe(cursor, [id])[id]
+        score = base + weighed.constant + sum(part.weight for part in features)
+        return Explanation(name, score, weighed.constant, base, features, title)
+
+    def features(self, seeds: Iterable[str], k: int = 10, **options: Unpack[ModelOptions]) -> list[SetFeature]:
+        """The k features that define the set, by weight (table 4 of the paper). Raises as `expand` does."""
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+            raise InvalidParameter(f"k must be a whole number from 1 on, not {k!r}")
+        with self._snapshot() as (cursor, snapshot):
+            weighed = self._weigh(cursor, snapshot, seeds, options)
+            ids = weighed.features.features.tolist()
+            names = snapshot.features.describe(cursor, ids)
+        columns = (ids, weighed.weights.tolist(), weighed.features.having.tolist(), weighed.df.tolist())
+        rows = sorted(zip(*columns, strict=True), key=lambda row: (-row[1], names[row[0]][0]))[:k]
+        return [
+            SetFeature(rank, names[id][0], weight, having, df, names[id][1])
+            for rank, (id, weight, having, df) in enumerate(rows, 1)
+        ]
+
+    def item_count(self) -> int:
+        """n, the number of items."""
+        with self._snapshot() as (_, snapshot):
+            return snapshot.items.size
+
+    def feature_count(self) -> int:
+        """The number of features that the index knows."""
+        with self._snapshot() as (_, snapshot):
+            return snapshot.features.size
+
+    def document_frequency(self, feature: str) -> int:
+        """The number of items that have a feature; 0 for one that the index does not know."""
+        return len(self.postings(feature))
+
+    def postings(self, feature: str) -> dict[str, int]:
+        """The items that have a feature, with counts, in the order of their ids."""
+        with self._snapshot() as (cursor, snapshot):
+            id = snapshot.features.find_one(cursor, feature)
+            entries = snapshot.postings.read(cursor, [] if id is None else [id])
+            return _named(cursor, snapshot.items, entries.ids, entries.counts)
+
+    def features_of(self, item: str) -> dict[str, int]:
+        """The features that an item has, with counts, in the order of their ids; raises UnknownItem."""
+        with self._snapshot() as (cursor, snapshot):
+            entries = snapshot.forward.read(cursor, [self._resolve(cursor, snapshot, item)])
+            return _named(cursor, snapshot.features, entries.ids, entries.counts)
+
+    def _weigh(
+        self, cursor: sqlite3.Cursor, snapshot: Snapshot, names: Iterable[str], options: ModelOptions
+    ) -> _Weighed:
+        """Seeds to active features and their weights on the lattice, base and constant."""
+        model, twice_mean = _parse(options)
+        seeds = list(dict.fromkeys(self._resolve(cursor, snapshot, name) for name in _several(names, "seeds")))
+        if not seeds:
+            raise NoSeeds(f"no seeds; give at least one of the {snapshot.items.size} {snapshot.items.name}")
+        entries = snapshot.features_of(cursor, seeds, twice_mean)
+        active, having = np.unique(entries.ids, return_counts=True)
+        features = Seeds(active, having.astype(np.int64), len(seeds))
+        if twice_mean:
+            df = snapshot.frequencies(cursor, twice_mean)[active]
+        else:
+            df = np.fromiter(map(len, snapshot.lists(cursor, active, twice_mean)), np.int64, len(active))
+        query: Query = model.query(features, df, snapshot.items.size)
+        base = snapshot.base(cursor, model, len(seeds), twice_mean)
+        constant = float(to_lattice(np.array([base.constant + query.constant]))[0])
+        return _Weighed(seeds, features, df, to_lattice(query.weights), base, constant, twice_mean)
+
+    def _reasons(
+        self, cursor: sqlite3.Cursor, snapshot: Snapshot, weighed: _Weighed, items: list[int]
+    ) -> dict[int, tuple[Contribution, ...]]:
+        """The active features of each item with their weights, the heaviest first."""
+        entries = snapshot.features_of(cursor, items, weighed.twice_mean)
+        active = weighed.features.features
+        place = np.minimum(np.searchsorted(active, entries.ids), max(len(active) - 1, 0))
+        shared = active[place] == entries.ids if len(active) else np.zeros(len(entries.ids), bool)
+        ids = entries.ids[shared].tolist()
+        names = snapshot.features.describe(cursor, sorted(set(ids)))
+        reasons: dict[int, list[Contribution]] = {item: [] for item in items}
+        weights = weighed.weights[place[shared]].tolist()
+        for item, id, weight in zip(entries.lists[shared].tolist(), ids, weights, strict=True):
+            reasons[item].append(Contribution(names[id][0], weight, names[id][1]))
+        return {
+            item: tuple(sorted(parts, key=lambda part: (-part.weight, part.feature))) for item, parts in reasons.items()
+        }
+
+    def _resolve(self, cursor: sqlite3.Cursor, snapshot: Snapshot, name: str) -> int:
+        """The item that is meant: by id, by id as the analyzer writes it, by title if only one has it."""
+        kind = snapshot.items
+        if not isinstance(name, str):
+            raise InvalidParameter(f"an item is named by its id, a text, not by {name!r}")
+        try:
+            for candidate in self._forms(name, snapshot):
+                id = kind.find_one(cursor, candidate)
+                if id is not None:
+                    return id
+            titled = kind.titled(cursor, name)
+        except UnicodeEncodeError:
+            titled = []
+        if len(titled) == 1:
+            return titled[0][0]
+        if titled:
+            ids = ", ".join(repr(id) for _, id in titled)
+            raise AmbiguousItem(f"{name!r} is the title of several {kind.name}; name one by its id: {ids}")
+        near = kind.near(cursor, name) if name.isprintable() else []
+        hint = (
+            f"did you mean {' or '.join(map(repr, near))}?" if near else "look at what is there with `setsearch info`"
+        )
+        raise UnknownItem(f"no {name!r} among the {kind.size} {kind.name}; {hint}")
+
+    def _forms(self, name: str, snapshot: Snapshot) -> Iterator[str]:
+        yield name
+        if snapshot.transposed and snapshot.relation.analyzer:
+            analyzed = list(self._analyze(name))
+            if len(analyzed) == 1 and analyzed[0] != name:
+                yield analyzed[0]
+
+
+def _parse(options: ModelOptions) -> tuple[Model, bool]:
+    binarize = options.get("binarize", "presence")
+    if binarize not in BINARIZATIONS:
+        raise InvalidParameter(f"binarize is one of {', '.join(BINARIZATIONS)}, not {binarize!r}")
+    unknown = set(options) - {"model", "strength", "binarize"}
+    if unknown:
+        raise TypeError(f"unknown option {min(unknown)!r}; there is model, strength, binarize")
+    model = make_model(options.get("model", "bernoulli"), float(options.get("strength", 2.0)))
+    return model, binarize == "twice-mean"
+
+
+def _several(names: Iterable[str], what: str) -> list[str]:
+    if isinstance(names, str):
+        raise InvalidParameter(f"{what} is a list of ids, not the one text {names!r}; write [{names!r}]")
+    return list(names)
+
+
+def _named(cursor: sqlite3.Cursor, kind: Kind, ids: Ints, counts: Ints) -> dict[str, int]:
+    names = kind.describe(cursor, ids.tolist())
+    pairs = zip(ids.tolist(), counts.tolist(), strict=True)
+    return dict(sorted((names[id][0], count) for id, count in pairs))

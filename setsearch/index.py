@@ -1,0 +1,200 @@
+"""`Index`: what a database holds, how it is written, and its readings."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from types import TracebackType
+from typing import Any
+
+from setsearch.audit import audit
+from setsearch.database import Database
+from setsearch.errors import InvalidItem, NoIndex, SetsearchError, UnknownReading
+from setsearch.expansion import Analyze, Reading
+from setsearch.relation import Relation, create_relation, current_stamp, load_relations
+from setsearch.snapshot import Snapshot
+from setsearch.writer import Item, Writer
+
+TEXT = ("documents", "terms")  # the relation of a text collection
+
+Features = str | Sequence[str] | Mapping[str, int]
+Writable = Item | tuple[str, Features] | tuple[str, Features, str | None]
+
+
+class Index:
+    """Relations of items and features in one SQLite database. Made by `setsearch.open`.
+
+    Every call that writes is one transaction. Reading is safe from several threads.
+    """
+
+    def __init__(self, database: Database, analyze: Analyze, analyzer: str) -> None:
+        self._database = database
+        self._analyze = analyze
+        self._analyzer = analyzer
+        self._snapshots: dict[str, Snapshot] = {}
+
+    def __enter__(self) -> "Index":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files that we opened; a connection of the host's stays open."""
+        self._database.close()
+
+    def add(self, items: Iterable[Writable], relation: tuple[str, str] | None = None) -> int:
+        """Add items; returns how many.
+
+        An item is `(id, features)` or `(id, features, title)`; features are a text, a list of features (repeated ones
+        count), or a mapping of features to counts. `relation` names items and features, ("film", "user") for
+        example; by default the only relation of the index, or a text collection, ("documents", "terms").
+
+        Raises DuplicateItem where an id is there already or comes twice, InvalidItem; then nothing was written.
+        """
+        return self._write(items, relation, replace=False)
+
+    def update(self, items: Iterable[Writable], relation: tuple[str, str] | None = None) -> int:
+        """Add items, and give those that exist the new features and title; returns how many. Otherwise as `add`."""
+        return self._write(items, relation, replace=True)
+
+    def replace(self, items: Iterable[Writable], relation: tuple[str, str] | None = None) -> int:
+        """Put these items in the place of everything that the relation holds. Otherwise as `add`."""
+        return self._write(items, relation, replace=False, empty=True)
+
+    def delete(self, ids: Iterable[str], relation: tuple[str, str] | None = None) -> int:
+        """Delete items by id; returns how many. Raises UnknownItem; then nothing was deleted."""
+        names = list(dict.fromkeys([ids] if isinstance(ids, str) else ids))
+        with self._database.write() as cursor:
+            found = _find_relation(load_relations(cursor), relation)
+            if found is None:
+                raise NoIndex(f"{self._database} holds no setsearch index to delete from")
+            return Writer(cursor, found).delete(names)
+
+    def items(self, name: str | None = None) -> Reading:
+        """The reading that ranks `name`: "documents", "terms", or a column of a relation.
+
+        By default the terms of a text collection, else the items of the relation. Raises UnknownReading.
+        """
+        with self._database.read() as cursor:
+            relations = load_relations(cursor)
+        if name is None:
+            name = _default_reading(relations, str(self._database))
+        if name not in _readings(relations):
+            raise UnknownReading(
+                f"the index has no {name!r}; it has {', '.join(_readings(relations)) or 'nothing yet'}"
+            )
+        return Reading(name, partial(self._snapshot, name), self._analyze)
+
+    def info(self) -> dict[str, Any]:
+        """What the index holds: readings with the counts of items, features and postings, revision, defaults."""
+        with self._database.read() as cursor:
+            relations = load_relations(cursor)
+            postings = {relation.id: relation.postings.entry_count(cursor) for relation in relations}
+        readings = [
+            {
+                "items": kind.name,
+                "features": other.name,
+                "item_count": kind.size,
+                "feature_count": other.size,
+                "posting_count": postings[relation.id],
+                "revision": relation.revision,
+                "text": relation.analyzer is not None,
+            }
+            for relation in relations
+            for kind, other in ((relation.items, relation.features), (relation.features, relation.items))
+        ]
+        return {
+            "readings": readings,
+            "revision": sum(relation.revision for relation in relations),
+            "defaults": {
+                "items": _default_reading(relations, str(self._database)),
+                "model": "bernoulli",
+                "strength": 2.0,
+                "binarize": "presence",
+            },
+        }
+
+    def check(self) -> list[str]:
+        """What is wrong with the stored lists and statistics, one line each; nothing in a sound index."""
+        with self._database.read() as cursor:
+            return [line for relation in load_relations(cursor) for line in audit(cursor, relation)]
+
+    def _write(
+        self, items: Iterable[Writable], names: tuple[str, str] | None, replace: bool, empty: bool = False
+    ) -> int:
+        with self._database.write() as cursor:
+            relations = load_relations(cursor)
+            relation = _find_relation(relations, names)
+            if relation is None:
+                analyzer = self._analyzer if names in (None, TEXT) else None
+                relation = create_relation(cursor, *(names or TEXT), analyzer)
+            elif empty:
+                relation.clear(cursor)
+            return Writer(cursor, relation, replace).write(map(partial(self._analyzed, relation), items))
+
+    def _analyzed(self, relation: Relation, given: Writable) -> Item:
+        """The item with its text as features."""
+        if not isinstance(given, tuple) or not 2 <= len(given) <= 3:
+            raise InvalidItem(f"an item is (id, features) or (id, features, title), not {given!r:.80}")
+        item = Item(*given)
+        if not isinstance(item.features, str):
+            return item
+        if relation.analyzer is None:
+            raise InvalidItem(
+                f"item {item.id!r} has a text, but {relation.items.name} x {relation.features.name} is not a text "
+                f"collection; give a list of {relation.features.name}"
+            )
+        return item._replace(features=self._analyze(item.features))
+
+    @contextmanager
+    def _snapshot(self, name: str) -> Iterator[tuple[sqlite3.Cursor, Snapshot]]:
+        """A read transaction, and the snapshot of a reading that is valid in it."""
+        with self._database.read() as cursor:
+            snapshot = self._snapshots.get(name)
+            if snapshot is None or current_stamp(cursor, snapshot.relation.id) != snapshot.stamp:
+                relation = _readings(load_relations(cursor)).get(name)
+                if relation is None:
+                    raise UnknownReading(f"the index no longer has {name!r}")
+                self._snapshots[name] = snapshot = Snapshot(relation, transposed=relation.features.name == name)
+            yield cursor, snapshot
+        if snapshot.unsaved:
+            self._remember(snapshot)
+
+    def _remember(self, snapshot: Snapshot) -> None:
+        """Keep what was derived in our own file, if it can be written now: the next process starts faster."""
+        values, snapshot.unsaved = snapshot.unsaved, {}
+        if self._database.path is None:
+            return
+        aside = Database(self._database.path, timeout=0)
+        try:
+            with aside.write() as cursor:
+                snapshot.relation.remember(cursor, snapshot.items.name, values)
+        except SetsearchError:
+            pass  # locked or read-only: it will be derived again
+        finally:
+            aside.close()
+
+
+def _readings(relations: Sequence[Relation]) -> dict[str, Relation]:
+    """The names of all readings, each with its relation."""
+    return {kind.name: relation for relation in relations for kind in (relation.items, relation.features)}
+
+
+def _default_reading(relations: Sequence[Relation], place: str) -> str:
+    if not relations:
+        raise NoIndex(f"{place} holds no setsearch index; `setsearch index {place} SOURCE` makes one")
+    first = relations[0]
+    return first.features.name if first.analyzer else first.items.name
+
+
+def _find_relation(relations: Sequence[Relation], names: tuple[str, str] | None) -> Relation | None:
+    """The relation of these names, or the only one; None if there is none yet."""
+    if names is None:
+        if len(relations) > 1:
+            have = ", ".join(f"{r.items.name} x {r.features.name}" for r in relations)
+            raise InvalidItem(f"the index holds several relations, {have}; name one")
+        return relations[0] if relations else None
+    return next((r for r in relations if (r.items.name, r.features.name) == names), None)

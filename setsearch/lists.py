@@ -1,0 +1,224 @@
+"""The posting lists of one direction of a relation, stored as blocks in one table.
+
+Both directions, feature -> items and item -> features, are such a table; the transpose of a relation swaps them.
+A list is one or several blocks. New ids at the end of a list go into a block of their own once the last block is
+full, so that adding to a long list rewrites little.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from setsearch.errors import CorruptIndex
+from setsearch.postings import Ints, decode_counts, decode_ids, encode_counts, encode_ids
+
+FULL = 1024  # ids in a block, from which on new ids at the end start the next block
+SWEEP = 1_000_000  # ids that one step of a sweep decodes
+LARGEST = 65_536  # ids in a block at the most when it is written
+MANY = 500  # parameters in one statement
+
+Row = tuple[int, int, int, bytes, bytes | None]  # list, first, length, gaps, counts
+
+
+class Entries(NamedTuple):
+    """Cells of the relation, sorted by list and id: three arrays of the same length."""
+
+    lists: Ints
+    ids: Ints
+    counts: Ints
+
+
+@dataclass(frozen=True)
+class Lists:
+    """One direction: `table` is "posting" or "forward"."""
+
+    table: str
+    relation: int
+
+    def read(self, cursor: sqlite3.Cursor, lists: Sequence[int], counts: bool = True) -> Entries:
+        """The entries of some lists; without `counts` these are not loaded, and all 1."""
+        column = "counts" if counts else "null"
+        rows: list[Row] = []
+        for start in range(0, len(lists), MANY):
+            part = lists[start : start + MANY]
+            rows += cursor.execute(
+                f"select list, first, length, gaps, {column} from setsearch_{self.table} "
+                f"where relation = ? and list in ({','.join('?' * len(part))}) order by list, first",
+                (self.relation, *part),
+            )
+        rows.sort(key=lambda row: row[:2])
+        return self._decode(rows)
+
+    def sweep(self, cursor: sqlite3.Cursor, counts: bool = True) -> Iterator[Entries]:
+        """All entries, some lists at a time; a long list may continue in the next step."""
+        column = "counts" if counts else "null"
+        cursor = cursor.connection.cursor()  # the caller's cursor stays free for its own statements
+        cursor.execute(
+            f"select list, first, length, gaps, {column} from setsearch_{self.table} "
+            "where relation = ? order by list, first",
+            (self.relation,),
+        )
+        rows: list[Row] = []
+        size = 0
+        for row in cursor:
+            rows.append(row)
+            size += row[2]
+            if size >= SWEEP:
+                yield self._decode(rows)
+                rows, size = [], 0
+        if rows:
+            yield self._decode(rows)
+
+    def frequencies(self, cursor: sqlite3.Cursor, peak: int) -> tuple[Ints, Ints]:
+        """Length (document frequency) and sum of counts of every list: two `(peak,)` arrays, 0 where there is none."""
+        rows = cursor.execute(
+            f"select list, sum(length), sum(total) from setsearch_{self.table} where relation = ? group by list",
+            (self.relation,),
+        )
+        found = np.fromiter(rows, np.dtype((np.int64, 3)))
+        out = np.zeros((2, peak), np.int64)
+        if len(found):
+            if found[:, 0].max() >= peak or found[:, 0].min() < 0:
+                raise CorruptIndex(f"setsearch_{self.table} holds a list of an unknown id; index the collection again")
+            out[:, found[:, 0]] = found[:, 1:].T
+        return out[0], out[1]
+
+    def entry_count(self, cursor: sqlite3.Cursor) -> int:
+        """Number of cells of the relation that are not 0."""
+        row = cursor.execute(
+            f"select coalesce(sum(length), 0) from setsearch_{self.table} where relation = ?", (self.relation,)
+        ).fetchone()
+        return int(row[0])
+
+    def merge(self, cursor: sqlite3.Cursor, changes: Entries) -> list[int]:
+        """Set cells to new counts, 0 to remove them; returns the lists that have become empty.
+
+        `changes` are sorted by list and id, each cell at most once.
+        """
+        if not len(changes.lists):
+            return []
+        heads = self._heads(cursor, changes.lists)
+        chosen = np.unique(_blocks_of(changes, heads))
+        rewritten = heads[chosen[chosen < len(heads)], 4].tolist()
+        merged = _overlay(self._decode(self._rows(cursor, rewritten)), changes)
+        cursor.executemany(f"delete from setsearch_{self.table} where id = ?", [(id,) for id in rewritten])
+        self._insert(cursor, merged, _blocks_of(merged, heads))
+        shrunk = np.unique(changes.lists[changes.counts == 0])
+        gone = np.setdiff1d(shrunk, merged.lists).tolist()
+        return [list_ for list_ in gone if not self._exists(cursor, list_)]
+
+    def _heads(self, cursor: sqlite3.Cursor, lists: Ints) -> Ints:
+        """(list, first, last, length, row id) of every block of some lists: `(n_blocks, 5)`, in order."""
+        (largest,) = cursor.execute(
+            f"select coalesce(max(list), -1) from setsearch_{self.table} where relation = ?", (self.relation,)
+        ).fetchone()
+        asked = np.unique(lists[lists <= largest]).tolist()
+        rows = cursor.execute(
+            f"select list, first, last, length, id from setsearch_{self.table} "
+            "where relation = ? and list in (select value from json_each(?)) order by list, first",
+            (self.relation, json.dumps(asked)),
+        )
+        return np.fromiter(rows, np.dtype((np.int64, 5)))
+
+    def _rows(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> list[Row]:
+        """The blocks with these row ids, in order of list and first id."""
+        rows: list[Row] = []
+        for start in range(0, len(ids), MANY):
+            part = ids[start : start + MANY]
+            rows += cursor.execute(
+                f"select list, first, length, gaps, counts from setsearch_{self.table} "
+                f"where id in ({','.join('?' * len(part))})",
+                part,
+            )
+        return sorted(rows, key=lambda row: row[:2])
+
+    def _exists(self, cursor: sqlite3.Cursor, list_: int) -> bool:
+        found = cursor.execute(
+            f"select 1 from setsearch_{self.table} where relation = ? and list = ? limit 1", (self.relation, list_)
+        )
+        return found.fetchone() is not None
+
+    def _insert(self, cursor: sqlite3.Cursor, entries: Entries, blocks: Ints) -> None:
+        """Write entries; a new block begins where list or `blocks` changes, and after `LARGEST` ids."""
+        if not len(entries.lists):
+            return
+        begin = np.flatnonzero((np.diff(entries.lists, prepend=-1) != 0) | (np.diff(blocks, prepend=-1) != 0))
+        begin = _cut(begin, len(blocks))
+        starts = np.append(begin, len(entries.lists))
+        last = starts[1:] - 1
+        columns = (
+            entries.lists[begin].tolist(),
+            entries.ids[begin].tolist(),
+            entries.ids[last].tolist(),
+            np.diff(starts).tolist(),
+            np.add.reduceat(entries.counts, begin).tolist(),
+            encode_ids(entries.ids, starts),
+            encode_counts(entries.counts, starts),
+        )
+        cursor.executemany(
+            f"insert into setsearch_{self.table} (relation, list, first, last, length, total, gaps, counts) "
+            f"values ({self.relation}, ?, ?, ?, ?, ?, ?, ?)",
+            zip(*columns, strict=True),
+        )
+
+    def _decode(self, rows: Sequence[Row]) -> Entries:
+        if not rows:
+            nothing = np.zeros(0, np.int64)
+            return Entries(nothing, nothing, nothing)
+        lists, first, lengths, gaps, counts = zip(*rows, strict=True)
+        length = np.array(lengths, np.int64)
+        if length.min() < 1:
+            raise CorruptIndex(f"setsearch_{self.table} holds an empty block; index the collection again")
+        return Entries(
+            np.repeat(np.array(lists, np.int64), length),
+            decode_ids(np.array(first, np.int64), length, gaps),
+            decode_counts(length, counts),
+        )
+
+
+def _blocks_of(cells: Entries, heads: Ints) -> Ints:
+    """The row of `heads` that each cell belongs to, `(n_cells,)`; from `len(heads)` on: a new block behind that row."""
+    if not len(heads):
+        return np.zeros(len(cells.lists), np.int64)
+    # The last block that starts at or before the cell, else the first one of its list.
+    key = (heads[:, 0] << 32) | heads[:, 1]
+    block = np.searchsorted(key, (cells.lists << 32) | cells.ids, side="right") - 1
+    block = np.where((block >= 0) & (heads[block, 0] == cells.lists), block, block + 1)
+    own = np.minimum(block, len(heads) - 1)
+    beyond = (heads[own, 0] != cells.lists) | ((cells.ids > heads[own, 2]) & (heads[own, 3] >= FULL))
+    return np.where(beyond, len(heads) + own, own)
+
+
+def _cut(begin: Ints, end: int) -> Ints:
+    """Cut runs that are longer than `LARGEST`: the begins of all pieces."""
+    lengths = np.diff(begin, append=end)
+    if lengths.max() <= LARGEST:
+        return begin
+    pieces = [np.arange(start, start + length, LARGEST) for start, length in zip(begin, lengths, strict=True)]
+    return np.concatenate(pieces)
+
+
+def _overlay(old: Entries, new: Entries) -> Entries:
+    """Cells of `old` with those of `new` in their place; zeros are dropped."""
+    if not len(old.lists):
+        kept = new
+    else:
+        key = np.concatenate([(old.lists << 32) | old.ids, (new.lists << 32) | new.ids])
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        latest = np.append(key[1:] != key[:-1], True)  # the stable order puts the new cell behind the old one
+        order = order[latest]
+        kept = Entries(*(np.concatenate(pair)[order] for pair in zip(old, new, strict=True)))
+    filled = kept.counts > 0
+    return kept if filled.all() else Entries(*(column[filled] for column in kept))
+
+
+def split(entries: Entries, lists: Ints) -> list[slice]:
+    """Where each of `lists` (ascending) lies in `entries`."""
+    starts = np.searchsorted(entries.lists, lists, side="left").tolist()
+    ends = np.searchsorted(entries.lists, lists, side="right").tolist()
+    return [slice(start, end) for start, end in zip(starts, ends, strict=True)]

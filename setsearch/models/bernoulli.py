@@ -1,0 +1,62 @@
+"""The paper's model: binary features, independent Beta-Bernoulli (section 3, equations 7 to 14).
+
+    alpha_j = k m_j       beta_j = k (1 - m_j)       k: the strength of the prior, 2 in the paper
+
+    log score(x) = c + sum_j q_j x_j                                                                      (12)
+    c   = sum_j [ log(alpha_j+beta_j) - log(alpha_j+beta_j+N) + log(beta_j+N-s_j) - log beta_j ]          (13)
+    q_j = log(alpha_j+s_j) - log alpha_j - log(beta_j+N-s_j) + log beta_j                                 (14)
+
+A feature that no seed has (s_j = 0) has q_j = log beta_j - log(beta_j+N): its background weight. A feature that all
+items have or none has, m_j = 1 or 0, contributes exactly 0 to every item, as the limit of (10) does.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from setsearch.errors import InvalidParameter
+from setsearch.models.model import Background, Floats, Ints, Query, Seeds
+
+SMALLEST, LARGEST = 1e-100, 1e100  # strengths within which float64 neither over- nor underflows
+
+
+@dataclass(frozen=True)
+class Bernoulli:
+    """Beta-Bernoulli with the strength k > 0 of the prior."""
+
+    strength: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not SMALLEST <= self.strength <= LARGEST:
+            raise InvalidParameter(
+                f"the strength must lie from {SMALLEST:g} to {LARGEST:g}, not {self.strength:g}; the paper's is 2"
+            )
+
+    def background(self, df: Ints, n_items: int, n_seeds: int) -> Background:
+        """`weights` = log beta_j - log(beta_j+N) `(n_features,)`; `constant` = c of (13) with all s_j = 0."""
+        # Features of equal df are equal, so few logarithms do; sorted by df, their sum does not depend on the ids.
+        values, which, times = np.unique(df, return_inverse=True, return_counts=True)
+        weights, constants = np.zeros(len(values)), np.zeros(len(values))
+        varied = (values > 0) & (values < n_items)
+        _, beta = self._prior(values[varied], n_items)
+        weights[varied] = np.log(beta / (beta + n_seeds))
+        constants[varied] = math.log(self.strength / (self.strength + n_seeds)) - weights[varied]
+        return Background(weights[which], math.fsum(constants * times))
+
+    def query(self, seeds: Seeds, df: Ints, n_items: int) -> Query:
+        """`weights` = delta_j, q_j less its background weight `(n_active,)`, > 0; `constant` = the rest of c."""
+        varied = (df > 0) & (df < n_items)
+        alpha, beta = self._prior(df[varied], n_items)
+        having, lacking = seeds.having[varied], seeds.count - seeds.having[varied]
+        # c_j(s_j) - c_j(0): both of them share log(alpha+beta) - log(alpha+beta+N) and log beta.
+        constants = np.log((beta + lacking) / (beta + seeds.count))
+        weights = np.zeros(len(df))
+        weights[varied] = np.log((alpha + having) / alpha) - constants
+        return Query(weights, math.fsum(constants))
+
+    def _prior(self, df: Ints, n_items: int) -> tuple[Floats, Floats]:
+        """alpha_j and beta_j."""
+        alpha: Floats = self.strength * df / n_items
+        beta: Floats = self.strength * (n_items - df) / n_items
+        return alpha, beta

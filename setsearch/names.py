@@ -1,0 +1,104 @@
+"""The names of one kind of thing, under small integer ids that are reused after a deletion."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+NEAR_CANDIDATES = 20_000
+MANY = 500
+
+
+@dataclass
+class Kind:
+    """One kind as stored: `size` names, all ids below `peak`."""
+
+    id: int
+    name: str
+    size: int
+    peak: int
+
+    def find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
+        """The ids of those names that exist."""
+        return dict(
+            cursor.execute(
+                "select name, id from setsearch_name where kind = ? and name in (select value from json_each(?))",
+                (self.id, json.dumps(names)),
+            )
+        )
+
+    def find_one(self, cursor: sqlite3.Cursor, name: str) -> int | None:
+        """The id of a name."""
+        row = cursor.execute("select id from setsearch_name where kind = ? and name = ?", (self.id, name)).fetchone()
+        return None if row is None else int(row[0])
+
+    def titled(self, cursor: sqlite3.Cursor, title: str) -> list[tuple[int, str]]:
+        """(id, name) of everything that bears this title."""
+        return cursor.execute(
+            "select id, name from setsearch_name where kind = ? and title = ? order by name limit 5", (self.id, title)
+        ).fetchall()
+
+    def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        """(name, title) of each id."""
+        rows: list[tuple[int, str, str | None]] = []
+        for start in range(0, len(ids), MANY):
+            part = ids[start : start + MANY]
+            rows += cursor.execute(
+                f"select id, name, title from setsearch_name where kind = ? and id in ({','.join('?' * len(part))})",
+                (self.id, *part),
+            )
+        return {id: (name, title) for id, name, title in rows}
+
+    def ids(self, cursor: sqlite3.Cursor, by_name: bool = False) -> Iterable[int]:
+        """All ids, ascending or in the order of their names (by code point)."""
+        order = "name" if by_name else "id"
+        return (
+            id for (id,) in cursor.execute(f"select id from setsearch_name where kind = ? order by {order}", (self.id,))
+        )
+
+    def near(self, cursor: sqlite3.Cursor, name: str, limit: int = 3) -> list[str]:
+        """Names and titles that look like `name`, the nearest first."""
+        import difflib
+
+        found: dict[str, str] = {}
+        for column in ("name", "title"):
+            rows = cursor.execute(
+                f"select {column} from setsearch_name where kind = ? and length({column}) between ? and ? "
+                f"order by substr({column}, 1, 1) <> ?, id limit {NEAR_CANDIDATES}",
+                (self.id, len(name) * 2 // 3, len(name) * 3 // 2 + 1, name[:1]),
+            )
+            found |= {text.lower(): text for (text,) in rows}
+        return [found[match] for match in difflib.get_close_matches(name.lower(), found, limit, 0.7)]
+
+    def insert(self, cursor: sqlite3.Cursor, rows: Sequence[tuple[str, str | None]]) -> list[int]:
+        """Give each new (name, title) an id: the free ones first, so that ids stay below the largest size ever."""
+        free: list[int] = []
+        if self.size < self.peak:
+            taken = set(self.ids(cursor))
+            free = [id for id in range(self.peak) if id not in taken][: len(rows)]
+        ids = free + list(range(self.peak, self.peak + len(rows) - len(free)))
+        cursor.executemany(
+            "insert into setsearch_name (kind, id, name, title) values (?, ?, ?, ?)",
+            [(self.id, id, name, title) for id, (name, title) in zip(ids, rows, strict=True)],
+        )
+        self.size += len(ids)
+        self.peak += len(ids) - len(free)
+        return ids
+
+    def retitle(self, cursor: sqlite3.Cursor, rows: Iterable[tuple[str | None, int]]) -> None:
+        """Set the titles of ids."""
+        cursor.executemany(
+            "update setsearch_name set title = ? where kind = ? and id = ?",
+            [(title, self.id, id) for title, id in rows],
+        )
+
+    def delete(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> None:
+        """Forget ids."""
+        cursor.executemany("delete from setsearch_name where kind = ? and id = ?", [(self.id, id) for id in ids])
+        self.size -= len(ids)
+
+    def save(self, cursor: sqlite3.Cursor) -> None:
+        """Write size and peak back."""
+        if self.size == 0:
+            self.peak = 0
+        cursor.execute("update setsearch_kind set size = ?, peak = ? where id = ?", (self.size, self.peak, self.id))

@@ -1,0 +1,94 @@
+"""Posting lists as bytes: ascending ids as gaps of one width, counts of one width.
+
+A block of `length` ids is stored as its first id and `length - 1` gaps, all 1, 2 or 4 bytes wide, little-endian:
+the width follows from the number of bytes. Counts are stored in the same way, or as None where all of them are 1.
+Everything here works on many blocks at once: `starts` holds the offset of each block in the concatenated arrays.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setsearch.errors import CorruptIndex
+
+Ints = npt.NDArray[np.int64]
+
+WIDTHS: dict[int, np.dtype[Any]] = {1: np.dtype("<u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4")}
+
+
+def starts_of(lengths: Ints) -> Ints:
+    """Offsets of consecutive blocks: `(n,)` lengths to `(n + 1,)` offsets, the last one their sum."""
+    starts = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return starts
+
+
+def encode_ids(ids: Ints, starts: Ints) -> list[bytes]:
+    """The gaps of each block; `ids` ascend strictly within a block."""
+    gaps = np.diff(ids, prepend=0)
+    inner = np.ones(len(ids), bool)
+    inner[starts[:-1]] = False
+    return _pack(gaps[inner], np.diff(starts) - 1)
+
+
+def encode_counts(counts: Ints, starts: Ints) -> list[bytes | None]:
+    """The counts of each block, None for a block of ones."""
+    ones = np.maximum.reduceat(counts, starts[:-1]) == 1 if len(counts) else np.zeros(0, bool)
+    packed = _pack(counts, np.diff(starts))
+    return [None if plain else blob for plain, blob in zip(ones.tolist(), packed, strict=True)]
+
+
+def decode_ids(first: Ints, lengths: Ints, gaps: Sequence[bytes]) -> Ints:
+    """The ids of all blocks, concatenated: `(lengths.sum(),)`, the inverse of `encode_ids`."""
+    starts = starts_of(lengths)
+    steps = np.zeros(starts[-1], np.int64)
+    inner = np.ones(len(steps), bool)
+    inner[starts[:-1]] = False
+    steps[inner] = _unpack(gaps, lengths - 1)
+    ids = np.cumsum(steps)
+    ids += np.repeat(first - ids[starts[:-1]], lengths)
+    return ids
+
+
+def decode_counts(lengths: Ints, counts: Sequence[bytes | None]) -> Ints:
+    """The counts of all blocks, concatenated: `(lengths.sum(),)`, the inverse of `encode_counts`."""
+    stored = np.fromiter((blob is not None for blob in counts), bool, len(counts))
+    out = np.ones(int(lengths.sum()), np.int64)
+    out[np.repeat(stored, lengths)] = _unpack([b for b in counts if b is not None], lengths[stored])
+    return out
+
+
+def _pack(values: Ints, lengths: Ints) -> list[bytes]:
+    """Cut `values` into runs of `lengths` and write each run with the smallest width that holds it."""
+    starts = starts_of(lengths)
+    largest = np.zeros(len(lengths), np.int64)
+    filled = lengths > 0
+    if filled.any():
+        largest[filled] = np.maximum.reduceat(values, starts[:-1][filled])
+    width = np.where(largest < 1 << 8, 1, np.where(largest < 1 << 16, 2, 4))
+    out = [b""] * len(lengths)
+    for size, dtype in WIDTHS.items():
+        chosen = np.flatnonzero(width == size)
+        if len(chosen):
+            data = values[np.repeat(width == size, lengths)].astype(dtype).tobytes()
+            ends = (starts_of(lengths[chosen]) * size).tolist()
+            for block, start, end in zip(chosen.tolist(), ends, ends[1:], strict=False):
+                out[block] = data[start:end]
+    return out
+
+
+def _unpack(blobs: Sequence[bytes], lengths: Ints) -> Ints:
+    """The inverse of `_pack`; raises CorruptIndex where a blob has no width that fits its length."""
+    sizes = np.fromiter(map(len, blobs), np.int64, len(blobs))
+    width = sizes // np.maximum(lengths, 1)
+    if np.any(width * lengths != sizes) or not np.isin(width[lengths > 0], list(WIDTHS)).all():
+        raise CorruptIndex("a stored posting list has the wrong number of bytes; index the collection again")
+    out = np.empty(int(lengths.sum()), np.int64)
+    for size, dtype in WIDTHS.items():
+        chosen = width == size
+        if chosen.any():
+            data = b"".join([blobs[i] for i in np.flatnonzero(chosen).tolist()])
+            out[np.repeat(chosen, lengths)] = np.frombuffer(data, dtype)
+    return out

@@ -1,0 +1,79 @@
+"""Rows on stdout: a table for people, JSON, CSV and TSV for programs."""
+
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from setsearch.errors import UsageError
+
+Row = dict[str, Any]
+Show = Callable[[list[Row]], None]
+
+
+def printer(
+    *,
+    json: Annotated[bool, typer.Option("--json", help="A JSON array (default when piped).")] = False,
+    nl: Annotated[bool, typer.Option("--nl", help="One JSON object a line.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="CSV with a header.")] = False,
+    tsv: Annotated[bool, typer.Option("--tsv", help="TSV with a header.")] = False,
+    table: Annotated[bool, typer.Option("--table", help="A table (default on a terminal).")] = False,
+) -> Show:
+    """How to print rows: as asked, else a table on a terminal and JSON into a pipe."""
+    asked = {print_json: json, print_lines: nl, print_csv: csv, print_tsv: tsv, print_table: table}
+    chosen = [show for show, wanted in asked.items() if wanted]
+    if len(chosen) > 1:
+        raise UsageError("choose one of --json, --nl, --csv, --tsv, --table")
+    if chosen:
+        return chosen[0]
+    return print_table if sys.stdout.isatty() else print_json
+
+
+def print_json(rows: list[Row]) -> None:
+    import json
+
+    print("[" + ",\n ".join(json.dumps(row, ensure_ascii=False) for row in rows) + "]")
+
+
+def print_lines(rows: list[Row]) -> None:
+    import json
+
+    for row in rows:
+        print(json.dumps(row, ensure_ascii=False))
+
+
+def print_csv(rows: list[Row], delimiter: str = ",") -> None:
+    import csv
+
+    writer = csv.DictWriter(sys.stdout, rows[0] if rows else (), delimiter=delimiter, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
+
+
+def print_tsv(rows: list[Row]) -> None:
+    print_csv(rows, "\t")
+
+
+def print_table(rows: list[Row]) -> None:
+    """Columns, numbers to the right, texts cut at 60 characters but for the last column."""
+    if not rows:
+        return
+    cells = [[*rows[0]], *([_cell(value, "{:.3f}") for value in row.values()] for row in rows)]
+    cells = [[*(text if len(text) <= 60 else text[:59] + "…" for text in line[:-1]), line[-1]] for line in cells]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    numeric = [isinstance(value, (int, float)) for value in rows[0].values()]
+    for line in cells:
+        padded = (
+            text.rjust(w) if right else text.ljust(w) for text, w, right in zip(line, widths, numeric, strict=True)
+        )
+        print("  ".join(padded).rstrip())
+
+
+def _cell(value: Any, number: str = "{!r}") -> str:
+    """A value as one line of text."""
+    if isinstance(value, float):
+        return number.format(value)
+    if isinstance(value, list):
+        return ", ".join(f"{part['feature']} {part['weight']:+.2f}" for part in value)
+    return "" if value is None else "".join(c if c.isprintable() else " " for c in str(value))

@@ -1,0 +1,104 @@
+"""A relation of items and features as stored: names of both, and lists in both directions."""
+
+import secrets
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from setsearch.errors import InvalidItem, NameTaken
+from setsearch.lists import Lists
+from setsearch.names import Kind
+
+DERIVED_VALUES = 32  # kept in the file for each reading, the newest ones
+
+
+@dataclass
+class Relation:
+    """Items x features as stored; `stamp` names the content, and is new after each write."""
+
+    id: int
+    items: Kind
+    features: Kind
+    analyzer: str | None
+    revision: int
+    stamp: int
+
+    @property
+    def postings(self) -> Lists:
+        """feature -> items."""
+        return Lists("posting", self.id)
+
+    @property
+    def forward(self) -> Lists:
+        """item -> features."""
+        return Lists("forward", self.id)
+
+    def clear(self, cursor: sqlite3.Cursor) -> None:
+        """Delete everything that the relation holds; the caller writes next, and so saves."""
+        for table in ("posting", "forward"):
+            cursor.execute(f"delete from setsearch_{table} where relation = ?", (self.id,))
+        for kind in (self.items, self.features):
+            cursor.execute("delete from setsearch_name where kind = ?", (kind.id,))
+            kind.size = kind.peak = 0
+
+    def save(self, cursor: sqlite3.Cursor) -> None:
+        """Count the revision up, and forget what was derived from the one before."""
+        self.items.save(cursor)
+        self.features.save(cursor)
+        self.revision += 1
+        self.stamp = secrets.randbits(63)
+        cursor.execute(
+            "update setsearch_relation set revision = ?, stamp = ? where id = ?", (self.revision, self.stamp, self.id)
+        )
+        cursor.execute("delete from setsearch_derived where relation = ?", (self.id,))
+
+    def recall(self, cursor: sqlite3.Cursor, reading: str, name: str) -> bytes | None:
+        """A value that was derived from this content and kept in the file."""
+        row = cursor.execute(
+            "select value from setsearch_derived where relation = ? and reading = ? and name = ? and stamp = ?",
+            (self.id, reading, name, self.stamp),
+        ).fetchone()
+        return None if row is None else row[0]
+
+    def remember(self, cursor: sqlite3.Cursor, reading: str, values: Mapping[str, bytes]) -> None:
+        """Keep derived values in the file, if its content is still the one that they were derived from."""
+        if current_stamp(cursor, self.id) != self.stamp:
+            return
+        cursor.executemany(
+            "insert or replace into setsearch_derived (relation, reading, name, stamp, value) values (?, ?, ?, ?, ?)",
+            [(self.id, reading, name, self.stamp, value) for name, value in values.items()],
+        )
+        cursor.execute(
+            "delete from setsearch_derived where rowid in (select rowid from setsearch_derived "
+            "where relation = ? and reading = ? order by rowid desc limit -1 offset ?)",
+            (self.id, reading, DERIVED_VALUES),
+        )
+
+
+def current_stamp(cursor: sqlite3.Cursor, relation: int) -> int | None:
+    """The stamp of a relation's present content; None if there is no such relation."""
+    row = cursor.execute("select stamp from setsearch_relation where id = ?", (relation,)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def load_relations(cursor: sqlite3.Cursor) -> list[Relation]:
+    """All relations of a database."""
+    kinds = {row[0]: Kind(*row) for row in cursor.execute("select id, name, size, peak from setsearch_kind")}
+    rows = cursor.execute("select id, items, features, analyzer, revision, stamp from setsearch_relation order by id")
+    return [Relation(id, kinds[items], kinds[features], *rest) for id, items, features, *rest in rows.fetchall()]
+
+
+def create_relation(cursor: sqlite3.Cursor, items: str, features: str, analyzer: str | None) -> Relation:
+    """A new, empty relation of two kinds of things that the database does not know yet."""
+    if items == features:
+        raise InvalidItem(f"items and features are both named {items!r}; give them two names")
+    for name in (items, features):
+        if cursor.execute("select 1 from setsearch_kind where name = ?", (name,)).fetchone():
+            raise NameTaken(f"{name!r} already names something else in this index; use another name or database")
+    ids = []
+    for name in (items, features):
+        cursor.execute("insert into setsearch_kind (name) values (?)", (name,))
+        ids.append(cursor.lastrowid)
+    cursor.execute("insert into setsearch_relation (items, features, analyzer) values (?, ?, ?)", (*ids, analyzer))
+    (found,) = [r for r in load_relations(cursor) if (r.items.name, r.features.name) == (items, features)]
+    return found

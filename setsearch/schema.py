@@ -1,0 +1,72 @@
+"""The tables, as migrations: append-only, each step self-contained, importing nothing of ours.
+
+setsearch_kind        what can be an item or a feature: documents, terms, films; `peak` is the largest id + 1
+setsearch_name        the names (and titles) of one kind, under small reused integer ids
+setsearch_relation    which kind has which: documents x terms; its revision, and a random stamp of its content
+setsearch_posting     feature -> items, in blocks (see postings.py)
+setsearch_forward     item -> features, the same entries read the other way
+setsearch_derived     what was computed from one stamp (bases, thresholds); may be deleted at any time
+"""
+
+from sqlite_utils import Migrations
+from sqlite_utils.db import Database
+
+migrations = Migrations("setsearch")
+migrations.migrations_table = "setsearch_migrations"
+
+_LISTS = """
+    create table setsearch_{name} (
+        id integer primary key,
+        relation integer not null,
+        list integer not null,    -- id of the {owner} whose list this is
+        first integer not null,   -- smallest id in this block
+        last integer not null,    -- largest id in this block
+        length integer not null,  -- number of ids
+        total integer not null,   -- sum of counts
+        gaps blob not null,       -- differences of the ids, one width
+        counts blob               -- one width; null: all are 1
+    ) strict;
+    create unique index setsearch_{name}_block on setsearch_{name} (relation, list, first, last, length, total);
+"""
+
+
+@migrations()
+def m001_relations(db: Database) -> None:
+    script = """
+        create table setsearch_kind (
+            id integer primary key, name text not null unique,
+            size integer not null default 0, peak integer not null default 0
+        ) strict;
+        create table setsearch_name (
+            kind integer not null, id integer not null, name text not null, title text,
+            primary key (kind, id)
+        ) strict, without rowid;
+        create unique index setsearch_name_name on setsearch_name (kind, name);
+        create index setsearch_name_title on setsearch_name (kind, title) where title is not null;
+        create table setsearch_relation (
+            id integer primary key,
+            items integer not null references setsearch_kind (id),
+            features integer not null references setsearch_kind (id),
+            analyzer text,            -- null: a relation that was given, not read from text
+            revision integer not null default 0, stamp integer not null default 0,
+            unique (items, features)
+        ) strict;
+        create table setsearch_derived (
+            relation integer not null, reading text not null, name text not null,
+            stamp integer not null, value blob not null,
+            primary key (relation, reading, name)
+        ) strict;
+    """
+    for part in (script, _LISTS.format(name="posting", owner="feature"), _LISTS.format(name="forward", owner="item")):
+        for statement in part.split(";\n"):
+            if statement.strip():
+                db.execute(statement)
+    # The view that a person asks first: which features are frequent?
+    db.execute("""
+        create view setsearch_frequency as
+        select k.name as kind, n.name as name, sum(p.length) as document_frequency, sum(p.total) as total
+        from setsearch_posting p join setsearch_relation r on r.id = p.relation
+        join setsearch_kind k on k.id = r.features
+        join setsearch_name n on n.kind = r.features and n.id = p.list
+        group by p.relation, p.list
+    """)
