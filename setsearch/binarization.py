@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.lists import Entries, Lists, split
+from setsearch.lists import Entries, Lists
 from setsearch.postings import Ints
 
 BINARIZATIONS = ("presence", "twice-mean")
@@ -48,8 +48,8 @@ def twice_mean_thresholds(
     doubtful = np.flatnonzero(close)
     if len(doubtful):
         entries = postings.read(cursor, doubtful.tolist())
-        for feature, part in zip(doubtful, split(entries, doubtful), strict=True):
-            own = Entries(*(column[part] for column in entries))
+        for feature in doubtful.tolist():
+            own = entries.where(entries.lists == feature)
             thresholds[feature] = _exact_threshold(own, totals, float(thresholds[feature]), n_items)
     df = np.zeros(n_features, np.int64)
     for entries in postings.sweep(cursor):

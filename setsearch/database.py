@@ -21,6 +21,7 @@ from setsearch.errors import (
     SetsearchError,
 )
 
+CACHE_KIB = 32_768  # pages that SQLite may hold for each of our own connections
 SCHEMA = {"m001_relations"}  # the names of all migrations, so that a query need not import them
 
 
@@ -59,6 +60,7 @@ class Database:
                 )
             except sqlite3.Error as error:
                 raise self._explain(error) from error
+            connection.execute(f"pragma cache_size = -{CACHE_KIB}")
             self._local.connection = connection
             self._opened.append(connection)
         return connection

@@ -13,7 +13,7 @@ from setsearch.errors import AmbiguousItem, InvalidParameter, NoSeeds, NothingTo
 from setsearch.models import Model, Query, Seeds, make_model
 from setsearch.names import Kind
 from setsearch.postings import Ints
-from setsearch.scoring import Floats, accumulate, start_from, to_lattice, top_k
+from setsearch.scoring import Floats, Postings, accumulate, start_from, to_lattice, top_k
 from setsearch.snapshot import Base, Snapshot
 
 Analyze = Callable[[str], Sequence[str] | Mapping[str, int]]
@@ -74,11 +74,16 @@ class _Weighed:
 
     seeds: list[int]
     features: Seeds
-    df: Ints
+    postings: Postings
     weights: Floats
     base: Base
     constant: float
     twice_mean: bool
+
+    @property
+    def df(self) -> Ints:
+        """Document frequency of the active features: `(n_active,)`."""
+        return self.postings.ends - self.postings.starts
 
 
 class Reading:
@@ -122,8 +127,7 @@ class Reading:
             weighed = self._weigh(cursor, snapshot, seeds, options)
             left_out = [self._resolve(cursor, snapshot, name) for name in excluded]
             scores = start_from(weighed.base.items)
-            lists = snapshot.lists(cursor, weighed.features.features, weighed.twice_mean)
-            accumulate(scores, lists, weighed.weights)
+            accumulate(scores, weighed.postings, weighed.weights)
             scores[left_out if keep_seeds else left_out + weighed.seeds] = -np.inf
             best = top_k(scores, int(k), lambda: snapshot.ranks(cursor))
             if not len(best):
@@ -203,14 +207,12 @@ class Reading:
         entries = snapshot.features_of(cursor, seeds, twice_mean)
         active, having = np.unique(entries.ids, return_counts=True)
         features = Seeds(active, having.astype(np.int64), len(seeds))
-        if twice_mean:
-            df = snapshot.frequencies(cursor, twice_mean)[active]
-        else:
-            df = np.fromiter(map(len, snapshot.lists(cursor, active, twice_mean)), np.int64, len(active))
+        postings = snapshot.active_postings(cursor, active, twice_mean)
+        df = postings.ends - postings.starts
         query: Query = model.query(features, df, snapshot.items.size)
         base = snapshot.base(cursor, model, len(seeds), twice_mean)
         constant = float(to_lattice(np.array([base.constant + query.constant]))[0])
-        return _Weighed(seeds, features, df, to_lattice(query.weights), base, constant, twice_mean)
+        return _Weighed(seeds, features, postings, to_lattice(query.weights), base, constant, twice_mean)
 
     def _reasons(
         self, cursor: sqlite3.Cursor, snapshot: Snapshot, weighed: _Weighed, items: list[int]

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from setsearch.errors import CorruptIndex
-from setsearch.postings import Ints, decode_counts, decode_ids, encode_counts, encode_ids
+from setsearch.postings import Ints, decode_counts, decode_ids, encode_counts, encode_ids, run_starts
 
 FULL = 1024  # ids in a block, from which on new ids at the end start the next block
 SWEEP = 1_000_000  # ids that one step of a sweep decodes
@@ -30,6 +31,14 @@ class Entries(NamedTuple):
     lists: Ints
     ids: Ints
     counts: Ints
+
+    def where(self, kept: npt.NDArray[np.bool_]) -> "Entries":
+        """The entries that a mask of their length keeps."""
+        return self if kept.all() else Entries(self.lists[kept], self.ids[kept], self.counts[kept])
+
+    def bounds(self, lists: Ints) -> tuple[Ints, Ints]:
+        """Where each of some lists begins and ends."""
+        return np.searchsorted(self.lists, lists, "left"), np.searchsorted(self.lists, lists, "right")
 
 
 @dataclass(frozen=True)
@@ -102,13 +111,14 @@ class Lists:
         if not len(changes.lists):
             return []
         heads = self._heads(cursor, changes.lists)
-        chosen = np.unique(_blocks_of(changes, heads))
+        chosen = _blocks_of(changes, heads)
+        chosen = chosen[run_starts(chosen)]  # in order, so that runs are what is distinct
         rewritten = heads[chosen[chosen < len(heads)], 4].tolist()
         merged = _overlay(self._decode(self._rows(cursor, rewritten)), changes)
         cursor.executemany(f"delete from setsearch_{self.table} where id = ?", [(id,) for id in rewritten])
         self._insert(cursor, merged, _blocks_of(merged, heads))
-        shrunk = np.unique(changes.lists[changes.counts == 0])
-        gone = np.setdiff1d(shrunk, merged.lists).tolist()
+        shrunk = changes.lists[changes.counts == 0]
+        gone = np.setdiff1d(shrunk, merged.lists).tolist() if len(shrunk) else []
         return [list_ for list_ in gone if not self._exists(cursor, list_)]
 
     def _heads(self, cursor: sqlite3.Cursor, lists: Ints) -> Ints:
@@ -116,7 +126,8 @@ class Lists:
         (largest,) = cursor.execute(
             f"select coalesce(max(list), -1) from setsearch_{self.table} where relation = ?", (self.relation,)
         ).fetchone()
-        asked = np.unique(lists[lists <= largest]).tolist()
+        known = lists[lists <= largest]
+        asked = known[run_starts(known)].tolist()
         rows = cursor.execute(
             f"select list, first, last, length, id from setsearch_{self.table} "
             "where relation = ? and list in (select value from json_each(?)) order by list, first",
@@ -146,7 +157,7 @@ class Lists:
         """Write entries; a new block begins where list or `blocks` changes, and after `LARGEST` ids."""
         if not len(entries.lists):
             return
-        begin = np.flatnonzero((np.diff(entries.lists, prepend=-1) != 0) | (np.diff(blocks, prepend=-1) != 0))
+        begin = np.union1d(run_starts(entries.lists), run_starts(blocks))
         begin = _cut(begin, len(blocks))
         starts = np.append(begin, len(entries.lists))
         last = starts[1:] - 1
@@ -213,12 +224,4 @@ def _overlay(old: Entries, new: Entries) -> Entries:
         latest = np.append(key[1:] != key[:-1], True)  # the stable order puts the new cell behind the old one
         order = order[latest]
         kept = Entries(*(np.concatenate(pair)[order] for pair in zip(old, new, strict=True)))
-    filled = kept.counts > 0
-    return kept if filled.all() else Entries(*(column[filled] for column in kept))
-
-
-def split(entries: Entries, lists: Ints) -> list[slice]:
-    """Where each of `lists` (ascending) lies in `entries`."""
-    starts = np.searchsorted(entries.lists, lists, side="left").tolist()
-    ends = np.searchsorted(entries.lists, lists, side="right").tolist()
-    return [slice(start, end) for start, end in zip(starts, ends, strict=True)]
+    return kept.where(kept.counts > 0)

@@ -25,6 +25,11 @@ def starts_of(lengths: Ints) -> Ints:
     return starts
 
 
+def run_starts(values: Ints) -> Ints:
+    """Where each run of equal values begins: `(n_runs,)` offsets."""
+    return np.flatnonzero(np.diff(values, prepend=~values[:1]))
+
+
 def encode_ids(ids: Ints, starts: Ints) -> list[bytes]:
     """The gaps of each block; `ids` ascend strictly within a block."""
     gaps = np.diff(ids, prepend=0)

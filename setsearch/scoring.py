@@ -6,8 +6,8 @@ addition, and with it the kind of kernel, cannot change a bit of a score.
 
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,31 +27,43 @@ def to_lattice(weights: Floats) -> Floats:
     return rounded
 
 
-def accumulate(scores: Floats, lists: Sequence[Ids], weights: Floats) -> None:
+class Postings(NamedTuple):
+    """Some posting lists within one array: list i is `ids[starts[i] : ends[i]]`."""
+
+    ids: Ids
+    starts: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+
+    def lists(self) -> list[Ids]:
+        """The lists one by one."""
+        return [self.ids[start:end] for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True)]
+
+
+def accumulate(scores: Floats, postings: Postings, weights: Floats) -> None:
     """Add to `scores`, `(n_items,)`, each list's weight at the ids of the list; `weights` lie on the lattice.
 
     The sum over active features of delta_j x_j in one pass over their posting lists.
     """
-    if lists:
-        kernel()(scores, lists, weights)
+    if len(weights):
+        kernel()(scores, postings, weights)
 
 
-def _accumulate_numpy(scores: Floats, lists: Sequence[Ids], weights: Floats) -> None:
-    for ids, weight in zip(lists, weights.tolist(), strict=True):
+def _accumulate_numpy(scores: Floats, postings: Postings, weights: Floats) -> None:
+    for ids, weight in zip(postings.lists(), weights.tolist(), strict=True):
         np.add.at(scores, ids, weight)
 
 
-def _accumulate_scipy(scores: Floats, lists: Sequence[Ids], weights: Floats) -> None:
-    from scipy.sparse import csc_array
+def _accumulate_scipy(scores: Floats, postings: Postings, weights: Floats) -> None:
+    # The function behind `csc_array @ vector`: it adds in place, where the operator would allocate and copy.
+    from scipy.sparse._sparsetools import csc_matvec
 
-    ids = np.concatenate(lists)
-    starts = np.zeros(len(lists) + 1, np.int32)
-    np.cumsum([len(part) for part in lists], out=starts[1:])
-    matrix: Any = csc_array((_ones(len(ids)), ids, starts), shape=(len(scores), len(lists)))
-    scores += matrix @ weights
+    ids = np.concatenate(postings.lists())
+    starts = np.zeros(len(weights) + 1, np.int32)
+    np.cumsum(postings.ends - postings.starts, out=starts[1:])
+    csc_matvec(len(scores), len(weights), starts, ids, _ones(len(ids)), weights, scores)
 
 
-Kernel = Callable[[Floats, Sequence[Ids], Floats], None]
+Kernel = Callable[[Floats, Postings, Floats], None]
 KERNELS: dict[str, Kernel] = {"numpy": _accumulate_numpy, "scipy": _accumulate_scipy}
 
 

@@ -10,16 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from setsearch.arena import Arena
 from setsearch.binarization import Floats, shares, twice_mean_thresholds
-from setsearch.lists import Entries, Lists, split
+from setsearch.lists import Entries, Lists
 from setsearch.models import Background, Model
 from setsearch.names import Kind
-from setsearch.postings import Ints
+from setsearch.postings import Ints, run_starts
 from setsearch.relation import Relation
-from setsearch.scoring import Ids, accumulate, to_lattice
+from setsearch.scoring import Postings, accumulate, to_lattice
 
-CACHED_BYTES = 64 << 20  # of decoded posting lists; beyond, all are dropped and the cache starts again
-CACHED_BASES = 16  # likewise
+CACHED_BYTES = 64 << 20  # of decoded posting lists, for each binarization
+CACHED_BASES = 16  # beyond, all are dropped
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,7 @@ class Snapshot:
         self.transposed = transposed
         self.stamp = relation.stamp
         self.unsaved: dict[str, bytes] = {}  # derived values that the file does not hold yet
-        self._lists: dict[tuple[int, bool], Ids] = {}
-        self._bytes = 0
+        self._arenas: dict[bool, Arena] = {}
         self._bases: dict[tuple[Model, int, bool], Base] = {}
         self._frequencies: tuple[Ints, Ints] | None = None
         self._totals: Ints | None = None
@@ -96,24 +96,17 @@ class Snapshot:
             return entries
         turned = Entries(entries.ids, entries.lists, entries.counts)
         kept = shares(turned, self.totals(cursor)) > self._twice_mean(cursor)[0][entries.ids]
-        return Entries(*(column[kept] for column in entries))
+        return entries.where(kept)
 
-    def lists(self, cursor: sqlite3.Cursor, features: Ints, twice_mean: bool) -> list[Ids]:
+    def active_postings(self, cursor: sqlite3.Cursor, features: Ints, twice_mean: bool) -> Postings:
         """The posting lists of some features (ascending ids), after the rule; loads those that are not cached."""
-        wanted = features.tolist()
-        cached = self._lists
-        missing = np.array([j for j in wanted if (j, twice_mean) not in cached], np.int64)
-        fresh: dict[int, Ids] = {}
-        if len(missing):
-            entries = self._kept(cursor, self.postings.read(cursor, missing.tolist(), counts=twice_mean), twice_mean)
-            ids = entries.ids.astype(np.int32)
-            fresh = {j: ids[part] for j, part in zip(missing.tolist(), split(entries, missing), strict=True)}
-            if self._bytes + ids.nbytes > CACHED_BYTES:
-                self._lists, self._bytes = {}, 0
-            if ids.nbytes <= CACHED_BYTES:
-                self._bytes += ids.nbytes
-                self._lists.update({(j, twice_mean): part for j, part in fresh.items()})
-        return [fresh[j] if j in fresh else cached[j, twice_mean] for j in wanted]
+        if twice_mean not in self._arenas:
+            self._arenas[twice_mean] = Arena(self.features.peak, CACHED_BYTES)
+
+        def load(missing: Ints) -> Entries:
+            return self._kept(cursor, self.postings.read(cursor, missing.tolist(), counts=twice_mean), twice_mean)
+
+        return self._arenas[twice_mean].get(features, load)
 
     def base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: int, twice_mean: bool) -> Base:
         """B_N of every item and the constant: from memory, from the file, or in one pass over all postings."""
@@ -141,8 +134,8 @@ class Snapshot:
         scores[np.fromiter(self.items.ids(cursor), np.int64)] = 0.0
         for stored in self.postings.sweep(cursor, counts=twice_mean):
             entries = self._kept(cursor, stored, twice_mean)
-            lists = np.unique(entries.lists)
-            accumulate(scores, [entries.ids[part].astype(np.int32) for part in split(entries, lists)], weights[lists])
+            lists = entries.lists[run_starts(entries.lists)]
+            accumulate(scores, Postings(entries.ids.astype(np.int32), *entries.bounds(lists)), weights[lists])
         return Base(scores, background.constant)
 
     def _kept(self, cursor: sqlite3.Cursor, entries: Entries, twice_mean: bool) -> Entries:
@@ -150,7 +143,7 @@ class Snapshot:
         if not twice_mean:
             return entries
         kept = shares(entries, self.totals(cursor)) > self._twice_mean(cursor)[0][entries.lists]
-        return Entries(*(column[kept] for column in entries))
+        return entries.where(kept)
 
     def _twice_mean(self, cursor: sqlite3.Cursor) -> tuple[Floats, Ints]:
         """Thresholds and frequencies of the twice-the-mean rule."""

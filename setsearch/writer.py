@@ -1,18 +1,18 @@
 """Writing to a relation: names, and lists in both directions, a batch of items at a time."""
 
 import sqlite3
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem
 from setsearch.lists import Entries
-from setsearch.postings import Ints
+from setsearch.postings import Ints, run_starts
 from setsearch.relation import Relation
 
-BATCH = 1_000_000  # features that are gathered before they are written
+BATCH = 4_000_000  # features that are gathered before they are written
 LARGEST_COUNT = 2**31 - 1
 
 
@@ -32,6 +32,31 @@ class _Vocabulary(dict[str, int]):
         return place
 
 
+class _Batch:
+    """Items that wait to be written: their features as places in the vocabulary, so that their texts can go."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.titles: list[str | None] = []
+        self.lengths: list[int] = []
+        self.places = array("i")
+        self.counts: array[int] | None = None  # of the places, once an item came with counts
+
+    def put(self, item: Item, vocabulary: _Vocabulary) -> None:
+        """Take an item in."""
+        before = len(self.places)
+        if isinstance(item.features, Mapping):
+            if self.counts is None:
+                self.counts = array("i", [1]) * before
+            self.counts.extend(item.features.values())
+        self.places.extend(map(vocabulary.__getitem__, item.features))
+        if self.counts is not None and len(self.counts) < len(self.places):
+            self.counts.extend([1] * (len(self.places) - len(self.counts)))
+        self.lengths.append(len(self.places) - before)
+        self.names.append(item.id)
+        self.titles.append(item.title)
+
+
 class Writer:
     """One write to a relation: gathers items, and merges their entries into the lists a batch at a time."""
 
@@ -47,23 +72,18 @@ class Writer:
     def write(self, items: Iterable[Item]) -> int:
         """Write all items; nothing is committed here."""
         try:
-            return self._write(items)
+            written, batch = 0, _Batch()
+            for item in items:
+                _check(item)
+                batch.put(item, self.vocabulary)
+                if len(batch.places) + len(batch.names) >= BATCH:
+                    written += self._write_batch(batch)
+                    batch = _Batch()
+            written += self._write_batch(batch)
         except UnicodeEncodeError as error:
             raise InvalidItem(f"{error.object!r} is not text that can be stored (a lone surrogate)") from error
-
-    def _write(self, items: Iterable[Item]) -> int:
-        batch: list[Item] = []
-        size = written = 0
-        for item in items:
-            batch.append(_checked(item))
-            size += len(item.features) + 1
-            if size >= BATCH:
-                self._write_batch(batch)
-                written += len(batch)
-                batch, size = [], 0
-        self._write_batch(batch)
         self._finish()
-        return written + len(batch)
+        return written
 
     def delete(self, names: Sequence[str]) -> int:
         """Delete items by id; returns how many."""
@@ -96,57 +116,52 @@ class Writer:
         self.relation.features.delete(self.cursor, sorted(self.emptied - left))
         self.relation.save(self.cursor)
 
-    def _write_batch(self, batch: list[Item]) -> None:
-        if not batch:
-            return
-        ids, old = self._item_ids(batch)
-        new = self._entries(ids, batch)
-        self._change(_difference(self.relation.forward.read(self.cursor, old), new) if old else new)
+    def _write_batch(self, batch: _Batch) -> int:
+        if batch.names:
+            ids, old = self._item_ids(batch)
+            new = self._entries(ids, batch)
+            self._change(_difference(self.relation.forward.read(self.cursor, old), new) if old else new)
+        return len(batch.names)
 
-    def _item_ids(self, batch: list[Item]) -> tuple[Ints, list[int]]:
+    def _item_ids(self, batch: _Batch) -> tuple[Ints, list[int]]:
         """The ids of a batch, `(n_items,)`, and those of them that existed before."""
         kind = self.relation.items
-        known = kind.find(self.cursor, [item.id for item in batch]) if kind.size else {}
+        known = kind.find(self.cursor, batch.names) if kind.size else {}
         fresh: dict[str, str | None] = {}
-        for item in batch:
-            if item.id in fresh or known.get(item.id) in self.seen:
-                raise DuplicateItem(f"the id {item.id!r} comes twice; ids must be unique")
-            if item.id not in known:
-                fresh[item.id] = item.title
+        for name, title in zip(batch.names, batch.titles, strict=True):
+            if name in fresh or known.get(name) in self.seen:
+                raise DuplicateItem(f"the id {name!r} comes twice; ids must be unique")
+            if name not in known:
+                fresh[name] = title
             elif not self.replace:
-                raise DuplicateItem(f"there is already an item {item.id!r}; use update to change it")
+                raise DuplicateItem(f"there is already an item {name!r}; use update to change it")
             else:
-                self.seen.add(known[item.id])
-        kind.retitle(self.cursor, [(item.title, known[item.id]) for item in batch if item.id in known])
+                self.seen.add(known[name])
+        titles = zip(batch.names, batch.titles, strict=True)
+        kind.retitle(self.cursor, [(title, known[name]) for name, title in titles if name in known])
         old = sorted(known.values())
         known |= zip(fresh, kind.insert(self.cursor, list(fresh.items())), strict=True)
-        ids = [known[item.id] for item in batch]
+        ids = [known[name] for name in batch.names]
         self.seen.update(ids)
         return np.array(ids, np.int64), old
 
-    def _entries(self, ids: Ints, batch: list[Item]) -> Entries:
+    def _entries(self, ids: Ints, batch: _Batch) -> Entries:
         """The cells of a batch, equal features of an item counted together, sorted by item and feature."""
-        lengths = np.fromiter((len(item.features) for item in batch), np.int64, len(batch))
-        words = chain.from_iterable(item.features for item in batch)
-        try:
-            places = np.fromiter(map(self.vocabulary.__getitem__, words), np.int64, int(lengths.sum()))
-        except TypeError as error:
-            raise InvalidItem(f"features must be text: {error}") from error
         self._write_vocabulary()
-        key = (np.repeat(ids, lengths) << 32) | self.feature_ids[places]
-        counts = np.ones(len(key), np.int64)
-        if any(isinstance(item.features, Mapping) for item in batch):
-            counts = np.fromiter(chain.from_iterable(map(_counts, batch)), np.int64, len(key))
-            order = np.argsort(key, kind="stable")
-            key, counts = key[order], counts[order]
-        else:
+        key = (np.repeat(ids, batch.lengths) << 32) | self.feature_ids[np.array(batch.places, np.int64)]
+        if batch.counts is None:
             key.sort()
-        begin = np.flatnonzero(np.diff(key, prepend=-1))
-        summed = np.add.reduceat(counts, begin) if len(begin) else counts
-        if len(summed) and summed.max() > LARGEST_COUNT:
-            raise InvalidItem(f"the count {summed.max()} is too large; the largest is {LARGEST_COUNT}")
-        cells = Entries(key[begin] >> 32, key[begin] & 0xFFFF_FFFF, summed)
-        return cells
+            begin = run_starts(key)
+            counts = np.diff(begin, append=len(key))
+        else:
+            order = np.argsort(key, kind="stable")
+            key = key[order]
+            begin = run_starts(key)
+            counts = np.add.reduceat(np.array(batch.counts, np.int64)[order], begin) if len(begin) else begin
+        if len(counts) and counts.max() > LARGEST_COUNT:
+            raise InvalidItem(f"the count {counts.max()} is too large; the largest is {LARGEST_COUNT}")
+        key = key[begin]
+        return Entries(key >> 32, key & 0xFFFF_FFFF, counts)
 
     def _write_vocabulary(self) -> None:
         """Give ids to the words that came new since the last batch."""
@@ -163,25 +178,17 @@ class Writer:
         self.feature_ids = np.concatenate([self.feature_ids, ids])
 
 
-def _checked(item: Item) -> Item:
-    """The item, if its id and counts can be stored; features with the count 0 are left out."""
+def _check(item: Item) -> None:
+    """Refuse an item whose id or counts cannot be stored."""
     if not isinstance(item.id, str) or not item.id or "\0" in item.id:
         raise InvalidItem(f"an item has the id {item.id!r}; ids are text, not empty and without NUL")
-    if not isinstance(item.features, Mapping):
-        return item
-    for feature, count in item.features.items():
-        if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or not 0 <= count <= LARGEST_COUNT:
-            raise InvalidItem(
-                f"item {item.id!r} has feature {feature!r} {count!r} times; counts are whole numbers from 0 to 2^31 - 1"
-            )
-    return (
-        item if all(item.features.values()) else item._replace(features={f: c for f, c in item.features.items() if c})
-    )
-
-
-def _counts(item: Item) -> Iterable[int]:
-    """The counts of an item's features, in their order."""
-    return item.features.values() if isinstance(item.features, Mapping) else [1] * len(item.features)
+    if isinstance(item.features, Mapping):
+        for feature, count in item.features.items():
+            if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or not 1 <= count <= LARGEST_COUNT:
+                raise InvalidItem(
+                    f"item {item.id!r} has feature {feature!r} {count!r} times; "
+                    f"counts are whole numbers from 0 to {LARGEST_COUNT}"
+                )
 
 
 def _difference(old: Entries, new: Entries) -> Entries:

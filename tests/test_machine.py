@@ -1,0 +1,124 @@
+"""Random sequences of writes, against a plain dict: postings, frequencies and scores equal those of the content."""
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import settings
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from oracle import log_scores, presence, transpose, twice_mean
+
+import setsearch
+from setsearch import errors, lists, writer
+
+names = st.sampled_from([f"i{n}" for n in range(12)])
+contents = st.dictionaries(
+    st.sampled_from([f"f{n}" for n in range(10)]), st.sampled_from([0, 1, 1, 2, 300, 70_000]), max_size=8
+)
+batches = st.dictionaries(names, contents, max_size=6)
+
+
+class Writes(RuleBasedStateMachine):
+    """Add, update, delete, replace and reopen, with blocks and batches so small that all paths are walked."""
+
+    def __init__(self):
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        self.small = pytest.MonkeyPatch()
+        self.small.setattr(lists, "FULL", 3)
+        self.small.setattr(lists, "LARGEST", 4)
+        self.small.setattr(writer, "BATCH", 7)
+        self.content = {}
+
+    @initialize(first=batches)
+    def build(self, first):
+        self.index = setsearch.open(Path(self.folder.name) / "machine.db", create=True)
+        self.index.add(first.items(), ("film", "user"))
+        self.content = dict(first)
+
+    @rule(batch=batches)
+    def update(self, batch):
+        assert self.index.update(batch.items()) == len(batch)
+        self.content |= batch
+
+    @rule(batch=batches)
+    def add(self, batch):
+        if batch.keys() & self.content.keys():
+            with pytest.raises(errors.DuplicateItem):
+                self.index.add(batch.items())
+        else:
+            self.index.add(batch.items())
+            self.content |= batch
+
+    @rule(ids=st.lists(names, max_size=4))
+    def delete(self, ids):
+        if set(ids) <= self.content.keys():
+            assert self.index.delete(ids) == len(set(ids))
+            self.content = {item: c for item, c in self.content.items() if item not in ids}
+        else:
+            with pytest.raises(errors.UnknownItem):
+                self.index.delete(ids)
+
+    @rule(batch=batches)
+    def replace(self, batch):
+        self.index.replace(batch.items())
+        self.content = dict(batch)
+
+    @rule(batch=batches)
+    def fail_halfway(self, batch):
+        def items():
+            yield from batch.items()
+            yield "late", {"f1": -1}
+
+        with pytest.raises(errors.InvalidItem):
+            self.index.update(items())
+
+    @rule()
+    def reopen(self):
+        self.index.close()
+        self.index = setsearch.open(Path(self.folder.name) / "machine.db")
+
+    @invariant()
+    def lists_are_those_of_the_content(self):
+        if not hasattr(self, "index"):
+            return
+        films, users = self.index.items("film"), self.index.items("user")
+        stored = {item: {f: c for f, c in counts.items() if c} for item, counts in self.content.items()}
+        turned = transpose(stored)
+        assert (films.item_count(), users.item_count()) == (len(stored), len(turned))
+        for item, counts in stored.items():
+            assert films.features_of(item) == users.postings(item) == counts
+        for feature, counts in turned.items():
+            assert films.postings(feature) == users.features_of(feature) == counts
+            assert films.document_frequency(feature) == len(counts)
+        assert self.index.check() == []
+
+    @precondition(lambda self: len(self.content) > 1)
+    @rule(data=st.data(), strength=st.sampled_from([0.5, 2.0]), rule_name=st.sampled_from(["presence", "twice-mean"]))
+    def scores_are_those_of_the_content(self, data, strength, rule_name):
+        having = {"presence": presence, "twice-mean": twice_mean}[rule_name]
+        for name, rows in (("film", self.content), ("user", transpose(self.content))):
+            if not rows:
+                continue
+            seeds = data.draw(st.lists(st.sampled_from(sorted(rows)), min_size=1, max_size=3))
+            scores = log_scores(having(rows), seeds, strength)
+            hits = self.index.items(name).expand(seeds, 99, keep_seeds=True, strength=strength, binarize=rule_name)
+            assert {hit.item: hit.score for hit in hits} == pytest.approx(scores, abs=1e-7)
+
+    def teardown(self):
+        if hasattr(self, "index"):
+            self.index.close()
+        self.small.undo()
+        self.folder.cleanup()
+
+
+Writes.TestCase.settings = settings(max_examples=60, stateful_step_count=15, deadline=None, derandomize=True)
+TestWrites = Writes.TestCase
+
+
+def test_repeated_features_are_counted(build):
+    index = build({})
+    index.add([("a", ["x", "y", "x"]), ("b", ["y"])])
+    assert index.items("film").features_of("a") == dict(Counter("xyx"))
