@@ -17,9 +17,9 @@ from typing import NamedTuple
 # The first sense of each of these nouns, unless a number says which, with everything below it.
 DOMAINS = """
     chemical_element metal gem:2 mineral rock disease musical_instrument bird fish insect reptile carnivore rodent
-    ungulate primate:2 whale:2 dinosaur edible_fruit vegetable herb flower tree cheese pasta:2 beverage bread spice:2 sauce
-    country:2 city capital:3 river lake mountain island planet constellation monetary_unit language garment fabric
-    footwear headdress weapon ship aircraft motor_vehicle furniture tool kitchen_utensil building dance:3 sport
+    ungulate primate:2 whale:2 dinosaur edible_fruit vegetable herb flower tree cheese pasta:2 beverage bread spice:2
+    sauce country:2 city capital:3 river lake mountain island planet constellation monetary_unit language garment
+    fabric footwear headdress weapon ship aircraft motor_vehicle furniture tool kitchen_utensil building dance:3 sport
     card_game board_game bone muscle internal_organ vitamin hormone medicine:2 drug_of_abuse color emotion
     plane_figure polygon deity mythical_being religion scientist composer painter philosopher writer president:2
     sovereign explorer inventor military_officer musician dog horse cat boat knot:2 poem musical_composition

@@ -8,6 +8,7 @@ import functools
 import inspect
 import sqlite3
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -16,7 +17,7 @@ import typer
 
 import setsearch
 from setsearch.errors import SetsearchError, UsageError
-from setsearch.printing import Show, print_json, print_lines, print_table, printer
+from setsearch.printing import Show, print_json, print_lines, print_table, printer, says_more
 
 if TYPE_CHECKING:
     from setsearch.expansion import ModelOptions
@@ -29,6 +30,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+INTERRUPTED = 130
 
 T = TypeVar("T")
 Command = Callable[..., None]
@@ -91,13 +94,12 @@ def main() -> None:
     """Run the command line; a mistake becomes one line on stderr and an exit code, never a traceback."""
     try:
         code = app(standalone_mode=False)
+        if code == INTERRUPTED:  # as typer reports Ctrl-C
+            raise KeyboardInterrupt
     except SetsearchError as error:
         code = _fail(str(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        code = _fail("stopped; nothing was changed", 130)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has gone, and is not to be told
-        code = 0
+        code = _fail("stopped; nothing was changed", INTERRUPTED)
     except MemoryError:
         code = _fail("out of memory; nothing was changed", 1)
     except Exception as error:
@@ -167,9 +169,10 @@ def expand(
             seeds, k, exclude=exclude or (), keep_seeds=keep_seeds, explain=explain, **model
         )
     rows = []
+    titled = any(says_more(hit.title, hit.item) for hit in hits)
     for hit in hits:
         row: dict[str, Any] = {"rank": hit.rank, "item": hit.item, "score": hit.score}
-        if any(other.title for other in hits):
+        if titled:
             row["title"] = hit.title
         if explain:
             row["features"] = _contributions(hit.features)
@@ -219,7 +222,7 @@ def features(
     with setsearch.open(db) as index:
         found = index.items(items).features(seeds, k, **model)
     rows = [part._asdict() for part in found]
-    titled = any(row["title"] for row in rows)
+    titled = any(says_more(part.title, part.feature) for part in found)
     show(rows if titled else [{key: row[key] for key in row if key != "title"} for row in rows])
 
 
@@ -264,7 +267,7 @@ def _contributions(parts: Iterable[Any]) -> list[dict[str, Any]]:
 
 
 def _label(name: str, title: str | None) -> str:
-    return f"{name} ({title})" if title else name
+    return f"{name} ({title})" if says_more(title, name) else name
 
 
 def _fail(message: str, code: int) -> int:
@@ -282,14 +285,15 @@ def _say_indexed(found: dict[str, Any], written: int, db: str) -> None:
 
 
 def _progress(items: Iterable[T]) -> Iterator[T]:
-    """Count on stderr what goes by, once it takes longer than a second."""
-    from rich.console import Console
-    from rich.progress import Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.completed:,.0f} read"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, refresh_per_second=2) as progress:
-        task = progress.add_task("", total=None)
-        for count, item in enumerate(items, 1):
-            yield item
-            if count % 1000 == 0:
-                progress.update(task, completed=count)
+    """Count on stderr what goes by: each second in one line of a terminal, else a line every ten seconds."""
+    terminal = sys.stderr.isatty()
+    step = 1.0 if terminal else 10.0
+    start = shown = time.monotonic()
+    for count, item in enumerate(items, 1):
+        yield item
+        if count % 100 == 0 and time.monotonic() - shown >= step:
+            shown = time.monotonic()
+            line = f"{count:,} read in {shown - start:.0f} s"
+            print(f"\r{line}" if terminal else line, end="" if terminal else "\n", file=sys.stderr, flush=True)
+    if terminal and shown > start:
+        print(file=sys.stderr)

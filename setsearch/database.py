@@ -58,9 +58,9 @@ class Database:
                 connection = sqlite3.connect(
                     str(self.path), timeout=self.timeout, isolation_level=None, check_same_thread=False
                 )
+                connection.execute(f"pragma cache_size = -{CACHE_KIB}")
             except sqlite3.Error as error:
                 raise self._explain(error) from error
-            connection.execute(f"pragma cache_size = -{CACHE_KIB}")
             self._local.connection = connection
             self._opened.append(connection)
         return connection

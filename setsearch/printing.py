@@ -30,13 +30,20 @@ def printer(
     return print_table if sys.stdout.isatty() else print_json
 
 
+def says_more(title: str | None, name: str) -> bool:
+    """Whether a title tells a reader something that the name does not."""
+    return title is not None and title not in name
+
+
 def print_json(rows: list[Row]) -> None:
+    """A JSON array, a row a line."""
     import json
 
     print("[" + ",\n ".join(json.dumps(row, ensure_ascii=False) for row in rows) + "]")
 
 
 def print_lines(rows: list[Row]) -> None:
+    """One JSON object a line."""
     import json
 
     for row in rows:
@@ -44,6 +51,7 @@ def print_lines(rows: list[Row]) -> None:
 
 
 def print_csv(rows: list[Row], delimiter: str = ",") -> None:
+    """CSV with a header."""
     import csv
 
     writer = csv.DictWriter(sys.stdout, rows[0] if rows else (), delimiter=delimiter, lineterminator="\n")
@@ -52,6 +60,7 @@ def print_csv(rows: list[Row], delimiter: str = ",") -> None:
 
 
 def print_tsv(rows: list[Row]) -> None:
+    """TSV with a header."""
     print_csv(rows, "\t")
 
 

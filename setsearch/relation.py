@@ -1,6 +1,6 @@
 """A relation of items and features as stored: names of both, and lists in both directions."""
 
-import secrets
+import os
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Relation:
         self.items.save(cursor)
         self.features.save(cursor)
         self.revision += 1
-        self.stamp = secrets.randbits(63)
+        self.stamp = int.from_bytes(os.urandom(8), "big") >> 1
         cursor.execute(
             "update setsearch_relation set revision = ?, stamp = ? where id = ?", (self.revision, self.stamp, self.id)
         )

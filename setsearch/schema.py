@@ -32,6 +32,7 @@ _LISTS = """
 
 @migrations()
 def m001_relations(db: Database) -> None:
+    """Kinds, names, relations, lists in both directions, derived values."""
     script = """
         create table setsearch_kind (
             id integer primary key, name text not null unique,

@@ -8,7 +8,9 @@ import gzip
 import json
 import sqlite3
 import sys
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -261,13 +263,16 @@ def _unreadable(path: Path) -> str:
     )
 
 
-def _open(path: Path) -> IO[bytes]:
+@contextmanager
+def _open(path: Path) -> Iterator[IO[bytes]]:
+    """A file to read, unpacked if it is a .gz."""
+    if not path.exists():
+        raise SourceError(_unreadable(path))
     try:
-        if path.suffix == ".gz":
-            return cast(IO[bytes], gzip.open(path))
-        return path.open("rb")
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
+        with cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb") as file:
+            yield file
+    except (OSError, EOFError, zlib.error) as error:
+        raise SourceError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
 def _quote(name: str) -> str:

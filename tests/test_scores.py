@@ -28,8 +28,7 @@ def test_expand_equals_the_definition(build, rule, case):
     rng = random.Random(case)
     data = random_data(case, rng.randint(2, 40), rng.randint(1, 30), rng.random() * 0.6)
     index = build(data)
-    turned = {feature: counts for feature, counts in transpose(data).items()}
-    for name, rows in (("film", data), ("user", turned)):
+    for name, rows in (("film", data), ("user", transpose(data))):
         if len(rows) < 2:
             continue
         seeds = rng.sample(sorted(rows), rng.randint(1, min(4, len(rows) - 1)))

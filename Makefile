@@ -1,0 +1,36 @@
+# Needs Python 3.11 or newer, and make. Everything is installed into .venv.
+
+PYTHON ?= python3
+VENV ?= .venv
+RUN = $(VENV)/bin
+
+.PHONY: demo test lint bench clean
+
+demo: $(VENV)/installed
+	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
+
+test: $(VENV)/installed-dev
+	$(RUN)/python -m pytest
+
+lint: $(VENV)/installed-dev
+	$(RUN)/ruff check
+	$(RUN)/ruff format --check
+	$(RUN)/mypy
+
+bench: $(VENV)/installed-dev
+	$(RUN)/python benchmarks/queries.py
+
+clean:
+	rm -rf $(VENV) dist demo.db demo.db-wal demo.db-shm
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit("setsearch needs Python 3.11 or newer, this is %d.%d; try make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: pyproject.toml | $(VENV)/bin/python
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@ $(VENV)/installed

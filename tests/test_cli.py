@@ -1,0 +1,337 @@
+"""The command line end to end: real files, a process for what depends on one, exit codes, one line of error."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+from oracle import log_scores, presence
+
+from setsearch import cli
+
+DOCUMENTS = {
+    "a": "lion tiger cat",
+    "b": "lion cat savanna",
+    "c": "wheat barley field",
+    "d": "barley Field rye",
+    "e": "tiger jungle",
+}
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path):
+    """Run a command in an empty folder; returns exit code, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*args, stdin=None):
+        monkeypatch.setattr(sys, "argv", ["setsearch", *map(str, args)])
+        if stdin is not None:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        with pytest.raises(SystemExit) as done:
+            cli.main()
+        out, err = capsys.readouterr()
+        return done.value.code or 0, out, err
+
+    return call
+
+
+@pytest.fixture
+def animals(run, tmp_path):
+    """a.db, of five documents."""
+    rows = "\n".join(json.dumps({"id": key, "text": text}) for key, text in DOCUMENTS.items())
+    (tmp_path / "docs.jsonl").write_text(rows)
+    assert run("index", "a.db", "docs.jsonl")[0] == 0
+    return tmp_path / "a.db"
+
+
+def failed(result, code, *parts):
+    """The exit code, and one line that has all parts."""
+    assert result[0] == code, result
+    assert result[1] == ""
+    lines = result[2].splitlines()
+    assert len(lines) == 1, result[2]
+    assert lines[0].startswith("Error: ")
+    for part in parts:
+        assert part in lines[0]
+
+
+def test_main_job(run, animals):
+    code, out, err = run("expand", "a.db", "lion", "Tiger", "--json")
+    assert (code, err) == (0, "")
+    hits = json.loads(out)
+    turned = {}
+    for key, text in DOCUMENTS.items():
+        for word in text.lower().split():
+            turned.setdefault(word, {})[key] = 1
+    scores = log_scores(presence(turned), ["lion", "tiger"])
+    assert [hit["rank"] for hit in hits] == list(range(1, len(turned) - 1))
+    assert hits[0]["item"] == "cat"
+    assert {hit["item"]: hit["score"] for hit in hits} == pytest.approx(
+        {word: score for word, score in scores.items() if word not in ("lion", "tiger")}, abs=1e-7
+    )
+
+
+def test_formats(run, animals):
+    arguments = ("expand", "a.db", "a", "--items", "documents", "-k", "2")
+    rows = json.loads(run(*arguments, "--json")[1])
+    assert rows == json.loads(run(*arguments)[1]), "JSON is the default in a pipe"
+    assert rows == [json.loads(line) for line in run(*arguments, "--nl")[1].splitlines()]
+    for flag, delimiter in (("--csv", ","), ("--tsv", "\t")):
+        read = list(csv.DictReader(io.StringIO(run(*arguments, flag)[1]), delimiter=delimiter))
+        assert [(int(row["rank"]), row["item"], float(row["score"])) for row in read] == [
+            tuple(r.values()) for r in rows
+        ]
+    table = run(*arguments, "--table")[1].splitlines()
+    assert table[0].split() == ["rank", "item", "score"]
+    assert table[1].split() == ["1", "b", f"{rows[0]['score']:.3f}"]
+    failed(run(*arguments, "--csv", "--json"), 2, "choose one of")
+
+
+def test_explain_and_features(run, animals):
+    whole = json.loads(run("explain", "a.db", "b", "a", "--items", "documents", "--json")[1])
+    total = whole["constant"] + whole["base"] + sum(part["weight"] for part in whole["features"])
+    assert total == pytest.approx(whole["score"], abs=1e-9)
+    assert {part["feature"] for part in whole["features"]} == {"cat", "lion"}
+    hit = json.loads(run("expand", "a.db", "a", "--items", "documents", "--explain", "-k", "1")[1])[0]
+    assert (hit["score"], hit["features"]) == (whole["score"], whole["features"])
+    table = run("explain", "a.db", "b", "a", "--items", "documents", "--table")[1].splitlines()
+    assert table[-1].split() == ["score", "of", "b", f"{whole['score']:.3f}"]
+    features = json.loads(run("features", "a.db", "a", "--items", "documents")[1])
+    assert [f["feature"] for f in features] == ["cat", "lion", "tiger"]
+    assert [f["document_frequency"] for f in features] == [2, 2, 2]
+
+
+def test_info_check_delete_and_replace(run, animals):
+    info = json.loads(run("info", "a.db", "--json")[1])
+    assert [(r["items"], r["item_count"], r["feature_count"], r["posting_count"]) for r in info["readings"]] == [
+        ("documents", 5, 9, 14),
+        ("terms", 9, 5, 14),
+    ]
+    assert (info["revision"], info["defaults"]["items"]) == (1, "terms")
+    assert run("check", "a.db")[0] == 0
+    assert run("delete", "a.db", "a", "e") == (0, "", "deleted 2 from a.db\n")
+    failed(run("delete", "a.db", "a"), 1, "'a'", "nothing was deleted")
+    assert run("index", "a.db", "-", "--replace", stdin=b'{"id": 7, "text": "rye"}\n')[0] == 0
+    assert json.loads(run("info", "a.db")[1])["readings"][0]["item_count"] == 1
+    assert run("check", "a.db")[0] == 0
+
+
+def test_options_of_the_model(run, animals):
+    base = ("expand", "a.db", "a", "--items", "documents")
+    plain = json.loads(run(*base)[1])
+    assert json.loads(run(*base, "--model", "bernoulli", "--strength", "2", "--binarize", "presence")[1]) == plain
+    assert json.loads(run(*base, "--strength", "9")[1]) != plain
+    kept = json.loads(run(*base, "--keep-seeds", "--exclude", "b", "--exclude", "c")[1])
+    assert [hit["item"] for hit in kept] == ["a", "e", "d"]
+    for strength in ("0", "-1", "nan", "inf"):
+        failed(run(*base, "--strength", strength), 2, "strength", strength.lstrip("-"))
+    failed(run(*base, "--model", "bernouli"), 2, "'bernouli'", "bernoulli")
+    failed(run(*base, "--binarize", "half"), 2, "'half'", "twice-mean")
+
+
+def test_a_folder(run, tmp_path):
+    (tmp_path / "notes" / "deep").mkdir(parents=True)
+    (tmp_path / "notes" / "a.txt").write_text("lion tiger")
+    (tmp_path / "notes" / "deep" / "b.md").write_text("\ufefflion cat", encoding="utf-8")
+    (tmp_path / "notes" / "image.png").write_bytes(b"\x89PNG\0")
+    (tmp_path / "notes" / ".hidden.txt").write_text("not this")
+    (tmp_path / "notes" / "empty.txt").touch()
+    code, _, err = run("index", "n.db", "notes")
+    assert code == 0
+    assert "skipped notes/empty.txt: it is empty" in err
+    hits = json.loads(run("expand", "n.db", "a.txt", "--items", "documents")[1])
+    assert [hit["item"] for hit in hits] == ["deep/b.md"]
+
+
+def test_tables_and_relations(run, tmp_path):
+    (tmp_path / "r.csv").write_text(
+        "film,user,times\nAlien,u1,1\nBrazil,u3,2\nAliens,u1,2\nAlien,u2,1\nAliens,u2,3\nAlien,u2,1\n"
+    )
+    assert run("index", "r.db", "r.csv", "--items", "film", "--features", "user", "--count", "times")[0] == 0
+    assert [hit["item"] for hit in json.loads(run("expand", "r.db", "Alien")[1])] == ["Aliens", "Brazil"]
+    assert [hit["item"] for hit in json.loads(run("expand", "r.db", "u1", "--items", "user")[1])] == ["u2", "u3"]
+    with sqlite3.connect(tmp_path / "app.db") as connection:
+        connection.execute('create table "my notes" (nr integer primary key, head text, body text)')
+        connection.executemany(
+            'insert into "my notes" (head, body) values (?, ?)', [("Lion", "a cat"), ("Rye", "a grass")]
+        )
+    connection.close()
+    columns = ("--table", "my notes", "--id", "nr", "--text", "head", "--text", "body", "--title", "head")
+    assert run("index", "t.db", "app.db", *columns)[0] == 0
+    hits = json.loads(run("expand", "t.db", "Lion", "--items", "documents")[1])
+    assert [(hit["item"], hit["title"]) for hit in hits] == [("2", "Rye")]
+    assert run("index", "app.db", *columns)[0] == 0
+    assert json.loads(run("expand", "app.db", "1", "--items", "documents")[1]) == hits
+    (tmp_path / "z.tsv.gz").write_bytes(gzip.compress(b"id\ttext\n1\tlion\n2\tlion cat\n"))
+    assert run("index", "z.db", "z.tsv.gz")[0] == 0
+    failed(run("index", "t.db", "app.db", "--table", "notes"), 1, "'notes'", "my notes")
+    failed(run("index", "none.db", "--table", "notes"), 1, "none.db")
+    failed(run("index", "r.db", "r.csv", "--items", "film"), 2, "--features")
+    failed(run("index", "r.db", "r.csv", "--items", "film", "--features", "times"), 1, "'film'")
+
+
+BAD_SOURCES = [
+    ("missing", {}, ("nothing.txt",), ("nothing.txt",)),
+    ("unknown kind", {"a.pdf": b"x"}, ("a.pdf",), ("a.pdf", ".jsonl")),
+    ("empty folder", {"f/x.png": b""}, ("f",), ("f holds no .txt",)),
+    ("empty file", {"e.txt": b""}, ("e.txt",), ("e.txt",)),
+    ("empty jsonl", {"e.jsonl": b"\n"}, ("e.jsonl",), ("e.jsonl",)),
+    ("empty csv", {"e.csv": b""}, ("e.csv",), ("e.csv",)),
+    ("binary", {"b.txt": b"\x7fELF\0\0"}, ("b.txt",), ("b.txt is not text", "byte 4", "--errors skip")),
+    ("encoding", {"l.txt": "caf\xe9".encode("latin-1")}, ("l.txt",), ("l.txt is not UTF-8", "byte 3", "0xe9")),
+    ("encoding of a line", {"l.jsonl": b'{"id": 1, "text": ""}\n{"id": "\xe9"}\n'}, ("l.jsonl",), ("line 2", "byte 8")),
+    (
+        "broken json",
+        {"b.jsonl": b'{"id": 1, "text": "x"}\n{"id": 2,\n'},
+        ("b.jsonl",),
+        ("b.jsonl, line 2", "broken JSON"),
+    ),
+    ("deep json", {"b.jsonl": b"[" * 100_000}, ("b.jsonl",), ("b.jsonl, line 1",)),
+    ("no object", {"b.jsonl": b"[1]\n"}, ("b.jsonl",), ("line 1", "not a JSON object")),
+    ("missing column", {"m.csv": b"id,body\n1,x\n"}, ("m.csv",), ("m.csv, line 2", "'text'", "id, body")),
+    ("missing id", {"m.csv": b"key,text\n1,x\n"}, ("m.csv",), ("'id'", "key, text")),
+    ("short row", {"m.csv": b"id,text\n1\n"}, ("m.csv",), ("m.csv, line 2", "1 fields", "2")),
+    ("open quote", {"m.csv": b'id,text\n1,"x\n'}, ("m.csv",), ("m.csv",)),
+    ("empty id", {"m.csv": b"id,text\n,x\n"}, ("m.csv",), ("m.csv, line 2", "'id'")),
+    ("null id", {"m.jsonl": b'{"id": null, "text": "x"}\n'}, ("m.jsonl",), ("line 1", "None")),
+    ("object as text", {"m.jsonl": b'{"id": 1, "text": {"x": 1}}\n'}, ("m.jsonl",), ("line 1", "'text'")),
+    ("duplicate id", {"m.csv": b"id,text\n1,x\n1,y\n"}, ("m.csv",), ("'1' comes twice",)),
+    ("surrogate id", {"m.jsonl": b'{"id": "\\ud800", "text": "x"}\n'}, ("m.jsonl",), ("surrogate",)),
+    ("NUL id", {"m.jsonl": b'{"id": "a\\u0000b", "text": "x"}\n'}, ("m.jsonl",), ("NUL",)),
+    ("broken gz", {"m.csv.gz": b"\x1f\x8b no"}, ("m.csv.gz",), ("m.csv.gz",)),
+    ("not a database", {"m.db": b"x" * 200}, ("m.db", "--table", "t"), ("m.db",)),
+    (
+        "fraction as count",
+        {"m.csv": b"i,f,c\n1,x,2.5\n"},
+        ("m.csv", "--items", "i", "--features", "f", "--count", "c"),
+        ("line 2", "'2.5'", "whole numbers"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("files", "arguments", "parts"), [b[1:] for b in BAD_SOURCES], ids=[b[0] for b in BAD_SOURCES])
+def test_bad_sources_change_nothing(run, animals, tmp_path, files, arguments, parts):
+    for name, data in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    before = json.loads(run("info", "a.db")[1]), run("expand", "a.db", "lion")[1]
+    relation = "--items" in arguments
+    result = run("index", "new.db" if relation else "a.db", *arguments)
+    result = (
+        result[0],
+        result[1],
+        "".join(line for line in result[2].splitlines(True) if not line.startswith("skipped")),
+    )
+    failed(result, 1, *parts)
+    assert (json.loads(run("info", "a.db")[1]), run("expand", "a.db", "lion")[1]) == before
+    assert run("check", "a.db")[0] == 0
+    run("index", "fresh.db", *arguments)
+    assert not (tmp_path / "fresh.db").exists()
+
+
+def test_errors_can_be_replaced_or_skipped(run, tmp_path):
+    (tmp_path / "l.jsonl").write_bytes(b'{"id": 1, "text": "caf\xe9 au lait"}\nbroken\n{"id": 2, "text": "tea"}\n')
+    failed(run("index", "x.db", "l.jsonl", "--errors", "replace"), 1, "line 2", "broken JSON")
+    code, _, err = run("index", "x.db", "l.jsonl", "--errors", "skip")
+    assert code == 0
+    assert "skipped l.jsonl, line 1: invalid UTF-8 at byte 22" in err
+    assert "skipped l.jsonl, line 2: broken JSON" in err
+    (tmp_path / "l.txt").write_bytes(b"caf\xe9 au\0lait")
+    assert run("index", "y.db", "l.txt", "--errors", "replace")[0] == 0
+    assert {hit["item"] for hit in json.loads(run("expand", "y.db", "lait")[1])} == {"caf", "au"}
+    failed(run("index", "y.db", "l.txt", "--errors", "ignore"), 2, "'ignore'", "skip")
+
+
+def test_bad_questions(run, animals, tmp_path):
+    failed(run("expand", "no.db", "lion"), 1, "no.db", "setsearch index")
+    assert not (tmp_path / "no.db").exists()
+    failed(run("expand", "a.db", "lyon"), 1, "'lyon'", "did you mean 'lion'?")
+    failed(run("expand", "a.db", "lion", "--exclude", "tigre"), 1, "'tigre'", "'tiger'")
+    failed(run("expand", "a.db"), 2, "SEED")
+    failed(run("expand", "a.db", "a", "b", "c", "d", "e", "--items", "documents"), 1, "all 5 documents", "--keep-seeds")
+    for k in ("0", "-3"):
+        failed(run("expand", "a.db", "lion", "-k", k), 2, k)
+    failed(run("expand", "a.db", "lion", "-k", "many"), 2, "many")
+    failed(run("expand", "a.db", "lion", "--colour"), 2, "--colour")
+    failed(run("expand", "a.db", "lion", "--items", "films"), 1, "'films'", "documents, terms")
+    failed(run("expand", "docs.jsonl", "lion"), 1, "docs.jsonl is not an SQLite database")
+    failed(run("index", "a.db"), 2, "no source")
+    failed(run("expnd", "a.db"), 2, "expnd")
+    with sqlite3.connect(tmp_path / "other.db") as connection:
+        connection.execute("create table t (x)")
+    connection.close()
+    failed(run("expand", "other.db", "lion"), 1, "other.db holds no setsearch index")
+    failed(run("expand", "a.db", "li\nn"), 1, "'li\\nn'")
+
+
+def test_a_locked_database(run, animals):
+    writer = sqlite3.connect(animals, isolation_level=None)
+    writer.execute("begin immediate")
+    failed(run("index", "a.db", "docs.jsonl", "--timeout", "0.1"), 1, "a.db is locked by another writer")
+    failed(run("delete", "a.db", "a", "--timeout", "0.1"), 1, "a.db is locked by another writer")
+    assert run("expand", "a.db", "lion")[0] == 0
+    writer.rollback()
+    writer.close()
+
+
+def test_a_document_of_50_megabytes(run, tmp_path):
+    (tmp_path / "big.txt").write_text("lion tiger wheat rye " * 2_500_000)
+    (tmp_path / "small.txt").write_text("lion")
+    assert run("index", "big.db", "big.txt", "small.txt")[0] == 0
+    import setsearch
+
+    with setsearch.open("big.db") as index:
+        assert index.items("documents").features_of("big.txt") == dict.fromkeys(
+            ["lion", "rye", "tiger", "wheat"], 2_500_000
+        )
+
+
+def process(*args, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "setsearch", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+    )
+
+
+def test_ctrl_c_leaves_the_database_as_it_was(run, animals, tmp_path):
+    before = run("expand", "a.db", "lion")[1]
+    running = process("index", "a.db", "-", cwd=tmp_path, stdin=subprocess.PIPE)
+    fresh = process("index", "fresh.db", "-", cwd=tmp_path, stdin=subprocess.PIPE)
+    for each in (running, fresh):
+        each.stdin.write("".join(f'{{"id": "n{n}", "text": "lion number{n}"}}\n' for n in range(20_000)))
+        each.stdin.flush()
+    time.sleep(1)
+    for each in (running, fresh):
+        each.send_signal(signal.SIGINT)
+        out, err = each.communicate(timeout=30)
+        assert (each.returncode, out) == (130, "")
+        assert err.splitlines()[-1] == "Error: stopped; nothing was changed"
+    assert run("expand", "a.db", "lion")[1] == before
+    assert not (tmp_path / "fresh.db").exists()
+
+
+def test_a_closed_pipe_is_no_error(animals):
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "setsearch", "expand", str(animals), "lion"],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(write)
+    assert done.stderr == b""
+
+
+def test_help(run):
+    code, out, _ = run("--help")
+    assert code == 0
+    for command in ("index", "expand", "explain", "features", "delete", "info", "check"):
+        assert command in out
+        assert run(command, "--help")[0] == 0

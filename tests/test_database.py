@@ -1,0 +1,214 @@
+"""Files and connections: what is lent is given back as it was, what fails leaves no trace."""
+
+import sqlite3
+import threading
+
+import pytest
+from conftest import random_data
+
+import setsearch
+from setsearch import errors
+
+ITEMS = [("a", "lion tiger cat"), ("b", "lion cat"), ("c", "wheat barley")]
+
+
+@pytest.fixture
+def host(tmp_path):
+    connection = sqlite3.connect(tmp_path / "app.db")
+    connection.execute("create table article (id text primary key, body text)")
+    connection.executemany("insert into article values (?, ?)", ITEMS)
+    connection.commit()
+    yield connection
+    connection.close()
+
+
+def test_a_lent_connection_is_given_back_as_it_was(host):
+    host.row_factory = lambda cursor, row: {
+        column[0]: value for column, value in zip(cursor.description, row, strict=True)
+    }
+    host.text_factory = bytes
+    before = host.row_factory, host.text_factory, host.isolation_level, host.execute("pragma journal_mode").fetchone()
+    index = setsearch.open(host)
+    index.add(ITEMS)
+    assert [hit.item for hit in index.items("terms").expand(["lion"], 1)] == ["cat"]
+    after = host.row_factory, host.text_factory, host.isolation_level, host.execute("pragma journal_mode").fetchone()
+    assert before == after
+    assert not host.in_transaction
+    assert host.execute("select count(*) as n from article").fetchone() == {"n": 3}
+    assert host.execute("pragma recursive_triggers").fetchone() == {"recursive_triggers": 0}
+    index.close()
+    host.execute("select 1")
+
+
+def test_the_hosts_transaction_stays_the_hosts(host, tmp_path):
+    index = setsearch.open(host)
+    index.add(ITEMS[:2])
+    host.execute("insert into article values ('x', 'y')")
+    assert host.in_transaction
+    index.add(ITEMS[2:])
+    assert index.items("documents").item_count() == 3
+    with pytest.raises(errors.DuplicateItem):
+        index.add(ITEMS)
+    assert host.in_transaction
+    assert index.items("documents").item_count() == 3
+    host.rollback()
+    assert index.items("documents").item_count() == 2
+    assert host.execute("select count(*) from article").fetchone() == (3,)
+    index.add(ITEMS[2:])
+    assert index.items("documents").item_count() == 3
+    assert index.check() == []
+
+
+def test_an_undone_write_leaves_no_cache(host):
+    """The same revision number, another content: caches go by a stamp of the content."""
+    index = setsearch.open(host)
+    index.add(ITEMS)
+    documents = index.items("documents")
+    host.execute("begin")
+    index.add([("d", "lion dog")])
+    inside = documents.expand(["a"])
+    host.rollback()
+    index.add([("d", "barley")])
+    assert documents.expand(["a"]) != inside
+    with setsearch.open(host) as fresh:
+        assert documents.expand(["a"]) == fresh.items("documents").expand(["a"])
+
+
+def test_all_tables_carry_the_prefix(host):
+    setsearch.open(host).add(ITEMS)
+    names = {name for (name,) in host.execute("select name from sqlite_master where name not like 'sqlite_%'")}
+    assert {name for name in names if not name.startswith(("setsearch_", "idx_setsearch_"))} == {"article"}
+
+
+def test_document_frequencies_can_be_read_with_sql(host):
+    setsearch.open(host).add(ITEMS)
+    rows = host.execute("select name, document_frequency from setsearch_frequency where kind = 'terms' order by name")
+    assert rows.fetchall() == [("barley", 1), ("cat", 2), ("lion", 2), ("tiger", 1), ("wheat", 1)]
+
+
+def test_a_failed_first_write_leaves_no_file(tmp_path):
+    path = tmp_path / "new.db"
+    index = setsearch.open(path, create=True)
+    with pytest.raises(errors.InvalidItem):
+        index.add([("a", "x"), ("", "y")])
+    assert list(tmp_path.iterdir()) == []
+    index.add(ITEMS)
+    index.close()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_missing_foreign_and_newer_databases(tmp_path):
+    with pytest.raises(errors.MissingDatabase, match="create=True"):
+        setsearch.open(tmp_path / "no.db")
+    (tmp_path / "text.db").write_text("this is not a database, but longer than a header would be" * 20)
+    with pytest.raises(errors.NotADatabase, match=r"text\.db"):
+        setsearch.open(tmp_path / "text.db").items()
+    (tmp_path / "empty.db").touch()
+    with pytest.raises(errors.NoIndex):
+        setsearch.open(tmp_path / "empty.db").items()
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(ITEMS)
+    connection = sqlite3.connect(tmp_path / "a.db")
+    connection.execute("insert into setsearch_migrations (migration_set, name) values ('setsearch', 'm999_future')")
+    connection.commit()
+    connection.close()
+    for call in (lambda i: i.items("terms"), lambda i: i.add([("z", "z")])):
+        with setsearch.open(tmp_path / "a.db") as index, pytest.raises(errors.NewerSchema, match="m999_future"):
+            call(index)
+
+
+def test_a_locked_database_can_be_read_and_says_who_waits(tmp_path):
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True, timeout=0.05) as index:
+        index.add(ITEMS)
+        writer = sqlite3.connect(path, isolation_level=None)
+        writer.execute("begin immediate")
+        assert len(index.items("terms").expand(["lion"])) == 4
+        with pytest.raises(errors.LockedDatabase, match=r"a\.db is locked by another writer \(waited 0\.05 s\)"):
+            index.add([("d", "x")])
+        writer.rollback()
+        writer.close()
+        index.add([("d", "x")])
+
+
+def test_a_read_only_connection(tmp_path):
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True) as index:
+        index.add(ITEMS)
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    index = setsearch.open(connection)
+    assert len(index.items("terms").expand(["lion"])) == 4
+    with pytest.raises(errors.ReadOnlyDatabase):
+        index.add([("d", "x")])
+    connection.close()
+
+
+def test_threads_share_an_index(tmp_path):
+    data = random_data(6, 80, 60, 0.2)
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(data.items(), ("film", "user"))
+        films = index.items("film")
+        expected = {n: films.expand([f"i{n}", f"i{n + 1}"], 5) for n in range(40)}
+        wrong = []
+
+        def ask(start):
+            for step in range(80):
+                n = (start * 7 + step) % 40
+                if films.expand([f"i{n}", f"i{n + 1}"], 5) != expected[n]:
+                    wrong.append(n)
+
+        threads = [threading.Thread(target=ask, args=(start,)) for start in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert wrong == []
+
+
+def test_a_small_cache_changes_nothing(tmp_path, monkeypatch):
+    from setsearch import snapshot
+
+    data = random_data(8, 50, 40, 0.2)
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(data.items(), ("film", "user"))
+        expected = [index.items("film").expand([f"i{n}"]) for n in range(30)]
+    for limit in (0, 100, 400):
+        monkeypatch.setattr(snapshot, "CACHED_BYTES", limit)
+        monkeypatch.setattr(snapshot, "CACHED_BASES", 1)
+        with setsearch.open(tmp_path / "a.db") as index:
+            assert [index.items("film").expand([f"i{n}"]) for n in range(30)] == expected
+
+
+def test_the_base_is_kept_in_the_file(tmp_path, monkeypatch):
+    from setsearch.snapshot import Snapshot
+
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(ITEMS)
+        expected = index.items("documents").expand(["a"]), index.items("documents").expand(["a"], binarize="twice-mean")
+    monkeypatch.setattr(Snapshot, "_compute_base", None)
+    monkeypatch.setattr("setsearch.snapshot.twice_mean_thresholds", None)
+    with setsearch.open(tmp_path / "a.db") as index:
+        found = index.items("documents").expand(["a"]), index.items("documents").expand(["a"], binarize="twice-mean")
+    assert found == expected
+
+
+def test_damage_is_found(tmp_path):
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True) as index:
+        index.add(ITEMS)
+    for statement in (
+        "update setsearch_posting set total = total + 1 where id = 1",
+        "update setsearch_forward set gaps = x'0505' where id = 1",
+        "update setsearch_kind set size = size + 1",
+        "delete from setsearch_posting where id = 2",
+        "update setsearch_forward set gaps = x'01020304' where id = 2",
+    ):
+        copy = tmp_path / "copy.db"
+        copy.write_bytes(path.read_bytes())
+        connection = sqlite3.connect(copy)
+        connection.execute(statement)
+        connection.commit()
+        connection.close()
+        with setsearch.open(copy) as index:
+            assert index.check(), statement
+        copy.unlink()

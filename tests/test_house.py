@@ -1,0 +1,166 @@
+"""The house stays straight: imports run one way, public names are true, documentation runs."""
+
+import ast
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import setsearch
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "setsearch"
+
+# Each module may import only those before it.
+ORDER = [
+    "errors",
+    "postings",
+    "lists",
+    "names",
+    "relation",
+    "writer",
+    "audit",
+    "models.model",
+    "models.bernoulli",
+    "models",
+    "scoring",
+    "arena",
+    "binarization",
+    "snapshot",
+    "expansion",
+    "schema",
+    "database",
+    "index",
+    "text",
+    "",
+    "sources",
+    "printing",
+    "cli",
+    "__main__",
+]
+MUST_NOT_KNOW = {
+    "postings": {"sqlite3", "pathlib"},
+    "models.model": {"sqlite3", "pathlib", "re"},
+    "models.bernoulli": {"sqlite3", "pathlib", "re"},
+    "scoring": {"sqlite3", "pathlib", "re"},
+    "arena": {"sqlite3"},
+    "text": {"sqlite3", "numpy"},
+    "printing": {"sqlite3", "numpy"},
+    "cli": {"numpy"},
+    "schema": {"setsearch"},
+}
+
+
+def modules():
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        yield re.sub(r"\.?__init__$", "", name), path
+
+
+def imported(path):
+    """All modules that a file imports, those inside functions too."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield node.module
+            if node.module in ("setsearch", "setsearch.models"):
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize(("name", "path"), list(modules()))
+def test_imports_run_one_way(name, path):
+    place = ORDER.index(name)
+    for module in imported(path):
+        assert module.split(".")[0] not in MUST_NOT_KNOW.get(name, set()), f"{name} must not know {module}"
+        if module.startswith("setsearch.") and name:  # the package itself opens its modules on demand
+            own = module.removeprefix("setsearch.")
+            assert own not in ORDER or ORDER.index(own) < place, f"{name} imports {own}"
+
+
+def test_only_the_schema_knows_sqlite_utils():
+    knowing = {name for name, path in modules() if "sqlite_utils" in {m.split(".")[0] for m in imported(path)}}
+    assert knowing == {"schema", "database"}
+
+
+def test_migrations_are_known_to_the_database():
+    from setsearch.database import SCHEMA
+    from setsearch.schema import migrations
+
+    assert {migration.name for migration in migrations._migrations} == SCHEMA
+
+
+def test_public_names_exist_and_are_documented():
+    for name in setsearch.__all__:
+        assert getattr(setsearch, name).__doc__, name
+    with pytest.raises(AttributeError):
+        _ = setsearch.nothing
+
+
+def test_public_functions_have_docstrings():
+    for name, path in modules():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
+                inner = node.name in ("load", "decorate", "run", "main")
+                assert ast.get_docstring(node) or inner, (name, node.name)
+
+
+def test_functions_fit_on_a_screen():
+    for name, path in modules():
+        assert len(path.read_text().splitlines()) <= 320, name
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                assert node.end_lineno - node.lineno < 60, (name, node.name)
+
+
+def fenced(text, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
+
+
+def test_readme_commands_run(tmp_path):
+    """Every `setsearch` line of the README, in a folder with the sample corpus."""
+    (tmp_path / "sample_corpus").symlink_to(ROOT / "sample_corpus")
+    (tmp_path / "ratings.csv").write_text("film,user,times\nAlien,u1,1\nAliens,u1,2\nAliens,u2,1\nBrazil,u3,1\n")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("The lion and the tiger are big cats.")
+    (tmp_path / "notes" / "b.md").write_text("The lion eats. The wheat grows.")
+    ran = compared = 0
+    for block in fenced((ROOT / "README.md").read_text(), "console"):
+        for line, shown in re.findall(r"^\$ (setsearch .*)\n((?:[^$].*\n)*)", block, re.M):
+            words = shlex.split(line.split(" #")[0])[1:] + (["--table"] if shown else [])
+            command = [sys.executable, "-m", "setsearch", *words]
+            done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, (line, done.stderr)
+            assert shown in ("", done.stdout)
+            ran += 1
+            compared += bool(shown)
+    assert ran >= 10
+    assert compared >= 1
+
+
+def test_readme_python_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = fenced((ROOT / "README.md").read_text(), "python")
+    assert blocks
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {})
+
+
+def test_readme_names_every_command():
+    readme = (ROOT / "README.md").read_text()
+    from setsearch.cli import app
+
+    for command in app.registered_commands:
+        name = command.name or command.callback.__name__
+        assert f"setsearch {name}" in readme, name
+
+
+def test_documents_are_true_to_size():
+    assert len((ROOT / "ARCHITECTURE.md").read_text().splitlines()) <= 100
+    assert setsearch.__version__ in (ROOT / "CHANGELOG.md").read_text()
+    assert f'version = "{setsearch.__version__}"' in (ROOT / "pyproject.toml").read_text()
+    assert sum(path.stat().st_size for path in (ROOT / "sample_corpus").iterdir() if path.is_file()) < 5_000_000
