@@ -5,7 +5,6 @@ and rollback to the host; outside we begin and end a transaction of our own; row
 """
 
 import sqlite3
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,7 +27,7 @@ SCHEMA = {"m001_relations"}  # the names of all migrations, so that a query need
 class Database:
     """A source of transactions on one SQLite database; safe to share between threads.
 
-    `place` is a path, of which each thread opens its own connection, or the host's `sqlite3.Connection`.
+    `place` is a path, to which each transaction uses a connection of its own, or the host's `sqlite3.Connection`.
     """
 
     def __init__(self, place: str | Path | sqlite3.Connection, *, create: bool = False, timeout: float = 5.0) -> None:
@@ -36,8 +35,7 @@ class Database:
         self.path = None if isinstance(place, sqlite3.Connection) else Path(place)
         self.timeout = timeout
         self._checked: int | None = None  # the schema version that was found good
-        self._local = threading.local()
-        self._opened: list[sqlite3.Connection] = []
+        self._idle: list[sqlite3.Connection] = []  # our own, while no thread uses them
         if self.path is not None and not create and not self.path.is_file():
             raise MissingDatabase(
                 f"{self.path} is not a file; `setsearch index {self.path} SOURCE` makes a database, "
@@ -47,29 +45,34 @@ class Database:
     def __str__(self) -> str:
         return "the database" if self.path is None else str(self.path)
 
-    @property
-    def connection(self) -> sqlite3.Connection:
-        """The host's connection, or this thread's own."""
-        if self.lent is not None:
-            return self.lent
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            try:
-                connection = sqlite3.connect(
-                    str(self.path), timeout=self.timeout, isolation_level=None, check_same_thread=False
-                )
-                connection.execute(f"pragma cache_size = -{CACHE_KIB}")
-            except sqlite3.Error as error:
-                raise self._explain(error) from error
-            self._local.connection = connection
-            self._opened.append(connection)
-        return connection
-
     def close(self) -> None:
         """Close the connections that we opened; a lent one stays open."""
-        while self._opened:
-            self._opened.pop().close()
-        self._local = threading.local()
+        while self._idle:
+            self._idle.pop().close()
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """The host's connection, or one of our own that no other thread uses meanwhile."""
+        if self.lent is not None:
+            yield self.lent
+            return
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._connect()
+        try:
+            yield connection
+        finally:
+            self._idle.append(connection)
+
+    def _connect(self) -> sqlite3.Connection:
+        try:
+            connection = sqlite3.connect(
+                str(self.path), timeout=self.timeout, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.Error as error:
+            raise self._explain(error) from error
+        return connection
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Cursor]:
@@ -95,32 +98,35 @@ class Database:
                 self.path.unlink(missing_ok=True)
             raise
         if new:
-            self.connection.execute("pragma journal_mode = wal")
+            with self._connection() as connection:
+                connection.execute("pragma journal_mode = wal")
 
     @contextmanager
     def _transaction(self, begin: str, savepoint: str) -> Iterator[sqlite3.Cursor]:
-        connection = self.connection
-        nested = connection.in_transaction
-        factories = connection.row_factory, connection.text_factory
-        connection.row_factory, connection.text_factory = None, str
-        cursor = connection.cursor()
-        try:
-            cursor.execute(f"savepoint {savepoint}" if nested else begin)
+        with self._connection() as connection:
+            nested = connection.in_transaction
+            factories = connection.row_factory, connection.text_factory
+            connection.row_factory, connection.text_factory = None, str
+            cursor = connection.cursor()
             try:
-                yield cursor
-                cursor.execute(f"release {savepoint}" if nested else "commit")
-            except BaseException:
-                # An error may have ended the whole transaction already, savepoints included.
-                if connection.in_transaction:
-                    cursor.execute(f"rollback to {savepoint}" if nested else "rollback")
-                    if nested:
-                        cursor.execute(f"release {savepoint}")
-                raise
-        except sqlite3.Error as error:
-            raise self._explain(error) from error
-        finally:
-            cursor.close()
-            connection.row_factory, connection.text_factory = factories
+                if self.lent is None:
+                    cursor.execute(f"pragma cache_size = -{CACHE_KIB}")
+                cursor.execute(f"savepoint {savepoint}" if nested else begin)
+                try:
+                    yield cursor
+                    cursor.execute(f"release {savepoint}" if nested else "commit")
+                except BaseException:
+                    # An error may have ended the whole transaction already, savepoints included.
+                    if connection.in_transaction:
+                        cursor.execute(f"rollback to {savepoint}" if nested else "rollback")
+                        if nested:
+                            cursor.execute(f"release {savepoint}")
+                    raise
+            except sqlite3.Error as error:
+                raise self._explain(error) from error
+            finally:
+                cursor.close()
+                connection.row_factory, connection.text_factory = factories
 
     def _check(self, cursor: sqlite3.Cursor) -> None:
         """Refuse a database without our tables, or with tables of a later version."""

@@ -204,8 +204,8 @@ class Reading:
         seeds = list(dict.fromkeys(self._resolve(cursor, snapshot, name) for name in _several(names, "seeds")))
         if not seeds:
             raise NoSeeds(f"no seeds; give at least one of the {snapshot.items.size} {snapshot.items.name}")
-        entries = snapshot.features_of(cursor, seeds, twice_mean)
-        active, having = np.unique(entries.ids, return_counts=True)
+        having_each = snapshot.features_of(cursor, np.array(sorted(seeds), np.int64), twice_mean)
+        active, having = np.unique(np.concatenate(having_each.lists()).astype(np.int64), return_counts=True)
         features = Seeds(active, having.astype(np.int64), len(seeds))
         postings = snapshot.active_postings(cursor, active, twice_mean)
         df = postings.ends - postings.starts
@@ -218,19 +218,17 @@ class Reading:
         self, cursor: sqlite3.Cursor, snapshot: Snapshot, weighed: _Weighed, items: list[int]
     ) -> dict[int, tuple[Contribution, ...]]:
         """The active features of each item with their weights, the heaviest first."""
-        entries = snapshot.features_of(cursor, items, weighed.twice_mean)
+        order = sorted(items)
+        found = snapshot.features_of(cursor, np.array(order, np.int64), weighed.twice_mean).lists()
         active = weighed.features.features
-        place = np.minimum(np.searchsorted(active, entries.ids), max(len(active) - 1, 0))
-        shared = active[place] == entries.ids if len(active) else np.zeros(len(entries.ids), bool)
-        ids = entries.ids[shared].tolist()
-        names = snapshot.features.describe(cursor, sorted(set(ids)))
-        reasons: dict[int, list[Contribution]] = {item: [] for item in items}
-        weights = weighed.weights[place[shared]].tolist()
-        for item, id, weight in zip(entries.lists[shared].tolist(), ids, weights, strict=True):
-            reasons[item].append(Contribution(names[id][0], weight, names[id][1]))
-        return {
-            item: tuple(sorted(parts, key=lambda part: (-part.weight, part.feature))) for item, parts in reasons.items()
-        }
+        shared = {item: np.isin(active, own) for item, own in zip(order, found, strict=True)}
+        names = snapshot.features.describe(cursor, active[np.any([*shared.values()], axis=0)].tolist())
+        reasons = {}
+        for item, mask in shared.items():
+            pairs = zip(active[mask].tolist(), weighed.weights[mask].tolist(), strict=True)
+            parts = [Contribution(names[id][0], weight, names[id][1]) for id, weight in pairs]
+            reasons[item] = tuple(sorted(parts, key=lambda part: (-part.weight, part.feature)))
+        return reasons
 
     def _resolve(self, cursor: sqlite3.Cursor, snapshot: Snapshot, name: str) -> int:
         """The item that is meant: by id, by id as the analyzer writes it, by title if only one has it."""

@@ -67,9 +67,18 @@ Kernel = Callable[[Floats, Postings, Floats], None]
 KERNELS: dict[str, Kernel] = {"numpy": _accumulate_numpy, "scipy": _accumulate_scipy}
 
 
+_chosen: str | None = None
+
+
+def use_kernel(name: str | None) -> None:
+    """Choose the kernel of this process by name; None leaves the choice to `kernel`."""
+    global _chosen
+    _chosen = name
+
+
 def kernel() -> Kernel:
-    """The fastest kernel that costs no import: scipy's where the process has loaded it, else numpy's."""
-    return KERNELS["scipy" if "scipy.sparse" in sys.modules else "numpy"]
+    """The kernel that was chosen; else the fastest that costs no import: scipy's where it is loaded, else numpy's."""
+    return KERNELS[_chosen or ("scipy" if "scipy.sparse" in sys.modules else "numpy")]
 
 
 def _ones(size: int) -> Floats:
@@ -97,7 +106,8 @@ def top_k(scores: Floats, k: int, ranks: Callable[[], npt.NDArray[np.int64]]) ->
     """
     ids = _candidates(scores, k)
     found = scores[ids]
-    ids, found = ids[found > -np.inf], found[found > -np.inf]
+    if found.min(initial=0.0) == -np.inf:
+        ids, found = ids[found > -np.inf], found[found > -np.inf]
     if len(ids) > 1 and len(np.unique(found)) < len(found):
         order = np.lexsort((ranks()[ids], -found))
     else:
@@ -111,13 +121,14 @@ def _candidates(scores: Floats, k: int) -> npt.NDArray[np.int64]:
     The k-th largest maximum of blocks is a lower bound of the k-th best score: only blocks that reach it are read.
     """
     n_blocks = len(scores) // BLOCK
-    ids = np.arange(len(scores))
-    if n_blocks > k:
+    if n_blocks <= k:
+        ids = np.arange(len(scores))
+    else:
         whole = n_blocks * BLOCK
         maxima = scores[:whole].reshape(n_blocks, BLOCK).max(axis=1)
         bound = np.partition(maxima, n_blocks - k)[n_blocks - k]
         blocks = np.flatnonzero(maxima >= bound)
-        ids = np.concatenate([(blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel(), ids[whole:]])
+        ids = np.concatenate([(blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel(), np.arange(whole, len(scores))])
     if len(ids) > k:
         found = scores[ids]
         ids = ids[found >= np.partition(found, len(ids) - k)[len(ids) - k]]

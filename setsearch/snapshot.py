@@ -5,7 +5,6 @@ share it: every entry is computed from the same content, so it does not matter w
 """
 
 import sqlite3
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +18,7 @@ from setsearch.postings import Ints, run_starts
 from setsearch.relation import Relation
 from setsearch.scoring import Postings, accumulate, to_lattice
 
-CACHED_BYTES = 64 << 20  # of decoded posting lists, for each binarization
+CACHED_BYTES = 64 << 20  # of decoded lists, for each direction and binarization
 CACHED_BASES = 16  # beyond, all are dropped
 
 
@@ -39,7 +38,7 @@ class Snapshot:
         self.transposed = transposed
         self.stamp = relation.stamp
         self.unsaved: dict[str, bytes] = {}  # derived values that the file does not hold yet
-        self._arenas: dict[bool, Arena] = {}
+        self._arenas: dict[tuple[str, bool], Arena] = {}
         self._bases: dict[tuple[Model, int, bool], Base] = {}
         self._frequencies: tuple[Ints, Ints] | None = None
         self._totals: Ints | None = None
@@ -89,24 +88,31 @@ class Snapshot:
             self._ranks = ranks
         return self._ranks
 
-    def features_of(self, cursor: sqlite3.Cursor, items: Sequence[int], twice_mean: bool) -> Entries:
-        """The entries of some items, after the rule: sorted by item and feature."""
-        entries = self.forward.read(cursor, items, counts=twice_mean)
-        if not twice_mean:
-            return entries
-        turned = Entries(entries.ids, entries.lists, entries.counts)
-        kept = shares(turned, self.totals(cursor)) > self._twice_mean(cursor)[0][entries.ids]
-        return entries.where(kept)
+    def features_of(self, cursor: sqlite3.Cursor, items: Ints, twice_mean: bool) -> Postings:
+        """The features of some items (ascending ids), after the rule; loads those that are not cached."""
+
+        def load(missing: Ints) -> Entries:
+            entries = self.forward.read(cursor, missing.tolist(), counts=twice_mean)
+            if not twice_mean:
+                return entries
+            turned = Entries(entries.ids, entries.lists, entries.counts)
+            return entries.where(shares(turned, self.totals(cursor)) > self._twice_mean(cursor)[0][entries.ids])
+
+        return self._arena("forward", twice_mean, self.items.peak).get(items, load)
 
     def active_postings(self, cursor: sqlite3.Cursor, features: Ints, twice_mean: bool) -> Postings:
         """The posting lists of some features (ascending ids), after the rule; loads those that are not cached."""
-        if twice_mean not in self._arenas:
-            self._arenas[twice_mean] = Arena(self.features.peak, CACHED_BYTES)
 
         def load(missing: Ints) -> Entries:
             return self._kept(cursor, self.postings.read(cursor, missing.tolist(), counts=twice_mean), twice_mean)
 
-        return self._arenas[twice_mean].get(features, load)
+        return self._arena("postings", twice_mean, self.features.peak).get(features, load)
+
+    def _arena(self, direction: str, twice_mean: bool, n_lists: int) -> Arena:
+        key = direction, twice_mean
+        if key not in self._arenas:
+            self._arenas[key] = Arena(n_lists, CACHED_BYTES)
+        return self._arenas[key]
 
     def base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: int, twice_mean: bool) -> Base:
         """B_N of every item and the constant: from memory, from the file, or in one pass over all postings."""

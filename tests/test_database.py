@@ -101,11 +101,11 @@ def test_missing_foreign_and_newer_databases(tmp_path):
     with pytest.raises(errors.MissingDatabase, match="create=True"):
         setsearch.open(tmp_path / "no.db")
     (tmp_path / "text.db").write_text("this is not a database, but longer than a header would be" * 20)
-    with pytest.raises(errors.NotADatabase, match=r"text\.db"):
-        setsearch.open(tmp_path / "text.db").items()
+    with setsearch.open(tmp_path / "text.db") as index, pytest.raises(errors.NotADatabase, match=r"text\.db"):
+        index.items()
     (tmp_path / "empty.db").touch()
-    with pytest.raises(errors.NoIndex):
-        setsearch.open(tmp_path / "empty.db").items()
+    with setsearch.open(tmp_path / "empty.db") as index, pytest.raises(errors.NoIndex):
+        index.items()
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(ITEMS)
     connection = sqlite3.connect(tmp_path / "a.db")
@@ -163,6 +163,7 @@ def test_threads_share_an_index(tmp_path):
         for thread in threads:
             thread.join()
         assert wrong == []
+        assert len(index._database._idle) <= 8, "threads that are gone leave no connection behind"
 
 
 def test_a_small_cache_changes_nothing(tmp_path, monkeypatch):

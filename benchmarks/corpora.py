@@ -1,0 +1,61 @@
+"""Collections to measure on, made from a seed: Zipf vocabularies, as words have them."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Size of a collection; `flatness` is Mandelbrot's shift: how many frequent words are missing at the top."""
+
+    documents: int
+    terms: int
+    entries: int
+    flatness: float
+    exponent: float = 1.0
+
+
+# A has the size of the paper's encyclopedia (30,991 x 15,276, 2.4 M entries), B is a million short documents.
+SHAPES = {
+    "A": Shape(31_000, 15_000, 2_400_000, flatness=30),
+    "A, stop words kept": Shape(31_000, 15_000, 2_400_000, flatness=2.7),
+    "B": Shape(1_000_000, 200_000, 7_400_000, flatness=30),
+}
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Documents as arrays of word numbers: document i is `words[starts[i] : starts[i + 1]]`."""
+
+    words: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+
+    def texts(self) -> list[tuple[str, str]]:
+        """(id, text) of every document."""
+        names = np.array([f"w{n}" for n in range(int(self.words.max()) + 1)], object)
+        tokens, starts = names[self.words], self.starts.tolist()
+        return [(f"d{i}", " ".join(tokens[a:b])) for i, (a, b) in enumerate(pairwise(starts))]
+
+
+def generate(shape: Shape, seed: int = 0) -> Collection:
+    """Documents of log-normal length whose words are drawn from the Zipf-Mandelbrot law.
+
+    The lengths are scaled until the collection has about the number of distinct entries that the shape asks for.
+    """
+    rng = np.random.default_rng(seed)
+    law = (np.arange(1, shape.terms + 1) + shape.flatness) ** -shape.exponent
+    cumulative = np.cumsum(law / law.sum())
+    relative = rng.lognormal(0, 0.6, shape.documents)
+    mean = shape.entries / shape.documents
+    for _ in range(4):
+        lengths = np.maximum(1, np.rint(relative / relative.mean() * mean)).astype(np.int64)
+        words = np.searchsorted(cumulative, rng.random(int(lengths.sum()))).clip(max=shape.terms - 1)
+        document = np.repeat(np.arange(shape.documents), lengths)
+        entries = len(np.unique(document * shape.terms + words))
+        if abs(entries / shape.entries - 1) < 0.01:
+            break
+        mean *= shape.entries / entries
+    return Collection(words, np.concatenate([[0], np.cumsum(lengths)]))
