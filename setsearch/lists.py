@@ -17,7 +17,7 @@ import numpy.typing as npt
 from setsearch.errors import CorruptIndex
 from setsearch.postings import Ints, decode_counts, decode_ids, encode_counts, encode_ids, run_starts
 
-FULL = 1024  # ids in a block, from which on new ids at the end start the next block
+FULL = 256  # ids in a block, from which on new ids at the end start the next block
 SWEEP = 1_000_000  # ids that one step of a sweep decodes
 LARGEST = 65_536  # ids in a block at the most when it is written
 MANY = 500  # parameters in one statement

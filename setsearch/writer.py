@@ -12,7 +12,7 @@ from setsearch.lists import Entries
 from setsearch.postings import Ints, run_starts
 from setsearch.relation import Relation
 
-BATCH = 4_000_000  # features that are gathered before they are written
+BATCH = 2_000_000  # features that are gathered before they are written
 LARGEST_COUNT = 2**31 - 1
 
 
