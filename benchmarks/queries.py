@@ -24,7 +24,7 @@ from corpora import SHAPES, Collection, generate
 from scipy.sparse import csr_array
 
 import setsearch
-from setsearch import scoring
+from setsearch.kernels import use_kernel
 
 SEEDS = (1, 2, 3, 5, 10)
 IN_A_ROW = 10  # queries that a contender answers before it is the next one's turn
@@ -58,7 +58,7 @@ def ours(index: setsearch.Index, kernel: str) -> Query:
     documents = index.items("documents")
 
     def query(seeds: list[int]) -> object:
-        scoring.use_kernel(kernel)
+        use_kernel(kernel)
         return [int(hit.item[1:]) for hit in documents.expand([f"d{seed}" for seed in seeds])]
 
     return query
@@ -104,6 +104,7 @@ def run(name: str, n_queries: int) -> dict[str, object]:
         with setsearch.open(path) as index:
             full = FullMatrix(collection)
             contenders = {"full sparse mat-vec": full, "setsearch, scipy": ours(index, "scipy")}
+            contenders["setsearch, numba"] = ours(index, "numba")
             contenders["setsearch, numpy"] = ours(index, "numpy")
             rng = np.random.default_rng(1)
             rows: dict[str, object] = {}

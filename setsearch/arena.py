@@ -6,9 +6,9 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from setsearch.kernels import Ids, Postings
 from setsearch.lists import Entries
 from setsearch.postings import Ints
-from setsearch.scoring import Ids, Postings
 
 Load = Callable[[Ints], Entries]
 

@@ -164,6 +164,9 @@ def expand(
     show: Show,
 ) -> None:
     """Give a few examples, get the rest of the set."""
+    from setsearch.kernels import use_kernel
+
+    use_kernel("numpy")  # for one query the others take longer to load than they save
     with setsearch.open(db) as index:
         hits = index.items(items).expand(
             seeds, k, exclude=exclude or (), keep_seeds=keep_seeds, explain=explain, **model

@@ -66,11 +66,15 @@ class Database:
             self._idle.append(connection)
 
     def _connect(self) -> sqlite3.Connection:
+        connection = None
         try:
             connection = sqlite3.connect(
                 str(self.path), timeout=self.timeout, isolation_level=None, check_same_thread=False
             )
+            connection.execute(f"pragma cache_size = -{CACHE_KIB}")
         except sqlite3.Error as error:
+            if connection is not None:
+                connection.close()
             raise self._explain(error) from error
         return connection
 
@@ -109,8 +113,6 @@ class Database:
             connection.row_factory, connection.text_factory = None, str
             cursor = connection.cursor()
             try:
-                if self.lent is None:
-                    cursor.execute(f"pragma cache_size = -{CACHE_KIB}")
                 cursor.execute(f"savepoint {savepoint}" if nested else begin)
                 try:
                     yield cursor

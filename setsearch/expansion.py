@@ -10,11 +10,12 @@ import numpy as np
 
 from setsearch.binarization import BINARIZATIONS
 from setsearch.errors import AmbiguousItem, InvalidParameter, NoSeeds, NothingToRank, UnknownItem
+from setsearch.kernels import Floats, Postings
 from setsearch.models import Model, Query, Seeds, make_model
 from setsearch.names import Kind
-from setsearch.postings import Ints
-from setsearch.scoring import Floats, Postings, accumulate, start_from, to_lattice, top_k
-from setsearch.snapshot import Base, Snapshot
+from setsearch.postings import Ints, run_starts
+from setsearch.scoring import Base, best, to_lattice
+from setsearch.snapshot import Snapshot
 
 Analyze = Callable[[str], Sequence[str] | Mapping[str, int]]
 
@@ -126,21 +127,21 @@ class Reading:
         with self._snapshot() as (cursor, snapshot):
             weighed = self._weigh(cursor, snapshot, seeds, options)
             left_out = [self._resolve(cursor, snapshot, name) for name in excluded]
-            scores = start_from(weighed.base.items)
-            accumulate(scores, weighed.postings, weighed.weights)
-            scores[left_out if keep_seeds else left_out + weighed.seeds] = -np.inf
-            best = top_k(scores, int(k), lambda: snapshot.ranks(cursor))
-            if not len(best):
+            without = left_out if keep_seeds else left_out + weighed.seeds
+            ids, scores = best(
+                weighed.base, weighed.postings, weighed.weights, without, int(k), lambda: snapshot.ranks(cursor)
+            )
+            found = list(zip(ids.tolist(), (scores + weighed.constant).tolist(), strict=True))
+            if not found:
                 raise NothingToRank(
                     f"all {snapshot.items.size} {snapshot.items.name} are seeds or excluded, none is left to rank; "
                     "give fewer seeds, or keep them in the ranking (--keep-seeds)"
                 )
-            names = snapshot.items.describe(cursor, best.tolist())
-            found = scores[best] + weighed.constant
-            reasons = self._reasons(cursor, snapshot, weighed, best.tolist()) if explain else {}
+            names = snapshot.describe(cursor, ids.tolist())
+            reasons = self._reasons(cursor, snapshot, weighed, ids.tolist()) if explain else {}
         return [
             Hit(rank, names[id][0], score, names[id][1], reasons.get(id, ()))
-            for rank, (id, score) in enumerate(zip(best.tolist(), found.tolist(), strict=True), 1)
+            for rank, (id, score) in enumerate(found, 1)
         ]
 
     def explain(self, seeds: Iterable[str], item: str, **options: Unpack[ModelOptions]) -> Explanation:
@@ -150,7 +151,7 @@ class Reading:
             id = self._resolve(cursor, snapshot, item)
             features = self._reasons(cursor, snapshot, weighed, [id])[id]
             base = float(weighed.base.items[id])
-            name, title = snapshot.items.describe(cursor, [id])[id]
+            name, title = snapshot.describe(cursor, [id])[id]
         score = base + weighed.constant + sum(part.weight for part in features)
         return Explanation(name, score, weighed.constant, base, features, title)
 
@@ -205,13 +206,15 @@ class Reading:
         if not seeds:
             raise NoSeeds(f"no seeds; give at least one of the {snapshot.items.size} {snapshot.items.name}")
         having_each = snapshot.features_of(cursor, np.array(sorted(seeds), np.int64), twice_mean)
-        active, having = np.unique(np.concatenate(having_each.lists()).astype(np.int64), return_counts=True)
-        features = Seeds(active, having.astype(np.int64), len(seeds))
+        together = np.sort(having_each.together()).astype(np.int64)
+        begin = run_starts(together)
+        active = together[begin]
+        features = Seeds(active, np.diff(begin, append=len(together)), len(seeds))
         postings = snapshot.active_postings(cursor, active, twice_mean)
         df = postings.ends - postings.starts
         query: Query = model.query(features, df, snapshot.items.size)
         base = snapshot.base(cursor, model, len(seeds), twice_mean)
-        constant = float(to_lattice(np.array([base.constant + query.constant]))[0])
+        constant = float(to_lattice(np.append(query.constants, base.constant)).sum())
         return _Weighed(seeds, features, postings, to_lattice(query.weights), base, constant, twice_mean)
 
     def _reasons(
@@ -237,7 +240,7 @@ class Reading:
             raise InvalidParameter(f"an item is named by its id, a text, not by {name!r}")
         try:
             for candidate in self._forms(name, snapshot):
-                id = kind.find_one(cursor, candidate)
+                id = snapshot.find(cursor, candidate)
                 if id is not None:
                     return id
             titled = kind.titled(cursor, name)

@@ -27,7 +27,9 @@ def starts_of(lengths: Ints) -> Ints:
 
 def run_starts(values: Ints) -> Ints:
     """Where each run of equal values begins: `(n_runs,)` offsets."""
-    return np.flatnonzero(np.diff(values, prepend=~values[:1]))
+    first = np.ones(len(values), bool)
+    np.not_equal(values[1:], values[:-1], out=first[1:])
+    return np.flatnonzero(first)
 
 
 def encode_ids(ids: Ints, starts: Ints) -> list[bytes]:

@@ -1,42 +1,33 @@
 """Scores from posting lists, and the best of them. Knows nothing of models or storage.
 
-Weights are rounded to multiples of 2^-36. Sums of such numbers below 2^17 are exact in float64, so the order of
-addition, and with it the kind of kernel, cannot change a bit of a score.
+Weights are rounded to multiples of 2^-36. Sums of such numbers below 2^17 are exact in float64, so neither the order
+of addition nor the kernel can change a bit of a score, and adding the negative weights gives back what was there.
 """
 
-import sys
 import threading
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int32]
+from setsearch.kernels import Floats, Postings, kernel
+
+Ints = npt.NDArray[np.int64]
+Ranks = Callable[[], Ints]
 
 LATTICE = 2.0**36
-BLOCK = 128  # scores under one maximum when the best are looked for
+BLOCKS = 128  # scores under one maximum when the best are looked for
+SPARSE = 4  # postings times this, below the number of items: most items keep their base
+HIGHEST = 4096  # items of highest base that are known in advance
 
-_buffers = threading.local()
+_threads = threading.local()
 
 
 def to_lattice(weights: Floats) -> Floats:
     """Weights rounded to multiples of 2^-36 (an error of at most 7.3e-12 each)."""
     rounded: Floats = np.rint(weights * LATTICE) / LATTICE
     return rounded
-
-
-class Postings(NamedTuple):
-    """Some posting lists within one array: list i is `ids[starts[i] : ends[i]]`."""
-
-    ids: Ids
-    starts: npt.NDArray[np.int64]
-    ends: npt.NDArray[np.int64]
-
-    def lists(self) -> list[Ids]:
-        """The lists one by one."""
-        return [self.ids[start:end] for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True)]
 
 
 def accumulate(scores: Floats, postings: Postings, weights: Floats) -> None:
@@ -48,88 +39,107 @@ def accumulate(scores: Floats, postings: Postings, weights: Floats) -> None:
         kernel()(scores, postings, weights)
 
 
-def _accumulate_numpy(scores: Floats, postings: Postings, weights: Floats) -> None:
-    for ids, weight in zip(postings.lists(), weights.tolist(), strict=True):
-        np.add.at(scores, ids, weight)
+class Base:
+    """What every item scores before the seeds are known: `items` `(n_items,)`, -inf where there is none; a constant."""
+
+    def __init__(self, items: Floats, constant: float) -> None:
+        self.items = items
+        self.constant = constant
+
+    @cached_property
+    def highest(self) -> tuple[Ints, float]:
+        """Fewer than HIGHEST items of highest base, in no order, and a bound: no other item has a base above it."""
+        if len(self.items) < HIGHEST:
+            return np.arange(len(self.items)), -np.inf
+        ids = _candidates(self.items, HIGHEST)
+        bound = float(np.partition(self.items[ids], -HIGHEST)[-HIGHEST])
+        return ids[self.items[ids] > bound], bound
 
 
-def _accumulate_scipy(scores: Floats, postings: Postings, weights: Floats) -> None:
-    # The function behind `csc_array @ vector`: it adds in place, where the operator would allocate and copy.
-    from scipy.sparse._sparsetools import csc_matvec
+def best(
+    base: Base, postings: Postings, weights: Floats, without: Sequence[int], k: int, ranks: Ranks
+) -> tuple[Ints, Floats]:
+    """The k items of the highest base + sum of weights, best first: ids and scores, the constant not added.
 
-    ids = np.concatenate(postings.lists())
-    starts = np.zeros(len(weights) + 1, np.int32)
-    np.cumsum(postings.ends - postings.starts, out=starts[1:])
-    csc_matvec(len(scores), len(weights), starts, ids, _ones(len(ids)), weights, scores)
-
-
-Kernel = Callable[[Floats, Postings, Floats], None]
-KERNELS: dict[str, Kernel] = {"numpy": _accumulate_numpy, "scipy": _accumulate_scipy}
-
-
-_chosen: str | None = None
-
-
-def use_kernel(name: str | None) -> None:
-    """Choose the kernel of this process by name; None leaves the choice to `kernel`."""
-    global _chosen
-    _chosen = name
+    Items `without` are left out. Equal scores are ordered by `ranks()[id]`, `(n_items,)`, which is called only where
+    a tie has to be decided.
+    """
+    if postings.size * SPARSE < len(base.items):
+        found = _best_of_few(base, postings, weights, without, k, ranks)
+        if found is not None:
+            return found
+    scores = _copy_of(base)
+    accumulate(scores, postings, weights)
+    scores[without] = -np.inf
+    ids = top_k(scores, _candidates(scores, k), k, ranks)
+    return ids, scores[ids]
 
 
-def kernel() -> Kernel:
-    """The kernel that was chosen; else the fastest that costs no import: scipy's where it is loaded, else numpy's."""
-    return KERNELS[_chosen or ("scipy" if "scipy.sparse" in sys.modules else "numpy")]
+def _best_of_few(
+    base: Base, postings: Postings, weights: Floats, without: Sequence[int], k: int, ranks: Ranks
+) -> tuple[Ints, Floats] | None:
+    """As `best`, without a look at the items that no list touches, but for those of highest base.
+
+    Works on a copy of the base that is put back afterwards. None if the items of highest base that are known do
+    not reach far enough.
+    """
+    kept = getattr(_threads, "kept", None)
+    _threads.kept = None  # an error in between leaves no half-used copy
+    scores = kept[1] if kept is not None and kept[0] is base else base.items.copy()
+    accumulate(scores, postings, weights)
+    before = scores[without]
+    scores[without] = -np.inf
+    touched = postings.together()
+    # An item is in each list once at the most, so the best k are among the best k * lists postings.
+    places = _candidates(scores[touched], k * max(len(weights), 1))
+    highest, bound = base.highest
+    ids = top_k(scores, np.union1d(touched[places], highest), k, ranks)
+    found = scores[ids]
+    scores[without] = before
+    accumulate(scores, postings, -weights)
+    _threads.kept = base, scores
+    sure = bound == -np.inf or (len(ids) == k and found[-1] > bound)
+    return (ids, found) if sure else None
 
 
-def _ones(size: int) -> Floats:
-    """Ones for the entries of a matrix, made once for each thread and reused."""
-    ones: Floats | None = getattr(_buffers, "ones", None)
-    if ones is None or len(ones) < size:
-        _buffers.ones = ones = np.ones(max(size, 1 << 16) * 2)
-    return ones[:size]
-
-
-def start_from(base: Floats) -> Floats:
-    """This thread's score array, filled with `base`; valid until the thread's next call."""
-    scores: Floats | None = getattr(_buffers, "scores", None)
-    if scores is None or len(scores) < len(base):
-        _buffers.scores = scores = np.empty(len(base) * 5 // 4)
-    scores = scores[: len(base)]
-    np.copyto(scores, base)
+def _copy_of(base: Base) -> Floats:
+    """This thread's score array, filled with the base; valid until the thread's next query."""
+    scores: Floats | None = getattr(_threads, "scores", None)
+    if scores is None or len(scores) < len(base.items):
+        _threads.scores = scores = np.empty(len(base.items) * 5 // 4)
+    scores = scores[: len(base.items)]
+    np.copyto(scores, base.items)
     return scores
 
 
-def top_k(scores: Floats, k: int, ranks: Callable[[], npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-    """The ids of the k best scores, best first; equal scores by `ranks()[id]`. Ids with -inf never appear.
-
-    `ranks` gives the order of all ids, `(n_items,)`; it is called only where a tie has to be decided.
-    """
-    ids = _candidates(scores, k)
+def top_k(scores: Floats, candidates: npt.NDArray[np.integer], k: int, ranks: Ranks) -> Ints:
+    """The k best of the candidates, best first; equal scores by `ranks()[id]`. Ids with -inf never appear."""
+    ids = candidates.astype(np.int64)
     found = scores[ids]
+    if len(ids) > k:
+        reach = found >= np.partition(found, len(ids) - k)[len(ids) - k]
+        ids, found = ids[reach], found[reach]
     if found.min(initial=0.0) == -np.inf:
         ids, found = ids[found > -np.inf], found[found > -np.inf]
-    if len(ids) > 1 and len(np.unique(found)) < len(found):
+    order = np.argsort(-found, kind="stable")
+    in_order = found[order]
+    if np.any(in_order[1:] == in_order[:-1]):
         order = np.lexsort((ranks()[ids], -found))
-    else:
-        order = np.argsort(-found, kind="stable")
     return ids[order][:k]
 
 
-def _candidates(scores: Floats, k: int) -> npt.NDArray[np.int64]:
-    """Ids of all scores that are at least as high as the k-th best, in no order.
+def _candidates(scores: Floats, k: int) -> Ints:
+    """Ids among which the k best scores and all that equal the k-th are, in no order.
 
-    The k-th largest maximum of blocks is a lower bound of the k-th best score: only blocks that reach it are read.
+    The k-th largest maximum of blocks is a lower bound of the k-th best score: only blocks that reach it matter. A
+    block is every n_blocks-th score, so that all maxima are taken at once.
     """
-    n_blocks = len(scores) // BLOCK
+    n_blocks = len(scores) // BLOCKS
     if n_blocks <= k:
-        ids = np.arange(len(scores))
-    else:
-        whole = n_blocks * BLOCK
-        maxima = scores[:whole].reshape(n_blocks, BLOCK).max(axis=1)
-        bound = np.partition(maxima, n_blocks - k)[n_blocks - k]
-        blocks = np.flatnonzero(maxima >= bound)
-        ids = np.concatenate([(blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel(), np.arange(whole, len(scores))])
-    if len(ids) > k:
-        found = scores[ids]
-        ids = ids[found >= np.partition(found, len(ids) - k)[len(ids) - k]]
-    return ids
+        return np.arange(len(scores))
+    whole = n_blocks * BLOCKS
+    maxima = scores[:whole].reshape(BLOCKS, n_blocks).max(axis=0)
+    bound = np.partition(maxima, n_blocks - k)[n_blocks - k]
+    blocks = np.flatnonzero(maxima >= bound)
+    inside = (np.arange(BLOCKS)[:, None] * n_blocks + blocks).ravel()
+    return np.concatenate([inside, np.arange(whole, len(scores))])

@@ -5,29 +5,23 @@ share it: every entry is computed from the same content, so it does not matter w
 """
 
 import sqlite3
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
 from setsearch.arena import Arena
 from setsearch.binarization import Floats, shares, twice_mean_thresholds
+from setsearch.kernels import Postings
 from setsearch.lists import Entries, Lists
 from setsearch.models import Background, Model
 from setsearch.names import Kind
 from setsearch.postings import Ints, run_starts
 from setsearch.relation import Relation
-from setsearch.scoring import Postings, accumulate, to_lattice
+from setsearch.scoring import Base, accumulate, to_lattice
 
 CACHED_BYTES = 64 << 20  # of decoded lists, for each direction and binarization
+CACHED_NAMES = 100_000
 CACHED_BASES = 16  # beyond, all are dropped
-
-
-@dataclass(frozen=True)
-class Base:
-    """B_N of every item, `(n_ids,)` in nats, -inf where an id has no item; and the background's constant."""
-
-    items: Floats
-    constant: float
 
 
 class Snapshot:
@@ -38,6 +32,8 @@ class Snapshot:
         self.transposed = transposed
         self.stamp = relation.stamp
         self.unsaved: dict[str, bytes] = {}  # derived values that the file does not hold yet
+        self._ids: dict[str, int] = {}
+        self._described: dict[int, tuple[str, str | None]] = {}
         self._arenas: dict[tuple[str, bool], Arena] = {}
         self._bases: dict[tuple[Model, int, bool], Base] = {}
         self._frequencies: tuple[Ints, Ints] | None = None
@@ -64,6 +60,26 @@ class Snapshot:
     def forward(self) -> Lists:
         """item -> features."""
         return self.relation.postings if self.transposed else self.relation.forward
+
+    def find(self, cursor: sqlite3.Cursor, name: str) -> int | None:
+        """The id of an item."""
+        id = self._ids.get(name)
+        if id is None:
+            id = self.items.find_one(cursor, name)
+            if id is not None and len(self._ids) < CACHED_NAMES:
+                self._ids[name] = id
+        return id
+
+    def describe(self, cursor: sqlite3.Cursor, items: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        """(id as users know it, title) of items."""
+        known = self._described
+        missing = [item for item in items if item not in known]
+        if missing:
+            found = self.items.describe(cursor, missing)
+            if len(known) + len(found) > CACHED_NAMES:
+                self._described = known = {item: known[item] for item in items if item in known}
+            known.update(found)
+        return {item: known[item] for item in items}
 
     def frequencies(self, cursor: sqlite3.Cursor, twice_mean: bool) -> Ints:
         """Document frequency of every feature: `(n_features,)`."""

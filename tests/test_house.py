@@ -26,6 +26,8 @@ ORDER = [
     "models.model",
     "models.bernoulli",
     "models",
+    "kernel_numba",
+    "kernels",
     "scoring",
     "arena",
     "binarization",

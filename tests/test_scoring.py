@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
 
-from setsearch.scoring import BLOCK, KERNELS, Postings, start_from, to_lattice, top_k
+from setsearch import scoring
+from setsearch.errors import InvalidParameter
+from setsearch.kernels import KERNELS, Postings, use_kernel
+from setsearch.scoring import BLOCKS, Base, best, to_lattice
+
+NOTHING = Postings(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -28,25 +33,59 @@ def test_kernels_give_the_same_bits(seed):
 
 
 @given(
-    hnp.arrays(float, st.integers(1, 6 * BLOCK), elements=st.sampled_from([-np.inf, -2.0, -1.5, 0.0, 3.25])),
-    st.integers(1, 7 * BLOCK),
+    hnp.arrays(float, st.integers(1, 6 * BLOCKS), elements=st.sampled_from([-np.inf, -2.0, -1.5, 0.0, 3.25])),
+    st.integers(1, 7 * BLOCKS),
     st.randoms(use_true_random=False),
 )
 def test_top_k_equals_sorting(scores, k, random):
     ranks = np.array(random.sample(range(len(scores)), len(scores)))
     expected = sorted(np.flatnonzero(scores > -np.inf).tolist(), key=lambda id: (-scores[id], ranks[id]))[:k]
-    assert top_k(scores, k, lambda: ranks).tolist() == expected
+    ids, found = best(Base(scores, 0.0), NOTHING, np.zeros(0), [], k, lambda: ranks)
+    assert ids.tolist() == expected
+    assert found.tolist() == scores[expected].tolist()
 
 
 @given(hnp.arrays(float, st.integers(1, 2000), elements=st.floats(-1e4, 1e4)), st.integers(1, 40))
-def test_top_k_of_distinct_scores_asks_for_no_ranks(scores, k):
+def test_distinct_scores_ask_for_no_ranks(scores, k):
     scores = np.unique(scores)
-    assert top_k(scores, k, None).tolist() == list(range(len(scores)))[::-1][:k]
+    ids, _ = best(Base(scores, 0.0), NOTHING, np.zeros(0), [], k, None)
+    assert ids.tolist() == list(range(len(scores)))[::-1][:k]
 
 
-def test_the_buffer_starts_from_the_base():
-    base = np.arange(9.0)
-    first = start_from(base)
-    first += 1
-    assert np.array_equal(start_from(base), base)
-    assert np.array_equal(start_from(base[:4]), base[:4])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("seed", range(12))
+def test_few_postings_give_what_many_would(seed, kernel, monkeypatch):
+    """Whether a query touches few items or many, and whatever was asked before: the bits of the plain way."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 3000))
+    monkeypatch.setattr(scoring, "HIGHEST", int(rng.integers(1, 40)))
+    base = Base(to_lattice(np.round(rng.normal(size=n), int(rng.integers(0, 4)))), 0.0)
+    base.items[rng.random(n) < 0.1] = -np.inf
+    ranks = rng.permutation(n)
+    use_kernel(kernel)
+    for _ in range(8):
+        lists = [
+            np.sort(rng.choice(n, int(rng.integers(0, n // 9 + 1)), replace=False)) for _ in range(rng.integers(0, 5))
+        ]
+        ends = np.cumsum([len(ids) for ids in lists], dtype=np.int64)
+        starts = ends - [len(ids) for ids in lists] if lists else ends
+        postings = Postings(np.concatenate([*lists, []]).astype(np.int32), starts, ends)
+        weights = to_lattice(np.round(rng.random(len(lists)) * 3, 1))
+        without = rng.choice(n, int(rng.integers(0, min(n, 4) + 1)), replace=False).tolist()
+        expected = base.items.copy()
+        for ids, weight in zip(lists, weights, strict=True):
+            expected[ids] += weight
+        expected[without] = -np.inf
+        k = int(rng.integers(1, 20))
+        plain = sorted(np.flatnonzero(expected > -np.inf).tolist(), key=lambda id: (-expected[id], ranks[id]))[:k]
+        for sparse in (0, 1, 10**9):
+            monkeypatch.setattr(scoring, "SPARSE", sparse)
+            ids, scores = best(base, postings, weights, without, k, lambda: ranks)
+            assert ids.tolist() == plain
+            assert np.array_equal(scores, expected[plain])
+    use_kernel(None)
+
+
+def test_kernels_are_chosen_by_name():
+    with pytest.raises(InvalidParameter, match="'fortran'"):
+        use_kernel("fortran")

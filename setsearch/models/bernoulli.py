@@ -45,15 +45,13 @@ class Bernoulli:
         return Background(weights[which], math.fsum(constants * times))
 
     def query(self, seeds: Seeds, df: Ints, n_items: int) -> Query:
-        """`weights` = delta_j, q_j less its background weight `(n_active,)`, > 0; `constant` = the rest of c."""
-        varied = (df > 0) & (df < n_items)
-        alpha, beta = self._prior(df[varied], n_items)
-        having, lacking = seeds.having[varied], seeds.count - seeds.having[varied]
-        # c_j(s_j) - c_j(0): both of them share log(alpha+beta) - log(alpha+beta+N) and log beta.
-        constants = np.log((beta + lacking) / (beta + seeds.count))
-        weights = np.zeros(len(df))
-        weights[varied] = np.log((alpha + having) / alpha) - constants
-        return Query(weights, math.fsum(constants))
+        """`weights` = delta_j, q_j less its background weight, > 0; `constants` = c_j(s_j) - c_j(0)."""
+        n_seeds, varied = seeds.count, df < n_items  # an active feature has df > 0
+        alpha, beta = self._prior(df, n_items)
+        # Both c_j share log(alpha+beta) - log(alpha+beta+N) and log beta. beta = 0 where df = n: exactly 0 there.
+        constants = np.log((beta + (n_seeds - seeds.having)) / (beta + n_seeds), where=varied, out=np.zeros(len(df)))
+        weights = np.log((alpha + seeds.having) / alpha, where=varied, out=np.zeros(len(df))) - constants
+        return Query(weights, constants)
 
     def _prior(self, df: Ints, n_items: int) -> tuple[Floats, Floats]:
         """alpha_j and beta_j."""

@@ -45,12 +45,12 @@ class Background:
 class Query:
     """The part that depends on the seeds, in nats.
 
-    `weights` `(n_active,)`: what each active feature adds beyond its background weight; `constant`: what is added to
-    every item beyond the background's.
+    `weights` `(n_active,)`: what each active feature adds to the items that have it, beyond its background weight;
+    `constants` `(n_active,)`: what it adds to every item beyond the background's constant.
     """
 
     weights: Floats
-    constant: float
+    constants: Floats
 
 
 class Model(Protocol):

@@ -1,0 +1,14 @@
+"""The numba kernel: the only file that imports numba (extra `[numba]`). Compiled once, then loaded from a cache."""
+
+from typing import Any
+
+import numba
+
+
+@numba.njit("void(f8[::1], u4[::1], i8[::1], i8[::1], f8[::1])", nogil=True, cache=True)
+def add(scores: Any, ids: Any, starts: Any, ends: Any, weights: Any) -> None:
+    """scores[ids[starts[i] : ends[i]]] += weights[i], for each i; unsigned ids need no check for negative ones."""
+    for i in range(len(weights)):
+        weight = weights[i]
+        for place in range(starts[i], ends[i]):
+            scores[ids[place]] += weight

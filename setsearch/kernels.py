@@ -1,0 +1,91 @@
+"""The inner loop: add a weight at every id of a list. Three ways that give the same bits."""
+
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from setsearch.errors import InvalidParameter
+
+Floats = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int32]
+
+
+class Postings(NamedTuple):
+    """Some posting lists within one array: list i is `ids[starts[i] : ends[i]]`."""
+
+    ids: Ids
+    starts: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+
+    def lists(self) -> list[Ids]:
+        """The lists one by one."""
+        return [self.ids[start:end] for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True)]
+
+    def together(self) -> Ids:
+        """All lists, one behind the other."""
+        return np.concatenate(self.lists()) if len(self.starts) else self.ids[:0]
+
+    @property
+    def size(self) -> int:
+        """Number of postings in all lists."""
+        return int((self.ends - self.starts).sum())
+
+
+Kernel = Callable[[Floats, Postings, Floats], None]
+
+
+def _numpy(scores: Floats, postings: Postings, weights: Floats) -> None:
+    for ids, weight in zip(postings.lists(), weights.tolist(), strict=True):
+        np.add.at(scores, ids, weight)
+
+
+def _scipy(scores: Floats, postings: Postings, weights: Floats) -> None:
+    # The function behind `csc_array @ vector`: it adds in place, where the operator would allocate and copy.
+    from scipy.sparse._sparsetools import csc_matvec
+
+    ids = postings.together()
+    starts = np.zeros(len(weights) + 1, np.int32)
+    np.cumsum(postings.ends - postings.starts, out=starts[1:])
+    csc_matvec(len(scores), len(weights), starts, ids, _ones(len(ids)), weights, scores)
+
+
+def _numba(scores: Floats, postings: Postings, weights: Floats) -> None:
+    from setsearch.kernel_numba import add
+
+    add(scores, postings.ids.view(np.uint32), postings.starts, postings.ends, weights)
+
+
+KERNELS: dict[str, Kernel] = {"numpy": _numpy, "scipy": _scipy, "numba": _numba}
+
+_chosen: str | None = None
+_fastest: str | None = None
+_all_ones: Floats = np.ones(0)
+
+
+def use_kernel(name: str | None) -> None:
+    """Choose the kernel of this process: "numpy", "scipy" or "numba"; None leaves the choice to setsearch."""
+    global _chosen
+    if name is not None and name not in KERNELS:
+        raise InvalidParameter(f"there is no kernel {name!r}; there is {', '.join(KERNELS)}")
+    _chosen = name
+
+
+def kernel() -> Kernel:
+    """The kernel that was chosen, else numba's where it is installed, else scipy's."""
+    global _fastest
+    if _chosen is None and _fastest is None:
+        _fastest = "numba" if "numba" in sys.modules or find_spec("numba") else "scipy"
+    return KERNELS[_chosen or _fastest or "numpy"]
+
+
+def _ones(size: int) -> Floats:
+    """Ones for the entries of a matrix, made once and only read, so that threads may share them."""
+    global _all_ones
+    ones = _all_ones
+    if len(ones) < size:
+        _all_ones = ones = np.ones(2 * size)
+    return ones[:size]
