@@ -1,13 +1,16 @@
-"""Seed documents to the exact top 10, warm and through SQLite, against a full sparse matrix-vector product.
+"""Seed documents to the best 10 others, warm: setsearch through SQLite with each kernel, and its peers.
 
-    python benchmarks/queries.py [--collection A] [--queries 100]
+    python benchmarks/queries.py [--collection A] [--queries 60] [--peer NAME ...]
 
-The contenders answer the same queries in turn, ten at a time, so that the machine's mood hits all of them
-alike. Figures go to stdout and, with machine, versions and parameters, to benchmarks/results/.
+The contenders answer the same queries in turn, ten at a time, so that the machine's mood hits all of them alike. Each
+has answered the same queries once before. One that is slow answers fewer (how many is in the results). Figures go to
+stdout, and with machine, versions and parameters to benchmarks/results/, with a plot.
 """
 
 import argparse
+import gc
 import json
+import math
 import os
 import platform
 import statistics
@@ -15,49 +18,30 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import scipy
-from corpora import SHAPES, Collection, generate
-from scipy.sparse import csr_array
+from corpora import SHAPES, generate
+from peers import PEERS, Query
 
 import setsearch
-from setsearch.kernels import use_kernel
+from setsearch.kernels import KERNELS, use_kernel
 
 SEEDS = (1, 2, 3, 5, 10)
 IN_A_ROW = 10  # queries that a contender answers before it is the next one's turn
-Query = Callable[[list[int]], object]
-
-
-class FullMatrix:
-    """The paper's method: q and c for the seeds, then one product of the whole matrix with q (equation 15)."""
-
-    def __init__(self, collection: Collection, strength: float = 2.0) -> None:
-        document = np.repeat(np.arange(len(collection.starts) - 1), np.diff(collection.starts))
-        shape = (len(collection.starts) - 1, int(collection.words.max()) + 1)
-        self.matrix = csr_array((np.ones(len(document)), (document, collection.words)), shape)
-        self.matrix.sum_duplicates()
-        self.matrix.data[:] = 1
-        mean = np.asarray(self.matrix.sum(axis=0)).ravel() / shape[0]
-        self.used = (mean > 0) & (mean < 1)
-        self.alpha, self.beta = strength * mean, strength * (1 - mean)
-
-    def __call__(self, seeds: list[int]) -> object:
-        s, n = np.asarray(self.matrix[seeds].sum(axis=0)).ravel(), len(seeds)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            q = np.log((self.alpha + s) / self.alpha) + np.log(self.beta / (self.beta + n - s))
-        scores = self.matrix @ np.where(self.used, q, 0)
-        scores[seeds] = -np.inf
-        best = np.argpartition(scores, -10)[-10:]
-        return best[np.argsort(-scores[best])].tolist()
+PATIENCE = 15.0  # seconds that a contender may take for one number of seeds, beyond which it answers fewer
+SLOW_TO_BUILD = {"B": {"Whoosh"}}  # not built for this collection
+RESULTS = Path(__file__).parent / "results"
+PACKAGES = "numpy scipy numba bm25s tantivy xapian-bindings-binary scikit-learn whoosh bayessets".split()
 
 
 def ours(index: setsearch.Index, kernel: str) -> Query:
+    """Through the public API, in a database on disk."""
     documents = index.items("documents")
 
-    def query(seeds: list[int]) -> object:
+    def query(seeds: list[int]) -> list[int]:
         use_kernel(kernel)
         return [int(hit.item[1:]) for hit in documents.expand([f"d{seed}" for seed in seeds])]
 
@@ -65,18 +49,24 @@ def ours(index: setsearch.Index, kernel: str) -> Query:
 
 
 def measure(contenders: dict[str, Query], queries: list[list[int]]) -> dict[str, dict[str, float]]:
-    """Median and 99th percentile in ms of each contender, warm: each has answered the same queries before."""
+    """Median and 99th percentile in ms of each contender."""
     times: dict[str, list[float]] = {name: [] for name in contenders}
+    spent = dict.fromkeys(contenders, 0.0)
     for warm in (False, True):
         for begin in range(0, len(queries), IN_A_ROW):
             for name, query in contenders.items():
                 for seeds in queries[begin : begin + IN_A_ROW]:
+                    if spent[name] > PATIENCE * (1 + warm) / 2 and (not warm or len(times[name]) >= 3):
+                        break
                     start = time.perf_counter()
                     query(seeds)
+                    took = time.perf_counter() - start
+                    spent[name] += took
                     if warm:
-                        times[name].append((time.perf_counter() - start) * 1e3)
+                        times[name].append(took * 1e3)
     return {
-        name: {"median_ms": statistics.median(t), "p99_ms": float(np.percentile(t, 99))} for name, t in times.items()
+        name: {"median_ms": statistics.median(t), "p99_ms": float(np.percentile(t, 99)), "queries": len(t)}
+        for name, t in times.items()
     }
 
 
@@ -84,7 +74,7 @@ def cold_start(path: Path) -> dict[str, float]:
     """Median seconds of a whole `setsearch expand` process, and of one that only imports numpy."""
     expand = [sys.executable, "-m", "setsearch", "expand", str(path), "d1", "d2", "d3", "--items", "documents"]
     times: dict[str, list[float]] = {"expand_s": [], "import_numpy_s": []}
-    for _ in range(11):
+    for _ in range(15):
         for name, command in (("expand_s", expand), ("import_numpy_s", [sys.executable, "-c", "import numpy"])):
             start = time.perf_counter()
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -92,86 +82,156 @@ def cold_start(path: Path) -> dict[str, float]:
     return {name: statistics.median(t) for name, t in times.items()}
 
 
-def run(name: str, n_queries: int) -> dict[str, object]:
+def resident_mb() -> float:
+    """Resident memory of this process."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def run(name: str, n_queries: int, peers: list[str]) -> dict[str, Any]:
+    """All figures of one collection."""
     collection = generate(SHAPES[name])
     texts = collection.texts()
+    result: dict[str, Any] = {"collection": name, "documents": len(texts), "what": {}, "build_s": {}}
+    result["text_mb"] = sum(len(text) for _, text in texts) / 1e6
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bench.db"
         start = time.perf_counter()
         with setsearch.open(path, create=True) as index:
             index.add(texts)
-        built = time.perf_counter() - start
+        result["build_s"]["setsearch"] = time.perf_counter() - start
+        result["index_mb"] = path.stat().st_size / 1e6
+        result["incremental"] = incremental(path, texts)
+        result["cold"] = cold_start(path)
         with setsearch.open(path) as index:
-            full = FullMatrix(collection)
-            contenders = {"full sparse mat-vec": full, "setsearch, scipy": ours(index, "scipy")}
-            contenders["setsearch, numba"] = ours(index, "numba")
-            contenders["setsearch, numpy"] = ours(index, "numpy")
+            result["entries"] = index.info()["readings"][0]["posting_count"]
+            contenders = {f"setsearch, {kernel}": ours(index, kernel) for kernel in reversed(KERNELS)}
             rng = np.random.default_rng(1)
-            rows: dict[str, object] = {}
+            queries = {n: [rng.choice(len(texts), n, replace=False).tolist() for _ in range(n_queries)] for n in SEEDS}
+            before = resident_mb()
             for n in SEEDS:
-                queries = [rng.choice(len(texts), n, replace=False).tolist() for _ in range(n_queries)]
-                assert contenders["setsearch, scipy"](queries[0])[0] == full(queries[0])[0], "the same best item"
-                rows[str(n)] = measure(contenders, queries)
-            postings = index.info()["readings"][0]["posting_count"]
-        return {
-            "collection": name,
-            "documents": len(texts),
-            "entries": postings,
-            "text_mb": sum(len(text) for _, text in texts) / 1e6,
-            "index_mb": path.stat().st_size / 1e6,
-            "build_s": built,
-            "documents_per_s": len(texts) / built,
-            "by_seeds": rows,
-            "cold": cold_start(path),
-        }
+                for seeds in queries[n]:
+                    contenders["setsearch, numba"](seeds)
+            result["resident_growth_mb"] = resident_mb() - before
+            for peer in peers:
+                gc.collect()
+                start = time.perf_counter()
+                contenders[peer] = PEERS[peer](collection, texts, Path(folder))
+                result["build_s"][peer] = time.perf_counter() - start
+                result["what"][peer] = PEERS[peer].__doc__
+                print(f"built {peer} in {result['build_s'][peer]:.1f} s", file=sys.stderr)
+            if "full sparse mat-vec" in peers:
+                agree = [
+                    contenders["setsearch, scipy"](q)[0] == contenders["full sparse mat-vec"](q)[0] for q in queries[3]
+                ]
+                assert np.mean(agree) > 0.9, "the best item is the same, but for ties"
+            result["by_seeds"] = {str(n): measure(contenders, queries[n]) for n in SEEDS}
+    return result
 
 
-def machine() -> dict[str, object]:
+def incremental(path: Path, texts: list[tuple[str, str]]) -> dict[str, float]:
+    """Seconds to add 100 documents, to take them out again, and of the first query after it, which derives the base."""
+    times = {}
+    with setsearch.open(path) as index:
+        index.items("documents").expand(["d1", "d2", "d3"])
+        extra = [(f"x{name}", text) for name, text in texts[:100]]
+        for what, call in (
+            ("add_100_s", lambda: index.add(extra)),
+            ("first_query_s", lambda: index.items("documents").expand(["d1", "d2", "d3"])),
+            ("delete_100_s", lambda: index.delete([name for name, _ in extra])),
+        ):
+            start = time.perf_counter()
+            call()
+            times[what] = time.perf_counter() - start
+    return times
+
+
+def machine() -> dict[str, Any]:
     """What the figures were measured on."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     model = next((line.split(":")[1].strip() for line in lines if "model name" in line), "")
+    versions = {"python": platform.python_version(), "setsearch": setsearch.__version__}
+    for package in PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            versions[package] = "not installed"
+    return {"cpu": model or platform.processor(), "cores": os.cpu_count(), "versions": versions}
+
+
+def ratios(result: dict[str, Any], kernel: str) -> dict[str, float]:
+    """Peer's time over ours: geometric mean over the numbers of seeds."""
+    rows = result["by_seeds"].values()
+    own = f"setsearch, {kernel}"
     return {
-        "cpu": model or platform.processor(),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "setsearch": setsearch.__version__,
+        peer: math.exp(statistics.fmean(math.log(row[peer]["median_ms"] / row[own]["median_ms"]) for row in rows))
+        for peer in result["what"]
     }
 
 
-def show(result: dict[str, object]) -> None:
+def show(result: dict[str, Any]) -> None:
+    """The figures of a collection, as a table."""
+    built, cold, added = result["build_s"]["setsearch"], result["cold"], result["incremental"]
     print(f"\n{result['collection']}: {result['documents']:,} documents, {result['entries']:,} entries")
-    print(f"build {result['build_s']:.2f} s, {result['documents_per_s']:,.0f} documents/s, ", end="")
-    print(f"index {result['index_mb']:.1f} MB for {result['text_mb']:.1f} MB of text")
-    cold = result["cold"]
+    print(
+        f"build {built:.2f} s, {result['documents'] / built:,.0f} documents/s; index {result['index_mb']:.1f} MB ",
+        end="",
+    )
+    print(f"for {result['text_mb']:.1f} MB of text; resident growth {result['resident_growth_mb']:.0f} MB")
+    print(
+        f"add 100 documents {added['add_100_s'] * 1e3:.0f} ms, first query after it {added['first_query_s'] * 1e3:.0f} ms"
+    )
     print(f"cold expand {cold['expand_s'] * 1e3:.0f} ms, import numpy {cold['import_numpy_s'] * 1e3:.0f} ms: ", end="")
-    print(f"{cold['expand_s'] / cold['import_numpy_s']:.2f} x\n")
-    print(f"{'median ms (p99), and times the full mat-vec / ours':52}" + "".join(f"N={n:<21}" for n in SEEDS))
-    names = list(result["by_seeds"]["1"])
-    for name in names:
-        line = f"{name:52}"
-        for n in map(str, SEEDS):
-            row = result["by_seeds"][n]
-            ratio = row[names[0]]["median_ms"] / row[name]["median_ms"]
-            line += f"{row[name]['median_ms']:6.3f} ({row[name]['p99_ms']:6.3f}) {ratio:5.2f}x  "
-        print(line)
+    print(f"{cold['expand_s'] / cold['import_numpy_s']:.2f} x")
+    print(f"\n{'median ms (p99)':22}" + "".join(f"{f'N={n}':>20}" for n in SEEDS) + "   build s")
+    for name in result["by_seeds"]["1"]:
+        cells = [result["by_seeds"][str(n)][name] for n in SEEDS]
+        line = "".join(f"{cell['median_ms']:11.3f} ({cell['p99_ms']:6.2f})" for cell in cells)
+        print(f"{name:22}{line}  {result['build_s'].get(name, built):8.1f}")
+    print(f"\n{'peer / ours':22}" + "".join(f"{kernel:>10}" for kernel in KERNELS))
+    table = {kernel: ratios(result, kernel) for kernel in KERNELS}
+    for peer in result["what"]:
+        print(
+            f"{peer:22}" + "".join(f"{table[kernel][peer]:10.2f}" for kernel in KERNELS) + f"   {result['what'][peer]}"
+        )
+
+
+def plot(results: list[dict[str, Any]], path: Path) -> None:
+    """Median latency of everybody over the number of seeds."""
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, len(results), figsize=(6 * len(results), 5), squeeze=False)
+    for axis, result in zip(axes[0], results, strict=True):
+        for name in result["by_seeds"]["1"]:
+            medians = [result["by_seeds"][str(n)][name]["median_ms"] for n in SEEDS]
+            own = name.startswith("setsearch")
+            axis.plot(SEEDS, medians, marker="o", linewidth=3 if own else 1, label=name)
+        axis.set(
+            title=f"{result['collection']}: {result['documents']:,} documents",
+            xlabel="seeds",
+            ylabel="ms",
+            yscale="log",
+        )
+    axes[0][-1].legend(fontsize=7)
+    figure.tight_layout()
+    figure.savefig(path)
 
 
 def main() -> None:
+    """Measure, show, keep."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--collection", choices=SHAPES, action="append")
-    parser.add_argument("--queries", type=int, default=100)
+    parser.add_argument("--peer", choices=PEERS, action="append")
+    parser.add_argument("--queries", type=int, default=60)
     arguments = parser.parse_args()
     results = []
-    for name in arguments.collection or ["A", "A, stop words kept"]:
-        results.append(run(name, arguments.queries))
+    for name in arguments.collection or ["A", "B"]:
+        peers = [peer for peer in arguments.peer or PEERS if peer not in SLOW_TO_BUILD.get(name, ())]
+        results.append(run(name, arguments.queries, peers))
         show(results[-1])
-    target = Path(__file__).parent / "results" / "queries.json"
-    target.parent.mkdir(exist_ok=True)
-    target.write_text(
-        json.dumps({"machine": machine(), "queries": arguments.queries, "results": results}, indent=1) + "\n"
-    )
+        RESULTS.mkdir(exist_ok=True)
+        kept = {"machine": machine(), "queries": arguments.queries, "results": results}
+        (RESULTS / "queries.json").write_text(json.dumps(kept, indent=1) + "\n")
+        plot(results, RESULTS / "queries.svg")
 
 
 if __name__ == "__main__":

@@ -140,16 +140,16 @@ class Index:
         if not isinstance(given, tuple) or not 2 <= len(given) <= 3:
             raise InvalidItem(f"an item is (id, features) or (id, features, title), not {given!r:.80}")
         id, features, *title = given
+        if isinstance(features, str):
+            if relation.analyzer is None:
+                raise InvalidItem(
+                    f"item {id!r} has a text, but {relation.items.name} x {relation.features.name} is not a text "
+                    f"collection; give a list of {relation.features.name}"
+                )
+            return Item(id, self._analyze(features), *title)
         if isinstance(features, Mapping):
             return Item(id, {feature: count for feature, count in features.items() if count != 0}, *title)
-        if not isinstance(features, str):
-            return Item(id, features, *title)
-        if relation.analyzer is None:
-            raise InvalidItem(
-                f"item {id!r} has a text, but {relation.items.name} x {relation.features.name} is not a text "
-                f"collection; give a list of {relation.features.name}"
-            )
-        return Item(id, self._analyze(features), *title)
+        return Item(id, features, *title)
 
     @contextmanager
     def _snapshot(self, name: str) -> Iterator[tuple[sqlite3.Cursor, Snapshot]]:

@@ -9,6 +9,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from setsearch.postings import Ints, decode_counts, decode_ids, encode_counts, e
 FULL = 256  # ids in a block, from which on new ids at the end start the next block
 SWEEP = 1_000_000  # ids that one step of a sweep decodes
 LARGEST = 65_536  # ids in a block at the most when it is written
-MANY = 500  # parameters in one statement
+MANY = 400  # parameters in one statement
 
 Row = tuple[int, int, int, bytes, bytes | None]  # list, first, length, gaps, counts
 
@@ -113,37 +114,39 @@ class Lists:
         heads = self._heads(cursor, changes.lists)
         chosen = _blocks_of(changes, heads)
         chosen = chosen[run_starts(chosen)]  # in order, so that runs are what is distinct
-        rewritten = heads[chosen[chosen < len(heads)], 4].tolist()
+        rewritten = heads[chosen[chosen < len(heads)], :2].tolist()
         merged = _overlay(self._decode(self._rows(cursor, rewritten)), changes)
-        cursor.executemany(f"delete from setsearch_{self.table} where id = ?", [(id,) for id in rewritten])
+        cursor.executemany(
+            f"delete from setsearch_{self.table} where relation = {self.relation} and list = ? and first = ?", rewritten
+        )
         self._insert(cursor, merged, _blocks_of(merged, heads))
         shrunk = changes.lists[changes.counts == 0]
         gone = np.setdiff1d(shrunk, merged.lists).tolist() if len(shrunk) else []
         return [list_ for list_ in gone if not self._exists(cursor, list_)]
 
     def _heads(self, cursor: sqlite3.Cursor, lists: Ints) -> Ints:
-        """(list, first, last, length, row id) of every block of some lists: `(n_blocks, 5)`, in order."""
+        """(list, first, last, length) of every block of some lists: `(n_blocks, 4)`, in order."""
         (largest,) = cursor.execute(
             f"select coalesce(max(list), -1) from setsearch_{self.table} where relation = ?", (self.relation,)
         ).fetchone()
         known = lists[lists <= largest]
-        asked = known[run_starts(known)].tolist()
         rows = cursor.execute(
-            f"select list, first, last, length, id from setsearch_{self.table} "
+            f"select list, first, last, length from setsearch_{self.table} "
             "where relation = ? and list in (select value from json_each(?)) order by list, first",
-            (self.relation, json.dumps(asked)),
+            (self.relation, json.dumps(known[run_starts(known)].tolist())),
         )
-        return np.fromiter(rows, np.dtype((np.int64, 5)))
+        return np.fromiter(rows, np.dtype((np.int64, 4)))
 
-    def _rows(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> list[Row]:
-        """The blocks with these row ids, in order of list and first id."""
+    def _rows(self, cursor: sqlite3.Cursor, blocks: Sequence[tuple[int, int]]) -> list[Row]:
+        """The blocks that start with (list, first), in order."""
         rows: list[Row] = []
-        for start in range(0, len(ids), MANY):
-            part = ids[start : start + MANY]
+        for start in range(0, len(blocks), MANY):
+            part = blocks[start : start + MANY]
             rows += cursor.execute(
-                f"select list, first, length, gaps, counts from setsearch_{self.table} "
-                f"where id in ({','.join('?' * len(part))})",
-                part,
+                f"with wanted (list, first) as (values {','.join(['(?,?)'] * len(part))}) "
+                f"select b.list, b.first, length, gaps, counts from wanted cross join setsearch_{self.table} b "
+                f"on relation = {self.relation} and b.list = wanted.list and b.first = wanted.first",
+                list(chain.from_iterable(part)),
             )
         return sorted(rows, key=lambda row: row[:2])
 

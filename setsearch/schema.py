@@ -16,7 +16,6 @@ migrations.migrations_table = "setsearch_migrations"
 
 _LISTS = """
     create table setsearch_{name} (
-        id integer primary key,
         relation integer not null,
         list integer not null,    -- id of the {owner} whose list this is
         first integer not null,   -- smallest id in this block
@@ -24,9 +23,9 @@ _LISTS = """
         length integer not null,  -- number of ids
         total integer not null,   -- sum of counts
         gaps blob not null,       -- differences of the ids, one width
-        counts blob               -- one width; null: all are 1
-    ) strict;
-    create unique index setsearch_{name}_block on setsearch_{name} (relation, list, first, last, length, total);
+        counts blob,              -- one width; null: all are 1
+        primary key (relation, list, first)
+    ) strict, without rowid;
 """
 
 

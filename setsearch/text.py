@@ -9,14 +9,15 @@ ANALYZER = "words"  # stored with a collection, so that seeds are analysed as it
 
 LONG = 1 << 20  # characters; a longer text is counted piece by piece
 
-_word = re.compile(r"\w+")
+_words_of = re.compile(r"\w+").findall
 _gap = re.compile(r"\W")
 
 
 def words(text: str) -> list[str]:
     """The words of a text in order: runs of letters, digits and underscores, composed (NFC), in lower case."""
-    found: list[str] = _word.findall((text if text.isascii() else unicodedata.normalize("NFC", text)).lower())
-    return found
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
+    return _words_of(text.lower())
 
 
 def word_counts(text: str) -> list[str] | Counter[str]:

@@ -44,17 +44,18 @@ class _Batch:
 
     def put(self, item: Item, vocabulary: _Vocabulary) -> None:
         """Take an item in."""
+        name, features, title = item
         before = len(self.places)
-        if isinstance(item.features, Mapping):
-            if self.counts is None:
-                self.counts = array("i", [1]) * before
-            self.counts.extend(item.features.values())
-        self.places.extend(map(vocabulary.__getitem__, item.features))
-        if self.counts is not None and len(self.counts) < len(self.places):
-            self.counts.extend([1] * (len(self.places) - len(self.counts)))
-        self.lengths.append(len(self.places) - before)
-        self.names.append(item.id)
-        self.titles.append(item.title)
+        counted = not isinstance(features, list) and isinstance(features, Mapping)
+        if counted and self.counts is None:
+            self.counts = array("i", [1]) * before
+        self.places.extend(map(vocabulary.__getitem__, features))
+        length = len(self.places) - before
+        if self.counts is not None:
+            self.counts.extend(features.values() if isinstance(features, Mapping) else [1] * length)
+        self.lengths.append(length)
+        self.names.append(name)
+        self.titles.append(title)
 
 
 class Writer:
@@ -180,13 +181,14 @@ class Writer:
 
 def _check(item: Item) -> None:
     """Refuse an item whose id or counts cannot be stored."""
-    if not isinstance(item.id, str) or not item.id or "\0" in item.id:
-        raise InvalidItem(f"an item has the id {item.id!r}; ids are text, not empty and without NUL")
-    if isinstance(item.features, Mapping):
-        for feature, count in item.features.items():
+    name, features, _ = item
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise InvalidItem(f"an item has the id {name!r}; ids are text, not empty and without NUL")
+    if not isinstance(features, list) and isinstance(features, Mapping):
+        for feature, count in features.items():
             if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or not 1 <= count <= LARGEST_COUNT:
                 raise InvalidItem(
-                    f"item {item.id!r} has feature {feature!r} {count!r} times; "
+                    f"item {name!r} has feature {feature!r} {count!r} times; "
                     f"counts are whole numbers from 0 to {LARGEST_COUNT}"
                 )
 

@@ -198,11 +198,11 @@ def test_damage_is_found(tmp_path):
     with setsearch.open(path, create=True) as index:
         index.add(ITEMS)
     for statement in (
-        "update setsearch_posting set total = total + 1 where id = 1",
-        "update setsearch_forward set gaps = x'0505' where id = 1",
+        "update setsearch_posting set total = total + 1 where list = 1",
+        "update setsearch_forward set gaps = x'0505' where list = 0",
         "update setsearch_kind set size = size + 1",
-        "delete from setsearch_posting where id = 2",
-        "update setsearch_forward set gaps = x'01020304' where id = 2",
+        "delete from setsearch_posting where list = 2",
+        "update setsearch_forward set gaps = x'01020304' where list = 2",
     ):
         copy = tmp_path / "copy.db"
         copy.write_bytes(path.read_bytes())
