@@ -17,7 +17,8 @@ from setsearch import errors
 from setsearch.errors import SetsearchError
 
 if TYPE_CHECKING:
-    from setsearch.expansion import Contribution, Explanation, Hit, Reading, SetFeature
+    from setsearch.expansion import Reading
+    from setsearch.hits import Contribution, Explanation, Hit, SetFeature
     from setsearch.index import Index
     from setsearch.writer import Item
 
@@ -35,7 +36,7 @@ __all__ = [
     "open",
 ]
 
-_HOMES = {"Index": "index", "Item": "writer"}  # all others live in expansion
+_HOMES = {"Index": "index", "Item": "writer", "Reading": "expansion"}  # all others live in hits
 
 
 def open(place: str | Path | sqlite3.Connection, *, create: bool = False, timeout: float = 5.0) -> "Index":
@@ -59,5 +60,5 @@ def __getattr__(name: str) -> Any:
     if name in __all__:
         from importlib import import_module
 
-        return getattr(import_module(f"setsearch.{_HOMES.get(name, 'expansion')}"), name)
+        return getattr(import_module(f"setsearch.{_HOMES.get(name, 'hits')}"), name)
     raise AttributeError(f"module 'setsearch' has no attribute {name!r}")

@@ -4,12 +4,10 @@ Data goes to stdout, messages and progress to stderr. Exit codes: 0, 1 for a mis
 for wrong usage.
 """
 
-import functools
-import inspect
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -17,10 +15,11 @@ import typer
 
 import setsearch
 from setsearch.errors import SetsearchError, UsageError
+from setsearch.options import Top, columns_of, options, scoring, wanting
 from setsearch.printing import Show, print_json, print_lines, print_table, printer, says_more
 
 if TYPE_CHECKING:
-    from setsearch.expansion import ModelOptions
+    from setsearch.hits import Hit, ModelOptions
     from setsearch.sources import Columns
 
 app = typer.Typer(
@@ -34,60 +33,10 @@ app = typer.Typer(
 INTERRUPTED = 130
 
 T = TypeVar("T")
-Command = Callable[..., None]
 DB = Annotated[Path, typer.Argument(metavar="DB", help="The database file.", show_default=False)]
 Seeds = Annotated[list[str], typer.Argument(metavar="SEED...", help="Examples of the set.", show_default=False)]
 Items = Annotated[str | None, typer.Option(metavar="NAME", help="What to rank: terms, documents, or a column.")]
-Top = Annotated[int, typer.Option("-k", metavar="K", help="How many.")]
 Timeout = Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait for another writer.", min=0)]
-
-
-def scoring(
-    *,
-    model: Annotated[str, typer.Option(metavar="NAME", help="bernoulli: the paper's exact model.")] = "bernoulli",
-    strength: Annotated[float, typer.Option(metavar="K", help="Strength of the prior; the paper's is 2.")] = 2.0,
-    binarize: Annotated[
-        str, typer.Option(metavar="RULE", help="What counts as having a feature: presence, twice-mean.")
-    ] = "presence",
-) -> "ModelOptions":
-    """How to score."""
-    return {"model": model, "strength": strength, "binarize": binarize}
-
-
-def columns_of(
-    *,
-    id: Annotated[str, typer.Option(metavar="COL", help="Column with the ids of documents.")] = "id",
-    text: Annotated[list[str] | None, typer.Option(metavar="COL", help="Column with text; repeat for more.")] = None,
-    title: Annotated[str | None, typer.Option(metavar="COL", help="Column with titles to show.")] = None,
-    items: Annotated[str | None, typer.Option(metavar="COL", help="A relation: column with the items.")] = None,
-    features: Annotated[str | None, typer.Option(metavar="COL", help="A relation: column with the features.")] = None,
-    count: Annotated[str | None, typer.Option(metavar="COL", help="A relation: column with counts.")] = None,
-) -> "Columns":
-    """Which columns of the input are what."""
-    from setsearch.sources import Columns
-
-    return Columns(id, tuple(text or ["text"]), title, items, features, count)
-
-
-def options(**groups: Callable[..., Any]) -> Callable[[Command], Command]:
-    """Give a command the options of whole groups: each named parameter is what its group makes of them."""
-
-    def decorate(command: Command) -> Command:
-        own = inspect.signature(command)
-        members = {name: inspect.signature(group).parameters for name, group in groups.items()}
-
-        @functools.wraps(command)
-        def run(*args: Any, **given: Any) -> None:
-            made = {name: groups[name](**{key: given.pop(key) for key in members[name]}) for name in groups}
-            command(*args, **given, **made)
-
-        kept = [parameter for name, parameter in own.parameters.items() if name not in groups]
-        added = [parameter for group in members.values() for parameter in group.values()]
-        run.__signature__ = own.replace(parameters=kept + added)  # type: ignore[attr-defined]
-        run.__annotations__ = {parameter.name: parameter.annotation for parameter in kept + added}
-        return run
-
-    return decorate
 
 
 def main() -> None:
@@ -127,6 +76,7 @@ def index_command(
     standard input, or, with --table, an SQLite database (default: DB itself). With --items and --features each row
     says "this item has this feature"; give all rows of an item in one call.
     """
+    from setsearch.rows import RowReader
     from setsearch.sources import Reader
 
     if errors not in ("strict", "replace", "skip"):
@@ -138,7 +88,7 @@ def index_command(
         if not db.is_file():
             raise SetsearchError(f"{db} is not there, so it has no table {table!r} to index")
         host = sqlite3.connect(db, timeout=timeout)
-    reader = Reader(columns, errors, _say, table, host)
+    reader = Reader(columns, RowReader(errors, _say, table, host))
     try:
         with setsearch.open(host or db, create=True, timeout=timeout) as index:
             write = index.replace if replace else index.update
@@ -150,37 +100,43 @@ def index_command(
 
 
 @app.command()
-@options(model=scoring, show=printer)
+@options(wanted=wanting, model=scoring, show=printer)
 def expand(
     db: DB,
-    seeds: Seeds,
+    seeds: Annotated[
+        list[str] | None, typer.Argument(metavar="SEED...", help="Examples of the set.", show_default=False)
+    ] = None,
     *,
     items: Items = None,
-    k: Top = 10,
+    batch: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Many sets: a JSON array of seeds a line, - for standard input.")
+    ] = None,
+    wanted: dict[str, Any],
     model: "ModelOptions",
-    exclude: Annotated[list[str] | None, typer.Option(metavar="SEED", help="Leave out; repeat for more.")] = None,
-    keep_seeds: Annotated[bool, typer.Option("--keep-seeds", help="Rank the seeds too.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show the features behind each score.")] = False,
     show: Show,
 ) -> None:
-    """Give a few examples, get the rest of the set."""
-    from setsearch.kernels import use_kernel
+    """Give a few examples, get the rest of the set.
 
-    use_kernel("numpy")  # for one query the others take longer to load than they save
+    With --batch, each line of output is a JSON object with the seeds and the hits of a line of input.
+    """
+    if (batch is None) == (not seeds):
+        raise UsageError("give SEED... or --batch FILE, one of the two")
+    if batch is not None:
+        from setsearch.sources import read_seed_sets
+
+        sets = read_seed_sets(batch)
+    else:
+        from setsearch.kernels import use_kernel
+
+        sets = [seeds or []]
+        use_kernel("numpy")  # for one query the others take longer to load than they save
     with setsearch.open(db) as index:
-        hits = index.items(items).expand(
-            seeds, k, exclude=exclude or (), keep_seeds=keep_seeds, explain=explain, **model
-        )
-    rows = []
-    titled = any(says_more(hit.title, hit.item) for hit in hits)
-    for hit in hits:
-        row: dict[str, Any] = {"rank": hit.rank, "item": hit.item, "score": hit.score}
-        if titled:
-            row["title"] = hit.title
-        if explain:
-            row["features"] = _contributions(hit.features)
-        rows.append(row)
-    show(rows)
+        found = index.items(items).expand_many(sets, **wanted, **model)
+    rows = [_hit_rows(hits, wanted["explain"]) for hits in found]
+    if batch is None:
+        show(rows[0])
+    else:
+        print_lines([{"seeds": own, "hits": hits} for own, hits in zip(sets, rows, strict=True)])
 
 
 @app.command("explain")
@@ -263,6 +219,19 @@ def check(db: DB) -> None:
     if problems:
         raise SetsearchError(f"{db}: {'; '.join(problems)}; index the collection again")
     _say(f"{db} is sound")
+
+
+def _hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
+    rows = []
+    titled = any(says_more(hit.title, hit.item) for hit in hits)
+    for hit in hits:
+        row: dict[str, Any] = {"rank": hit.rank, "item": hit.item, "score": hit.score}
+        if titled:
+            row["title"] = hit.title
+        if explain:
+            row["features"] = _contributions(hit.features)
+        rows.append(row)
+    return rows
 
 
 def _contributions(parts: Iterable[Any]) -> list[dict[str, Any]]:

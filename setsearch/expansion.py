@@ -4,12 +4,13 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import NamedTuple, TypedDict, Unpack
+from typing import Unpack
 
 import numpy as np
 
 from setsearch.binarization import BINARIZATIONS
-from setsearch.errors import AmbiguousItem, InvalidParameter, NoSeeds, NothingToRank, UnknownItem
+from setsearch.errors import AmbiguousItem, InvalidParameter, NoSeeds, NothingToRank, SetsearchError, UnknownItem
+from setsearch.hits import Contribution, Explanation, Hit, ModelOptions, SetFeature
 from setsearch.kernels import Floats, Postings
 from setsearch.models import Model, Query, Seeds, make_model
 from setsearch.names import Kind
@@ -20,53 +21,14 @@ from setsearch.snapshot import Snapshot
 Analyze = Callable[[str], Sequence[str] | Mapping[str, int]]
 
 
-class ModelOptions(TypedDict, total=False):
-    """How to score. `model`: "bernoulli"; `strength`: k of its prior, 2 in the paper; `binarize`: which counts are
-    ones, "presence" or "twice-mean"."""
+@dataclass(frozen=True)
+class _Wanted:
+    """What of an expanded set is wanted."""
 
-    model: str
-    strength: float
-    binarize: str
-
-
-class Contribution(NamedTuple):
-    """What one feature adds to a score, in nats."""
-
-    feature: str
-    weight: float
-    title: str | None = None
-
-
-class Hit(NamedTuple):
-    """An item of the expanded set; `score` in nats. `features` is filled where an explanation was asked for."""
-
-    rank: int
-    item: str
-    score: float
-    title: str | None = None
-    features: tuple[Contribution, ...] = ()
-
-
-class SetFeature(NamedTuple):
-    """A feature of a set: its weight in nats, how many seeds have it, how many items have it."""
-
-    rank: int
-    feature: str
-    weight: float
-    seeds: int
-    document_frequency: int
-    title: str | None = None
-
-
-class Explanation(NamedTuple):
-    """Why an item has its score: `score` = `constant` + `base` + the sum of the weights of `features`, in nats."""
-
-    item: str
-    score: float
-    constant: float
-    base: float
-    features: tuple[Contribution, ...]
-    title: str | None = None
+    k: int
+    exclude: list[str]
+    keep_seeds: bool
+    explain: bool
 
 
 @dataclass(frozen=True)
@@ -121,24 +83,60 @@ class Reading:
 
         Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
         """
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-            raise InvalidParameter(f"k must be a whole number from 1 on, not {k!r}")
-        excluded = _several(exclude, "exclude")
+        (hits,) = self._expand([seeds], _Wanted(_whole(k), _several(exclude, "exclude"), keep_seeds, explain), options)
+        return hits
+
+    def expand_many(
+        self,
+        seed_sets: Iterable[Iterable[str]],
+        k: int = 10,
+        *,
+        exclude: Iterable[str] = (),
+        keep_seeds: bool = False,
+        explain: bool = False,
+        **options: Unpack[ModelOptions],
+    ) -> list[list[Hit]]:
+        """Expand many sets of seeds, all of them on the same content: for each the answer of `expand`, to the bit.
+
+        Raises as `expand` does; the message says which set it was, counted from 1.
+        """
+        wanted = _Wanted(_whole(k), _several(exclude, "exclude"), keep_seeds, explain)
+        return self._expand(list(seed_sets), wanted, options)
+
+    def _expand(self, seed_sets: list[Iterable[str]], wanted: _Wanted, options: ModelOptions) -> list[list[Hit]]:
         with self._snapshot() as (cursor, snapshot):
-            weighed = self._weigh(cursor, snapshot, seeds, options)
-            left_out = [self._resolve(cursor, snapshot, name) for name in excluded]
-            without = left_out if keep_seeds else left_out + weighed.seeds
-            ids, scores = best(
-                weighed.base, weighed.postings, weighed.weights, without, int(k), lambda: snapshot.ranks(cursor)
+            results = []
+            for number, seeds in enumerate(seed_sets, 1):
+                try:
+                    results.append(self._expand_one(cursor, snapshot, seeds, wanted, options))
+                except SetsearchError as error:
+                    if len(seed_sets) > 1:
+                        raise type(error)(f"set {number}: {error}") from error
+                    raise
+        return results
+
+    def _expand_one(
+        self,
+        cursor: sqlite3.Cursor,
+        snapshot: Snapshot,
+        seeds: Iterable[str],
+        wanted: _Wanted,
+        options: ModelOptions,
+    ) -> list[Hit]:
+        weighed = self._weigh(cursor, snapshot, seeds, options)
+        without = [self._resolve(cursor, snapshot, name) for name in wanted.exclude]
+        without += [] if wanted.keep_seeds else weighed.seeds
+        ids, scores = best(
+            weighed.base, weighed.postings, weighed.weights, without, wanted.k, lambda: snapshot.ranks(cursor)
+        )
+        if not len(ids):
+            raise NothingToRank(
+                f"all {snapshot.items.size} {snapshot.items.name} are seeds or excluded, none is left to rank; "
+                "give fewer seeds, or keep them in the ranking (--keep-seeds)"
             )
-            found = list(zip(ids.tolist(), (scores + weighed.constant).tolist(), strict=True))
-            if not found:
-                raise NothingToRank(
-                    f"all {snapshot.items.size} {snapshot.items.name} are seeds or excluded, none is left to rank; "
-                    "give fewer seeds, or keep them in the ranking (--keep-seeds)"
-                )
-            names = snapshot.describe(cursor, ids.tolist())
-            reasons = self._reasons(cursor, snapshot, weighed, ids.tolist()) if explain else {}
+        names = snapshot.describe(cursor, ids.tolist())
+        reasons = self._reasons(cursor, snapshot, weighed, ids.tolist()) if wanted.explain else {}
+        found = zip(ids.tolist(), (scores + weighed.constant).tolist(), strict=True)
         return [
             Hit(rank, names[id][0], score, names[id][1], reasons.get(id, ()))
             for rank, (id, score) in enumerate(found, 1)
@@ -157,8 +155,7 @@ class Reading:
 
     def features(self, seeds: Iterable[str], k: int = 10, **options: Unpack[ModelOptions]) -> list[SetFeature]:
         """The k features that define the set, by weight (table 4 of the paper). Raises as `expand` does."""
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-            raise InvalidParameter(f"k must be a whole number from 1 on, not {k!r}")
+        k = _whole(k)
         with self._snapshot() as (cursor, snapshot):
             weighed = self._weigh(cursor, snapshot, seeds, options)
             ids = weighed.features.features.tolist()
@@ -274,6 +271,12 @@ def _parse(options: ModelOptions) -> tuple[Model, bool]:
         raise TypeError(f"unknown option {min(unknown)!r}; there is model, strength, binarize")
     model = make_model(options.get("model", "bernoulli"), float(options.get("strength", 2.0)))
     return model, binarize == "twice-mean"
+
+
+def _whole(k: int) -> int:
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+        raise InvalidParameter(f"k must be a whole number from 1 on, not {k!r}")
+    return int(k)
 
 
 def _several(names: Iterable[str], what: str) -> list[str]:

@@ -329,6 +329,24 @@ def test_a_closed_pipe_is_no_error(animals):
     assert done.stderr == b""
 
 
+def test_batch(run, animals, tmp_path):
+    sets = [["lion"], ["wheat", "barley"], ["lion", "lion", "Tiger"]]
+    (tmp_path / "sets.jsonl").write_text("".join(json.dumps(seeds) + "\n" for seeds in sets))
+    code, out, _ = run("expand", "a.db", "--batch", "sets.jsonl", "-k", "3")
+    assert code == 0
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert [answer["seeds"] for answer in answers] == sets
+    assert [answer["hits"] for answer in answers] == [
+        json.loads(run("expand", "a.db", *own, "-k", "3")[1]) for own in sets
+    ]
+    assert run("expand", "a.db", "--batch", "-", stdin=b'["lion"]\n')[0] == 0
+    failed(run("expand", "a.db", "--batch", "-", stdin=b'["lion"]\n["lyon"]\n'), 1, "set 2", "'lyon'", "'lion'")
+    failed(run("expand", "a.db", "--batch", "-", stdin=b'["lion"]\n{}\n'), 1, "line 2", "array of texts")
+    failed(run("expand", "a.db", "--batch", "-", stdin=b"lion\n"), 1, "line 1", "broken JSON")
+    failed(run("expand", "a.db", "--batch", "no.jsonl"), 1, "no.jsonl")
+    failed(run("expand", "a.db", "lion", "--batch", "sets.jsonl"), 2, "one of the two")
+
+
 def test_help(run):
     code, out, _ = run("--help")
     assert code == 0

@@ -7,7 +7,8 @@ import pytest
 from conftest import random_data
 
 import setsearch
-from setsearch import errors
+from setsearch import errors, scoring, snapshot
+from setsearch.kernels import KERNELS, use_kernel
 
 ITEMS = [("a", "lion tiger cat"), ("b", "lion cat"), ("c", "wheat barley")]
 
@@ -143,7 +144,14 @@ def test_a_read_only_connection(tmp_path):
     connection.close()
 
 
-def test_threads_share_an_index(tmp_path):
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("sparse", [0, 10**9])
+def test_threads_share_an_index(tmp_path, monkeypatch, kernel, sparse):
+    """Eight threads, caches so small that they start again all the time: the answers of one thread."""
+    monkeypatch.setattr(scoring, "SPARSE", sparse)
+    monkeypatch.setattr(scoring, "HIGHEST", 20)
+    use_kernel(kernel)
+    monkeypatch.setattr(snapshot, "CACHED_BYTES", 2000)
     data = random_data(6, 80, 60, 0.2)
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(data.items(), ("film", "user"))
@@ -164,11 +172,11 @@ def test_threads_share_an_index(tmp_path):
             thread.join()
         assert wrong == []
         assert len(index._database._idle) <= 8, "threads that are gone leave no connection behind"
+        assert list(films.expand_many([[f"i{n}", f"i{n + 1}"] for n in range(40)], 5)) == list(expected.values())
+    use_kernel(None)
 
 
 def test_a_small_cache_changes_nothing(tmp_path, monkeypatch):
-    from setsearch import snapshot
-
     data = random_data(8, 50, 40, 0.2)
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(data.items(), ("film", "user"))

@@ -32,14 +32,17 @@ ORDER = [
     "arena",
     "binarization",
     "snapshot",
+    "hits",
     "expansion",
     "schema",
     "database",
     "index",
     "text",
     "",
+    "rows",
     "sources",
     "printing",
+    "options",
     "cli",
     "__main__",
 ]
@@ -94,6 +97,32 @@ def test_migrations_are_known_to_the_database():
     from setsearch.schema import migrations
 
     assert {migration.name for migration in migrations._migrations} == SCHEMA
+
+
+LOADED = """
+import sys
+sys.argv = ["setsearch", *sys.argv[1:]]
+from setsearch.cli import main
+try:
+    main()
+except SystemExit as done:
+    assert not done.code, done.code
+print(*sorted({name.split(".")[0] for name in sys.modules}), file=sys.stderr)
+"""
+HEAVY = {"numpy", "scipy", "numba", "sqlite_utils", "whoosh", "pydantic", "rich", "pandas", "hypothesis"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "needed"),
+    [(["--help"], set()), (["info", "x.db"], {"numpy"}), (["expand", "x.db", "lion"], {"numpy"})],
+)
+def test_commands_load_what_they_use(tmp_path, arguments, needed):
+    with setsearch.open(tmp_path / "x.db", create=True) as index:
+        index.add([("a", "lion tiger"), ("b", "lion cat")])
+    for _ in range(2):  # the first expansion derives the base, the second finds it
+        command = [sys.executable, "-c", LOADED, *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert set(done.stderr.split()) & HEAVY == needed
 
 
 def test_public_names_exist_and_are_documented():
