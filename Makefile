@@ -17,8 +17,9 @@ lint: $(VENV)/installed-dev
 	$(RUN)/ruff format --check
 	$(RUN)/mypy
 
-bench: $(VENV)/installed-dev
+bench: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/queries.py
+	$(RUN)/python benchmarks/scaling.py
 
 clean:
 	rm -rf $(VENV) dist demo.db demo.db-wal demo.db-shm
@@ -33,4 +34,8 @@ $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@ $(VENV)/installed
+
+$(VENV)/installed-bench: pyproject.toml | $(VENV)/bin/python
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
 	@touch $@ $(VENV)/installed

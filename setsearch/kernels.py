@@ -1,7 +1,6 @@
 """The inner loop: add a weight at every id of a list. Three ways that give the same bits."""
 
 import sys
-from collections.abc import Callable
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -35,31 +34,52 @@ class Postings(NamedTuple):
         return int((self.ends - self.starts).sum())
 
 
-Kernel = Callable[[Floats, Postings, Floats], None]
+class NumpyKernel:
+    """With what is always there."""
+
+    def add(self, scores: Floats, postings: Postings, weights: Floats) -> None:
+        """Add the weight of each list at its ids."""
+        for ids, weight in zip(postings.lists(), weights.tolist(), strict=True):
+            np.add.at(scores, ids, weight)
+
+    def take_back(
+        self, scores: Floats, base: Floats, postings: Postings, weights: Floats
+    ) -> tuple[npt.NDArray[np.int32], Floats]:
+        """Undo `add` to `base`; returns the touched ids, perhaps many times, and the scores that they had.
+
+        Weights lie on the lattice, so what was added can be taken away without a trace.
+        """
+        touched = postings.together()
+        found = scores.take(touched)
+        self.add(scores, postings, -weights)
+        return touched, found
 
 
-def _numpy(scores: Floats, postings: Postings, weights: Floats) -> None:
-    for ids, weight in zip(postings.lists(), weights.tolist(), strict=True):
-        np.add.at(scores, ids, weight)
+class ScipyKernel(NumpyKernel):
+    """A sparse matrix-vector product over the lists."""
+
+    def add(self, scores: Floats, postings: Postings, weights: Floats) -> None:
+        """Add the weight of each list at its ids."""
+        # The function behind `csc_array @ vector`: it adds in place, where the operator would allocate and copy.
+        from scipy.sparse._sparsetools import csc_matvec
+
+        ids = postings.together()
+        starts = np.zeros(len(weights) + 1, np.int32)
+        np.cumsum(postings.ends - postings.starts, out=starts[1:])
+        csc_matvec(len(scores), len(weights), starts, ids, _ones(len(ids)), weights, scores)
 
 
-def _scipy(scores: Floats, postings: Postings, weights: Floats) -> None:
-    # The function behind `csc_array @ vector`: it adds in place, where the operator would allocate and copy.
-    from scipy.sparse._sparsetools import csc_matvec
+class NumbaKernel(NumpyKernel):
+    """Compiled loops (extra `[numba]`)."""
 
-    ids = postings.together()
-    starts = np.zeros(len(weights) + 1, np.int32)
-    np.cumsum(postings.ends - postings.starts, out=starts[1:])
-    csc_matvec(len(scores), len(weights), starts, ids, _ones(len(ids)), weights, scores)
+    def add(self, scores: Floats, postings: Postings, weights: Floats) -> None:
+        """Add the weight of each list at its ids."""
+        from setsearch.kernel_numba import add
 
-
-def _numba(scores: Floats, postings: Postings, weights: Floats) -> None:
-    from setsearch.kernel_numba import add
-
-    add(scores, postings.ids.view(np.uint32), postings.starts, postings.ends, weights)
+        add(scores, postings.ids.view(np.uint32), postings.starts, postings.ends, weights)
 
 
-KERNELS: dict[str, Kernel] = {"numpy": _numpy, "scipy": _scipy, "numba": _numba}
+KERNELS: dict[str, NumpyKernel] = {"numpy": NumpyKernel(), "scipy": ScipyKernel(), "numba": NumbaKernel()}
 
 _chosen: str | None = None
 _fastest: str | None = None
@@ -74,7 +94,7 @@ def use_kernel(name: str | None) -> None:
     _chosen = name
 
 
-def kernel() -> Kernel:
+def kernel() -> NumpyKernel:
     """The kernel that was chosen, else numba's where it is installed, else scipy's."""
     global _fastest
     if _chosen is None and _fastest is None:

@@ -4,6 +4,7 @@ Weights are rounded to multiples of 2^-36. Sums of such numbers below 2^17 are e
 of addition nor the kernel can change a bit of a score, and adding the negative weights gives back what was there.
 """
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -11,15 +12,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.kernels import Floats, Postings, kernel
+from setsearch.kernels import Floats, Ids, Postings, kernel
 
 Ints = npt.NDArray[np.int64]
 Ranks = Callable[[], Ints]
 
 LATTICE = 2.0**36
-BLOCKS = 128  # scores under one maximum when the best are looked for
 SPARSE = 4  # postings times this, below the number of items: most items keep their base
-HIGHEST = 4096  # items of highest base that are known in advance
+HIGHEST = 1024  # items of highest base that are known in advance
 
 _threads = threading.local()
 
@@ -36,7 +36,7 @@ def accumulate(scores: Floats, postings: Postings, weights: Floats) -> None:
     The sum over active features of delta_j x_j in one pass over their posting lists.
     """
     if len(weights):
-        kernel()(scores, postings, weights)
+        kernel().add(scores, postings, weights)
 
 
 class Base:
@@ -71,8 +71,8 @@ def best(
     scores = _copy_of(base)
     accumulate(scores, postings, weights)
     scores[without] = -np.inf
-    ids = top_k(scores, _candidates(scores, k), k, ranks)
-    return ids, scores[ids]
+    ids = _candidates(scores, k)
+    return _top_k(ids, scores[ids], k, ranks)
 
 
 def _best_of_few(
@@ -83,23 +83,34 @@ def _best_of_few(
     Works on a copy of the base that is put back afterwards. None if the items of highest base that are known do
     not reach far enough.
     """
+    highest, bound = base.highest
     kept = getattr(_threads, "kept", None)
     _threads.kept = None  # an error in between leaves no half-used copy
     scores = kept[1] if kept is not None and kept[0] is base else base.items.copy()
     accumulate(scores, postings, weights)
-    before = scores[without]
     scores[without] = -np.inf
-    touched = postings.together()
-    # An item is in each list once at the most, so the best k are among the best k * lists postings.
-    places = _candidates(scores[touched], k * max(len(weights), 1))
-    highest, bound = base.highest
-    ids = top_k(scores, np.union1d(touched[places], highest), k, ranks)
-    found = scores[ids]
-    scores[without] = before
-    accumulate(scores, postings, -weights)
+    found_highest = scores[highest]
+    touched, found = kernel().take_back(scores, base.items, postings, weights)
+    scores[without] = base.items[without]
     _threads.kept = base, scores
+    places = _best_distinct(touched, found, k)
+    ids, first = np.unique(np.concatenate([touched[places], highest]), return_index=True)
+    ids, found = _top_k(ids, np.concatenate([found[places], found_highest])[first], k, ranks)
     sure = bound == -np.inf or (len(ids) == k and found[-1] > bound)
     return (ids, found) if sure else None
+
+
+def _best_distinct(touched: Ids, found: Floats, k: int) -> Ints:
+    """Places of the k best distinct items and all that equal the k-th; an item may be there many times."""
+    enough = 2 * k
+    while True:
+        places = _candidates(found, enough)
+        if len(places) > enough:
+            of_places = found[places]
+            places = places[of_places >= np.partition(of_places, -enough)[-enough]]
+        if len(places) == len(touched) or len(np.unique(touched[places])) >= k:
+            return places
+        enough *= 4
 
 
 def _copy_of(base: Base) -> Floats:
@@ -112,10 +123,8 @@ def _copy_of(base: Base) -> Floats:
     return scores
 
 
-def top_k(scores: Floats, candidates: npt.NDArray[np.integer], k: int, ranks: Ranks) -> Ints:
-    """The k best of the candidates, best first; equal scores by `ranks()[id]`. Ids with -inf never appear."""
-    ids = candidates.astype(np.int64)
-    found = scores[ids]
+def _top_k(ids: npt.NDArray[np.integer], found: Floats, k: int, ranks: Ranks) -> tuple[Ints, Floats]:
+    """The k best of distinct ids, best first, and their scores; equal ones by `ranks()[id]`; -inf never appears."""
     if len(ids) > k:
         reach = found >= np.partition(found, len(ids) - k)[len(ids) - k]
         ids, found = ids[reach], found[reach]
@@ -125,21 +134,24 @@ def top_k(scores: Floats, candidates: npt.NDArray[np.integer], k: int, ranks: Ra
     in_order = found[order]
     if np.any(in_order[1:] == in_order[:-1]):
         order = np.lexsort((ranks()[ids], -found))
-    return ids[order][:k]
+    order = order[:k]
+    return ids[order].astype(np.int64), found[order]
 
 
 def _candidates(scores: Floats, k: int) -> Ints:
     """Ids among which the k best scores and all that equal the k-th are, in no order.
 
     The k-th largest maximum of blocks is a lower bound of the k-th best score: only blocks that reach it matter. A
-    block is every n_blocks-th score, so that all maxima are taken at once.
+    block is every n_blocks-th score, so that all maxima are taken at once; sqrt(n / k) scores make a block, so that
+    there are as many maxima to look through as scores in the blocks that reach the bound.
     """
-    n_blocks = len(scores) // BLOCKS
-    if n_blocks <= k:
+    size = math.isqrt(len(scores) // k)
+    if size < 2:
         return np.arange(len(scores))
-    whole = n_blocks * BLOCKS
-    maxima = scores[:whole].reshape(BLOCKS, n_blocks).max(axis=0)
+    n_blocks = len(scores) // size
+    whole = n_blocks * size
+    maxima = scores[:whole].reshape(size, n_blocks).max(axis=0)
     bound = np.partition(maxima, n_blocks - k)[n_blocks - k]
     blocks = np.flatnonzero(maxima >= bound)
-    inside = (np.arange(BLOCKS)[:, None] * n_blocks + blocks).ravel()
+    inside = (np.arange(size)[:, None] * n_blocks + blocks).ravel()
     return np.concatenate([inside, np.arange(whole, len(scores))])

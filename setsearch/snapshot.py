@@ -138,7 +138,7 @@ class Snapshot:
             stored = self._recall(cursor, name, (1 + self.items.peak) * 8)
             if stored is not None:
                 numbers = np.frombuffer(stored, "<f8")
-                base = Base(numbers[1:], float(numbers[0]))
+                base = Base(numbers[1:].copy(), float(numbers[0]))
             else:
                 base = self._compute_base(cursor, model, n_seeds, twice_mean)
                 self.unsaved[name] = np.concatenate([[base.constant], base.items]).astype("<f8").tobytes()

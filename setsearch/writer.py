@@ -105,8 +105,7 @@ class Writer:
     def _change(self, changes: Entries) -> None:
         """Merge changed cells, given by item, into both directions."""
         self.relation.forward.merge(self.cursor, changes)
-        # One sort of integers that carry their own places is faster than sorting places.
-        order = np.sort((changes.ids << 32) | np.arange(len(changes.ids))) & 0xFFFF_FFFF
+        order = _order_of(changes.ids)
         turned = Entries(changes.ids[order], changes.lists[order], changes.counts[order])
         self.emptied.update(self.relation.postings.merge(self.cursor, turned))
 
@@ -151,7 +150,7 @@ class Writer:
         self._write_vocabulary()
         key = (np.repeat(ids, batch.lengths) << 32) | self.feature_ids[np.array(batch.places, np.int64)]
         if batch.counts is None:
-            key.sort()
+            key.sort(kind="stable")  # items come in order, so that merging what is sorted pays
             begin = run_starts(key)
             counts = np.diff(begin, append=len(key))
         else:
@@ -177,6 +176,15 @@ class Writer:
         # A word whose items all left, earlier in this write, is there again.
         ids = np.fromiter((known[word] for word in words), np.int64, len(words))
         self.feature_ids = np.concatenate([self.feature_ids, ids])
+
+
+def _order_of(values: Ints) -> Ints:
+    """The places of values in ascending order, equal ones as they stand."""
+    if values.max(initial=0) < 1 << 16:
+        return np.argsort(values.astype(np.uint16), kind="stable")  # a radix sort
+    # One sort of integers that carry their own places is faster than sorting places.
+    order: Ints = np.sort((values << 32) | np.arange(len(values))) & 0xFFFF_FFFF
+    return order
 
 
 def _check(item: Item) -> None:

@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from setsearch import scoring
 from setsearch.errors import InvalidParameter
 from setsearch.kernels import KERNELS, Postings, use_kernel
-from setsearch.scoring import BLOCKS, Base, best, to_lattice
+from setsearch.scoring import Base, best, to_lattice
 
 NOTHING = Postings(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
@@ -28,13 +28,17 @@ def test_kernels_give_the_same_bits(seed):
     postings = Postings(np.concatenate(lists), ends - [len(ids) for ids in lists], ends)
     for kernel in KERNELS.values():
         scores = base.copy()
-        kernel(scores, postings, weights)
+        kernel.add(scores, postings, weights)
         assert np.array_equal(scores, expected)
+        touched, found = kernel.take_back(scores, base, postings, weights)
+        assert np.array_equal(scores, base)
+        assert np.array_equal(found, expected[touched])
+        assert set(touched.tolist()) >= set(np.flatnonzero(expected != base).tolist())
 
 
 @given(
-    hnp.arrays(float, st.integers(1, 6 * BLOCKS), elements=st.sampled_from([-np.inf, -2.0, -1.5, 0.0, 3.25])),
-    st.integers(1, 7 * BLOCKS),
+    hnp.arrays(float, st.integers(1, 800), elements=st.sampled_from([-np.inf, -2.0, -1.5, 0.0, 3.25])),
+    st.integers(1, 900),
     st.randoms(use_true_random=False),
 )
 def test_top_k_equals_sorting(scores, k, random):
