@@ -82,6 +82,27 @@ def cold_start(path: Path) -> dict[str, float]:
     return {name: statistics.median(t) for name, t in times.items()}
 
 
+def bandwidth() -> float:
+    """Bytes a second that one core reads from memory: the best of five sums over 400 MB."""
+    data = np.ones(50_000_000)
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        data.sum()
+        times.append(time.perf_counter() - start)
+    return data.nbytes / min(times)
+
+
+def postings_of(index: setsearch.Index, queries: list[list[int]]) -> float:
+    """Median number of postings in the active lists of a query."""
+    documents = index.items("documents")
+    sizes = []
+    for seeds in queries[:20]:
+        features = documents.features([f"d{seed}" for seed in seeds], k=10**6)
+        sizes.append(sum(feature.document_frequency for feature in features))
+    return statistics.median(sizes)
+
+
 def resident_mb() -> float:
     """Resident memory of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
@@ -112,6 +133,8 @@ def run(name: str, n_queries: int, peers: list[str]) -> dict[str, Any]:
                 for seeds in queries[n]:
                     contenders["setsearch, numba"](seeds)
             result["resident_growth_mb"] = resident_mb() - before
+            result["postings"] = {str(n): postings_of(index, queries[n]) for n in SEEDS}
+            result["bandwidth_bytes_s"] = bandwidth()
             for peer in peers:
                 gc.collect()
                 start = time.perf_counter()
@@ -186,6 +209,10 @@ def show(result: dict[str, Any]) -> None:
         cells = [result["by_seeds"][str(n)][name] for n in SEEDS]
         line = "".join(f"{cell['median_ms']:11.3f} ({cell['p99_ms']:6.2f})" for cell in cells)
         print(f"{name:22}{line}  {result['build_s'].get(name, built):8.1f}")
+    limit = [result["postings"][str(n)] * 4 / result["bandwidth_bytes_s"] * 1e3 for n in SEEDS]
+    print(f"{'bandwidth limit':22}" + "".join(f"{each:11.3f}{'':9}" for each in limit))
+    print(f"(4 bytes a posting at {result['bandwidth_bytes_s'] / 1e9:.1f} GB/s; postings: ", end="")
+    print(", ".join(f"N={n} {result['postings'][str(n)]:,.0f}" for n in SEEDS) + ")")
     print(f"\n{'peer / ours':22}" + "".join(f"{kernel:>10}" for kernel in KERNELS))
     table = {kernel: ratios(result, kernel) for kernel in KERNELS}
     for peer in result["what"]:

@@ -21,7 +21,7 @@ from setsearch.scoring import Base, accumulate, to_lattice
 
 CACHED_BYTES = 64 << 20  # of decoded lists, for each direction and binarization
 CACHED_NAMES = 100_000
-CACHED_BASES = 16  # beyond, all are dropped
+CACHED_BASES = 8  # beyond, all are dropped
 
 
 class Snapshot:
