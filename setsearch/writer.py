@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem
 from setsearch.lists import Entries
@@ -13,6 +14,7 @@ from setsearch.postings import Ints, run_starts
 from setsearch.relation import Relation
 
 BATCH = 2_000_000  # features that are gathered before they are written
+GATHERED = 3_000_000  # cells that are gathered before the posting lists are merged
 LARGEST_COUNT = 2**31 - 1
 
 
@@ -68,6 +70,7 @@ class Writer:
         self.seen: set[int] = set()
         self.vocabulary = _Vocabulary()
         self.feature_ids = np.zeros(0, np.int64)  # of the words of the vocabulary, as far as written
+        self.pending: list[npt.NDArray[np.int32]] = []  # cells that the posting lists do not have yet, (3, n_cells)
         self.emptied: set[int] = set()
 
     def write(self, items: Iterable[Item]) -> int:
@@ -103,14 +106,26 @@ class Writer:
         return len(ids)
 
     def _change(self, changes: Entries) -> None:
-        """Merge changed cells, given by item, into both directions."""
+        """Merge changed cells, given by item, into the forward lists, and keep them for the posting lists.
+
+        A batch of items changes most posting lists a little: merging them is put off until it pays.
+        """
         self.relation.forward.merge(self.cursor, changes)
-        order = _order_of(changes.ids)
-        turned = Entries(changes.ids[order], changes.lists[order], changes.counts[order])
+        self.pending.append(np.array(changes, np.int32))
+        if sum(cells.shape[1] for cells in self.pending) >= GATHERED:
+            self._merge_postings()
+
+    def _merge_postings(self) -> None:
+        items, features, counts = np.concatenate(self.pending, axis=1)
+        self.pending = []
+        order = _order_of(features) if np.all(items[1:] >= items[:-1]) else np.lexsort((items, features))
+        turned = Entries(*(column[order].astype(np.int64) for column in (features, items, counts)))
         self.emptied.update(self.relation.postings.merge(self.cursor, turned))
 
     def _finish(self) -> None:
         """Forget features that no item has any more, and seal the revision."""
+        if self.pending:
+            self._merge_postings()
         postings = self.relation.postings
         left = set(postings.read(self.cursor, sorted(self.emptied), counts=False).lists.tolist())
         self.relation.features.delete(self.cursor, sorted(self.emptied - left))
@@ -171,19 +186,19 @@ class Writer:
             if not isinstance(word, str) or not word or "\0" in word:
                 raise InvalidItem(f"an item has the feature {word!r}; features are text, not empty and without NUL")
         known = kind.find(self.cursor, words) if kind.size else {}
-        fresh = [(word, None) for word in words if word not in known]
+        fresh = [(word, None) for word in sorted(words) if word not in known]  # in order, the index grows at its end
         known |= zip((word for word, _ in fresh), kind.insert(self.cursor, fresh), strict=True)
         # A word whose items all left, earlier in this write, is there again.
         ids = np.fromiter((known[word] for word in words), np.int64, len(words))
         self.feature_ids = np.concatenate([self.feature_ids, ids])
 
 
-def _order_of(values: Ints) -> Ints:
+def _order_of(values: npt.NDArray[np.int32]) -> Ints:
     """The places of values in ascending order, equal ones as they stand."""
     if values.max(initial=0) < 1 << 16:
         return np.argsort(values.astype(np.uint16), kind="stable")  # a radix sort
     # One sort of integers that carry their own places is faster than sorting places.
-    order: Ints = np.sort((values << 32) | np.arange(len(values))) & 0xFFFF_FFFF
+    order: Ints = np.sort((values.astype(np.int64) << 32) | np.arange(len(values))) & 0xFFFF_FFFF
     return order
 
 

@@ -30,6 +30,7 @@ class Writes(RuleBasedStateMachine):
         self.small.setattr(lists, "FULL", 3)
         self.small.setattr(lists, "LARGEST", 4)
         self.small.setattr(writer, "BATCH", 7)
+        self.small.setattr(writer, "GATHERED", 11)
         self.content = {}
 
     @initialize(first=batches)
