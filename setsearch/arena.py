@@ -14,7 +14,9 @@ Load = Callable[[Ints], Entries]
 
 
 class Arena:
-    """A cache of the lists of `n_lists` features that holds at most `limit` bytes of ids, and starts again when full.
+    """A cache of the lists of `n_lists` features that starts again when it is full.
+
+    It holds at most `limit` bytes of ids, or the lists of one query if these are more.
 
     Threads may share it: `ids` only grows at its end, and a list is published after its ids are in place.
     """
@@ -33,17 +35,12 @@ class Arena:
             missing = lists[self._starts[lists] < 0]
             if len(missing):
                 entries = load(missing)
-                if not self._fits(entries):
-                    if 4 * len(entries.ids) > self.limit or len(missing) < len(lists):
-                        self._clear()
+                if 4 * (self._used + len(entries.ids)) > self.limit:
+                    self._clear()
+                    if len(missing) < len(lists):
                         missing, entries = lists, load(lists)
-                    else:
-                        self._clear()
                 self._append(missing, entries)
             return Postings(self._ids, self._starts[lists], self._ends[lists])
-
-    def _fits(self, entries: Entries) -> bool:
-        return 4 * (self._used + len(entries.ids)) <= self.limit
 
     def _clear(self) -> None:
         # A new array: whoever still reads the old one keeps it.

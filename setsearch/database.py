@@ -92,12 +92,14 @@ class Database:
         A file that does not exist yet appears with its first transaction, or not at all.
         """
         new = self.path is not None and not self.path.exists()
+        ours = False  # another process may have made the file, and hold its lock, since we looked
         try:
             with self._transaction("begin immediate", "setsearch_write") as cursor:
+                ours = True
                 self._migrate(cursor)
                 yield cursor
         except BaseException:
-            if new and self.path is not None:
+            if new and ours and self.path is not None:
                 self.close()
                 self.path.unlink(missing_ok=True)
             raise

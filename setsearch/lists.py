@@ -44,10 +44,11 @@ class Entries(NamedTuple):
 
 @dataclass(frozen=True)
 class Lists:
-    """One direction: `table` is "posting" or "forward"."""
+    """One direction: `table` is "posting" or "forward"; all ids in its lists are below `peak`."""
 
     table: str
     relation: int
+    peak: int
 
     def read(self, cursor: sqlite3.Cursor, lists: Sequence[int], counts: bool = True) -> Entries:
         """The entries of some lists; without `counts` these are not loaded, and all 1."""
@@ -187,11 +188,10 @@ class Lists:
         length = np.array(lengths, np.int64)
         if length.min() < 1:
             raise CorruptIndex(f"setsearch_{self.table} holds an empty block; index the collection again")
-        return Entries(
-            np.repeat(np.array(lists, np.int64), length),
-            decode_ids(np.array(first, np.int64), length, gaps),
-            decode_counts(length, counts),
-        )
+        ids = decode_ids(np.array(first, np.int64), length, gaps)
+        if ids.min() < 0 or ids.max() >= self.peak:  # kernels do not check what they are given
+            raise CorruptIndex(f"setsearch_{self.table} holds an unknown id; index the collection again")
+        return Entries(np.repeat(np.array(lists, np.int64), length), ids, decode_counts(length, counts))
 
 
 def _blocks_of(cells: Entries, heads: Ints) -> Ints:

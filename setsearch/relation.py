@@ -26,12 +26,12 @@ class Relation:
     @property
     def postings(self) -> Lists:
         """feature -> items."""
-        return Lists("posting", self.id)
+        return Lists("posting", self.id, self.items.peak)
 
     @property
     def forward(self) -> Lists:
         """item -> features."""
-        return Lists("forward", self.id)
+        return Lists("forward", self.id, self.features.peak)
 
     def clear(self, cursor: sqlite3.Cursor) -> None:
         """Delete everything that the relation holds; the caller writes next, and so saves."""

@@ -221,3 +221,19 @@ def test_damage_is_found(tmp_path):
         with setsearch.open(copy) as index:
             assert index.check(), statement
         copy.unlink()
+
+
+@pytest.mark.parametrize("table", ["posting", "forward"])
+def test_ids_that_do_not_exist_never_reach_a_kernel(tmp_path, table):
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True) as index:
+        index.add(ITEMS)
+    connection = sqlite3.connect(path)
+    connection.execute(f"update setsearch_{table} set first = first + 1000000, last = last + 1000000")
+    connection.commit()
+    connection.close()
+    with setsearch.open(path) as index:
+        for binarize in ("presence", "twice-mean"):
+            with pytest.raises(errors.CorruptIndex, match="unknown id"):
+                index.items("documents").expand(["a"], binarize=binarize)
+        assert index.check()
