@@ -51,7 +51,7 @@ class Lists:
     peak: int
 
     def read(self, cursor: sqlite3.Cursor, lists: Sequence[int], counts: bool = True) -> Entries:
-        """The entries of some lists; without `counts` these are not loaded, and all 1."""
+        """The entries of some lists (ascending ids); without `counts` these are not loaded, and all 1."""
         column = "counts" if counts else "null"
         rows: list[Row] = []
         for start in range(0, len(lists), MANY):
@@ -61,7 +61,6 @@ class Lists:
                 f"where relation = ? and list in ({','.join('?' * len(part))}) order by list, first",
                 (self.relation, *part),
             )
-        rows.sort(key=lambda row: row[:2])
         return self._decode(rows)
 
     def sweep(self, cursor: sqlite3.Cursor, counts: bool = True) -> Iterator[Entries]:
