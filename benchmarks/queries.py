@@ -3,8 +3,8 @@
     python benchmarks/queries.py [--collection A] [--queries 60] [--peer NAME ...]
 
 The contenders answer the same queries in turn, ten at a time after one that is not counted, so that the machine's mood
-hits all of them alike. Each has answered the same queries once before. One that is slow answers fewer (how many is in the results). Figures go to
-stdout, and with machine, versions and parameters to benchmarks/results/, with a plot.
+hits all of them alike. Each has answered the same queries once before. One that is slow answers fewer (how many is in
+the results). Figures go to stdout, and with machine, versions and parameters to benchmarks/results/, with a plot.
 """
 
 import argparse

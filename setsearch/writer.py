@@ -51,7 +51,10 @@ class _Batch:
         counted = not isinstance(features, list) and isinstance(features, Mapping)
         if counted and self.counts is None:
             self.counts = array("i", [1]) * before
-        self.places.extend(map(vocabulary.__getitem__, features))
+        try:
+            self.places.extend(map(vocabulary.__getitem__, features))
+        except TypeError as error:
+            raise InvalidItem(f"the features of item {name!r} are not a list or mapping of texts: {error}") from error
         length = len(self.places) - before
         if self.counts is not None:
             self.counts.extend(features.values() if isinstance(features, Mapping) else [1] * length)

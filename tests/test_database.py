@@ -237,3 +237,33 @@ def test_ids_that_do_not_exist_never_reach_a_kernel(tmp_path, table):
             with pytest.raises(errors.CorruptIndex, match="unknown id"):
                 index.items("documents").expand(["a"], binarize=binarize)
         assert index.check()
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [("", "x"), ("a\0b", "x"), (b"a", "x"), (7, "x"), ("\ud800", "x"), ("z", None), ("z", [["x"]]), ("z", [7]),
+     ("z", [""]), ("z", {"x": -1}), ("z", {"x": 1.5}), ("z", {"x": True}), ("z", {"x": 2**31}), ("z",), "z",
+     ("z", "x", None, 1)],
+    ids=repr,
+)  # fmt: skip
+def test_items_that_cannot_be_stored(tmp_path, bad):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(ITEMS)
+        before = index.info()
+        for call in (index.add, index.update, index.replace):
+            with pytest.raises(errors.InvalidItem):
+                call([("fine", "lion"), bad])
+        assert index.info() == before
+        assert index.check() == []
+
+
+def test_an_error_in_the_hosts_items_is_the_hosts(tmp_path):
+    def items():
+        yield "fine", "lion"
+        raise TypeError("of the host")
+
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(ITEMS)
+        with pytest.raises(TypeError, match="of the host"):
+            index.update(items())
+        assert index.items("documents").item_count() == 3
