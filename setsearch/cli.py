@@ -4,6 +4,8 @@ Data goes to stdout, messages and progress to stderr. Exit codes: 0, 1 for a mis
 for wrong usage.
 """
 
+import io
+import signal
 import sqlite3
 import sys
 import time
@@ -41,14 +43,24 @@ Timeout = Annotated[float, typer.Option(metavar="SECONDS", help="How long to wai
 
 def main() -> None:
     """Run the command line; a mistake becomes one line on stderr and an exit code, never a traceback."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end as other tools do when the reader has gone
+    if len(sys.argv) == 1:
+        sys.argv.append("--help")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = app(standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
         if code == INTERRUPTED:  # as typer reports Ctrl-C
             raise KeyboardInterrupt
     except SetsearchError as error:
         code = _fail(str(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         code = _fail("stopped; nothing was changed", INTERRUPTED)
+    except OSError as error:
+        code = _fail(f"cannot write the output: {error.strerror}", 1)
     except MemoryError:
         code = _fail("out of memory; nothing was changed", 1)
     except Exception as error:
@@ -154,7 +166,8 @@ def explain_command(
     with setsearch.open(db) as index:
         found = index.items(items).explain(seeds, item, **model)
     if show in (print_json, print_lines):
-        whole = {"item": found.item, "title": found.title, "score": found.score, "constant": found.constant}
+        whole: dict[str, Any] = {"item": found.item} | ({"title": found.title} if found.title else {})
+        whole |= {"score": found.score, "constant": found.constant}
         features = _contributions(found.features)
         print_lines([whole | {"base": found.base, "features": features}])
         return
@@ -190,11 +203,16 @@ def delete(
     db: DB,
     ids: Annotated[list[str], typer.Argument(metavar="ID...", help="What to delete.", show_default=False)],
     *,
+    items: Annotated[str | None, typer.Option(metavar="NAME", help="Of which kind, where there are several.")] = None,
     timeout: Timeout = 5.0,
 ) -> None:
     """Delete items by id."""
     with setsearch.open(db, timeout=timeout) as index:
-        _say(f"deleted {index.delete(ids)} from {db}")
+        relations = [(r["items"], r["features"]) for r in index.info()["readings"][::2]]
+        named = [names for names in relations if names[0] == items]
+        if items is not None and not named:
+            raise UsageError(f"--items is one of {', '.join(names[0] for names in relations)}, not {items!r}")
+        _say(f"deleted {index.delete(ids, named[0] if named else None)} from {db}")
 
 
 @app.command()

@@ -1,16 +1,18 @@
 """Connections and transactions: our own file, or a connection that the host application lends us.
 
 A connection that was lent is given back as it was: inside the host's transaction we use a savepoint and leave commit
-and rollback to the host; outside we begin and end a transaction of our own; row and text factory are restored.
+and rollback to the host; outside we begin and end a transaction of our own; its row factory is not touched.
 """
 
 import sqlite3
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from setsearch.errors import (
     DatabaseError,
+    InvalidParameter,
     LockedDatabase,
     MissingDatabase,
     NewerSchema,
@@ -18,16 +20,25 @@ from setsearch.errors import (
     NotADatabase,
     ReadOnlyDatabase,
     SetsearchError,
+    UsageError,
 )
 
+LONGEST_TIMEOUT = 1e6
 CACHE_KIB = 32_768  # pages that SQLite may hold for each of our own connections
 SCHEMA = {"m001_relations"}  # the names of all migrations, so that a query need not import them
+
+
+class _Own(sqlite3.Connection):
+    """A connection that we opened; `inode` is the file's at that time."""
+
+    inode = 0
 
 
 class Database:
     """A source of transactions on one SQLite database; safe to share between threads.
 
-    `place` is a path, to which each transaction uses a connection of its own, or the host's `sqlite3.Connection`.
+    `place` is a path, to which each transaction uses a connection of its own, or the host's `sqlite3.Connection`,
+    which one thread at a time uses.
     """
 
     def __init__(self, place: str | Path | sqlite3.Connection, *, create: bool = False, timeout: float = 5.0) -> None:
@@ -35,52 +46,28 @@ class Database:
         self.path = None if isinstance(place, sqlite3.Connection) else Path(place)
         self.timeout = timeout
         self._checked: int | None = None  # the schema version that was found good
-        self._idle: list[sqlite3.Connection] = []  # our own, while no thread uses them
-        if self.path is not None and not create and not self.path.is_file():
-            raise MissingDatabase(
-                f"{self.path} is not a file; `setsearch index {self.path} SOURCE` makes a database, "
-                "and so does setsearch.open(path, create=True)"
-            )
+        self._idle: list[_Own] = []  # our own, while no thread uses them
+        self._lock = threading.RLock()  # of a lent connection
+        self._busy = False  # whether a lent connection is in a transaction of ours
+        if not 0 <= timeout <= LONGEST_TIMEOUT:
+            raise InvalidParameter(f"the timeout must lie from 0 to {LONGEST_TIMEOUT:g} seconds, not {timeout:g}")
+        if str(place) == ":memory:":
+            raise InvalidParameter("a database in memory is its connection: use open(sqlite3.connect(':memory:'))")
+        if not create:
+            self._require_file()
 
     def __str__(self) -> str:
         return "the database" if self.path is None else str(self.path)
 
     def close(self) -> None:
-        """Close the connections that we opened; a lent one stays open."""
+        """Close the connections that we opened, until the next call; a lent one stays open."""
         while self._idle:
             self._idle.pop().close()
 
     @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
-        """The host's connection, or one of our own that no other thread uses meanwhile."""
-        if self.lent is not None:
-            yield self.lent
-            return
-        try:
-            connection = self._idle.pop()
-        except IndexError:
-            connection = self._connect()
-        try:
-            yield connection
-        finally:
-            self._idle.append(connection)
-
-    def _connect(self) -> sqlite3.Connection:
-        connection = None
-        try:
-            connection = sqlite3.connect(
-                str(self.path), timeout=self.timeout, isolation_level=None, check_same_thread=False
-            )
-            connection.execute(f"pragma cache_size = -{CACHE_KIB}")
-        except sqlite3.Error as error:
-            if connection is not None:
-                connection.close()
-            raise self._explain(error) from error
-        return connection
-
-    @contextmanager
     def read(self) -> Iterator[sqlite3.Cursor]:
         """A cursor in one consistent snapshot of the database."""
+        self._require_file()
         with self._transaction("begin", "setsearch_read") as cursor:
             self._check(cursor)
             yield cursor
@@ -91,46 +78,134 @@ class Database:
 
         A file that does not exist yet appears with its first transaction, or not at all.
         """
-        new = self.path is not None and not self.path.exists()
-        ours = False  # another process may have made the file, and hold its lock, since we looked
+        made = self._make_file()
         try:
             with self._transaction("begin immediate", "setsearch_write") as cursor:
-                ours = True
                 self._migrate(cursor)
                 yield cursor
         except BaseException:
-            if new and ours and self.path is not None:
-                self.close()
-                self.path.unlink(missing_ok=True)
+            if made:
+                self._remove_file()
             raise
-        if new:
-            with self._connection() as connection:
+        if made:
+            with self._connection() as connection, suppress(sqlite3.Error):
                 connection.execute("pragma journal_mode = wal")
+
+    def _require_file(self) -> None:
+        if self.path is not None and not self.path.is_file():
+            raise MissingDatabase(
+                f"{self.path} is not a file; `setsearch index {self.path} SOURCE` makes a database, "
+                "and so does setsearch.open(path, create=True)"
+            )
+
+    def _make_file(self) -> bool:
+        """Make an empty file where there is none; whether it was us who made it."""
+        try:
+            if self.path is not None and not self.path.exists():
+                self.path.touch(exist_ok=False)
+                return True
+        except FileExistsError:
+            pass
+        except (OSError, ValueError) as error:
+            raise DatabaseError(f"{self.path} cannot be made ({error}); look at the folder") from error
+        return False
+
+    def _remove_file(self) -> None:
+        """Remove the file that we made, unless somebody writes to it or has written: we look under the lock."""
+        self.close()
+        with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(str(self.path), timeout=0)) as connection:
+            connection.execute("begin immediate")
+            if connection.execute("select 1 from sqlite_master").fetchone() is None and self.path is not None:
+                self.path.unlink()
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """The host's connection, or one of our own, that no other thread uses meanwhile."""
+        if self.lent is not None:
+            with self._lock:
+                if self._busy:
+                    raise UsageError("the connection is in use by setsearch; finish that call before the next one")
+                self._busy = True
+                try:
+                    yield self.lent
+                finally:
+                    self._busy = False
+            return
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._connect()
+        try:
+            yield connection
+        finally:
+            self._idle.append(connection)
+
+    def _connect(self) -> _Own:
+        connection = None
+        try:
+            connection = sqlite3.connect(
+                str(self.path), timeout=self.timeout, isolation_level=None, check_same_thread=False, factory=_Own
+            )
+            connection.execute(f"pragma cache_size = -{CACHE_KIB}")
+            connection.inode = Path(str(self.path)).stat().st_ino
+        except (sqlite3.Error, OSError) as error:
+            if connection is not None:
+                connection.close()
+            raise self._explain(error) from error
+        return connection
 
     @contextmanager
     def _transaction(self, begin: str, savepoint: str) -> Iterator[sqlite3.Cursor]:
         with self._connection() as connection:
-            nested = connection.in_transaction
-            factories = connection.row_factory, connection.text_factory
-            connection.row_factory, connection.text_factory = None, str
-            cursor = connection.cursor()
+            text_factory = connection.text_factory
             try:
-                cursor.execute(f"savepoint {savepoint}" if nested else begin)
+                nested = connection.in_transaction
+                if text_factory is not str:
+                    connection.text_factory = str
+                cursor = connection.cursor()
+                cursor.row_factory = None
+                if not nested:
+                    cursor.execute(begin)
+                cursor.execute(f"savepoint {savepoint}")  # its release fails if someone ends the transaction meanwhile
                 try:
+                    self._same_file(connection)
                     yield cursor
-                    cursor.execute(f"release {savepoint}" if nested else "commit")
+                    cursor.execute(f"release {savepoint}")
+                    if not nested:
+                        cursor.execute("commit")
                 except BaseException:
-                    # An error may have ended the whole transaction already, savepoints included.
-                    if connection.in_transaction:
-                        cursor.execute(f"rollback to {savepoint}" if nested else "rollback")
-                        if nested:
-                            cursor.execute(f"release {savepoint}")
+                    self._undo(connection, savepoint if nested else None)
                     raise
+                finally:
+                    cursor.close()
             except sqlite3.Error as error:
                 raise self._explain(error) from error
             finally:
-                cursor.close()
-                connection.row_factory, connection.text_factory = factories
+                if text_factory is not str:
+                    connection.text_factory = text_factory
+
+    def _undo(self, connection: sqlite3.Connection, savepoint: str | None) -> None:
+        """Roll back, in a host's transaction to our savepoint only."""
+        if connection.in_transaction and savepoint is not None:
+            try:
+                connection.execute(f"rollback to {savepoint}")
+                connection.execute(f"release {savepoint}")
+                return
+            except sqlite3.OperationalError:
+                pass  # the host's transaction was ended from outside; what is open now, our statements began
+        if connection.in_transaction:
+            connection.execute("rollback")
+
+    def _same_file(self, connection: sqlite3.Connection) -> None:
+        """Refuse to write to a file that is no longer at its path: it would be lost."""
+        if isinstance(connection, _Own):
+            try:
+                inode = Path(str(self.path)).stat().st_ino
+            except OSError:
+                inode = -1
+            if inode != connection.inode:
+                connection.inode = -1
+                raise DatabaseError(f"{self} was removed or replaced meanwhile; open it again")
 
     def _check(self, cursor: sqlite3.Cursor) -> None:
         """Refuse a database without our tables, or with tables of a later version."""
@@ -160,9 +235,14 @@ class Database:
 
         from setsearch.schema import migrations
 
-        migrations.apply(Tables(cursor.connection, recursive_triggers=False, execute_plugins=False))
+        connection = cursor.connection
+        row_factory, connection.row_factory = connection.row_factory, None
+        try:
+            migrations.apply(Tables(connection, recursive_triggers=False, execute_plugins=False))
+        finally:
+            connection.row_factory = row_factory
 
-    def _explain(self, error: sqlite3.Error) -> SetsearchError:
+    def _explain(self, error: Exception) -> SetsearchError:
         code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return LockedDatabase(
@@ -174,4 +254,6 @@ class Database:
             return NotADatabase(f"{self} is not an SQLite database; give another file name")
         if code == sqlite3.SQLITE_CANTOPEN:
             return DatabaseError(f"{self} cannot be opened; look at the folder and its permissions")
+        if "no such savepoint" in str(error):
+            return DatabaseError("the transaction was ended from outside while setsearch was in it")
         return DatabaseError(f"{self}: {error}")

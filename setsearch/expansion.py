@@ -13,7 +13,7 @@ from setsearch.errors import AmbiguousItem, InvalidParameter, NoSeeds, NothingTo
 from setsearch.hits import Contribution, Explanation, Hit, ModelOptions, SetFeature
 from setsearch.kernels import Floats, Postings
 from setsearch.models import Model, Query, Seeds, make_model
-from setsearch.names import Kind
+from setsearch.names import Kind, storable
 from setsearch.postings import Ints, run_starts
 from setsearch.scoring import Base, best, to_lattice
 from setsearch.snapshot import Snapshot
@@ -235,20 +235,17 @@ class Reading:
         kind = snapshot.items
         if not isinstance(name, str):
             raise InvalidParameter(f"an item is named by its id, a text, not by {name!r}")
-        try:
-            for candidate in self._forms(name, snapshot):
-                id = snapshot.find(cursor, candidate)
-                if id is not None:
-                    return id
-            titled = kind.titled(cursor, name)
-        except UnicodeEncodeError:
-            titled = []
+        for candidate in self._forms(name, snapshot):
+            id = snapshot.find(cursor, candidate)
+            if id is not None:
+                return id
+        titled = kind.titled(cursor, name) if storable(name) else []
         if len(titled) == 1:
             return titled[0][0]
         if titled:
             ids = ", ".join(repr(id) for _, id in titled)
             raise AmbiguousItem(f"{name!r} is the title of several {kind.name}; name one by its id: {ids}")
-        near = kind.near(cursor, name) if name.isprintable() else []
+        near = kind.near(cursor, name) if storable(name) else []
         hint = (
             f"did you mean {' or '.join(map(repr, near))}?" if near else "look at what is there with `setsearch info`"
         )
@@ -269,7 +266,10 @@ def _parse(options: ModelOptions) -> tuple[Model, bool]:
     unknown = set(options) - {"model", "strength", "binarize"}
     if unknown:
         raise TypeError(f"unknown option {min(unknown)!r}; there is model, strength, binarize")
-    model = make_model(options.get("model", "bernoulli"), float(options.get("strength", 2.0)))
+    strength = options.get("strength", 2.0)
+    if isinstance(strength, bool) or not isinstance(strength, (int, float, np.number)):
+        raise InvalidParameter(f"the strength must be a number, not {strength!r}")
+    model = make_model(options.get("model", "bernoulli"), float(strength))
     return model, binarize == "twice-mean"
 
 

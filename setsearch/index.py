@@ -4,13 +4,15 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from numbers import Integral
 from types import TracebackType
 from typing import Any
 
 from setsearch.audit import audit
 from setsearch.database import Database
-from setsearch.errors import InvalidItem, NoIndex, SetsearchError, UnknownReading
+from setsearch.errors import InvalidItem, InvalidParameter, NoIndex, SetsearchError, UnknownReading
 from setsearch.expansion import Analyze, Reading
+from setsearch.names import storable
 from setsearch.relation import Relation, create_relation, current_stamp, load_relations
 from setsearch.snapshot import Snapshot
 from setsearch.writer import Item, Writer
@@ -67,10 +69,13 @@ class Index:
     def delete(self, ids: Iterable[str], relation: tuple[str, str] | None = None) -> int:
         """Delete items by id; returns how many. Raises UnknownItem; then nothing was deleted."""
         names = list(dict.fromkeys([ids] if isinstance(ids, str) else ids))
+        for name in names:
+            if not isinstance(name, str):
+                raise InvalidParameter(f"items are deleted by id, a text, not by {name!r}")
         with self._database.write() as cursor:
             found = _find_relation(load_relations(cursor), relation)
             if found is None:
-                raise NoIndex(f"{self._database} holds no setsearch index to delete from")
+                raise NoIndex(f"{self._database} holds no such relation to delete from")
             return Writer(cursor, found).delete(names)
 
     def items(self, name: str | None = None) -> Reading:
@@ -148,7 +153,7 @@ class Index:
                 )
             return Item(id, self._analyze(features), *title)
         if isinstance(features, Mapping):
-            return Item(id, {feature: count for feature, count in features.items() if count != 0}, *title)
+            return Item(id, {f: n for f, n in features.items() if not (isinstance(n, Integral) and n == 0)}, *title)
         return Item(id, features, *title)
 
     @contextmanager
@@ -199,4 +204,6 @@ def _find_relation(relations: Sequence[Relation], names: tuple[str, str] | None)
             have = ", ".join(f"{r.items.name} x {r.features.name}" for r in relations)
             raise InvalidItem(f"the index holds several relations, {have}; name one")
         return relations[0] if relations else None
+    if not (isinstance(names, tuple) and len(names) == 2 and all(map(storable, names))):
+        raise InvalidParameter(f"a relation is two names such as ('film', 'user'), not {names!r}")
     return next((r for r in relations if (r.items.name, r.features.name) == names), None)

@@ -67,6 +67,7 @@ class Lists:
         """All entries, some lists at a time; a long list may continue in the next step."""
         column = "counts" if counts else "null"
         cursor = cursor.connection.cursor()  # the caller's cursor stays free for its own statements
+        cursor.row_factory = None
         cursor.execute(
             f"select list, first, length, gaps, {column} from setsearch_{self.table} "
             "where relation = ? order by list, first",

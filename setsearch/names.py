@@ -9,6 +9,13 @@ NEAR_CANDIDATES = 20_000
 MANY = 500
 
 
+def storable(name: object) -> bool:
+    """Whether something can be an id or a feature: text, not empty, without NUL or lone surrogates."""
+    if not isinstance(name, str) or not name or "\0" in name:
+        return False
+    return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
+
+
 @dataclass
 class Kind:
     """One kind as stored: `size` names, all ids below `peak`."""
@@ -28,7 +35,9 @@ class Kind:
         )
 
     def find_one(self, cursor: sqlite3.Cursor, name: str) -> int | None:
-        """The id of a name."""
+        """The id of a name; None where there is none, or could be none."""
+        if not storable(name):
+            return None
         row = cursor.execute("select id from setsearch_name where kind = ? and name = ?", (self.id, name)).fetchone()
         return None if row is None else int(row[0])
 
@@ -68,6 +77,7 @@ class Kind:
                 (self.id, len(name) * 2 // 3, len(name) * 3 // 2 + 1, name[:1]),
             )
             found |= {text.lower(): text for (text,) in rows}
+        found.pop(name.lower(), None)
         return [found[match] for match in difflib.get_close_matches(name.lower(), found, limit, 0.7)]
 
     def insert(self, cursor: sqlite3.Cursor, rows: Sequence[tuple[str, str | None]]) -> list[int]:

@@ -8,6 +8,7 @@ import typer
 
 from setsearch.errors import UsageError
 
+CONTROL = dict.fromkeys([*range(32), *range(127, 160)], " ")  # characters that would break a line of a table
 Row = dict[str, Any]
 Show = Callable[[list[Row]], None]
 
@@ -69,6 +70,7 @@ def print_table(rows: list[Row]) -> None:
     if not rows:
         return
     cells = [[*rows[0]], *([_cell(value, "{:.3f}") for value in row.values()] for row in rows)]
+    cells = [[text.translate(CONTROL) for text in line] for line in cells]
     cells = [[*(text if len(text) <= 60 else text[:59] + "…" for text in line[:-1]), line[-1]] for line in cells]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     numeric = [isinstance(value, (int, float)) for value in rows[0].values()]
@@ -85,4 +87,4 @@ def _cell(value: Any, number: str = "{!r}") -> str:
         return number.format(value)
     if isinstance(value, list):
         return ", ".join(f"{part['feature']} {part['weight']:+.2f}" for part in value)
-    return "" if value is None else "".join(c if c.isprintable() else " " for c in str(value))
+    return "" if value is None else str(value)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from setsearch.errors import SourceError, UsageError
+from setsearch.names import storable
 from setsearch.rows import STDIN, TEXT_FILES, Row, RowReader, kind_of, open_file
 
 Given = tuple[str, str | dict[str, int], str | None]
@@ -45,6 +46,8 @@ def read_seed_sets(source: str) -> list[list[str]]:
     sets = []
     with nullcontext(sys.stdin.buffer) if source == STDIN else open_file(Path(source)) as file:
         for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
             try:
                 seeds = json.loads(line)
             except (ValueError, RecursionError) as error:
@@ -170,8 +173,11 @@ def _require(where: str, values: Mapping[str, Any], name: str) -> None:
 
 def _name(where: str, column: str, value: Any) -> str:
     """An id as text."""
-    if value is None or isinstance(value, (dict, list, bytes, bool)) or str(value) == "":
-        raise SourceError(f"{where}: the column {column!r} is {value!r}; ids are texts or numbers, and not empty")
+    if value is None or isinstance(value, (dict, list, bytes, bool)) or not storable(str(value)):
+        raise SourceError(
+            f"{where}: the column {column!r} is {value!r}; "
+            "ids are texts or numbers, not empty, without NUL or lone surrogates"
+        )
     return str(value)
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem
 from setsearch.lists import Entries
+from setsearch.names import storable
 from setsearch.postings import Ints, run_starts
 from setsearch.relation import Relation
 
@@ -78,27 +79,24 @@ class Writer:
 
     def write(self, items: Iterable[Item]) -> int:
         """Write all items; nothing is committed here."""
-        try:
-            written, batch = 0, _Batch()
-            for item in items:
-                _check(item)
-                batch.put(item, self.vocabulary)
-                if len(batch.places) + len(batch.names) >= BATCH:
-                    written += self._write_batch(batch)
-                    batch = _Batch()
-            written += self._write_batch(batch)
-        except UnicodeEncodeError as error:
-            raise InvalidItem(f"{error.object!r} is not text that can be stored (a lone surrogate)") from error
+        written, batch = 0, _Batch()
+        for item in items:
+            _check(item)
+            batch.put(item, self.vocabulary)
+            if len(batch.places) + len(batch.names) >= BATCH:
+                written += self._write_batch(batch)
+                batch = _Batch()
+        written += self._write_batch(batch)
         self._finish()
         return written
 
     def delete(self, names: Sequence[str]) -> int:
         """Delete items by id; returns how many."""
         kind = self.relation.items
-        found = kind.find(self.cursor, names)
+        found = kind.find(self.cursor, [name for name in names if storable(name)])
         for name in names:
             if name not in found:
-                near = kind.near(self.cursor, name)
+                near = kind.near(self.cursor, name) if storable(name) else []
                 hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
                 raise UnknownItem(f"no item {name!r} to delete; {hint}nothing was deleted")
         ids = sorted(found.values())
@@ -186,8 +184,8 @@ class Writer:
         kind = self.relation.features
         words = list(self.vocabulary)[len(self.feature_ids) :]
         for word in words:
-            if not isinstance(word, str) or not word or "\0" in word:
-                raise InvalidItem(f"an item has the feature {word!r}; features are text, not empty and without NUL")
+            if not storable(word):
+                raise InvalidItem(f"an item has the feature {word!r}; features are text as ids are")
         known = kind.find(self.cursor, words) if kind.size else {}
         fresh = [(word, None) for word in sorted(words) if word not in known]  # in order, the index grows at its end
         known |= zip((word for word, _ in fresh), kind.insert(self.cursor, fresh), strict=True)
@@ -206,16 +204,20 @@ def _order_of(values: npt.NDArray[np.int32]) -> Ints:
 
 
 def _check(item: Item) -> None:
-    """Refuse an item whose id or counts cannot be stored."""
-    name, features, _ = item
-    if not isinstance(name, str) or not name or "\0" in name:
-        raise InvalidItem(f"an item has the id {name!r}; ids are text, not empty and without NUL")
+    """Refuse an item whose id, title or counts cannot be stored."""
+    name, features, title = item
+    if not storable(name):
+        raise InvalidItem(f"an item has the id {name!r}; ids are text, not empty, without NUL and lone surrogates")
+    if title is not None and not (isinstance(title, str) and (title == "" or storable(title))):
+        raise InvalidItem(f"item {name!r} has the title {title!r}; titles are text")
+    if isinstance(features, (bytes, bytearray)):
+        raise InvalidItem(f"item {name!r} has bytes for features; decode them")
     if not isinstance(features, list) and isinstance(features, Mapping):
         for feature, count in features.items():
             if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or not 1 <= count <= LARGEST_COUNT:
                 raise InvalidItem(
                     f"item {name!r} has feature {feature!r} {count!r} times; "
-                    f"counts are whole numbers from 0 to {LARGEST_COUNT}"
+                    f"counts are integers from 0 to {LARGEST_COUNT}"
                 )
 
 

@@ -347,6 +347,46 @@ def test_batch(run, animals, tmp_path):
     failed(run("expand", "a.db", "lion", "--batch", "sets.jsonl"), 2, "one of the two")
 
 
+def test_unusual_output(animals, tmp_path):
+    """A terminal of few characters, a full disk, no arguments."""
+    expand = [sys.executable, "-m", "setsearch", "expand", "u.db", "lion", "--table"]
+    (tmp_path / "u.jsonl").write_text('{"id": 1, "text": "lion \u00e9t\u00e9"}\n{"id": 2, "text": "lion"}')
+    subprocess.run([*expand[:3], "index", "u.db", "u.jsonl"], cwd=tmp_path, check=True, capture_output=True)
+    ascii_only = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(expand, cwd=tmp_path, env=ascii_only, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        done = subprocess.run(expand, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("Error: cannot write the output")
+    done = subprocess.run(expand[:3], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "Commands:" in done.stdout
+
+
+def test_ids_stay_as_they_are(run, tmp_path):
+    ids = ["two\nlines", "zero\u200dwidth", 'quo"te', "a,b", "tab\there", "'; drop table x; --"]
+    (tmp_path / "i.jsonl").write_text("".join(json.dumps({"id": i, "text": "lion"}) + "\n" for i in ids))
+    assert run("index", "i.db", "i.jsonl")[0] == 0
+    arguments = ("expand", "i.db", ids[0], "--items", "documents", "--keep-seeds")
+    assert {hit["item"] for hit in json.loads(run(*arguments)[1])} == set(ids)
+    for flag, delimiter in (("--csv", ","), ("--tsv", "\t")):
+        rows = csv.DictReader(io.StringIO(run(*arguments, flag)[1], newline=""), delimiter=delimiter)
+        assert {row["item"] for row in rows} == set(ids)
+    assert len(run(*arguments, "--table")[1].splitlines()) == 7
+
+
+def test_two_relations_in_one_database(run, animals, tmp_path):
+    (tmp_path / "r.csv").write_text("film,user\nAlien,u1\nAliens,u1\nBrazil,u3\n")
+    assert run("index", "a.db", "r.csv", "--items", "film", "--features", "user")[0] == 0
+    failed(run("delete", "a.db", "Alien"), 1, "several relations")
+    failed(run("delete", "a.db", "Alien", "--items", "user"), 2, "documents, film")
+    assert run("delete", "a.db", "Alien", "--items", "film")[0] == 0
+    assert run("check", "a.db")[0] == 0
+    assert [hit["item"] for hit in json.loads(run("expand", "a.db", "Aliens", "--items", "film")[1])] == ["Brazil"]
+
+
 def test_help(run):
     code, out, _ = run("--help")
     assert code == 0

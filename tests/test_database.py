@@ -267,3 +267,159 @@ def test_an_error_in_the_hosts_items_is_the_hosts(tmp_path):
         with pytest.raises(TypeError, match="of the host"):
             index.update(items())
         assert index.items("documents").item_count() == 3
+
+
+def test_items_may_be_read_from_the_lent_connection(host):
+    """The host's own code runs while we write: its connection is as it expects."""
+    host.row_factory = sqlite3.Row
+    index = setsearch.open(host)
+
+    def items():
+        for row in host.execute("select * from article"):
+            yield row["id"], row["body"]
+
+    assert index.add(items()) == 3
+    assert index.items("documents").item_count() == 3
+
+
+def test_a_call_within_a_call_on_a_lent_connection_is_refused(host):
+    index = setsearch.open(host)
+    index.add(ITEMS)
+
+    def items():
+        yield "d", "lion"
+        index.delete(["a"])
+
+    with pytest.raises(errors.UsageError, match="finish that call"):
+        index.update(items())
+    assert index.check() == []
+    assert index.items("documents").item_count() == 3
+
+
+def test_a_transaction_that_is_ended_from_outside(host):
+    index = setsearch.open(host)
+    index.add(ITEMS)
+
+    def items():
+        yield "d", "lion"
+        host.rollback()
+        yield "e", "lion"
+
+    for begin in ("select 1", "begin"):
+        host.execute(begin)
+        with pytest.raises(errors.DatabaseError, match="ended from outside"):
+            index.update(items())
+        assert not host.in_transaction
+        assert index.check() == []
+        assert index.items("documents").item_count() == 3
+
+
+def test_threads_share_a_lent_connection(tmp_path):
+    connection = sqlite3.connect(tmp_path / "a.db", check_same_thread=False)
+    connection.row_factory = sqlite3.Row
+    index = setsearch.open(connection)
+    index.add(ITEMS)
+    reading = index.items("documents")
+    expected, wrong = reading.expand(["a"]), []
+
+    def ask():
+        for _ in range(100):
+            if reading.expand(["a"]) != expected:
+                wrong.append(1)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert connection.row_factory is sqlite3.Row
+    connection.close()
+
+
+def test_the_first_write_that_fails_spares_another_writers_file(tmp_path):
+    """Two make the same new database; whoever fails must not remove what the other has written."""
+    for round_ in range(20):
+        path = tmp_path / f"{round_}.db"
+        results = {}
+
+        def write(name, items, path=path, results=results):
+            with setsearch.open(path, create=True) as index:
+                try:
+                    results[name] = index.add(items)
+                except errors.SetsearchError as error:
+                    results[name] = error
+
+        threads = [
+            threading.Thread(target=write, args=("good", [(f"g{n}", "lion") for n in range(50)])),
+            threading.Thread(target=write, args=("bad", [("b", "x"), ("b", "y")])),
+        ]
+        for thread in threads[:: 1 if round_ % 2 else -1]:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert isinstance(results["bad"], errors.SetsearchError)
+        if results["good"] == 50:
+            with setsearch.open(path) as index:
+                assert index.items("documents").item_count() == 50
+        else:
+            assert isinstance(results["good"], errors.DatabaseError)
+            assert not path.exists()
+
+
+def test_a_file_that_vanished_is_not_written_to(tmp_path):
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True) as index:
+        index.add(ITEMS)
+        path.unlink()
+        with pytest.raises(errors.DatabaseError, match="removed or replaced"):
+            index._database._make_file()
+            index.update(ITEMS)
+        path.unlink()
+        with pytest.raises(errors.MissingDatabase):
+            index.items("terms")
+    with pytest.raises(errors.InvalidParameter, match="memory"):
+        setsearch.open(":memory:", create=True)
+    for timeout in (-1, float("nan"), float("inf")):
+        with pytest.raises(errors.InvalidParameter, match="timeout"):
+            setsearch.open(path, create=True, timeout=timeout)
+    with setsearch.open(path, create=True) as index, pytest.raises(errors.MissingDatabase):
+        index.info()
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    "relation", [("a",), ("a", "b", "c"), "ab", ("", "z"), (1, 2), ["film", "user"], ("x", "x")], ids=repr
+)
+def test_relations_are_two_names(tmp_path, relation):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        with pytest.raises((errors.InvalidParameter, errors.InvalidItem)):
+            index.add([("i", ["f"])], relation)
+        with pytest.raises(errors.InvalidParameter):
+            index.delete([5])
+
+
+def test_questions_of_wrong_types(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(ITEMS)
+        reading = index.items("documents")
+        assert reading.postings("\ud800") == {}
+        for call in (
+            lambda: reading.expand("a"),
+            lambda: reading.expand([7]),
+            lambda: reading.expand(["a"], k=2.5),
+            lambda: reading.expand(["a"], strength="x"),
+            lambda: reading.expand(["a"], strength=None),
+            lambda: reading.expand(["a"], model=[]),
+            lambda: reading.expand(["a"], binarize=None),
+            lambda: index.delete([b"a"]),
+        ):
+            with pytest.raises(errors.InvalidParameter):
+                call()
+        for call in (
+            lambda: index.delete(["\ud800"]),
+            lambda: reading.expand(["\ud800"]),
+            lambda: reading.expand([""]),
+        ):
+            with pytest.raises(errors.UnknownItem):
+                call()

@@ -11,7 +11,7 @@ MODELS: dict[str, Callable[[float], Model]] = {"bernoulli": Bernoulli}
 
 def make_model(name: str, strength: float) -> Model:
     """The model of this name; raises InvalidParameter, naming the models there are."""
-    if name not in MODELS:
+    if not isinstance(name, str) or name not in MODELS:
         raise InvalidParameter(f"there is no model {name!r}; there is {', '.join(sorted(MODELS))}")
     return MODELS[name](strength)
 
