@@ -18,7 +18,7 @@ Ints = npt.NDArray[np.int64]
 Ranks = Callable[[], Ints]
 
 LATTICE = 2.0**36
-SPARSE = 4  # postings times this, below the number of items: most items keep their base
+SPARSE = 12  # postings times this, below the number of items: most items keep their base
 HIGHEST = 1024  # items of highest base that are known in advance
 
 _threads = threading.local()
