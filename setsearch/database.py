@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from setsearch.errors import (
     DatabaseError,
@@ -23,6 +24,7 @@ from setsearch.errors import (
     UsageError,
 )
 
+LEGACY = -1  # sqlite3.LEGACY_TRANSACTION_CONTROL, which Python 3.11 does not name
 LONGEST_TIMEOUT = 1e6
 CACHE_KIB = 32_768  # pages that SQLite may hold for each of our own connections
 SCHEMA = {"m001_relations"}  # the names of all migrations, so that a query need not import them
@@ -49,6 +51,8 @@ class Database:
         self._idle: list[_Own] = []  # our own, while no thread uses them
         self._lock = threading.RLock()  # of a lent connection
         self._busy = False  # whether a lent connection is in a transaction of ours
+        self._nested = False  # whether that is within one of the host's
+        self._autocommit: Any = None  # the lent connection's, while it is set aside
         if not 0 <= timeout <= LONGEST_TIMEOUT:
             raise InvalidParameter(f"the timeout must lie from 0 to {LONGEST_TIMEOUT:g} seconds, not {timeout:g}")
         if str(place) == ":memory:":
@@ -160,6 +164,8 @@ class Database:
             text_factory = connection.text_factory
             try:
                 nested = connection.in_transaction
+                if self.lent is not None:
+                    self._nested = nested
                 if text_factory is not str:
                     connection.text_factory = str
                 cursor = connection.cursor()
@@ -183,6 +189,18 @@ class Database:
             finally:
                 if text_factory is not str:
                     connection.text_factory = text_factory
+                if self._autocommit is not None:
+                    setattr(connection, "autocommit", self._autocommit)  # noqa: B010
+                    self._autocommit = None
+
+    def _use_default_transactions(self, connection: sqlite3.Connection) -> None:
+        """Set aside Python 3.12's `autocommit`, which sqlite-utils does not support, until our transaction ends."""
+        mode = getattr(connection, "autocommit", LEGACY)
+        if mode != LEGACY:
+            if mode and self._nested:
+                raise DatabaseError("the first write makes tables: do it before you begin a transaction of your own")
+            self._autocommit = mode
+            setattr(connection, "autocommit", LEGACY)  # noqa: B010
 
     def _undo(self, connection: sqlite3.Connection, savepoint: str | None) -> None:
         """Roll back, in a host's transaction to our savepoint only."""
@@ -223,6 +241,7 @@ class Database:
         self._checked = version
 
     def _migrate(self, cursor: sqlite3.Cursor) -> None:
+        self._checked = None  # a rolled back write may have left its schema version for another schema
         try:
             self._check(cursor)
         except NoIndex:
@@ -236,6 +255,7 @@ class Database:
         from setsearch.schema import migrations
 
         connection = cursor.connection
+        self._use_default_transactions(connection)
         row_factory, connection.row_factory = connection.row_factory, None
         try:
             migrations.apply(Tables(connection, recursive_triggers=False, execute_plugins=False))

@@ -1,6 +1,7 @@
 """Files and connections: what is lent is given back as it was, what fails leaves no trace."""
 
 import sqlite3
+import sys
 import threading
 
 import pytest
@@ -423,3 +424,24 @@ def test_questions_of_wrong_types(tmp_path):
         ):
             with pytest.raises(errors.UnknownItem):
                 call()
+
+
+@pytest.mark.parametrize("mode", [True, False])
+def test_autocommit_of_python_3_12(tmp_path, mode):
+    """Both values of `sqlite3.connect(autocommit=...)`; on 3.11, where there is none, the default."""
+    modern = sys.version_info >= (3, 12)
+    connection = sqlite3.connect(tmp_path / "a.db", **({"autocommit": mode} if modern else {}))
+    index = setsearch.open(connection)
+    index.add(ITEMS[:2])
+    index.add(ITEMS[2:])
+    assert index.items("documents").item_count() == 3
+    if modern:
+        assert connection.autocommit is mode
+        assert connection.in_transaction is not mode
+        connection.rollback()
+    if modern and not mode:  # the host is always in a transaction, and what it rolls back is gone
+        with pytest.raises(errors.NoIndex):
+            index.items("documents")
+    else:
+        assert index.items("documents").item_count() == 3
+    connection.close()
