@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Give it a few examples, get the rest of the set.",
     add_completion=False,
-    no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -60,7 +59,8 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         code = _fail("stopped; nothing was changed", INTERRUPTED)
     except OSError as error:
-        code = _fail(f"cannot write the output: {error.strerror}", 1)
+        place = "cannot write the output" if error.filename is None else f"cannot use {error.filename}"
+        code = _fail(f"{place}: {error.strerror}", 1)
     except MemoryError:
         code = _fail("out of memory; nothing was changed", 1)
     except Exception as error:

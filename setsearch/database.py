@@ -151,8 +151,8 @@ class Database:
                 str(self.path), timeout=self.timeout, isolation_level=None, check_same_thread=False, factory=_Own
             )
             connection.execute(f"pragma cache_size = -{CACHE_KIB}")
-            connection.inode = Path(str(self.path)).stat().st_ino
-        except (sqlite3.Error, OSError) as error:
+            connection.inode = self._inode()
+        except sqlite3.Error as error:
             if connection is not None:
                 connection.close()
             raise self._explain(error) from error
@@ -217,39 +217,43 @@ class Database:
     def _same_file(self, connection: sqlite3.Connection) -> None:
         """Refuse to write to a file that is no longer at its path: it would be lost."""
         if isinstance(connection, _Own):
-            try:
-                inode = Path(str(self.path)).stat().st_ino
-            except OSError:
-                inode = -1
-            if inode != connection.inode:
+            inode = self._inode()
+            if inode < 0 or inode != connection.inode:
                 connection.inode = -1
                 raise DatabaseError(f"{self} was removed or replaced meanwhile; open it again")
+
+    def _inode(self) -> int:
+        """Which file is at the path now; -1 for none."""
+        try:
+            return self.path.stat().st_ino if self.path is not None else -1
+        except OSError:
+            return -1
 
     def _check(self, cursor: sqlite3.Cursor) -> None:
         """Refuse a database without our tables, or with tables of a later version."""
         (version,) = cursor.execute("pragma schema_version").fetchone()
         if version == self._checked:
             return
+        if not self._applied(cursor):
+            raise NoIndex(f"{self} holds no setsearch index; `setsearch index {self} SOURCE` makes one")
+        self._checked = version
+
+    def _applied(self, cursor: sqlite3.Cursor) -> set[str]:
+        """The migrations that made the tables; none where there is no index."""
         known = cursor.execute("select 1 from sqlite_master where name = 'setsearch_migrations'").fetchone()
         if known is None:
-            raise NoIndex(f"{self} holds no setsearch index; `setsearch index {self} SOURCE` makes one")
+            return set()
         applied = {name for (name,) in cursor.execute("select name from setsearch_migrations")}
         if not applied <= SCHEMA:
             raise NewerSchema(
                 f"{self} was written by a newer setsearch ({max(applied - SCHEMA)}); upgrade setsearch to read it"
             )
-        self._checked = version
+        return applied
 
     def _migrate(self, cursor: sqlite3.Cursor) -> None:
-        self._checked = None  # a rolled back write may have left its schema version for another schema
-        try:
-            self._check(cursor)
-        except NoIndex:
-            pass
-        else:
-            names = {name for (name,) in cursor.execute("select name from setsearch_migrations")}
-            if names == SCHEMA:
-                return
+        # Not by the schema version: that of a rolled back write may be another schema's by now.
+        if self._applied(cursor) == SCHEMA:
+            return
         from sqlite_utils import Database as Tables  # heavy, and needed once in the life of a file
 
         from setsearch.schema import migrations

@@ -13,7 +13,7 @@ from setsearch.errors import AmbiguousItem, InvalidParameter, NoSeeds, NothingTo
 from setsearch.hits import Contribution, Explanation, Hit, ModelOptions, SetFeature
 from setsearch.kernels import Floats, Postings
 from setsearch.models import Model, Query, Seeds, make_model
-from setsearch.names import Kind, storable
+from setsearch.names import Kind
 from setsearch.postings import Ints, run_starts
 from setsearch.scoring import Base, best, to_lattice
 from setsearch.snapshot import Snapshot
@@ -42,11 +42,6 @@ class _Weighed:
     base: Base
     constant: float
     twice_mean: bool
-
-    @property
-    def df(self) -> Ints:
-        """Document frequency of the active features: `(n_active,)`."""
-        return self.postings.ends - self.postings.starts
 
 
 class Reading:
@@ -160,7 +155,7 @@ class Reading:
             weighed = self._weigh(cursor, snapshot, seeds, options)
             ids = weighed.features.features.tolist()
             names = snapshot.features.describe(cursor, ids)
-        columns = (ids, weighed.weights.tolist(), weighed.features.having.tolist(), weighed.df.tolist())
+        columns = (ids, weighed.weights.tolist(), weighed.features.having.tolist(), weighed.postings.lengths.tolist())
         rows = sorted(zip(*columns, strict=True), key=lambda row: (-row[1], names[row[0]][0]))[:k]
         return [
             SetFeature(rank, names[id][0], weight, having, df, names[id][1])
@@ -208,8 +203,7 @@ class Reading:
         active = together[begin]
         features = Seeds(active, np.diff(begin, append=len(together)), len(seeds))
         postings = snapshot.active_postings(cursor, active, twice_mean)
-        df = postings.ends - postings.starts
-        query: Query = model.query(features, df, snapshot.items.size)
+        query: Query = model.query(features, postings.lengths, snapshot.items.size)
         base = snapshot.base(cursor, model, len(seeds), twice_mean)
         constant = float(to_lattice(np.append(query.constants, base.constant)).sum())
         return _Weighed(seeds, features, postings, to_lattice(query.weights), base, constant, twice_mean)
@@ -239,16 +233,13 @@ class Reading:
             id = snapshot.find(cursor, candidate)
             if id is not None:
                 return id
-        titled = kind.titled(cursor, name) if storable(name) else []
+        titled = kind.titled(cursor, name)
         if len(titled) == 1:
             return titled[0][0]
         if titled:
             ids = ", ".join(repr(id) for _, id in titled)
             raise AmbiguousItem(f"{name!r} is the title of several {kind.name}; name one by its id: {ids}")
-        near = kind.near(cursor, name) if storable(name) else []
-        hint = (
-            f"did you mean {' or '.join(map(repr, near))}?" if near else "look at what is there with `setsearch info`"
-        )
+        hint = kind.hint(cursor, name) or "look at what is there with `setsearch info`"
         raise UnknownItem(f"no {name!r} among the {kind.size} {kind.name}; {hint}")
 
     def _forms(self, name: str, snapshot: Snapshot) -> Iterator[str]:

@@ -29,9 +29,14 @@ class Postings(NamedTuple):
         return np.concatenate(self.lists()) if len(self.starts) else self.ids[:0]
 
     @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Length of each list, the document frequency of its feature."""
+        return self.ends - self.starts
+
+    @property
     def size(self) -> int:
         """Number of postings in all lists."""
-        return int((self.ends - self.starts).sum())
+        return int(self.lengths.sum())
 
 
 class NumpyKernel:
@@ -65,7 +70,7 @@ class ScipyKernel(NumpyKernel):
 
         ids = postings.together()
         starts = np.zeros(len(weights) + 1, np.int32)
-        np.cumsum(postings.ends - postings.starts, out=starts[1:])
+        np.cumsum(postings.lengths, out=starts[1:])
         csc_matvec(len(scores), len(weights), starts, ids, _ones(len(ids)), weights, scores)
 
 

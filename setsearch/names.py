@@ -43,6 +43,8 @@ class Kind:
 
     def titled(self, cursor: sqlite3.Cursor, title: str) -> list[tuple[int, str]]:
         """(id, name) of everything that bears this title."""
+        if not storable(title):
+            return []
         return cursor.execute(
             "select id, name from setsearch_name where kind = ? and title = ? order by name limit 5", (self.id, title)
         ).fetchall()
@@ -65,8 +67,12 @@ class Kind:
             id for (id,) in cursor.execute(f"select id from setsearch_name where kind = ? order by {order}", (self.id,))
         )
 
-    def near(self, cursor: sqlite3.Cursor, name: str, limit: int = 3) -> list[str]:
-        """Names and titles that look like `name`, the nearest first."""
+    def hint(self, cursor: sqlite3.Cursor, name: str) -> str:
+        """A question that offers the names and titles that look like `name`; empty where there are none."""
+        near = self._near(cursor, name) if storable(name) else []
+        return f"did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+    def _near(self, cursor: sqlite3.Cursor, name: str, limit: int = 3) -> list[str]:
         import difflib
 
         found: dict[str, str] = {}

@@ -36,7 +36,7 @@ class Snapshot:
         self._described: dict[int, tuple[str, str | None]] = {}
         self._arenas: dict[tuple[str, bool], Arena] = {}
         self._bases: dict[tuple[Model, int, bool], Base] = {}
-        self._frequencies: tuple[Ints, Ints] | None = None
+        self._frequencies: Ints | None = None
         self._totals: Ints | None = None
         self._ranks: Ints | None = None
         self._rule: tuple[Floats, Ints] | None = None
@@ -86,8 +86,8 @@ class Snapshot:
         if twice_mean:
             return self._twice_mean(cursor)[1]
         if self._frequencies is None:
-            self._frequencies = self.postings.frequencies(cursor, self.features.peak)
-        return self._frequencies[0]
+            self._frequencies = self.postings.frequencies(cursor, self.features.peak)[0]
+        return self._frequencies
 
     def totals(self, cursor: sqlite3.Cursor) -> Ints:
         """Sum of counts of every item: `(n_ids,)`."""
@@ -133,7 +133,8 @@ class Snapshot:
     def base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: int, twice_mean: bool) -> Base:
         """B_N of every item and the constant: from memory, from the file, or in one pass over all postings."""
         key = (model, n_seeds, twice_mean)
-        if key not in self._bases:
+        base = self._bases.get(key)  # once: another thread may start the cache again at any time
+        if base is None:
             name = f"base {model} N={n_seeds} twice_mean={twice_mean}"
             stored = self._recall(cursor, name, (1 + self.items.peak) * 8)
             if stored is not None:
@@ -145,8 +146,7 @@ class Snapshot:
             if len(self._bases) >= CACHED_BASES:
                 self._bases = {}
             self._bases[key] = base
-            return base
-        return self._bases[key]
+        return base
 
     def _compute_base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: int, twice_mean: bool) -> Base:
         df = self.frequencies(cursor, twice_mean)

@@ -96,9 +96,8 @@ class Writer:
         found = kind.find(self.cursor, [name for name in names if storable(name)])
         for name in names:
             if name not in found:
-                near = kind.near(self.cursor, name) if storable(name) else []
-                hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
-                raise UnknownItem(f"no item {name!r} to delete; {hint}nothing was deleted")
+                hint = kind.hint(self.cursor, name)
+                raise UnknownItem(f"no item {name!r} to delete; {hint + ' ' if hint else ''}nothing was deleted")
         ids = sorted(found.values())
         old = self.relation.forward.read(self.cursor, ids)
         self._change(Entries(old.lists, old.ids, np.zeros_like(old.counts)))
