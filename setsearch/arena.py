@@ -2,15 +2,16 @@
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.kernels import Ids, Postings
+from setsearch.kernels import Ids, Postings, Values
 from setsearch.lists import Entries
 from setsearch.postings import Ints
 
-Load = Callable[[Ints], Entries]
+Load = Callable[[Ints], tuple[Entries, Values | None]]
 
 
 class Arena:
@@ -25,6 +26,7 @@ class Arena:
         self.limit = limit
         self._lock = threading.Lock()
         self._ids: Ids = np.empty(1 << 16, np.int32)
+        self._values: Values | None = None  # of all ids, once a list came with values
         self._used = 0
         self._starts: npt.NDArray[np.int64] = np.full(n_lists, -1, np.int64)
         self._ends: npt.NDArray[np.int64] = np.zeros(n_lists, np.int64)
@@ -34,27 +36,37 @@ class Arena:
         with self._lock:  # a lookup takes microseconds; only loading makes others wait
             missing = lists[self._starts[lists] < 0]
             if len(missing):
-                entries = load(missing)
-                if 4 * (self._used + len(entries.ids)) > self.limit:
+                entries, values = load(missing)
+                if (4 if values is None else 8) * (self._used + len(entries.ids)) > self.limit:
                     self._clear()
                     if len(missing) < len(lists):
-                        missing, entries = lists, load(lists)
-                self._append(missing, entries)
-            return Postings(self._ids, self._starts[lists], self._ends[lists])
+                        missing, (entries, values) = lists, load(lists)
+                self._append(missing, entries, values)
+            return Postings(self._ids, self._starts[lists], self._ends[lists], self._values)
 
     def _clear(self) -> None:
-        # A new array: whoever still reads the old one keeps it.
-        self._ids, self._used = np.empty(1 << 16, np.int32), 0
+        # New arrays: whoever still reads the old ones keeps them.
+        self._ids, self._values, self._used = np.empty(1 << 16, np.int32), None, 0
         self._starts[:] = -1
 
-    def _append(self, lists: Ints, entries: Entries) -> None:
+    def _append(self, lists: Ints, entries: Entries, values: Values | None) -> None:
         begin, end = self._used, self._used + len(entries.ids)
         if end > len(self._ids):
-            grown = np.empty(max(end, 2 * len(self._ids)), np.int32)
-            grown[:begin] = self._ids[:begin]
-            self._ids = grown
+            self._ids = _grown(self._ids, begin, end)
         self._ids[begin:end] = entries.ids
+        if values is not None:
+            if self._values is None or len(self._values) < len(self._ids):
+                old = np.empty(0, np.float32) if self._values is None else self._values
+                self._values = _grown(old, begin, len(self._ids))
+            self._values[begin:end] = values
         first, last = entries.bounds(lists)
         self._ends[lists] = last + begin
         self._starts[lists] = first + begin
         self._used = end
+
+
+def _grown(array: npt.NDArray[Any], used: int, needed: int) -> npt.NDArray[Any]:
+    """A larger copy of an array, of which the first `used` elements matter."""
+    grown = np.empty(max(needed, 2 * len(array)), array.dtype)
+    grown[:used] = array[:used]
+    return grown

@@ -1,24 +1,26 @@
 """From seeds to the rest of the set: seeds -> model -> postings -> ranked hits, and why."""
 
-import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
 
-from setsearch.binarization import BINARIZATIONS
-from setsearch.errors import AmbiguousItem, InvalidParameter, NoSeeds, NothingToRank, SetsearchError, UnknownItem
+from setsearch.cut import LEADERS, threshold
+from setsearch.errors import InvalidParameter, NoSeeds, NothingToRank, SetsearchError
+from setsearch.fields import Fields
 from setsearch.hits import Contribution, Explanation, Hit, ModelOptions, SetFeature
-from setsearch.kernels import Floats, Postings
-from setsearch.models import Model, Query, Seeds, make_model
+from setsearch.models import Lift
 from setsearch.names import Kind
-from setsearch.postings import Ints, run_starts
-from setsearch.scoring import Base, best, to_lattice
-from setsearch.snapshot import Snapshot
+from setsearch.postings import Ints
+from setsearch.profiles import Profile
+from setsearch.scoring import best
+from setsearch.weighing import Examples, Weighed, weigh
 
-Analyze = Callable[[str], Sequence[str] | Mapping[str, int]]
+GAMMA = 0.1  # what the weights of negative examples are multiplied by before they are taken away
+ALL = 1 << 62
+CUTS = (None, "mark", "keep")
 
 
 @dataclass(frozen=True)
@@ -27,21 +29,10 @@ class _Wanted:
 
     k: int
     exclude: list[str]
+    gamma: float | None
     keep_seeds: bool
     explain: bool
-
-
-@dataclass(frozen=True)
-class _Weighed:
-    """A set of seeds, weighed: everything that scores an item."""
-
-    seeds: list[int]
-    features: Seeds
-    postings: Postings
-    weights: Floats
-    base: Base
-    constant: float
-    twice_mean: bool
+    cut: str | None
 
 
 class Reading:
@@ -50,127 +41,107 @@ class Reading:
     Safe to share between threads; nothing of a query is kept on it.
     """
 
-    def __init__(
-        self,
-        name: str,
-        snapshot: Callable[[], AbstractContextManager[tuple[sqlite3.Cursor, Snapshot]]],
-        analyze: Analyze,
-    ) -> None:
+    def __init__(self, name: str, profile: Profile, fields: Callable[[], AbstractContextManager[Fields]]) -> None:
         self.name = name
-        self._snapshot = snapshot
-        self._analyze = analyze
+        self.profile = profile
+        self._fields = fields
 
     def expand(
         self,
         seeds: Iterable[str],
-        k: int = 10,
+        k: int | None = 10,
         *,
+        like: Iterable[str] = (),
+        having: Iterable[str] = (),
         exclude: Iterable[str] = (),
+        gamma: float | None = None,
         keep_seeds: bool = False,
         explain: bool = False,
+        cut: str | None = None,
         **options: Unpack[ModelOptions],
     ) -> list[Hit]:
         """The k items that belong most with the seeds, best first; equal scores in the order of their ids.
 
         With the model "bernoulli" a score is the natural logarithm of p(x | D) / p(x), equation (12) of the paper,
         its constant included. Every item is ranked, those that share nothing with the seeds too. Seeds are left out
-        unless `keep_seeds`; `exclude` leaves out more; `explain` fills the `features` of the hits.
+        unless `keep_seeds`. `explain` fills the `features` of the hits.
+
+        `exclude` leaves out more, as negative examples: `gamma` times the weights of what they have are taken away,
+        by default 0.1 with "lift" and 0 with models whose score is a probability.
+        More examples: `like` are texts that the index does not hold, `having` features, together one example.
+        `cut` says how many belong: "mark" fills the `belongs` of the hits, "keep" leaves out what does not belong
+        (then k = None is all that do).
 
         Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
         """
-        (hits,) = self._expand([seeds], _Wanted(_whole(k), _several(exclude, "exclude"), keep_seeds, explain), options)
-        return hits
+        wanted = _wanted(k, exclude, gamma, keep_seeds, explain, cut)
+        with self._fields() as fields:
+            return self._expand(fields, self._examples(fields, seeds, like, having), wanted, options)
 
     def expand_many(
         self,
         seed_sets: Iterable[Iterable[str]],
-        k: int = 10,
+        k: int | None = 10,
         *,
         exclude: Iterable[str] = (),
+        gamma: float | None = None,
         keep_seeds: bool = False,
         explain: bool = False,
+        cut: str | None = None,
         **options: Unpack[ModelOptions],
     ) -> list[list[Hit]]:
         """Expand many sets of seeds, all of them on the same content: for each the answer of `expand`, to the bit.
 
         Raises as `expand` does; the message says which set it was, counted from 1.
         """
-        wanted = _Wanted(_whole(k), _several(exclude, "exclude"), keep_seeds, explain)
-        return self._expand(list(seed_sets), wanted, options)
-
-    def _expand(self, seed_sets: list[Iterable[str]], wanted: _Wanted, options: ModelOptions) -> list[list[Hit]]:
-        with self._snapshot() as (cursor, snapshot):
-            results = []
+        wanted = _wanted(k, exclude, gamma, keep_seeds, explain, cut)
+        results = []
+        with self._fields() as fields:
             for number, seeds in enumerate(seed_sets, 1):
                 try:
-                    results.append(self._expand_one(cursor, snapshot, seeds, wanted, options))
+                    results.append(self._expand(fields, self._examples(fields, seeds), wanted, options))
                 except SetsearchError as error:
-                    if len(seed_sets) > 1:
-                        raise type(error)(f"set {number}: {error}") from error
-                    raise
+                    raise type(error)(f"set {number}: {error}") from error
         return results
-
-    def _expand_one(
-        self,
-        cursor: sqlite3.Cursor,
-        snapshot: Snapshot,
-        seeds: Iterable[str],
-        wanted: _Wanted,
-        options: ModelOptions,
-    ) -> list[Hit]:
-        weighed = self._weigh(cursor, snapshot, seeds, options)
-        without = [self._resolve(cursor, snapshot, name) for name in wanted.exclude]
-        without += [] if wanted.keep_seeds else weighed.seeds
-        ids, scores = best(
-            weighed.base, weighed.postings, weighed.weights, without, wanted.k, lambda: snapshot.ranks(cursor)
-        )
-        if not len(ids):
-            raise NothingToRank(
-                f"all {snapshot.items.size} {snapshot.items.name} are seeds or excluded, none is left to rank; "
-                "give fewer seeds, or keep them in the ranking (--keep-seeds)"
-            )
-        names = snapshot.describe(cursor, ids.tolist())
-        reasons = self._reasons(cursor, snapshot, weighed, ids.tolist()) if wanted.explain else {}
-        found = zip(ids.tolist(), (scores + weighed.constant).tolist(), strict=True)
-        return [
-            Hit(rank, names[id][0], score, names[id][1], reasons.get(id, ()))
-            for rank, (id, score) in enumerate(found, 1)
-        ]
 
     def explain(self, seeds: Iterable[str], item: str, **options: Unpack[ModelOptions]) -> Explanation:
         """The parts that sum to the score of one item, its features by weight. Raises as `expand` does."""
-        with self._snapshot() as (cursor, snapshot):
-            weighed = self._weigh(cursor, snapshot, seeds, options)
-            id = self._resolve(cursor, snapshot, item)
-            features = self._reasons(cursor, snapshot, weighed, [id])[id]
+        with self._fields() as fields:
+            weighed = weigh(fields, self._examples(fields, seeds), self.profile.make(options))
+            id = fields.resolve(item)
+            features = _reasons(fields, weighed, [id])[id]
             base = float(weighed.base.items[id])
-            name, title = snapshot.describe(cursor, [id])[id]
+            name, title = fields.describe([id])[id]
         score = base + weighed.constant + sum(part.weight for part in features)
         return Explanation(name, score, weighed.constant, base, features, title)
 
     def features(self, seeds: Iterable[str], k: int = 10, **options: Unpack[ModelOptions]) -> list[SetFeature]:
         """The k features that define the set, by weight (table 4 of the paper). Raises as `expand` does."""
         k = _whole(k)
-        with self._snapshot() as (cursor, snapshot):
-            weighed = self._weigh(cursor, snapshot, seeds, options)
-            ids = weighed.features.features.tolist()
-            names = snapshot.features.describe(cursor, ids)
-        columns = (ids, weighed.weights.tolist(), weighed.features.having.tolist(), weighed.postings.lengths.tolist())
-        rows = sorted(zip(*columns, strict=True), key=lambda row: (-row[1], names[row[0]][0]))[:k]
+        rows = []
+        with self._fields() as fields:
+            weighed = weigh(fields, self._examples(fields, seeds), self.profile.make(options))
+            for own in weighed.fields:
+                ids = own.seeds.features.tolist()
+                names = own.field.snapshot.features.describe(fields.cursor, ids)
+                having, df = own.seeds.having.tolist(), own.part.postings.lengths.tolist()
+                columns = (ids, own.part.weights.tolist(), having, df)
+                rows += [(*names[id], weight, c, n) for id, weight, c, n in zip(*columns, strict=True)]
+        rows.sort(key=lambda row: (-row[2], row[0]))
         return [
-            SetFeature(rank, names[id][0], weight, having, df, names[id][1])
-            for rank, (id, weight, having, df) in enumerate(rows, 1)
+            SetFeature(rank, name, weight, having, df, title)
+            for rank, (name, title, weight, having, df) in enumerate(rows[:k], 1)
         ]
 
     def item_count(self) -> int:
         """n, the number of items."""
-        with self._snapshot() as (_, snapshot):
-            return snapshot.items.size
+        with self._fields() as fields:
+            return fields.items.size
 
     def feature_count(self) -> int:
         """The number of features that the index knows."""
-        with self._snapshot() as (_, snapshot):
-            return snapshot.features.size
+        with self._fields() as fields:
+            return sum(field.snapshot.features.size for field in fields.all)
 
     def document_frequency(self, feature: str) -> int:
         """The number of items that have a feature; 0 for one that the index does not know."""
@@ -178,90 +149,102 @@ class Reading:
 
     def postings(self, feature: str) -> dict[str, int]:
         """The items that have a feature, with counts, in the order of their ids."""
-        with self._snapshot() as (cursor, snapshot):
-            id = snapshot.features.find_one(cursor, feature)
-            entries = snapshot.postings.read(cursor, [] if id is None else [id])
-            return _named(cursor, snapshot.items, entries.ids, entries.counts)
+        with self._fields() as fields:
+            found: dict[str, int] = {}
+            for field in fields.all:
+                id = field.snapshot.features.find_one(fields.cursor, feature)
+                entries = field.snapshot.postings.read(fields.cursor, [] if id is None else [id])
+                found |= _named(fields, fields.items, entries.ids, entries.counts)
+            return found
 
     def features_of(self, item: str) -> dict[str, int]:
         """The features that an item has, with counts, in the order of their ids; raises UnknownItem."""
-        with self._snapshot() as (cursor, snapshot):
-            entries = snapshot.forward.read(cursor, [self._resolve(cursor, snapshot, item)])
-            return _named(cursor, snapshot.features, entries.ids, entries.counts)
+        with self._fields() as fields:
+            id = fields.resolve(item)
+            found: dict[str, int] = {}
+            for field in fields.all:
+                entries = field.snapshot.forward.read(fields.cursor, [id])
+                found |= _named(fields, field.snapshot.features, entries.ids, entries.counts)
+            return found
 
-    def _weigh(
-        self, cursor: sqlite3.Cursor, snapshot: Snapshot, names: Iterable[str], options: ModelOptions
-    ) -> _Weighed:
-        """Seeds to active features and their weights on the lattice, base and constant."""
-        model, twice_mean = _parse(options)
-        seeds = list(dict.fromkeys(self._resolve(cursor, snapshot, name) for name in _several(names, "seeds")))
-        if not seeds:
-            raise NoSeeds(f"no seeds; give at least one of the {snapshot.items.size} {snapshot.items.name}")
-        having_each = snapshot.features_of(cursor, np.array(sorted(seeds), np.int64), twice_mean)
-        together = np.sort(having_each.together()).astype(np.int64)
-        begin = run_starts(together)
-        active = together[begin]
-        features = Seeds(active, np.diff(begin, append=len(together)), len(seeds))
-        postings = snapshot.active_postings(cursor, active, twice_mean)
-        query: Query = model.query(features, postings.lengths, snapshot.items.size)
-        base = snapshot.base(cursor, model, len(seeds), twice_mean)
-        constant = float(to_lattice(np.append(query.constants, base.constant)).sum())
-        return _Weighed(seeds, features, postings, to_lattice(query.weights), base, constant, twice_mean)
+    def _examples(
+        self, fields: Fields, seeds: Iterable[str], like: Iterable[str] = (), having: Iterable[str] = ()
+    ) -> Examples:
+        """The examples as the index knows them; raises NoSeeds."""
+        ids = list(dict.fromkeys(fields.resolve(name) for name in _several(seeds, "seeds")))
+        texts = [fields.counts_of(text) for text in _several(like, "like")]
+        having = _several(having, "having")
+        texts += [fields.features_named(having)] if having else []
+        if not ids and not texts:
+            raise NoSeeds(f"no seeds; give at least one of the {fields.items.size} {fields.items.name}")
+        return Examples(ids, texts)
 
-    def _reasons(
-        self, cursor: sqlite3.Cursor, snapshot: Snapshot, weighed: _Weighed, items: list[int]
-    ) -> dict[int, tuple[Contribution, ...]]:
-        """The active features of each item with their weights, the heaviest first."""
-        order = sorted(items)
-        found = snapshot.features_of(cursor, np.array(order, np.int64), weighed.twice_mean).lists()
-        active = weighed.features.features
-        shared = {item: np.isin(active, own) for item, own in zip(order, found, strict=True)}
-        names = snapshot.features.describe(cursor, active[np.any([*shared.values()], axis=0)].tolist())
-        reasons = {}
-        for item, mask in shared.items():
-            pairs = zip(active[mask].tolist(), weighed.weights[mask].tolist(), strict=True)
-            parts = [Contribution(names[id][0], weight, names[id][1]) for id, weight in pairs]
-            reasons[item] = tuple(sorted(parts, key=lambda part: (-part.weight, part.feature)))
-        return reasons
-
-    def _resolve(self, cursor: sqlite3.Cursor, snapshot: Snapshot, name: str) -> int:
-        """The item that is meant: by id, by id as the analyzer writes it, by title if only one has it."""
-        kind = snapshot.items
-        if not isinstance(name, str):
-            raise InvalidParameter(f"an item is named by its id, a text, not by {name!r}")
-        for candidate in self._forms(name, snapshot):
-            id = snapshot.find(cursor, candidate)
-            if id is not None:
-                return id
-        titled = kind.titled(cursor, name)
-        if len(titled) == 1:
-            return titled[0][0]
-        if titled:
-            ids = ", ".join(repr(id) for _, id in titled)
-            raise AmbiguousItem(f"{name!r} is the title of several {kind.name}; name one by its id: {ids}")
-        hint = kind.hint(cursor, name) or "look at what is there with `setsearch info`"
-        raise UnknownItem(f"no {name!r} among the {kind.size} {kind.name}; {hint}")
-
-    def _forms(self, name: str, snapshot: Snapshot) -> Iterator[str]:
-        yield name
-        if snapshot.transposed and snapshot.relation.analyzer:
-            analyzed = list(self._analyze(name))
-            if len(analyzed) == 1 and analyzed[0] != name:
-                yield analyzed[0]
+    def _expand(self, fields: Fields, examples: Examples, wanted: _Wanted, options: ModelOptions) -> list[Hit]:
+        model = self.profile.make(options)
+        weighed = weigh(fields, examples, model)
+        without = [fields.resolve(name) for name in wanted.exclude]
+        gamma = wanted.gamma if wanted.gamma is not None else GAMMA if isinstance(model, Lift) else 0.0
+        if without and gamma:
+            weighed = weighed.less(weigh(fields, Examples(sorted(set(without))), model), gamma)
+        without += [] if wanted.keep_seeds else examples.ids
+        k = max(wanted.k, LEADERS) if wanted.cut else wanted.k
+        ids, scores = best(weighed.base, [own.part for own in weighed.scoring], without, k, fields.ranks)
+        if not len(ids):
+            raise NothingToRank(
+                f"all {fields.items.size} {fields.items.name} are seeds or excluded, none is left to rank; "
+                "give fewer seeds, or keep them in the ranking (--keep-seeds)"
+            )
+        scores = scores + weighed.constant
+        belongs = [None] * len(ids)
+        if wanted.cut:
+            above = scores > threshold(fields, weighed, scores[:LEADERS], self.profile)
+            kept = above if wanted.cut == "keep" else np.ones(len(ids), bool)
+            ids, scores, belongs = ids[kept], scores[kept], above[kept].tolist()
+        rows = list(zip(ids.tolist(), scores.tolist(), belongs, strict=True))[: wanted.k]
+        reasons = _reasons(fields, weighed, [row[0] for row in rows]) if wanted.explain else {}
+        names = fields.describe([row[0] for row in rows])
+        return [
+            Hit(rank, names[id][0], score, names[id][1], reasons.get(id, ()), belongs)
+            for rank, (id, score, belongs) in enumerate(rows, 1)
+        ]
 
 
-def _parse(options: ModelOptions) -> tuple[Model, bool]:
-    binarize = options.get("binarize", "presence")
-    if binarize not in BINARIZATIONS:
-        raise InvalidParameter(f"binarize is one of {', '.join(BINARIZATIONS)}, not {binarize!r}")
-    unknown = set(options) - {"model", "strength", "binarize"}
-    if unknown:
-        raise TypeError(f"unknown option {min(unknown)!r}; there is model, strength, binarize")
-    strength = options.get("strength", 2.0)
-    if isinstance(strength, bool) or not isinstance(strength, (int, float, np.number)):
-        raise InvalidParameter(f"the strength must be a number, not {strength!r}")
-    model = make_model(options.get("model", "bernoulli"), float(strength))
-    return model, binarize == "twice-mean"
+def _reasons(fields: Fields, weighed: Weighed, items: list[int]) -> dict[int, tuple[Contribution, ...]]:
+    """What the active features of each item add, the heaviest first."""
+    order, rule = np.array(sorted(items), np.int64), weighed.model.rule
+    found: dict[int, dict[tuple[str, str | None], float]] = {item: {} for item in items}
+    for own in weighed.scoring:
+        snapshot, active = own.field.snapshot, own.seeds.features
+        stored = snapshot.features_of(fields.cursor, order, rule)
+        features, values = stored.together().astype(np.int64), stored.values_together()
+        places = np.searchsorted(active, features)
+        shared = np.append(active, -1)[places] == features
+        owners = np.repeat(order, stored.lengths)[shared]
+        places, values = places[shared], values[shared]
+        names = snapshot.features.describe(fields.cursor, active[np.unique(places)].tolist())
+        added = own.part.weights[places] * values
+        for item, place, weight in zip(owners.tolist(), places.tolist(), added.tolist(), strict=True):
+            name = names[int(active[place])]
+            found[item][name] = found[item].get(name, 0.0) + weight
+    return {
+        item: tuple(
+            Contribution(name, weight, title)
+            for (name, title), weight in sorted(parts.items(), key=lambda part: (-part[1], part[0][0]))
+        )
+        for item, parts in found.items()
+    }
+
+
+def _wanted(
+    k: int | None, exclude: Iterable[str], gamma: float | None, keep_seeds: bool, explain: bool, cut: str | None
+) -> _Wanted:
+    if cut not in CUTS:
+        raise InvalidParameter(f"cut is 'mark' or 'keep', not {cut!r}")
+    if k is None and cut != "keep":
+        raise InvalidParameter("k = None is for cut = 'keep': all that belong")
+    if gamma is not None and not 0 <= gamma <= 1:
+        raise InvalidParameter(f"gamma must lie from 0 to 1, not {gamma!r}")
+    return _Wanted(ALL if k is None else _whole(k), _several(exclude, "exclude"), gamma, keep_seeds, explain, cut)
 
 
 def _whole(k: int) -> int:
@@ -276,7 +259,7 @@ def _several(names: Iterable[str], what: str) -> list[str]:
     return list(names)
 
 
-def _named(cursor: sqlite3.Cursor, kind: Kind, ids: Ints, counts: Ints) -> dict[str, int]:
-    names = kind.describe(cursor, ids.tolist())
+def _named(fields: Fields, kind: Kind, ids: Ints, counts: Ints) -> dict[str, int]:
+    names = kind.describe(fields.cursor, ids.tolist())
     pairs = zip(ids.tolist(), counts.tolist(), strict=True)
     return dict(sorted((names[id][0], count) for id, count in pairs))

@@ -4,12 +4,16 @@ from typing import NamedTuple, TypedDict
 
 
 class ModelOptions(TypedDict, total=False):
-    """How to score. `model`: "bernoulli"; `strength`: k of its prior, 2 in the paper; `binarize`: which counts are
-    ones, "presence" or "twice-mean"."""
+    """How to score; what is left out, or None, has the default of the kind of items (`Index.info`).
 
-    model: str
-    strength: float
-    binarize: str
+    `model`: "lift", "bernoulli" (the paper's), "x1"; `strength`: k of the prior; `binarize`: which counts are an
+    entry, "presence" or "twice-mean"; `popularity`, of lift: how far items with much in them may be ahead, 0 to 1.
+    """
+
+    model: str | None
+    strength: float | None
+    binarize: str | None
+    popularity: float | None
 
 
 class Contribution(NamedTuple):
@@ -21,13 +25,17 @@ class Contribution(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """An item of the expanded set; `score` in nats. `features` is filled where an explanation was asked for."""
+    """An item of the expanded set; `score` in nats.
+
+    `features` is filled where an explanation was asked for, `belongs` where the cut was: whether the item is above it.
+    """
 
     rank: int
     item: str
     score: float
     title: str | None = None
     features: tuple[Contribution, ...] = ()
+    belongs: bool | None = None
 
 
 class SetFeature(NamedTuple):

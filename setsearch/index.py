@@ -1,6 +1,5 @@
 """`Index`: what a database holds, how it is written, and its readings."""
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -11,8 +10,10 @@ from typing import Any
 from setsearch.audit import audit
 from setsearch.database import Database
 from setsearch.errors import InvalidItem, InvalidParameter, NoIndex, SetsearchError, UnknownReading
-from setsearch.expansion import Analyze, Reading
+from setsearch.expansion import Reading
+from setsearch.fields import Analyze, Field, Fields
 from setsearch.names import storable
+from setsearch.profiles import DOCUMENTS, GROUPS, RATINGS, TERMS, Profile
 from setsearch.relation import Relation, create_relation, current_stamp, load_relations
 from setsearch.snapshot import Snapshot
 from setsearch.writer import Item, Writer
@@ -87,11 +88,12 @@ class Index:
             relations = load_relations(cursor)
         if name is None:
             name = _default_reading(relations, str(self._database))
-        if name not in _readings(relations):
+        relation = _readings(relations).get(name)
+        if relation is None:
             raise UnknownReading(
                 f"the index has no {name!r}; it has {', '.join(_readings(relations)) or 'nothing yet'}"
             )
-        return Reading(name, partial(self._snapshot, name), self._analyze)
+        return Reading(name, profile_of(relation, name), partial(self._fields, name))
 
     def info(self) -> dict[str, Any]:
         """What the index holds: readings with the counts of items, features and postings, revision, defaults."""
@@ -107,19 +109,16 @@ class Index:
                 "posting_count": postings[relation.id],
                 "revision": relation.revision,
                 "text": relation.analyzer is not None,
+                "defaults": profile_of(relation, kind.name).describe(),
             }
             for relation in relations
             for kind, other in ((relation.items, relation.features), (relation.features, relation.items))
         ]
+        default = _default_reading(relations, str(self._database))
         return {
             "readings": readings,
             "revision": sum(relation.revision for relation in relations),
-            "defaults": {
-                "items": _default_reading(relations, str(self._database)),
-                "model": "bernoulli",
-                "strength": 2.0,
-                "binarize": "presence",
-            },
+            "defaults": {"items": default} | profile_of(_readings(relations)[default], default).describe(),
         }
 
     def check(self) -> list[str]:
@@ -157,8 +156,8 @@ class Index:
         return Item(id, features, *title)
 
     @contextmanager
-    def _snapshot(self, name: str) -> Iterator[tuple[sqlite3.Cursor, Snapshot]]:
-        """A read transaction, and the snapshot of a reading that is valid in it."""
+    def _fields(self, name: str) -> Iterator[Fields]:
+        """A read transaction, and the fields of a reading that are valid in it."""
         with self._database.read() as cursor:
             snapshot = self._snapshots.get(name)
             if snapshot is None or current_stamp(cursor, snapshot.relation.id) != snapshot.stamp:
@@ -166,7 +165,7 @@ class Index:
                 if relation is None:
                     raise UnknownReading(f"the index no longer has {name!r}")
                 self._snapshots[name] = snapshot = Snapshot(relation, transposed=relation.features.name == name)
-            yield cursor, snapshot
+            yield Fields(cursor, (Field(snapshot),), self._analyze)
         if snapshot.unsaved:
             self._remember(snapshot)
 
@@ -188,6 +187,15 @@ class Index:
 def _readings(relations: Sequence[Relation]) -> dict[str, Relation]:
     """The names of all readings, each with its relation."""
     return {kind.name: relation for relation in relations for kind in (relation.items, relation.features)}
+
+
+def profile_of(relation: Relation, name: str) -> Profile:
+    """The defaults of a reading."""
+    if relation.analyzer is None:
+        return RATINGS
+    if name == relation.features.name:
+        return TERMS
+    return DOCUMENTS if name == TEXT[0] else GROUPS
 
 
 def _default_reading(relations: Sequence[Relation], place: str) -> str:

@@ -1,8 +1,9 @@
 """The inner loop: add a weight at every id of a list. Three ways that give the same bits."""
 
 import sys
+from collections.abc import Iterable
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -11,22 +12,35 @@ from setsearch.errors import InvalidParameter
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int32]
+Values = npt.NDArray[np.float32]
 
 
 class Postings(NamedTuple):
-    """Some posting lists within one array: list i is `ids[starts[i] : ends[i]]`."""
+    """Some posting lists within one array: list i is `ids[starts[i] : ends[i]]`, with `values` likewise, or ones."""
 
     ids: Ids
     starts: npt.NDArray[np.int64]
     ends: npt.NDArray[np.int64]
+    values: Values | None = None
 
     def lists(self) -> list[Ids]:
         """The lists one by one."""
-        return [self.ids[start:end] for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True)]
+        return [self.ids[start:end] for start, end in self._places()]
 
     def together(self) -> Ids:
         """All lists, one behind the other."""
         return np.concatenate(self.lists()) if len(self.starts) else self.ids[:0]
+
+    def values_together(self) -> Floats:
+        """The values of all lists, one behind the other."""
+        if self.values is None:
+            return np.ones(self.size)
+        if not len(self.starts):
+            return np.zeros(0)
+        return np.concatenate([self.values[start:end] for start, end in self._places()], dtype=np.float64)
+
+    def _places(self) -> Iterable[tuple[int, int]]:
+        return zip(self.starts.tolist(), self.ends.tolist(), strict=True)
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
@@ -39,28 +53,28 @@ class Postings(NamedTuple):
         return int(self.lengths.sum())
 
 
+class Kernel(Protocol):
+    """One way to do it."""
+
+    def add(self, scores: Floats, postings: Postings, weights: Floats) -> None:
+        """Add to `scores` the weight of each list, times the value of each entry, at its ids."""
+        ...
+
+
 class NumpyKernel:
     """With what is always there."""
 
     def add(self, scores: Floats, postings: Postings, weights: Floats) -> None:
         """Add the weight of each list at its ids."""
-        for ids, weight in zip(postings.lists(), weights.tolist(), strict=True):
-            np.add.at(scores, ids, weight)
-
-    def take_back(
-        self, scores: Floats, base: Floats, postings: Postings, weights: Floats
-    ) -> tuple[npt.NDArray[np.int32], Floats]:
-        """Undo `add` to `base`; returns the touched ids, perhaps many times, and the scores that they had.
-
-        Weights lie on the lattice, so what was added can be taken away without a trace.
-        """
-        touched = postings.together()
-        found = scores.take(touched)
-        self.add(scores, postings, -weights)
-        return touched, found
+        for (start, end), weight in zip(postings._places(), weights.tolist(), strict=True):
+            if postings.values is None:
+                np.add.at(scores, postings.ids[start:end], weight)
+            else:
+                added = np.multiply(postings.values[start:end], weight, dtype=np.float64)
+                np.add.at(scores, postings.ids[start:end], added)
 
 
-class ScipyKernel(NumpyKernel):
+class ScipyKernel:
     """A sparse matrix-vector product over the lists."""
 
     def add(self, scores: Floats, postings: Postings, weights: Floats) -> None:
@@ -69,22 +83,27 @@ class ScipyKernel(NumpyKernel):
         from scipy.sparse._sparsetools import csc_matvec
 
         ids = postings.together()
+        values = _ones(len(ids)) if postings.values is None else postings.values_together()
         starts = np.zeros(len(weights) + 1, np.int32)
         np.cumsum(postings.lengths, out=starts[1:])
-        csc_matvec(len(scores), len(weights), starts, ids, _ones(len(ids)), weights, scores)
+        csc_matvec(len(scores), len(weights), starts, ids, values, weights, scores)
 
 
-class NumbaKernel(NumpyKernel):
+class NumbaKernel:
     """Compiled loops (extra `[numba]`)."""
 
     def add(self, scores: Floats, postings: Postings, weights: Floats) -> None:
         """Add the weight of each list at its ids."""
-        from setsearch.kernel_numba import add
+        from setsearch.kernel_numba import add, add_valued
 
-        add(scores, postings.ids.view(np.uint32), postings.starts, postings.ends, weights)
+        places = postings.ids.view(np.uint32), postings.starts, postings.ends
+        if postings.values is None:
+            add(scores, *places, weights)
+        else:
+            add_valued(scores, *places, postings.values, weights)
 
 
-KERNELS: dict[str, NumpyKernel] = {"numpy": NumpyKernel(), "scipy": ScipyKernel(), "numba": NumbaKernel()}
+KERNELS: dict[str, Kernel] = {"numpy": NumpyKernel(), "scipy": ScipyKernel(), "numba": NumbaKernel()}
 
 _chosen: str | None = None
 _fastest: str | None = None
@@ -99,7 +118,7 @@ def use_kernel(name: str | None) -> None:
     _chosen = name
 
 
-def kernel() -> NumpyKernel:
+def kernel() -> Kernel:
     """The kernel that was chosen, else numba's where it is installed, else scipy's."""
     global _fastest
     if _chosen is None and _fastest is None:

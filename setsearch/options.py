@@ -17,25 +17,46 @@ Top = Annotated[int, typer.Option("-k", metavar="K", help="How many.")]
 
 def scoring(
     *,
-    model: Annotated[str, typer.Option(metavar="NAME", help="bernoulli: the paper's exact model.")] = "bernoulli",
-    strength: Annotated[float, typer.Option(metavar="K", help="Strength of the prior; the paper's is 2.")] = 2.0,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="lift, bernoulli (the paper's exact model), x1.")
+    ] = None,
+    strength: Annotated[
+        float | None, typer.Option(metavar="K", help="Strength of the prior; the paper's is 2.", show_default=False)
+    ] = None,
     binarize: Annotated[
-        str, typer.Option(metavar="RULE", help="What counts as having a feature: presence, twice-mean.")
-    ] = "presence",
+        str | None, typer.Option(metavar="RULE", help="What counts as having a feature: presence, twice-mean.")
+    ] = None,
+    popularity: Annotated[
+        float | None,
+        typer.Option(metavar="P", help="How far items with many features may be ahead, 0 to 1 (lift).", min=0, max=1),
+    ] = None,
 ) -> "ModelOptions":
     """How to score."""
-    return {"model": model, "strength": strength, "binarize": binarize}
+    return {"model": model, "strength": strength, "binarize": binarize, "popularity": popularity}
 
 
 def wanting(
     *,
-    k: Top = 10,
-    exclude: Annotated[list[str] | None, typer.Option(metavar="SEED", help="Leave out; repeat for more.")] = None,
+    k: Annotated[int | None, typer.Option("-k", metavar="K", help="How many; 10, or with --cut all.")] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="SEED", help="What is not meant, a negative example; repeat for more.")
+    ] = None,
+    gamma: Annotated[
+        float | None, typer.Option(metavar="G", help="How much negative examples count, 0 to 1.", min=0, max=1)
+    ] = None,
     keep_seeds: Annotated[bool, typer.Option("--keep-seeds", help="Rank the seeds too.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show the features behind each score.")] = False,
+    cut: Annotated[bool, typer.Option("--cut", help="Only what belongs to the set.")] = False,
 ) -> dict[str, Any]:
     """What of an expanded set is wanted."""
-    return {"k": k, "exclude": exclude or (), "keep_seeds": keep_seeds, "explain": explain}
+    return {
+        "k": k if k is not None or cut else 10,
+        "exclude": exclude or (),
+        "gamma": gamma,
+        "keep_seeds": keep_seeds,
+        "explain": explain,
+        "cut": "keep" if cut else None,
+    }
 
 
 def columns_of(

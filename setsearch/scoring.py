@@ -2,12 +2,15 @@
 
 Weights are rounded to multiples of 2^-36. Sums of such numbers below 2^17 are exact in float64, so neither the order
 of addition nor the kernel can change a bit of a score, and adding the negative weights gives back what was there.
+Where entries have values other than 0 and 1, which are multiples of 2^-22, so are the weights: then products are
+multiples of 2^-44, and their sums exact below 2^9.
 """
 
 import math
 import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,25 +21,35 @@ Ints = npt.NDArray[np.int64]
 Ranks = Callable[[], Ints]
 
 LATTICE = 2.0**36
+LATTICE_OF_VALUED = 2.0**22
 SPARSE = 12  # postings times this, below the number of items: most items keep their base
 HIGHEST = 1024  # items of highest base that are known in advance
 
 _threads = threading.local()
 
 
-def to_lattice(weights: Floats) -> Floats:
-    """Weights rounded to multiples of 2^-36 (an error of at most 7.3e-12 each)."""
-    rounded: Floats = np.rint(weights * LATTICE) / LATTICE
+def to_lattice(weights: Floats, binary: bool = True) -> Floats:
+    """Weights rounded to multiples of 2^-36, an error of at most 7.3e-12 each, or of 2^-22, if not `binary`."""
+    lattice = LATTICE if binary else LATTICE_OF_VALUED
+    rounded: Floats = np.rint(weights * lattice) / lattice
     return rounded
 
 
-def accumulate(scores: Floats, postings: Postings, weights: Floats) -> None:
-    """Add to `scores`, `(n_items,)`, each list's weight at the ids of the list; `weights` lie on the lattice.
+class Part(NamedTuple):
+    """Posting lists and the weight of each, on the lattice."""
 
-    The sum over active features of delta_j x_j in one pass over their posting lists.
+    postings: Postings
+    weights: Floats
+
+
+def accumulate(scores: Floats, *parts: Part) -> None:
+    """Add to `scores`, `(n_items,)`, each list's weight times each entry's value at the ids of the list.
+
+    The sum over active features of weight_j x_j in one pass over their posting lists.
     """
-    if len(weights):
-        kernel().add(scores, postings, weights)
+    for part in parts:
+        if len(part.weights):
+            kernel().add(scores, part.postings, part.weights)
 
 
 class Base:
@@ -56,27 +69,25 @@ class Base:
         return ids[self.items[ids] > bound], bound
 
 
-def best(
-    base: Base, postings: Postings, weights: Floats, without: Sequence[int], k: int, ranks: Ranks
-) -> tuple[Ints, Floats]:
+def best(base: Base, parts: Sequence[Part], without: Sequence[int], k: int, ranks: Ranks) -> tuple[Ints, Floats]:
     """The k items of the highest base + sum of weights, best first: ids and scores, the constant not added.
 
     Items `without` are left out. Equal scores are ordered by `ranks()[id]`, `(n_items,)`, which is called only where
     a tie has to be decided.
     """
-    if postings.size * SPARSE < len(base.items):
-        found = _best_of_few(base, postings, weights, without, k, ranks)
+    if sum(part.postings.size for part in parts) * SPARSE < len(base.items):
+        found = _best_of_few(base, parts, without, k, ranks)
         if found is not None:
             return found
     scores = _copy_of(base)
-    accumulate(scores, postings, weights)
+    accumulate(scores, *parts)
     scores[without] = -np.inf
     ids = _candidates(scores, k)
     return _top_k(ids, scores[ids], k, ranks)
 
 
 def _best_of_few(
-    base: Base, postings: Postings, weights: Floats, without: Sequence[int], k: int, ranks: Ranks
+    base: Base, parts: Sequence[Part], without: Sequence[int], k: int, ranks: Ranks
 ) -> tuple[Ints, Floats] | None:
     """As `best`, without a look at the items that no list touches, but for those of highest base.
 
@@ -87,10 +98,12 @@ def _best_of_few(
     kept = getattr(_threads, "kept", None)
     _threads.kept = None  # an error in between leaves no half-used copy
     scores = kept[1] if kept is not None and kept[0] is base else base.items.copy()
-    accumulate(scores, postings, weights)
+    accumulate(scores, *parts)
     scores[without] = -np.inf
     found_highest = scores[highest]
-    touched, found = kernel().take_back(scores, base.items, postings, weights)
+    touched = np.concatenate([part.postings.together() for part in parts] or [np.empty(0, np.int32)])
+    found = scores.take(touched)
+    accumulate(scores, *(Part(postings, -weights) for postings, weights in parts))
     scores[without] = base.items[without]
     _threads.kept = base, scores
     places = _best_distinct(touched, found, k)

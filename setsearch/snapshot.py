@@ -5,21 +5,21 @@ share it: every entry is computed from the same content, so it does not matter w
 """
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from setsearch.arena import Arena
-from setsearch.binarization import Floats, shares, twice_mean_thresholds
-from setsearch.kernels import Postings
+from setsearch.kernels import Floats, Postings, Values
 from setsearch.lists import Entries, Lists
-from setsearch.models import Background, Model
+from setsearch.models import Model
 from setsearch.names import Kind
 from setsearch.postings import Ints, run_starts
 from setsearch.relation import Relation
-from setsearch.scoring import Base, accumulate, to_lattice
+from setsearch.scoring import Base, Part, accumulate, to_lattice
+from setsearch.values import PRESENCE, Measure, Rule, measure
 
-CACHED_BYTES = 64 << 20  # of decoded lists, for each direction and binarization
+CACHED_BYTES = 64 << 20  # of decoded lists, for each direction and rule
 CACHED_NAMES = 100_000
 CACHED_BASES = 8  # beyond, all are dropped
 
@@ -34,12 +34,12 @@ class Snapshot:
         self.unsaved: dict[str, bytes] = {}  # derived values that the file does not hold yet
         self._ids: dict[str, int] = {}
         self._described: dict[int, tuple[str, str | None]] = {}
-        self._arenas: dict[tuple[str, bool], Arena] = {}
-        self._bases: dict[tuple[Model, int, bool], Base] = {}
-        self._frequencies: Ints | None = None
+        self._arenas: dict[tuple[str, Rule], Arena] = {}
+        self._bases: dict[Hashable, Base] = {}
+        self._measures: dict[Rule, Measure] = {}
+        self._frequencies: tuple[Ints, Ints] | None = None
         self._totals: Ints | None = None
         self._ranks: Ints | None = None
-        self._rule: tuple[Floats, Ints] | None = None
 
     @property
     def items(self) -> Kind:
@@ -81,12 +81,10 @@ class Snapshot:
             known.update(found)
         return {item: known[item] for item in items}
 
-    def frequencies(self, cursor: sqlite3.Cursor, twice_mean: bool) -> Ints:
-        """Document frequency of every feature: `(n_features,)`."""
-        if twice_mean:
-            return self._twice_mean(cursor)[1]
+    def frequencies(self, cursor: sqlite3.Cursor) -> tuple[Ints, Ints]:
+        """Document frequency and sum of counts of every feature: two `(n_features,)` arrays."""
         if self._frequencies is None:
-            self._frequencies = self.postings.frequencies(cursor, self.features.peak)[0]
+            self._frequencies = self.postings.frequencies(cursor, self.features.peak)
         return self._frequencies
 
     def totals(self, cursor: sqlite3.Cursor) -> Ints:
@@ -94,6 +92,21 @@ class Snapshot:
         if self._totals is None:
             self._totals = self.forward.frequencies(cursor, self.items.peak)[1]
         return self._totals
+
+    def measure(self, cursor: sqlite3.Cursor, rule: Rule) -> Measure:
+        """The statistics of a rule: from memory, from the file, or in a few passes over all postings."""
+        found = self._measures.get(rule)
+        if found is None:
+            name = f"measure {rule}"
+            stored = self.relation.recall(cursor, self.items.name, name)
+            if stored is not None:
+                found = Measure.from_bytes(rule, stored, self.features.peak, self.items.peak)
+            if found is None:
+                found = measure(rule, _Counts(cursor, self))
+                if rule != PRESENCE:
+                    self.unsaved[name] = found.to_bytes()
+            self._measures[rule] = found
+        return found
 
     def ranks(self, cursor: sqlite3.Cursor) -> Ints:
         """The place of every item in the order of names: `(n_ids,)`."""
@@ -104,82 +117,113 @@ class Snapshot:
             self._ranks = ranks
         return self._ranks
 
-    def features_of(self, cursor: sqlite3.Cursor, items: Ints, twice_mean: bool) -> Postings:
-        """The features of some items (ascending ids), after the rule; loads those that are not cached."""
+    def features_of(self, cursor: sqlite3.Cursor, items: Ints, rule: Rule) -> Postings:
+        """The features of some items (ascending ids) with their values; loads those that are not cached."""
 
-        def load(missing: Ints) -> Entries:
-            entries = self.forward.read(cursor, missing.tolist(), counts=twice_mean)
-            if not twice_mean:
-                return entries
-            turned = Entries(entries.ids, entries.lists, entries.counts)
-            return entries.where(shares(turned, self.totals(cursor)) > self._twice_mean(cursor)[0][entries.ids])
+        def load(missing: Ints) -> tuple[Entries, Values | None]:
+            entries = self.forward.read(cursor, missing.tolist(), counts=rule != PRESENCE)
+            values = self._values(cursor, rule, entries.ids, entries.lists, entries.counts)
+            return _kept(entries, values, rule)
 
-        return self._arena("forward", twice_mean, self.items.peak).get(items, load)
+        return self._arena("forward", rule, self.items.peak).get(items, load)
 
-    def active_postings(self, cursor: sqlite3.Cursor, features: Ints, twice_mean: bool) -> Postings:
-        """The posting lists of some features (ascending ids), after the rule; loads those that are not cached."""
+    def entries_of(self, cursor: sqlite3.Cursor, counts: Mapping[str, int], rule: Rule) -> tuple[Ints, Floats]:
+        """Features (ascending ids) and values of something that the index does not hold, from its counted features.
 
-        def load(missing: Ints) -> Entries:
-            return self._kept(cursor, self.postings.read(cursor, missing.tolist(), counts=twice_mean), twice_mean)
+        Features that the index does not know count for its size only.
+        """
+        known = self.features.find(cursor, list(counts))
+        features = np.array(sorted(known.values()), np.int64)
+        by_id = {id: counts[name] for name, id in known.items()}
+        amounts = np.array([by_id[id] for id in features.tolist()], np.int64)
+        values = np.ones(len(features))
+        if rule != PRESENCE:
+            values = self.measure(cursor, rule).of_new(features, amounts, sum(counts.values()))
+        there = values > 0
+        return features[there], values[there]
 
-        return self._arena("postings", twice_mean, self.features.peak).get(features, load)
+    def active_postings(self, cursor: sqlite3.Cursor, features: Ints, rule: Rule) -> Postings:
+        """The posting lists of some features (ascending ids) with values; loads those that are not cached."""
 
-    def _arena(self, direction: str, twice_mean: bool, n_lists: int) -> Arena:
-        key = direction, twice_mean
+        def load(missing: Ints) -> tuple[Entries, Values | None]:
+            return self._valued(cursor, self.postings.read(cursor, missing.tolist(), counts=rule != PRESENCE), rule)
+
+        return self._arena("postings", rule, self.features.peak).get(features, load)
+
+    def _arena(self, direction: str, rule: Rule, n_lists: int) -> Arena:
+        key = direction, rule
         if key not in self._arenas:
             self._arenas[key] = Arena(n_lists, CACHED_BYTES)
         return self._arenas[key]
 
-    def base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: int, twice_mean: bool) -> Base:
+    def base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: int) -> Base:
         """B_N of every item and the constant: from memory, from the file, or in one pass over all postings."""
-        key = (model, n_seeds, twice_mean)
+
+        def load() -> Base:
+            stored = self.relation.recall(cursor, self.items.name, f"base {model} N={n_seeds}")
+            if stored is None or len(stored) != (1 + self.items.peak) * 8:
+                return self._compute_base(cursor, model, n_seeds)
+            numbers = np.frombuffer(stored, "<f8")
+            return Base(numbers[1:].copy(), float(numbers[0]))
+
+        return self.kept((model, n_seeds), load)
+
+    def kept(self, key: Hashable, make: Callable[[], Base]) -> Base:
+        """A base from memory, where a few are kept, or made now."""
         base = self._bases.get(key)  # once: another thread may start the cache again at any time
         if base is None:
-            name = f"base {model} N={n_seeds} twice_mean={twice_mean}"
-            stored = self._recall(cursor, name, (1 + self.items.peak) * 8)
-            if stored is not None:
-                numbers = np.frombuffer(stored, "<f8")
-                base = Base(numbers[1:].copy(), float(numbers[0]))
-            else:
-                base = self._compute_base(cursor, model, n_seeds, twice_mean)
-                self.unsaved[name] = np.concatenate([[base.constant], base.items]).astype("<f8").tobytes()
+            base = make()
             if len(self._bases) >= CACHED_BASES:
                 self._bases = {}
             self._bases[key] = base
         return base
 
-    def _compute_base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: int, twice_mean: bool) -> Base:
-        df = self.frequencies(cursor, twice_mean)
-        background: Background = model.background(df, self.items.size, n_seeds)
-        weights = to_lattice(background.weights)
-        scores = np.full(self.items.peak, -np.inf)
-        scores[np.fromiter(self.items.ids(cursor), np.int64)] = 0.0
-        for stored in self.postings.sweep(cursor, counts=twice_mean):
-            entries = self._kept(cursor, stored, twice_mean)
+    def _compute_base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: int) -> Base:
+        scores = np.zeros(self.items.peak)
+        if self.items.size < self.items.peak:
+            scores[:] = -np.inf
+            scores[np.fromiter(self.items.ids(cursor), np.int64)] = 0.0
+        background = model.background(self.measure(cursor, model.rule).df, self.items.size, n_seeds)
+        if background is None:
+            return Base(scores, 0.0)
+        weights = to_lattice(background.weights, model.rule.binary)
+        for stored in self.postings.sweep(cursor, counts=model.rule != PRESENCE):
+            entries, values = self._valued(cursor, stored, model.rule)
             lists = entries.lists[run_starts(entries.lists)]
-            accumulate(scores, Postings(entries.ids.astype(np.int32), *entries.bounds(lists)), weights[lists])
+            postings = Postings(entries.ids.astype(np.int32), *entries.bounds(lists), values)
+            accumulate(scores, Part(postings, weights[lists]))
+        self.unsaved[f"base {model} N={n_seeds}"] = np.append(background.constant, scores).astype("<f8").tobytes()
         return Base(scores, background.constant)
 
-    def _kept(self, cursor: sqlite3.Cursor, entries: Entries, twice_mean: bool) -> Entries:
-        """The entries, lists of features, that the rule turns into ones."""
-        if not twice_mean:
-            return entries
-        kept = shares(entries, self.totals(cursor)) > self._twice_mean(cursor)[0][entries.lists]
-        return entries.where(kept)
+    def _valued(self, cursor: sqlite3.Cursor, entries: Entries, rule: Rule) -> tuple[Entries, Values | None]:
+        """Entries, lists of features, with their values, and without those that are 0."""
+        return _kept(entries, self._values(cursor, rule, entries.lists, entries.ids, entries.counts), rule)
 
-    def _twice_mean(self, cursor: sqlite3.Cursor) -> tuple[Floats, Ints]:
-        """Thresholds and frequencies of the twice-the-mean rule."""
-        if self._rule is None:
-            size = self.features.peak
-            stored = self._recall(cursor, "twice-mean", 16 * size)
-            if stored is not None:
-                self._rule = np.frombuffer(stored, "<f8", size), np.frombuffer(stored, "<i8", size, 8 * size)
-            else:
-                self._rule = twice_mean_thresholds(cursor, self.postings, self.totals(cursor), size, self.items.size)
-                thresholds, df = self._rule
-                self.unsaved["twice-mean"] = thresholds.astype("<f8").tobytes() + df.astype("<i8").tobytes()
-        return self._rule
+    def _values(self, cursor: sqlite3.Cursor, rule: Rule, features: Ints, items: Ints, counts: Ints) -> Floats | None:
+        if rule == PRESENCE:
+            return None
+        return self.measure(cursor, rule).of(features, items, counts, self.totals(cursor))
 
-    def _recall(self, cursor: sqlite3.Cursor, name: str, size: int) -> bytes | None:
-        value = self.relation.recall(cursor, self.items.name, name)
-        return value if value is not None and len(value) == size else None
+
+class _Counts:
+    """The relation as a rule sees it."""
+
+    def __init__(self, cursor: sqlite3.Cursor, snapshot: Snapshot) -> None:
+        self.cursor = cursor
+        self.postings = snapshot.postings
+        self.n_items = snapshot.items.size
+        self.df, self.cf = snapshot.frequencies(cursor)
+        self.totals = snapshot.totals(cursor)
+
+    def sweep(self) -> Iterator[Entries]:
+        return self.postings.sweep(self.cursor)
+
+    def read(self, features: Ints) -> Entries:
+        return self.postings.read(self.cursor, features.tolist())
+
+
+def _kept(entries: Entries, values: Floats | None, rule: Rule) -> tuple[Entries, Values | None]:
+    if values is None:
+        return entries, None
+    there = values > 0
+    return entries.where(there), None if rule.binary else values[there].astype(np.float32)

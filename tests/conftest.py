@@ -1,13 +1,21 @@
 import random
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import setsearch
-from setsearch import Index
+from setsearch import Index, profiles
 
 Data = Mapping[str, Mapping[str, int]]
+
+
+@pytest.fixture
+def papers_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The paper's model as the default of every reading: for tests that were derived from the paper."""
+    for name in ("DOCUMENTS", "TERMS", "RATINGS"):
+        monkeypatch.setattr(f"setsearch.index.{name}", replace(getattr(profiles, name), model="bernoulli"))
 
 
 @pytest.fixture

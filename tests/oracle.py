@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from math import lgamma
+from math import lgamma, log, sqrt
+from statistics import median
 
 Data = Mapping[str, Mapping[str, int]]
 
@@ -59,6 +60,71 @@ def log_scores(having: Mapping[str, set[str]], seeds: Iterable[str], strength: f
             )
             scores[item] -= lgamma(alpha + beta) - lgamma(alpha + beta + 1) + lgamma(alpha + x) - lgamma(alpha)
             scores[item] -= lgamma(beta + 1 - x) - lgamma(beta)
+    return scores
+
+
+def soft_values(data: Data, balance: float, existence: str) -> dict[str, dict[str, float]]:
+    """x_ij of the model lift: w_ij = (1 + ln tf) ln(n / df)^(1/4) where tf / L > 2 cf / CF, over a balanced norm."""
+    turned, n = transpose(data), len(data)
+    total = sum(sum(counts.values()) for counts in data.values())
+    weights: dict[str, dict[str, float]] = {}
+    for item, counts in data.items():
+        length = sum(counts.values())
+        weights[item] = {
+            feature: (1 + log(count)) * log(n / len(turned[feature])) ** 0.25
+            for feature, count in counts.items()
+            if count
+            and len(turned[feature]) < n
+            and (
+                existence == "presence" or Fraction(count, length) > Fraction(2 * sum(turned[feature].values()), total)
+            )
+        }
+    norms = {item: sqrt(sum(w * w for w in own.values())) for item, own in weights.items()}
+    middle = median([norm for norm in norms.values() if norm] or [1.0])
+    return {
+        item: {f: min(1.0, w / ((1 - balance) * middle + balance * norms[item])) for f, w in own.items()}
+        for item, own in weights.items()
+    }
+
+
+def lift_weights(values: Mapping[str, Mapping[str, float]], seeds: Iterable[str], strength: float) -> dict[str, float]:
+    """v_j of every feature that a seed has."""
+    n, seeds = len(values), set(seeds)
+    count, weights = len(seeds), {}
+    for feature in {feature for seed in seeds for feature in values[seed]}:
+        p = sum(feature in own for own in values.values()) / n
+        s = sum(values[seed].get(feature, 0.0) for seed in seeds)
+        c = sum(feature in values[seed] for seed in seeds)
+        lift = log(((strength * p + c) / (strength + count)) / p)
+        weights[feature] = (s / count) * (c / count) ** (1 / count) * lift
+    return weights
+
+
+def lift_scores(
+    data: Data, seeds: Iterable[str], strength: float = 2.0, balance: float = 0.8, existence: str = "soft-twice-mean"
+) -> dict[str, float]:
+    """Scores of the model lift."""
+    values = soft_values(data, balance, existence)
+    weights = lift_weights(values, seeds, strength)
+    return {item: sum(weights.get(f, 0.0) * x for f, x in own.items()) for item, own in values.items()}
+
+
+def x1_scores(data: Data, seeds: Iterable[str], strength: float = 50.0) -> dict[str, float]:
+    """The paper's weights on twice-the-mean features, each divided by the square root of the item's number of them."""
+    having, n, seeds = twice_mean(data), len(data), set(seeds)
+    scores = {}
+    for item, own in having.items():
+        scores[item] = 0.0
+        for feature in {f for features in having.values() for f in features}:
+            df = sum(feature in features for features in having.values())
+            if df == n:
+                continue
+            alpha, beta, count = strength * df / n, strength * (n - df) / n, len(seeds)
+            c = sum(feature in having[seed] for seed in seeds)
+            scores[item] += log(strength) - log(strength + count) + log(beta + count - c) - log(beta)
+            if feature in own:
+                q = log(alpha + c) - log(alpha) - log(beta + count - c) + log(beta)
+                scores[item] += q / sqrt(len(own))
     return scores
 
 

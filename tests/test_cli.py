@@ -16,6 +16,8 @@ from oracle import log_scores, presence
 
 from setsearch import cli
 
+pytestmark = pytest.mark.usefixtures("papers_model")
+
 DOCUMENTS = {
     "a": "lion tiger cat",
     "b": "lion cat savanna",

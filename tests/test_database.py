@@ -13,6 +13,8 @@ from setsearch.kernels import KERNELS, use_kernel
 
 ITEMS = [("a", "lion tiger cat"), ("b", "lion cat"), ("c", "wheat barley")]
 
+pytestmark = pytest.mark.usefixtures("papers_model")
+
 
 @pytest.fixture
 def host(tmp_path):
@@ -196,7 +198,7 @@ def test_the_base_is_kept_in_the_file(tmp_path, monkeypatch):
         index.add(ITEMS)
         expected = index.items("documents").expand(["a"]), index.items("documents").expand(["a"], binarize="twice-mean")
     monkeypatch.setattr(Snapshot, "_compute_base", None)
-    monkeypatch.setattr("setsearch.snapshot.twice_mean_thresholds", None)
+    monkeypatch.setattr("setsearch.snapshot.measure", None)
     with setsearch.open(tmp_path / "a.db") as index:
         found = index.items("documents").expand(["a"]), index.items("documents").expand(["a"], binarize="twice-mean")
     assert found == expected
@@ -410,9 +412,9 @@ def test_questions_of_wrong_types(tmp_path):
             lambda: reading.expand([7]),
             lambda: reading.expand(["a"], k=2.5),
             lambda: reading.expand(["a"], strength="x"),
-            lambda: reading.expand(["a"], strength=None),
+            lambda: reading.expand(["a"], strength=[1]),
             lambda: reading.expand(["a"], model=[]),
-            lambda: reading.expand(["a"], binarize=None),
+            lambda: reading.expand(["a"], binarize=1),
             lambda: index.delete([b"a"]),
         ):
             with pytest.raises(errors.InvalidParameter):

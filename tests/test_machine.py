@@ -105,7 +105,9 @@ class Writes(RuleBasedStateMachine):
                 continue
             seeds = data.draw(st.lists(st.sampled_from(sorted(rows)), min_size=1, max_size=3))
             scores = log_scores(having(rows), seeds, strength)
-            hits = self.index.items(name).expand(seeds, 99, keep_seeds=True, strength=strength, binarize=rule_name)
+            hits = self.index.items(name).expand(
+                seeds, 99, keep_seeds=True, model="bernoulli", strength=strength, binarize=rule_name
+            )
             assert {hit.item: hit.score for hit in hits} == pytest.approx(scores, abs=1e-7)
 
     def teardown(self):

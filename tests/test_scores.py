@@ -9,6 +9,8 @@ from oracle import log_scores, presence, ranking, transpose, twice_mean
 
 RULES = {"presence": presence, "twice-mean": twice_mean}
 
+pytestmark = pytest.mark.usefixtures("papers_model")
+
 
 def same_ranking(hits, expected, k):
     """The same scores to 1e-7, and the same order where scores differ by more than that."""

@@ -8,6 +8,8 @@ from oracle import log_scores, presence, twice_mean
 
 from setsearch import errors
 
+pytestmark = pytest.mark.usefixtures("papers_model")
+
 
 def test_items_that_match_nothing_still_rank(build):
     """1. The base counts: an item that shares nothing can beat one that shares little and has much else."""

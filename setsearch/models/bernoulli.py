@@ -1,12 +1,12 @@
-"""The paper's model: binary features, independent Beta-Bernoulli (section 3, equations 7 to 14).
+"""The paper's model: binary features, independent Beta-Bernoulli (section 3, equations 7 to 14; its s_j is c_j here).
 
     alpha_j = k m_j       beta_j = k (1 - m_j)       k: the strength of the prior, 2 in the paper
 
     log score(x) = c + sum_j q_j x_j                                                                      (12)
-    c   = sum_j [ log(alpha_j+beta_j) - log(alpha_j+beta_j+N) + log(beta_j+N-s_j) - log beta_j ]          (13)
-    q_j = log(alpha_j+s_j) - log alpha_j - log(beta_j+N-s_j) + log beta_j                                 (14)
+    c   = sum_j [ log(alpha_j+beta_j) - log(alpha_j+beta_j+N) + log(beta_j+N-c_j) - log beta_j ]          (13)
+    q_j = log(alpha_j+c_j) - log alpha_j - log(beta_j+N-c_j) + log beta_j                                 (14)
 
-A feature that no seed has (s_j = 0) has q_j = log beta_j - log(beta_j+N): its background weight. A feature that all
+A feature that no seed has (c_j = 0) has q_j = log beta_j - log(beta_j+N): its background weight. A feature that all
 items have or none has, m_j = 1 or 0, contributes exactly 0 to every item, as the limit of (10) does.
 """
 
@@ -15,26 +15,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setsearch.errors import InvalidParameter
-from setsearch.models.model import Background, Floats, Ints, Query, Seeds
-
-SMALLEST, LARGEST = 1e-100, 1e100  # strengths within which float64 neither over- nor underflows
+from setsearch.models.model import Background, Floats, Ints, Query, Seeds, check_strength
+from setsearch.values import PRESENCE, Rule
 
 
 @dataclass(frozen=True)
 class Bernoulli:
-    """Beta-Bernoulli with the strength k > 0 of the prior."""
+    """Beta-Bernoulli with the strength k > 0 of the prior, on the values of a rule (the paper's are zeros and ones)."""
 
     strength: float = 2.0
+    rule: Rule = PRESENCE
 
     def __post_init__(self) -> None:
-        if not SMALLEST <= self.strength <= LARGEST:
-            raise InvalidParameter(
-                f"the strength must lie from {SMALLEST:g} to {LARGEST:g}, not {self.strength:g}; the paper's is 2"
-            )
+        check_strength(self.strength)
 
     def background(self, df: Ints, n_items: int, n_seeds: int) -> Background:
-        """`weights` = log beta_j - log(beta_j+N) `(n_features,)`; `constant` = c of (13) with all s_j = 0."""
+        """`weights` = log beta_j - log(beta_j+N) `(n_features,)`; `constant` = c of (13) with all c_j = 0."""
         # Features of equal df are equal, so few logarithms do; sorted by df, their sum does not depend on the ids.
         values, which, times = np.unique(df, return_inverse=True, return_counts=True)
         weights, constants = np.zeros(len(values)), np.zeros(len(values))
@@ -45,10 +41,10 @@ class Bernoulli:
         return Background(weights[which], math.fsum(constants * times))
 
     def query(self, seeds: Seeds, df: Ints, n_items: int) -> Query:
-        """`weights` = delta_j, q_j less its background weight, > 0; `constants` = c_j(s_j) - c_j(0)."""
+        """`weights` = delta_j, q_j less its background weight, > 0; `constants` = the change of c."""
         n_seeds, varied = seeds.count, df < n_items  # an active feature has df > 0
         alpha, beta = self._prior(df, n_items)
-        # Both c_j share log(alpha+beta) - log(alpha+beta+N) and log beta. beta = 0 where df = n: exactly 0 there.
+        # Both constants share log(alpha+beta) - log(alpha+beta+N) and log beta. beta = 0 where df = n: exactly 0 there.
         constants = np.log((beta + (n_seeds - seeds.having)) / (beta + n_seeds), where=varied, out=np.zeros(len(df)))
         weights = np.log((alpha + seeds.having) / alpha, where=varied, out=np.zeros(len(df))) - constants
         return Query(weights, constants)

@@ -1,0 +1,113 @@
+"""Fields: named groups of features of the same items. A reading has one or several; their scores are added.
+
+What is looked up here belongs to one transaction: a cursor, and the snapshots that are valid in it.
+"""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from setsearch.errors import AmbiguousItem, InvalidParameter, UnknownItem
+from setsearch.models import Model
+from setsearch.names import Kind
+from setsearch.postings import Ints
+from setsearch.scoring import Base, to_lattice
+from setsearch.snapshot import Snapshot
+
+Analyze = Callable[[str], Sequence[str] | Mapping[str, int]]
+
+
+@dataclass(frozen=True)
+class Field:
+    """Features of one relation, and what their weights are multiplied by."""
+
+    snapshot: Snapshot
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The fields of a reading; all have the same items. `analyze` turns text into names of features."""
+
+    cursor: sqlite3.Cursor
+    all: tuple[Field, ...]
+    analyze: Analyze
+
+    @property
+    def first(self) -> Snapshot:
+        """The snapshot that names and orders the items."""
+        return self.all[0].snapshot
+
+    @property
+    def items(self) -> Kind:
+        """What is ranked."""
+        return self.first.items
+
+    def ranks(self) -> Ints:
+        """The place of every item in the order of names: `(n_ids,)`."""
+        return self.first.ranks(self.cursor)
+
+    def describe(self, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        """(name, title) of items."""
+        return self.first.describe(self.cursor, ids)
+
+    def base(self, model: Model, n_seeds: int) -> Base:
+        """What every item scores before the seeds are known: the sum over the fields."""
+        if len(self.all) == 1:
+            return self.first.base(self.cursor, model, n_seeds)
+
+        def load() -> Base:
+            bases = [(field.weight, field.snapshot.base(self.cursor, model, n_seeds)) for field in self.all]
+            items = [to_lattice(weight * base.items, model.rule.binary) for weight, base in bases]
+            return Base(np.sum(items, axis=0), sum(weight * base.constant for weight, base in bases))
+
+        return self.first.kept(("added", model, n_seeds, *(field.weight for field in self.all)), load)
+
+    def resolve(self, name: str) -> int:
+        """The item that is meant: by id, by id as the analyzer writes it, by title if only one has it."""
+        if not isinstance(name, str):
+            raise InvalidParameter(f"an item is named by its id, a text, not by {name!r}")
+        for candidate in (name, *self._analyzed(name)):
+            id = self.first.find(self.cursor, candidate)
+            if id is not None:
+                return id
+        titled = self.items.titled(self.cursor, name)
+        if len(titled) == 1:
+            return titled[0][0]
+        if titled:
+            ids = ", ".join(repr(id) for _, id in titled)
+            raise AmbiguousItem(f"{name!r} is the title of several {self.items.name}; name one by its id: {ids}")
+        hint = self.items.hint(self.cursor, name) or "look at what is there with `setsearch info`"
+        raise UnknownItem(f"no {name!r} among the {self.items.size} {self.items.name}; {hint}")
+
+    def counts_of(self, text: str) -> Mapping[str, int]:
+        """The counted features of a text that the index does not hold; raises UnknownItem where it knows none."""
+        if not isinstance(text, str) or self.first.transposed or not self.first.relation.analyzer:
+            raise InvalidParameter(f"a text is an example of documents, not of {self.items.name} (given: {text!r:.40})")
+        found = self.analyze(text)
+        counts = found if isinstance(found, Mapping) else Counter(found)
+        if not self.first.features.find(self.cursor, list(counts)):
+            raise UnknownItem(f"the text {text!r:.60} has no word that the index knows; give another one")
+        return counts
+
+    def features_named(self, names: Sequence[str]) -> Mapping[str, int]:
+        """Features as an example that has just these; raises UnknownItem."""
+        counts = {}
+        for name in names:
+            kind = self.first.features
+            forms = [name, *(self.analyze(name) if not self.first.transposed and self.first.relation.analyzer else ())]
+            known = [form for form in forms if kind.find_one(self.cursor, form) is not None]
+            if not known:
+                hint = kind.hint(self.cursor, name)
+                raise UnknownItem(f"no {name!r} among the {kind.size} {kind.name}{'; ' * bool(hint)}{hint}")
+            counts[known[0]] = 1
+        return counts
+
+    def _analyzed(self, name: str) -> Sequence[str]:
+        if not (self.first.transposed and self.first.relation.analyzer):
+            return ()
+        analyzed = list(self.analyze(name))
+        return analyzed if len(analyzed) == 1 and analyzed[0] != name else ()

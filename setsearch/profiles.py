@@ -1,0 +1,48 @@
+"""What is best for which kind of items, as docs/relevance.md measures it: defaults that every call can override."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from setsearch.errors import InvalidParameter
+from setsearch.hits import ModelOptions
+from setsearch.models import Model, make_model
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Defaults of a kind of items.
+
+    `cut`: an item belongs to the set if its score is above cut[0] times the mean of the five best scores plus cut[1]
+    times the median of the scores that the seeds have when each is left out in turn; with one seed above `cut_of_one`
+    times the former.
+    """
+
+    model: str
+    popularity: float
+    binarize: str
+    cut: tuple[float, float]
+    cut_of_one: float
+
+    def make(self, options: ModelOptions) -> Model:
+        """The model that the options ask for; raises InvalidParameter, and TypeError for an unknown option."""
+        unknown = set(options) - set(ModelOptions.__annotations__)
+        if unknown:
+            raise TypeError(f"unknown option {min(unknown)!r}; there is {', '.join(ModelOptions.__annotations__)}")
+        given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
+        name = given.pop("model", self.model)
+        for key in ("strength", "popularity"):
+            if key in given and (isinstance(given[key], bool) or not hasattr(given[key], "__float__")):
+                raise InvalidParameter(f"the {key} must be a number, not {given[key]!r}")
+        if name == "lift":
+            given = {"popularity": self.popularity, "binarize": self.binarize} | given
+        return make_model(name, **{key: float(v) if key != "binarize" else v for key, v in given.items()})
+
+    def describe(self) -> dict[str, Any]:
+        """The defaults, as `info` shows them."""
+        return {"model": self.model, "strength": 2.0, "binarize": self.binarize, "popularity": self.popularity}
+
+
+DOCUMENTS = Profile("lift", 0.2, "twice-mean", cut=(0.25, 0.4), cut_of_one=0.45)
+TERMS = Profile("lift", 0.2, "twice-mean", cut=(0.6, 0.0), cut_of_one=0.6)
+GROUPS = Profile("lift", 0.0, "twice-mean", cut=(0.25, 0.4), cut_of_one=0.45)  # authors: many documents as one item
+RATINGS = Profile("lift", 0.0, "presence", cut=(0.25, 0.4), cut_of_one=0.45)

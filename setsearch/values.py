@@ -1,0 +1,215 @@
+"""From counts to values: what an entry (item i, feature j, count tf_ij) of a relation is worth, x_ij in 0 to 1.
+
+A rule has three parts. Which entries exist, by the share tf_ij / L_i of the feature in the item, L_i = sum_j tf_ij:
+
+    "presence"            all
+    "twice-mean"          share > 2 * mean share over all items, zeros included (section 5 of the paper)
+    "soft-twice-mean"     share > 2 cf_j / CF,  cf_j = sum_i tf_ij,  CF = sum_j cf_j
+
+What they weigh, w_ij: 1, or, where `weighted`, (1 + ln tf_ij) (ln(n / df_j))^(1/4). How long items are evened out:
+x_ij = w_ij, or, with a `balance` b, Euclidean norms over the entries that exist:
+
+    x_ij = min(1, w_ij / ((1-b) median_i ||w_i|| + b ||w_i||))          b = 1: all items are equally long
+
+The presence rule and twice-mean without balance give the paper's zeros and ones. Rules move with every item that is
+added, so they are applied from the stored counts. Where a share equals twice the mean, rounding could fall on either
+side: entries that are that close are decided in exact rational arithmetic. (2 cf_j / CF is one correctly rounded
+quotient of whole numbers, as a share is, so comparing these two needs no such care.)
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from setsearch.lists import Entries
+from setsearch.postings import Ints
+
+EXISTENCE = ("presence", "twice-mean", "soft-twice-mean")
+CLOSE = 1e-9  # relative; far above the rounding error of a mean, far below any difference that data show by chance
+LATTICE = 2.0**22  # values are multiples of its inverse: exact as float32, and exact when multiplied by weights
+
+Floats = npt.NDArray[np.float64]
+Values = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How a stored count turns into a value; equal rules are equal objects and print equally."""
+
+    existence: str = "presence"
+    weighted: bool = False
+    balance: float | None = None
+
+    @property
+    def binary(self) -> bool:
+        """Whether all values are zeros and ones."""
+        return self.balance is None and not self.weighted
+
+
+PRESENCE = Rule()
+TWICE_MEAN = Rule("twice-mean")
+
+
+class Counts(Protocol):
+    """The relation as a rule sees it: lists are features, ids are items."""
+
+    n_items: int
+    df: Ints  # raw document frequencies, (n_features,)
+    cf: Ints  # sums of counts of the features, (n_features,)
+    totals: Ints  # sums of counts of the items, (n_ids,)
+
+    def sweep(self) -> Iterator[Entries]:
+        """All entries, some features at a time."""
+        ...
+
+    def read(self, features: Ints) -> Entries:
+        """The entries of some features, ascending."""
+        ...
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A rule with the statistics of one content: turns entries into values.
+
+    `floor` `(n_features,)`: shares above it exist; `factor` `(n_features,)`: what w_ij multiplies 1 + ln tf_ij with;
+    `scale` `(n_ids,)`: what turns w_ij into x_ij; `median`: of the norms. None where the rule has no such part.
+    `df` `(n_features,)`: number of items with a value above 0.
+    """
+
+    rule: Rule
+    df: Ints
+    floor: Floats | None = None
+    factor: Floats | None = None
+    scale: Floats | None = None
+    median: float = 0.0
+
+    def of(self, features: Ints, items: Ints, counts: Ints, totals: Ints) -> Floats:
+        """x_ij of entries of the index, `(n_entries,)`, on the lattice; `totals` `(n_ids,)` are the L_i."""
+        return self._scaled(self._weights(features, counts, totals[items]), None if self.scale is None else items)
+
+    def of_new(self, features: Ints, counts: Ints, total: int) -> Floats:
+        """x_j of an item that the index does not hold, `(n_entries,)`; its L is `total`."""
+        weights = self._weights(features, counts, np.full(len(counts), total))
+        if self.rule.balance is None:
+            return self._scaled(weights, None)
+        return _to_lattice(weights * _scales(np.linalg.norm(weights), self.median, self.rule.balance))
+
+    def to_bytes(self) -> bytes:
+        """Everything as bytes."""
+        parts = [self.df, self.floor, self.factor, self.scale, np.array([self.median])]
+        return b"".join(part.astype(part.dtype.newbyteorder("<")).tobytes() for part in parts if part is not None)
+
+    @classmethod
+    def from_bytes(cls, rule: Rule, data: bytes, n_features: int, n_ids: int) -> "Measure | None":
+        """The inverse of `to_bytes`; None if the bytes are not of this rule and these sizes."""
+        wanted = (rule.existence != "presence", rule.weighted, rule.balance is not None, True)
+        sizes = [there * size for there, size in zip(wanted, (n_features, n_features, n_ids, 1), strict=True)]
+        if len(data) != 8 * (n_features + sum(sizes)):
+            return None
+        df = np.frombuffer(data, "<i8", n_features)
+        numbers = np.frombuffer(data, "<f8", offset=8 * n_features)
+        floor, factor, scale, median = np.split(numbers, np.cumsum(sizes)[:-1])
+        has_floor, has_factor, has_scale, _ = wanted
+        return cls(
+            rule,
+            df,
+            floor if has_floor else None,
+            factor if has_factor else None,
+            scale if has_scale else None,
+            float(median[0]),
+        )
+
+    def _scaled(self, weights: Floats, items: Ints | None) -> Floats:
+        return weights if items is None or self.scale is None else _to_lattice(weights * self.scale[items])
+
+    def _weights(self, features: Ints, counts: Ints, totals: Ints) -> Floats:
+        """w_ij, 0 where the entry does not exist."""
+        weights = np.ones(len(counts)) if self.factor is None else (1 + np.log(counts)) * self.factor[features]
+        if self.floor is not None:
+            weights[counts / totals <= self.floor[features]] = 0.0
+        return weights
+
+
+def measure(rule: Rule, counts: Counts) -> Measure:
+    """The statistics that a rule needs, in at most four passes over all entries."""
+    found = Measure(rule, counts.df)
+    if rule.existence == "twice-mean":
+        found = replace(found, floor=_twice_mean(counts))
+    elif rule.existence == "soft-twice-mean":
+        found = replace(found, floor=2 * counts.cf / max(int(counts.cf.sum()), 1))
+    if rule.weighted:
+        idf = np.log(counts.n_items / np.maximum(counts.df, 1))
+        found = replace(found, factor=np.maximum(idf, 0.0) ** 0.25)
+    if rule.balance is not None:
+        squares = np.zeros(len(counts.totals))
+        for entries in counts.sweep():
+            weights = found.of(entries.lists, entries.ids, entries.counts, counts.totals)
+            squares += np.bincount(entries.ids, weights**2, len(squares))
+        norms = np.sqrt(squares)
+        median = float(np.median(norms[norms > 0])) if norms.any() else 1.0
+        found = replace(found, scale=_scales(norms, median, rule.balance), median=median)
+    if rule == PRESENCE:
+        return found
+    df = np.zeros(len(counts.df), np.int64)
+    for entries in counts.sweep():
+        values = found.of(entries.lists, entries.ids, entries.counts, counts.totals)
+        df += np.bincount(entries.lists[values > 0], minlength=len(df))
+    return replace(found, df=df)
+
+
+def _scales(norms: npt.ArrayLike, median: float, balance: float) -> Floats:
+    """1 / ((1-b) median + b ||w||), 0 for an item without weights."""
+    norms = np.asarray(norms, float)
+    result: Floats = np.divide(
+        1.0, (1 - balance) * median + balance * norms, where=norms > 0, out=np.zeros(norms.shape)
+    )
+    return result
+
+
+def _to_lattice(values: Floats) -> Floats:
+    """Values cut at 1 and rounded to multiples of 2^-22 (an error of at most 1.2e-7)."""
+    result: Floats = np.rint(np.minimum(values, 1.0) * LATTICE) / LATTICE
+    return result
+
+
+def _twice_mean(counts: Counts) -> Floats:
+    """Twice the mean share of each feature, `(n_features,)`, moved to the right side of shares that are that close."""
+    totals, n_features = counts.totals, len(counts.df)
+    means = np.zeros(n_features)
+    for entries in counts.sweep():
+        means += np.bincount(entries.lists, entries.counts / totals[entries.ids], minlength=n_features)
+    thresholds = 2 * means / max(counts.n_items, 1)
+    close = np.zeros(n_features, bool)
+    for entries in counts.sweep():
+        limit = thresholds[entries.lists]
+        close[entries.lists[np.abs(entries.counts / totals[entries.ids] - limit) <= CLOSE * limit]] = True
+    doubtful = np.flatnonzero(close)
+    if len(doubtful):
+        entries = counts.read(doubtful)
+        for feature in doubtful.tolist():
+            own = entries.where(entries.lists == feature)
+            thresholds[feature] = _exact_threshold(own, totals, float(thresholds[feature]), counts.n_items)
+    return thresholds
+
+
+def _exact_threshold(entries: Entries, totals: Ints, estimate: float, n_items: int) -> float:
+    """A float between the shares of one feature that pass the rule and those that do not.
+
+    Shares round to floats in their own order, so comparing with one of them is exact.
+    """
+    of_items = totals[entries.ids]
+    mean_times_n = Fraction(0)
+    for total in np.unique(of_items).tolist():
+        mean_times_n += Fraction(int(entries.counts[of_items == total].sum()), total)
+    share = entries.counts / of_items
+    near = np.abs(share - estimate) <= CLOSE * estimate
+    failing = [
+        float(value)
+        for count, total, value in zip(entries.counts[near].tolist(), of_items[near].tolist(), share[near], strict=True)
+        if n_items * Fraction(count, total) <= 2 * mean_times_n
+    ]
+    return max(failing) if failing else float(np.nextafter(share[near].min(), 0))

@@ -1,0 +1,151 @@
+"""The models lift and x1, the cut and negative examples: each equals its definition."""
+
+import random
+from statistics import mean, median
+
+import pytest
+from conftest import random_data
+from oracle import lift_scores, lift_weights, ranking, soft_values, transpose, x1_scores
+
+from setsearch import errors
+from setsearch.kernels import KERNELS, use_kernel
+
+PRINTED = {
+    "lion": {"lion": 3, "savanna": 1, "cat": 1},
+    "tiger": {"tiger": 2, "jungle": 1, "cat": 2},
+    "wheat": {"wheat": 4, "field": 1},
+    "barley": {"barley": 2, "field": 2, "wheat": 1},
+    "leopard": {"leopard": 1, "cat": 1, "savanna": 1},
+    "engine": {"engine": 5, "steam": 1},
+}
+TEXT = {"model": "lift", "popularity": 0.2, "binarize": "twice-mean"}
+
+
+def test_printed_example(build):
+    hits = build(PRINTED).items("film").expand(["lion", "tiger"], keep_seeds=True, **TEXT)
+    found = {hit.item: hit.score for hit in hits}
+    expected = [0.220303, 0.196162, 0, 0, 0.036835, 0]
+    assert [found[item] for item in PRINTED] == pytest.approx(expected, abs=1e-6)
+
+
+def same(hits, scores, seeds=()):
+    """Every item has the score of the definition; values and weights lie on lattices, hence the tolerance."""
+    assert {hit.item: hit.score for hit in hits} == pytest.approx(
+        {item: score for item, score in scores.items() if item not in seeds}, abs=1e-5
+    )
+    assert [(-hit.score, hit.item) for hit in hits] == sorted((-hit.score, hit.item) for hit in hits)
+
+
+@pytest.mark.parametrize("case", range(12))
+def test_scores_equal_the_definition(build, case):
+    rng = random.Random(case)
+    data = random_data(case, rng.randint(3, 40), rng.randint(2, 30), rng.random() * 0.6)
+    index = build(data)
+    for name, rows in (("film", data), ("user", transpose(data))):
+        if len(rows) < 3:
+            continue
+        seeds = rng.sample(sorted(rows), rng.randint(1, min(4, len(rows) - 1)))
+        strength, popularity = rng.choice((0.5, 2.0, 20.0)), rng.choice((0.0, 0.2, 1.0))
+        for binarize, existence in (("presence", "presence"), ("twice-mean", "soft-twice-mean")):
+            scores = lift_scores(rows, seeds, strength, 1 - popularity, existence)
+            options = {"strength": strength, "popularity": popularity, "binarize": binarize}
+            same(index.items(name).expand(seeds, 999, **options), scores, seeds)
+        same(index.items(name).expand(seeds, 999, model="x1"), x1_scores(rows, seeds), seeds)
+        same(index.items(name).expand(seeds, 999, model="x1", strength=3), x1_scores(rows, seeds, 3), seeds)
+
+
+@pytest.mark.parametrize("model", ["lift", "x1"])
+def test_kernels_give_the_same_bits(build, model):
+    data = random_data(3, 300, 60, 0.3)
+    found = []
+    for kernel in KERNELS:
+        use_kernel(kernel)
+        found.append(build(data).items("film").expand(["i3", "i8", "i9"], 400, model=model))
+        turned = dict(reversed(data.items()))
+        found.append(build(turned).items("film").expand(["i9", "i3", "i8"], 400, model=model))
+    use_kernel(None)
+    assert all(hits == found[0] for hits in found)
+
+
+def test_an_item_that_shares_nothing_scores_nothing(build):
+    hits = build(PRINTED).items("film").expand(["lion"], **TEXT)
+    assert [hit.item for hit in hits if hit.score == 0] == ["barley", "engine", "tiger", "wheat"]
+
+
+@pytest.mark.parametrize("model", ["lift", "x1"])
+def test_explanations_sum_to_the_score(build, model):
+    reading = build(random_data(5, 30, 25, 0.3)).items("film")
+    for hit in reading.expand(["i1", "i2"], 100, keep_seeds=True, explain=True, model=model):
+        why = reading.explain(["i1", "i2"], hit.item, model=model)
+        assert why.features == hit.features
+        assert why.score == pytest.approx(hit.score, abs=1e-9)
+    for hit in reading.expand(["i1", "i2"], 100, explain=True, exclude=["i3"]):
+        assert sum(part.weight for part in hit.features) == pytest.approx(hit.score, abs=1e-9)
+
+
+@pytest.mark.parametrize("case", range(6))
+def test_negative_examples_take_a_share_of_their_weights_away(build, case):
+    data = random_data(case, 30, 25, 0.3)
+    values = soft_values(data, 1.0, "presence")
+    plus, minus = (lift_weights(values, seeds, 2.0) for seeds in (["i1", "i2"], ["i3"]))
+    for gamma in (None, 0.0, 0.5):
+        share = 0.1 if gamma is None else gamma
+        scores = {
+            item: sum(x * (plus.get(f, 0.0) - share * minus.get(f, 0.0)) for f, x in own.items())
+            for item, own in values.items()
+        }
+        hits = build(data).items("film").expand(["i1", "i2"], 100, exclude=["i3"], gamma=gamma)
+        same(hits, scores, ["i1", "i2", "i3"])
+
+
+def test_exclude_only_leaves_out_where_scores_are_probabilities(build):
+    reading = build(random_data(1, 30, 25, 0.3)).items("film")
+    for model in ("bernoulli", "x1"):
+        every = reading.expand(["i1"], 100, model=model)
+        rest = reading.expand(["i1"], 100, model=model, exclude=["i4"])
+        assert [(h.item, h.score) for h in rest] == [(h.item, h.score) for h in every if h.item != "i4"]
+
+
+@pytest.mark.parametrize("n_seeds", [1, 2, 3, 5])
+@pytest.mark.parametrize("case", range(4))
+def test_the_cut_equals_its_definition(build, case, n_seeds):
+    data = random_data(case, 40, 25, 0.3)
+    seeds = [f"i{n}" for n in range(1, n_seeds + 1)]
+    values = soft_values(data, 1.0, "presence")
+    order = ranking(lift_scores(data, seeds, balance=1.0, existence="presence"), seeds)
+    leaders = mean(score for _, score in order[:5])
+    tau = 0.45 * leaders
+    if n_seeds > 1:
+        left_out = [
+            sum(
+                weight * values[seed].get(feature, 0.0)
+                for feature, weight in lift_weights(values, [s for s in seeds if s != seed], 2.0).items()
+            )
+            for seed in seeds
+        ]
+        tau = 0.25 * leaders + 0.4 * median(left_out)
+    reading = build(data).items("film")
+    marked = reading.expand(seeds, 100, cut="mark")
+    assert {hit.item: hit.belongs for hit in marked} == {item: score > tau for item, score in order}
+    kept = reading.expand(seeds, None, cut="keep")
+    assert kept == [hit for hit in marked if hit.belongs]
+    assert reading.expand(seeds, 2, cut="mark") == marked[:2], "the cut does not depend on k"
+
+
+def test_bad_options(build):
+    reading = build(PRINTED).items("film")
+    for bad, part in (
+        ({"popularity": 2}, "popularity must lie from 0 to 1, not 2"),
+        ({"popularity": "much"}, "popularity must be a number, not 'much'"),
+        ({"model": "x1", "popularity": 0.5}, "x1 has no popularity"),
+        ({"strength": 0}, "strength"),
+        ({"gamma": -1}, "gamma"),
+        ({"cut": "here"}, "'here'"),
+        ({"k": None}, "k = None"),
+        ({"model": "bernoulli", "cut": "keep"}, "lift only"),
+    ):
+        with pytest.raises(errors.InvalidParameter, match=part):
+            reading.expand(["lion"], **bad)
+    with pytest.raises(TypeError, match="'stength'"):
+        reading.expand(["lion"], stength=2)
+    assert reading.expand(["lion"], model=None, strength=None) == reading.expand(["lion"])
