@@ -10,6 +10,7 @@ Bayesian Sets (Ghahramani and Heller, NIPS 2005) on an inverted index in SQLite.
 """
 
 import sqlite3
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,20 +40,35 @@ __all__ = [
 _HOMES = {"Index": "index", "Item": "writer", "Reading": "expansion"}  # all others live in hits
 
 
-def open(place: str | Path | sqlite3.Connection, *, create: bool = False, timeout: float = 5.0) -> "Index":
+def open(
+    place: str | Path | sqlite3.Connection,
+    *,
+    create: bool = False,
+    timeout: float = 5.0,
+    language: str | None = None,
+    stop_words: bool = False,
+    analyzer: Callable[[str], Iterable[Any]] | None = None,
+    contexts: str = "auto",
+) -> "Index":
     """The index in a database: a path, or a connection of the host application's.
 
     With `create` a path that does not exist is a new database; it appears with the first write. `timeout` is how
     many seconds a write waits for another writer. A lent connection keeps its transaction, row factory and tables;
     inside its transaction, writes are the host's to commit.
 
-    Raises MissingDatabase.
+    How a text collection is made when the first document is added: `language` (english, ...) takes words to their
+    stems, `stop_words` leaves out those of the language, `analyzer` is one of your own, such as Whoosh's: text to
+    words or tokens. `contexts`, in which words stand, are read with "on", not with "off", with phrases as items with
+    "phrases", and by default where a collection has 50,000 to 25 million words.
+
+    Raises MissingDatabase, InvalidParameter.
     """
     from setsearch.database import Database
-    from setsearch.index import Index
-    from setsearch.text import ANALYZER, word_counts
+    from setsearch.index import Index, TextSettings
+    from setsearch.text import Analyzer
 
-    return Index(Database(place, create=create, timeout=timeout), word_counts, ANALYZER)
+    settings = TextSettings(Analyzer(language, stop_words, analyzer), contexts)
+    return Index(Database(place, create=create, timeout=timeout), settings)
 
 
 def __getattr__(name: str) -> Any:

@@ -105,6 +105,7 @@ def index_command(
         with setsearch.open(host or db, create=True, timeout=timeout) as index:
             write = index.replace if replace else index.update
             written = write(_progress(reader.read(sources or [])), columns.relation or ("documents", "terms"))
+            index.refresh()
             _say_indexed(index.info(), written, str(db))
     finally:
         if host is not None:

@@ -1,7 +1,7 @@
 """From seeds to the rest of the set: seeds -> model -> postings -> ranked hits, and why."""
 
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Unpack
 
@@ -16,6 +16,7 @@ from setsearch.names import Kind
 from setsearch.postings import Ints
 from setsearch.profiles import Profile
 from setsearch.scoring import best
+from setsearch.views import BY, Opened
 from setsearch.weighing import Examples, Weighed, weigh
 
 GAMMA = 0.1  # what the weights of negative examples are multiplied by before they are taken away
@@ -41,10 +42,13 @@ class Reading:
     Safe to share between threads; nothing of a query is kept on it.
     """
 
-    def __init__(self, name: str, profile: Profile, fields: Callable[[], AbstractContextManager[Fields]]) -> None:
+    def __init__(
+        self, name: str, profile: Profile, open: Callable[[bool], AbstractContextManager[Opened]], contexts: bool
+    ) -> None:
         self.name = name
         self.profile = profile
-        self._fields = fields
+        self._open = open
+        self._contexts = contexts
 
     def expand(
         self,
@@ -75,8 +79,10 @@ class Reading:
         Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
         """
         wanted = _wanted(k, exclude, gamma, keep_seeds, explain, cut)
-        with self._fields() as fields:
-            return self._expand(fields, self._examples(fields, seeds, like, having), wanted, options)
+        names = _several(seeds, "seeds")
+        with self._asked(options) as opened:
+            fields = self._choose(opened, options, [*names, *wanted.exclude])
+            return self._expand(fields, self._examples(fields, names, like, having), wanted, options)
 
     def expand_many(
         self,
@@ -96,18 +102,22 @@ class Reading:
         """
         wanted = _wanted(k, exclude, gamma, keep_seeds, explain, cut)
         results = []
-        with self._fields() as fields:
+        with self._asked(options) as opened:
             for number, seeds in enumerate(seed_sets, 1):
                 try:
-                    results.append(self._expand(fields, self._examples(fields, seeds), wanted, options))
+                    names = _several(seeds, "seeds")
+                    fields = self._choose(opened, options, [*names, *wanted.exclude])
+                    results.append(self._expand(fields, self._examples(fields, names), wanted, options))
                 except SetsearchError as error:
                     raise type(error)(f"set {number}: {error}") from error
         return results
 
     def explain(self, seeds: Iterable[str], item: str, **options: Unpack[ModelOptions]) -> Explanation:
         """The parts that sum to the score of one item, its features by weight. Raises as `expand` does."""
-        with self._fields() as fields:
-            weighed = weigh(fields, self._examples(fields, seeds), self.profile.make(options))
+        names = _several(seeds, "seeds")
+        with self._asked(options) as opened:
+            fields = self._choose(opened, options, [*names, item])
+            weighed = weigh(fields, self._examples(fields, names), self.profile.make(options))
             id = fields.resolve(item)
             features = _reasons(fields, weighed, [id])[id]
             base = float(weighed.base.items[id])
@@ -117,9 +127,10 @@ class Reading:
 
     def features(self, seeds: Iterable[str], k: int = 10, **options: Unpack[ModelOptions]) -> list[SetFeature]:
         """The k features that define the set, by weight (table 4 of the paper). Raises as `expand` does."""
-        k = _whole(k)
+        k, seeds = _whole(k), _several(seeds, "seeds")
         rows = []
-        with self._fields() as fields:
+        with self._asked(options) as opened:
+            fields = self._choose(opened, options, seeds)
             weighed = weigh(fields, self._examples(fields, seeds), self.profile.make(options))
             for own in weighed.fields:
                 ids = own.seeds.features.tolist()
@@ -135,13 +146,13 @@ class Reading:
 
     def item_count(self) -> int:
         """n, the number of items."""
-        with self._fields() as fields:
+        with self._plain() as fields:
             return fields.items.size
 
     def feature_count(self) -> int:
         """The number of features that the index knows."""
-        with self._fields() as fields:
-            return sum(field.snapshot.features.size for field in fields.all)
+        with self._plain() as fields:
+            return fields.first.features.size
 
     def document_frequency(self, feature: str) -> int:
         """The number of items that have a feature; 0 for one that the index does not know."""
@@ -149,23 +160,48 @@ class Reading:
 
     def postings(self, feature: str) -> dict[str, int]:
         """The items that have a feature, with counts, in the order of their ids."""
-        with self._fields() as fields:
-            found: dict[str, int] = {}
-            for field in fields.all:
-                id = field.snapshot.features.find_one(fields.cursor, feature)
-                entries = field.snapshot.postings.read(fields.cursor, [] if id is None else [id])
-                found |= _named(fields, fields.items, entries.ids, entries.counts)
-            return found
+        with self._plain() as fields:
+            id = fields.first.features.find_one(fields.cursor, feature)
+            entries = fields.first.postings.read(fields.cursor, [] if id is None else [id])
+            return _named(fields, fields.items, entries.ids, entries.counts)
 
     def features_of(self, item: str) -> dict[str, int]:
         """The features that an item has, with counts, in the order of their ids; raises UnknownItem."""
-        with self._fields() as fields:
-            id = fields.resolve(item)
-            found: dict[str, int] = {}
-            for field in fields.all:
-                entries = field.snapshot.forward.read(fields.cursor, [id])
-                found |= _named(fields, field.snapshot.features, entries.ids, entries.counts)
-            return found
+        with self._plain() as fields:
+            entries = fields.first.forward.read(fields.cursor, [fields.resolve(item)])
+            return _named(fields, fields.first.features, entries.ids, entries.counts)
+
+    @contextmanager
+    def _plain(self) -> Iterator[Fields]:
+        """The relation as it was given."""
+        with self._open(False) as opened:
+            fields = opened.fields("documents")
+            assert fields is not None
+            yield fields
+
+    def _asked(self, options: ModelOptions) -> AbstractContextManager[Opened]:
+        return self._open(self._contexts and self._ways(options) != ["documents"])
+
+    def _ways(self, options: ModelOptions) -> list[str]:
+        """What may describe the items, the preferred first."""
+        by = options.get("by")
+        if by is not None and by not in (BY if self.name == "terms" else ()):
+            raise InvalidParameter(f"by is one of {', '.join(BY)}, and for terms; not {by!r} for {self.name}")
+        if by is not None:
+            return [by]
+        return ["both", "documents"] if self._contexts and options.get("model") in (None, "lift") else ["documents"]
+
+    def _choose(self, opened: Opened, options: ModelOptions, names: list[str]) -> Fields:
+        """The fields to ask: contexts where all names are frequent enough for them, unless `by` says."""
+        *preferred, last = self._ways(options)
+        for by in preferred:
+            fields = opened.fields(by)
+            if fields is not None and all(fields.knows(name) for name in names):
+                return fields
+        fields = opened.fields(last)
+        if fields is None:
+            raise InvalidParameter("the index has no contexts; index it with --contexts, or expand by documents")
+        return fields
 
     def _examples(
         self, fields: Fields, seeds: Iterable[str], like: Iterable[str] = (), having: Iterable[str] = ()

@@ -5,7 +5,7 @@ What is looked up here belongs to one transaction: a cursor, and the snapshots t
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +16,7 @@ from setsearch.names import Kind
 from setsearch.postings import Ints
 from setsearch.scoring import Base, to_lattice
 from setsearch.snapshot import Snapshot
-
-Analyze = Callable[[str], Sequence[str] | Mapping[str, int]]
+from setsearch.text import Analyzer, words
 
 
 @dataclass(frozen=True)
@@ -30,11 +29,11 @@ class Field:
 
 @dataclass(frozen=True)
 class Fields:
-    """The fields of a reading; all have the same items. `analyze` turns text into names of features."""
+    """The fields of a reading; all have the same items. `analyzer` turns text into names of terms."""
 
     cursor: sqlite3.Cursor
     all: tuple[Field, ...]
-    analyze: Analyze
+    analyzer: Analyzer | None
 
     @property
     def first(self) -> Snapshot:
@@ -66,14 +65,17 @@ class Fields:
 
         return self.first.kept(("added", model, n_seeds, *(field.weight for field in self.all)), load)
 
+    def knows(self, name: str) -> bool:
+        """Whether a name is that of an item."""
+        return isinstance(name, str) and self._find(name) is not None
+
     def resolve(self, name: str) -> int:
         """The item that is meant: by id, by id as the analyzer writes it, by title if only one has it."""
         if not isinstance(name, str):
             raise InvalidParameter(f"an item is named by its id, a text, not by {name!r}")
-        for candidate in (name, *self._analyzed(name)):
-            id = self.first.find(self.cursor, candidate)
-            if id is not None:
-                return id
+        found = self._find(name)
+        if found is not None:
+            return found
         titled = self.items.titled(self.cursor, name)
         if len(titled) == 1:
             return titled[0][0]
@@ -85,9 +87,9 @@ class Fields:
 
     def counts_of(self, text: str) -> Mapping[str, int]:
         """The counted features of a text that the index does not hold; raises UnknownItem where it knows none."""
-        if not isinstance(text, str) or self.first.transposed or not self.first.relation.analyzer:
+        if not isinstance(text, str) or self.first.transposed or self.analyzer is None or len(self.all) > 1:
             raise InvalidParameter(f"a text is an example of documents, not of {self.items.name} (given: {text!r:.40})")
-        found = self.analyze(text)
+        found = self.analyzer(text)
         counts = found if isinstance(found, Mapping) else Counter(found)
         if not self.first.features.find(self.cursor, list(counts)):
             raise UnknownItem(f"the text {text!r:.60} has no word that the index knows; give another one")
@@ -98,7 +100,7 @@ class Fields:
         counts = {}
         for name in names:
             kind = self.first.features
-            forms = [name, *(self.analyze(name) if not self.first.transposed and self.first.relation.analyzer else ())]
+            forms = [name, *(self.analyzer(name) if self.analyzer and not self.first.transposed else ())]
             known = [form for form in forms if kind.find_one(self.cursor, form) is not None]
             if not known:
                 hint = kind.hint(self.cursor, name)
@@ -106,8 +108,21 @@ class Fields:
             counts[known[0]] = 1
         return counts
 
-    def _analyzed(self, name: str) -> Sequence[str]:
-        if not (self.first.transposed and self.first.relation.analyzer):
-            return ()
-        analyzed = list(self.analyze(name))
-        return analyzed if len(analyzed) == 1 and analyzed[0] != name else ()
+    def _find(self, name: str) -> int | None:
+        for candidate in self._forms(name):
+            id = self.first.find(self.cursor, candidate)
+            if id is not None:
+                return id
+        return None
+
+    def _forms(self, name: str) -> Iterator[str]:
+        """A name as it stands, and as the items are written: terms by the analyzer, words in lower case."""
+        yield name
+        if self.analyzer is None or not (self.first.transposed or self.first.relation.parent is not None):
+            return
+        forms = words(name)
+        if self.first.relation.parent is not None:
+            yield " ".join(forms)
+            yield from self.first.inflected(self.cursor, forms, self.analyzer.stem)
+        elif len(terms := list(self.analyzer(name))) == 1:
+            yield terms[0]

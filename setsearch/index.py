@@ -1,7 +1,8 @@
 """`Index`: what a database holds, how it is written, and its readings."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
 from types import TracebackType
@@ -9,19 +10,30 @@ from typing import Any
 
 from setsearch.audit import audit
 from setsearch.database import Database
-from setsearch.errors import InvalidItem, InvalidParameter, NoIndex, SetsearchError, UnknownReading
+from setsearch.errors import InvalidItem, InvalidParameter, NoIndex
 from setsearch.expansion import Reading
-from setsearch.fields import Analyze, Field, Fields
 from setsearch.names import storable
-from setsearch.profiles import DOCUMENTS, GROUPS, RATINGS, TERMS, Profile
-from setsearch.relation import Relation, create_relation, current_stamp, load_relations
-from setsearch.snapshot import Snapshot
+from setsearch.relation import Relation, create_relation, load_relations
+from setsearch.text import Analyzer
+from setsearch.views import TEXT, Views, default_reading, profile_of, readings_of
 from setsearch.writer import Item, Writer
 
-TEXT = ("documents", "terms")  # the relation of a text collection
+CONTEXTS = ("auto", "on", "off", "phrases")
 
 Features = str | Sequence[str] | Mapping[str, int]
 Writable = Item | tuple[str, Features] | tuple[str, Features, str | None]
+
+
+@dataclass(frozen=True)
+class TextSettings:
+    """How a text collection is made: its analyzer, and whether contexts of words are read: off, auto, on, phrases."""
+
+    analyzer: Analyzer = field(default_factory=Analyzer)
+    contexts: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.contexts not in CONTEXTS:
+            raise InvalidParameter(f"contexts is one of {', '.join(CONTEXTS)}, not {self.contexts!r}")
 
 
 class Index:
@@ -30,11 +42,11 @@ class Index:
     Every call that writes is one transaction. Reading is safe from several threads.
     """
 
-    def __init__(self, database: Database, analyze: Analyze, analyzer: str) -> None:
+    def __init__(self, database: Database, settings: TextSettings) -> None:
         self._database = database
-        self._analyze = analyze
-        self._analyzer = analyzer
-        self._snapshots: dict[str, Snapshot] = {}
+        self._settings = settings
+        self._analyzers: dict[str, Analyzer] = {settings.analyzer.spec: settings.analyzer}
+        self._views = Views(database, self._analyzer_of)
 
     def __enter__(self) -> "Index":
         return self
@@ -84,16 +96,16 @@ class Index:
 
         By default the terms of a text collection, else the items of the relation. Raises UnknownReading.
         """
+        name, relation = self._views.find(name)
+        contexts = name == relation.features.name and relation.contexts != "off"
+        return Reading(name, profile_of(relation, name), partial(self._views.open, name), contexts)
+
+    def refresh(self) -> None:
+        """Derive now what questions would otherwise derive when they need it: the contexts of words."""
         with self._database.read() as cursor:
-            relations = load_relations(cursor)
-        if name is None:
-            name = _default_reading(relations, str(self._database))
-        relation = _readings(relations).get(name)
-        if relation is None:
-            raise UnknownReading(
-                f"the index has no {name!r}; it has {', '.join(_readings(relations)) or 'nothing yet'}"
-            )
-        return Reading(name, profile_of(relation, name), partial(self._fields, name))
+            names = [relation.items.name for relation in load_relations(cursor)]
+        for name in names:
+            self._views.refresh(name)
 
     def info(self) -> dict[str, Any]:
         """What the index holds: readings with the counts of items, features and postings, revision, defaults."""
@@ -114,11 +126,11 @@ class Index:
             for relation in relations
             for kind, other in ((relation.items, relation.features), (relation.features, relation.items))
         ]
-        default = _default_reading(relations, str(self._database))
+        default = default_reading(relations, str(self._database))
         return {
             "readings": readings,
             "revision": sum(relation.revision for relation in relations),
-            "defaults": {"items": default} | profile_of(_readings(relations)[default], default).describe(),
+            "defaults": {"items": default} | profile_of(readings_of(relations)[default], default).describe(),
         }
 
     def check(self) -> list[str]:
@@ -133,11 +145,23 @@ class Index:
             relations = load_relations(cursor)
             relation = _find_relation(relations, names)
             if relation is None:
-                analyzer = self._analyzer if names in (None, TEXT) else None
-                relation = create_relation(cursor, *(names or TEXT), analyzer)
+                relation = self._create(cursor, *(names or TEXT))
             elif empty:
                 relation.clear(cursor)
             return Writer(cursor, relation, replace).write(map(partial(self._analyzed, relation), items))
+
+    def _create(self, cursor: sqlite3.Cursor, items: str, features: str) -> Relation:
+        if features != TEXT[1]:
+            return create_relation(cursor, items, features, None)
+        settings = self._settings
+        contexts = settings.contexts if items == TEXT[0] and settings.analyzer.function is None else "off"
+        return create_relation(cursor, items, features, settings.analyzer.spec, contexts)
+
+    def _analyzer_of(self, relation: Relation) -> Analyzer:
+        spec = relation.analyzer or ""
+        if spec not in self._analyzers:
+            self._analyzers[spec] = Analyzer.of(spec)
+        return self._analyzers[spec]
 
     def _analyzed(self, relation: Relation, given: Writable) -> Item:
         """The item with its text as features."""
@@ -150,59 +174,11 @@ class Index:
                     f"item {id!r} has a text, but {relation.items.name} x {relation.features.name} is not a text "
                     f"collection; give a list of {relation.features.name}"
                 )
-            return Item(id, self._analyze(features), *title)
+            text = features if relation.contexts != "off" else None
+            return Item(id, self._analyzer_of(relation)(features), title[0] if title else None, text)
         if isinstance(features, Mapping):
             return Item(id, {f: n for f, n in features.items() if not (isinstance(n, Integral) and n == 0)}, *title)
         return Item(id, features, *title)
-
-    @contextmanager
-    def _fields(self, name: str) -> Iterator[Fields]:
-        """A read transaction, and the fields of a reading that are valid in it."""
-        with self._database.read() as cursor:
-            snapshot = self._snapshots.get(name)
-            if snapshot is None or current_stamp(cursor, snapshot.relation.id) != snapshot.stamp:
-                relation = _readings(load_relations(cursor)).get(name)
-                if relation is None:
-                    raise UnknownReading(f"the index no longer has {name!r}")
-                self._snapshots[name] = snapshot = Snapshot(relation, transposed=relation.features.name == name)
-            yield Fields(cursor, (Field(snapshot),), self._analyze)
-        if snapshot.unsaved:
-            self._remember(snapshot)
-
-    def _remember(self, snapshot: Snapshot) -> None:
-        """Keep what was derived in our own file, if it can be written now: the next process starts faster."""
-        values, snapshot.unsaved = snapshot.unsaved, {}
-        if self._database.path is None:
-            return
-        aside = Database(self._database.path, timeout=0)
-        try:
-            with aside.write() as cursor:
-                snapshot.relation.remember(cursor, snapshot.items.name, values)
-        except SetsearchError:
-            pass  # locked or read-only: it will be derived again
-        finally:
-            aside.close()
-
-
-def _readings(relations: Sequence[Relation]) -> dict[str, Relation]:
-    """The names of all readings, each with its relation."""
-    return {kind.name: relation for relation in relations for kind in (relation.items, relation.features)}
-
-
-def profile_of(relation: Relation, name: str) -> Profile:
-    """The defaults of a reading."""
-    if relation.analyzer is None:
-        return RATINGS
-    if name == relation.features.name:
-        return TERMS
-    return DOCUMENTS if name == TEXT[0] else GROUPS
-
-
-def _default_reading(relations: Sequence[Relation], place: str) -> str:
-    if not relations:
-        raise NoIndex(f"{place} holds no setsearch index; `setsearch index {place} SOURCE` makes one")
-    first = relations[0]
-    return first.features.name if first.analyzer else first.items.name
 
 
 def _find_relation(relations: Sequence[Relation], names: tuple[str, str] | None) -> Relation | None:

@@ -125,6 +125,14 @@ class Lists:
         gone = np.setdiff1d(shrunk, merged.lists).tolist() if len(shrunk) else []
         return [list_ for list_ in gone if not self._exists(cursor, list_)]
 
+    def fill(self, cursor: sqlite3.Cursor, entries: Entries) -> None:
+        """Write entries, sorted by list and id, where there were none."""
+        self._insert(cursor, entries, np.zeros(len(entries.lists), np.int64))
+
+    def clear(self, cursor: sqlite3.Cursor) -> None:
+        """Delete all lists."""
+        cursor.execute(f"delete from setsearch_{self.table} where relation = ?", (self.relation,))
+
     def _heads(self, cursor: sqlite3.Cursor, lists: Ints) -> Ints:
         """(list, first, last, length) of every block of some lists: `(n_blocks, 4)`, in order."""
         (largest,) = cursor.execute(

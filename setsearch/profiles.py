@@ -28,7 +28,7 @@ class Profile:
         unknown = set(options) - set(ModelOptions.__annotations__)
         if unknown:
             raise TypeError(f"unknown option {min(unknown)!r}; there is {', '.join(ModelOptions.__annotations__)}")
-        given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
+        given: dict[str, Any] = {key: value for key, value in options.items() if value is not None and key != "by"}
         name = given.pop("model", self.model)
         for key in ("strength", "popularity"):
             if key in given and (isinstance(given[key], bool) or not hasattr(given[key], "__float__")):

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from setsearch.context_names import CONTEXT_KINDS, ContextKind
 from setsearch.errors import InvalidItem, NameTaken
 from setsearch.lists import Lists
 from setsearch.names import Kind
@@ -22,6 +23,9 @@ class Relation:
     analyzer: str | None
     revision: int
     stamp: int
+    parent: int | None = None  # the relation whose texts this one was read from
+    contexts: str = "off"  # whether contexts are read from its texts: off, auto, on, phrases
+    contexts_stamp: int | None = None  # of the content that they were read from
 
     @property
     def postings(self) -> Lists:
@@ -35,8 +39,9 @@ class Relation:
 
     def clear(self, cursor: sqlite3.Cursor) -> None:
         """Delete everything that the relation holds; the caller writes next, and so saves."""
-        for table in ("posting", "forward"):
-            cursor.execute(f"delete from setsearch_{table} where relation = ?", (self.id,))
+        for lists in (self.postings, self.forward):
+            lists.clear(cursor)
+        cursor.execute("delete from setsearch_text where relation = ?", (self.id,))
         for kind in (self.items, self.features):
             cursor.execute("delete from setsearch_name where kind = ?", (kind.id,))
             kind.size = kind.peak = 0
@@ -82,23 +87,53 @@ def current_stamp(cursor: sqlite3.Cursor, relation: int) -> int | None:
 
 
 def load_relations(cursor: sqlite3.Cursor) -> list[Relation]:
-    """All relations of a database."""
-    kinds = {row[0]: Kind(*row) for row in cursor.execute("select id, name, size, peak from setsearch_kind")}
-    rows = cursor.execute("select id, items, features, analyzer, revision, stamp from setsearch_relation order by id")
-    return [Relation(id, kinds[items], kinds[features], *rest) for id, items, features, *rest in rows.fetchall()]
+    """All relations that were given; not those that were derived from them."""
+    return _load(cursor, "parent is null")
 
 
-def create_relation(cursor: sqlite3.Cursor, items: str, features: str, analyzer: str | None) -> Relation:
+def load_derived(cursor: sqlite3.Cursor, parent: Relation) -> dict[str, Relation]:
+    """The relations that were derived from one, by the names of their features."""
+    return {relation.features.name: relation for relation in _load(cursor, f"parent = {parent.id}")}
+
+
+def _load(cursor: sqlite3.Cursor, which: str) -> list[Relation]:
+    kinds = {id: rest for id, *rest in cursor.execute("select id, name, size, peak from setsearch_kind")}
+    rows = cursor.execute(
+        "select id, items, features, analyzer, revision, stamp, parent, contexts, contexts_stamp "
+        f"from setsearch_relation where {which} order by id"
+    ).fetchall()
+    made: dict[int, Kind] = {}
+    relations = []
+    for id, items, features, *rest in rows:
+        for kind in (items, features):
+            if kind not in made:
+                name, size, peak = kinds[kind]
+                known = Kind(kind, name, size, peak)
+                made[kind] = ContextKind(kind, name, size, peak, id) if name in CONTEXT_KINDS else known
+        relations.append(Relation(id, made[items], made[features], *rest))
+    return relations
+
+
+def create_relation(
+    cursor: sqlite3.Cursor, items: str, features: str, analyzer: str | None, contexts: str = "off"
+) -> Relation:
     """A new, empty relation of two kinds of things that the database does not know yet."""
     if items == features:
         raise InvalidItem(f"items and features are both named {items!r}; give them two names")
     for name in (items, features):
         if cursor.execute("select 1 from setsearch_kind where name = ?", (name,)).fetchone():
             raise NameTaken(f"{name!r} already names something else in this index; use another name or database")
-    ids = []
-    for name in (items, features):
-        cursor.execute("insert into setsearch_kind (name) values (?)", (name,))
-        ids.append(cursor.lastrowid)
-    cursor.execute("insert into setsearch_relation (items, features, analyzer) values (?, ?, ?)", (*ids, analyzer))
+    ids = [create_kind(cursor, name) for name in (items, features)]
+    cursor.execute(
+        "insert into setsearch_relation (items, features, analyzer, contexts) values (?, ?, ?, ?)",
+        (*ids, analyzer, contexts),
+    )
     (found,) = [r for r in load_relations(cursor) if (r.items.name, r.features.name) == (items, features)]
     return found
+
+
+def create_kind(cursor: sqlite3.Cursor, name: str, size: int = 0) -> int:
+    """A new kind of things; its id."""
+    cursor.execute("insert into setsearch_kind (name, size, peak) values (?, ?, ?)", (name, size, size))
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid

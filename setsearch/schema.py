@@ -6,6 +6,8 @@ setsearch_relation    which kind has which: documents x terms; its revision, and
 setsearch_posting     feature -> items, in blocks (see postings.py)
 setsearch_forward     item -> features, the same entries read the other way
 setsearch_derived     what was computed from one stamp (bases, thresholds); may be deleted at any time
+setsearch_text        the texts of documents, from which contexts are read
+setsearch_set         saved sets of items, and setsearch_member who is in them
 """
 
 from sqlite_utils import Migrations
@@ -70,3 +72,35 @@ def m001_relations(db: Database) -> None:
         join setsearch_name n on n.kind = r.features and n.id = p.list
         group by p.relation, p.list
     """)
+
+
+@migrations()
+def m002_contexts(db: Database) -> None:
+    """Texts, and relations that are derived from those of a parent; saved sets."""
+    script = """
+        alter table setsearch_relation add column parent integer references setsearch_relation (id);
+        alter table setsearch_relation add column contexts text not null default 'off';
+        alter table setsearch_relation add column contexts_stamp integer;
+        create table setsearch_text (
+            relation integer not null, item integer not null, text blob not null,  -- UTF-8, zlib
+            primary key (relation, item)
+        ) strict, without rowid;
+        create table setsearch_set (
+            name text primary key, items text not null  -- what is ranked: documents, terms, ...
+        ) strict, without rowid;
+        create table setsearch_member (
+            name text not null references setsearch_set (name) on delete cascade, item text not null,
+            accepted integer not null,  -- 0: a negative example
+            primary key (name, item)
+        ) strict, without rowid;
+        drop view setsearch_frequency;
+        create view setsearch_frequency as
+        select k.name as kind, n.name as name, sum(p.length) as document_frequency, sum(p.total) as total
+        from setsearch_posting p join setsearch_relation r on r.id = p.relation and r.parent is null
+        join setsearch_kind k on k.id = r.features
+        join setsearch_name n on n.kind = r.features and n.id = p.list
+        group by p.relation, p.list;
+    """
+    for statement in script.split(";\n"):
+        if statement.strip():
+            db.execute(statement)

@@ -40,6 +40,7 @@ class Snapshot:
         self._frequencies: tuple[Ints, Ints] | None = None
         self._totals: Ints | None = None
         self._ranks: Ints | None = None
+        self._stems: dict[str, list[str]] | None = None
 
     @property
     def items(self) -> Kind:
@@ -69,6 +70,17 @@ class Snapshot:
             if id is not None and len(self._ids) < CACHED_NAMES:
                 self._ids[name] = id
         return id
+
+    def inflected(self, cursor: sqlite3.Cursor, words: Sequence[str], stem: Callable[[str], str]) -> list[str]:
+        """The items, of one or several words, that have the same stems as some words; the most frequent first."""
+        if self._stems is None:
+            totals = self.totals(cursor)
+            stems: dict[str, list[str]] = {}
+            names = self.items.describe(cursor, [*self.items.ids(cursor)])
+            for id in sorted(names, key=lambda id: -int(totals[id])):
+                stems.setdefault(" ".join(map(stem, names[id][0].split(" "))), []).append(names[id][0])
+            self._stems = stems
+        return self._stems.get(" ".join(map(stem, words)), [])
 
     def describe(self, cursor: sqlite3.Cursor, items: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(id as users know it, title) of items."""
@@ -216,9 +228,11 @@ class _Counts:
         self.totals = snapshot.totals(cursor)
 
     def sweep(self) -> Iterator[Entries]:
+        """All entries, some features at a time."""
         return self.postings.sweep(self.cursor)
 
     def read(self, features: Ints) -> Entries:
+        """The entries of some features, ascending."""
         return self.postings.read(self.cursor, features.tolist())
 
 

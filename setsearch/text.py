@@ -1,33 +1,111 @@
-"""From text to features: words, in lower case, as readers would write them."""
+"""From text to features: words in lower case; with a language their stems, and without its stop words if wished.
+
+What a collection was analysed with is stored with it as a short text, so that seeds are analysed in the same way.
+"""
 
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-ANALYZER = "words"  # stored with a collection, so that seeds are analysed as its documents were
+from setsearch.errors import InvalidParameter, UsageError
 
 LONG = 1 << 20  # characters; a longer text is counted piece by piece
+WORDS, FOREIGN = "words", "of the application"
+
+Analyze = Callable[[str], Sequence[str] | Mapping[str, int]]
 
 _words_of = re.compile(r"\w+").findall
 _gap = re.compile(r"\W")
 
 
+class Analyzer:
+    """Text to terms. `language` (english, german, ...) takes words to their Snowball stems; `stop_words` leaves out
+    those of the language; `function` is an analyzer of the application: a Whoosh one, or anything that makes words,
+    or tokens with a `text`, of a text.
+    """
+
+    def __init__(
+        self,
+        language: str | None = None,
+        stop_words: bool = False,
+        function: Callable[[str], Iterable[Any]] | None = None,
+    ) -> None:
+        if stop_words and language is None:
+            raise InvalidParameter("stop words are those of a language; name it too, such as english")
+        if function is not None and language is not None:
+            raise InvalidParameter("an analyzer of your own stems by itself: give the analyzer or the language")
+        self.function = function
+        self.language = language
+        self.spec = FOREIGN if function else " ".join(filter(None, [WORDS, language, "stop" if stop_words else None]))
+        self._terms = _Terms(language, stop_words) if language else None
+
+    @classmethod
+    def of(cls, spec: str) -> "Analyzer":
+        """The analyzer that a stored description means; raises UsageError for one of the application."""
+        if spec == FOREIGN:
+            raise UsageError(
+                "this collection was analysed by an analyzer of the application; open it with the same one "
+                "(setsearch.open(..., analyzer=...))"
+            )
+        _, *options = spec.split()
+        return cls(options[0] if options else None, "stop" in options[1:])
+
+    def __call__(self, text: str) -> list[str] | Counter[str]:
+        """The terms of a text in order; for a long one their counts, which need less memory."""
+        if self.function is not None:
+            return [getattr(token, "text", token) for token in self.function(text)]
+        if len(text) <= LONG:
+            return self._terms_of(words(text))
+        counts: Counter[str] = Counter()
+        for piece in _pieces(text):
+            counts.update(self._terms_of(words(piece)))
+        return counts
+
+    def _terms_of(self, forms: list[str]) -> list[str]:
+        return forms if self._terms is None else [term for term in map(self._terms.__getitem__, forms) if term]
+
+    def stem(self, form: str) -> str:
+        """The stem of a word, the word itself without a language."""
+        return form if self._terms is None else self._terms.stem(form)
+
+    def is_stop_word(self, form: str) -> bool:
+        """Whether a word is left out."""
+        return self._terms is not None and not self._terms[form]
+
+
+class _Terms(dict[str, str]):
+    """Words to terms, each computed once; empty for a stop word."""
+
+    def __init__(self, language: str, stop_words: bool) -> None:
+        import Stemmer
+
+        known = Stemmer.algorithms()
+        if language not in known:
+            raise InvalidParameter(f"there is no language {language!r}; there is {', '.join(known)}")
+        self.stem: Callable[[str], str] = Stemmer.Stemmer(language).stemWord
+        self.stop: frozenset[str] = frozenset()
+        if stop_words:
+            from stop_words import AVAILABLE_LANGUAGES, get_stop_words
+
+            if language not in AVAILABLE_LANGUAGES:
+                raise InvalidParameter(f"no stop words are known for {language!r}; leave --stop-words out")
+            self.stop = frozenset(get_stop_words(language))
+
+    def __missing__(self, form: str) -> str:
+        self[form] = term = "" if form in self.stop else self.stem(form)
+        return term
+
+
 def words(text: str) -> list[str]:
     """The words of a text in order: runs of letters, digits and underscores, composed (NFC), in lower case."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFC", text)
-    return _words_of(text.lower())
+    return _words_of(normal(text))
 
 
-def word_counts(text: str) -> list[str] | Counter[str]:
-    """The words of a text; for a long one their counts, which need less memory."""
-    if len(text) <= LONG:
-        return words(text)
-    counts: Counter[str] = Counter()
-    for piece in _pieces(text):
-        counts.update(words(piece))
-    return counts
+def normal(text: str) -> str:
+    """A text composed (NFC) and in lower case."""
+    return (text if text.isascii() else unicodedata.normalize("NFC", text)).lower()
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ from setsearch.lists import Entries
 from setsearch.names import storable
 from setsearch.postings import Ints, run_starts
 from setsearch.relation import Relation
+from setsearch.texts import pack
 
 BATCH = 2_000_000  # features that are gathered before they are written
 GATHERED = 3_000_000  # cells that are gathered before the posting lists are merged
@@ -20,11 +21,12 @@ LARGEST_COUNT = 2**31 - 1
 
 
 class Item(NamedTuple):
-    """What is indexed: a unique id, its features (repeated, or with counts), a title to show."""
+    """What is indexed: a unique id, its features (repeated, or with counts), a title to show, the text it was."""
 
     id: str
     features: Sequence[str] | Mapping[str, int]
     title: str | None = None
+    text: str | None = None
 
 
 class _Vocabulary(dict[str, int]):
@@ -41,13 +43,14 @@ class _Batch:
     def __init__(self) -> None:
         self.names: list[str] = []
         self.titles: list[str | None] = []
+        self.texts: list[bytes | None] = []
         self.lengths: list[int] = []
         self.places = array("i")
         self.counts: array[int] | None = None  # of the places, once an item came with counts
 
     def put(self, item: Item, vocabulary: _Vocabulary) -> None:
         """Take an item in."""
-        name, features, title = item
+        name, features, title, text = item
         before = len(self.places)
         counted = not isinstance(features, list) and isinstance(features, Mapping)
         if counted and self.counts is None:
@@ -62,6 +65,7 @@ class _Batch:
         self.lengths.append(length)
         self.names.append(name)
         self.titles.append(title)
+        self.texts.append(None if text is None else pack(text))
 
 
 class Writer:
@@ -102,6 +106,7 @@ class Writer:
         old = self.relation.forward.read(self.cursor, ids)
         self._change(Entries(old.lists, old.ids, np.zeros_like(old.counts)))
         kind.delete(self.cursor, ids)
+        self._forget_texts(ids)
         self._finish()
         return len(ids)
 
@@ -134,9 +139,25 @@ class Writer:
     def _write_batch(self, batch: _Batch) -> int:
         if batch.names:
             ids, old = self._item_ids(batch)
+            self._keep_texts(ids, batch)
             new = self._entries(ids, batch)
             self._change(_difference(self.relation.forward.read(self.cursor, old), new) if old else new)
         return len(batch.names)
+
+    def _keep_texts(self, ids: Ints, batch: _Batch) -> None:
+        """Store the texts that came, and forget those of items that came without."""
+        relation, pairs = self.relation.id, list(zip(ids.tolist(), batch.texts, strict=True))
+        self.cursor.executemany(
+            "insert or replace into setsearch_text (relation, item, text) values (?, ?, ?)",
+            [(relation, id, text) for id, text in pairs if text is not None],
+        )
+        self._forget_texts([id for id, text in pairs if text is None])
+
+    def _forget_texts(self, ids: Sequence[int]) -> None:
+        if self.relation.contexts != "off":
+            self.cursor.executemany(
+                "delete from setsearch_text where relation = ? and item = ?", [(self.relation.id, id) for id in ids]
+            )
 
     def _item_ids(self, batch: _Batch) -> tuple[Ints, list[int]]:
         """The ids of a batch, `(n_items,)`, and those of them that existed before."""
@@ -204,7 +225,7 @@ def _order_of(values: npt.NDArray[np.int32]) -> Ints:
 
 def _check(item: Item) -> None:
     """Refuse an item whose id, title or counts cannot be stored."""
-    name, features, title = item
+    name, features, title, _ = item
     if not storable(name):
         raise InvalidItem(f"an item has the id {name!r}; ids are text, not empty, without NUL and lone surrogates")
     if title is not None and not (isinstance(title, str) and (title == "" or storable(title))):

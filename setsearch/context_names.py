@@ -1,0 +1,52 @@
+"""The names of contexts: not stored one by one, but as the numbers that they are made of."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from setsearch.contexts import FIELDS, describe
+from setsearch.names import Kind
+from setsearch.postings import Ints
+
+CONTEXT_KINDS = {f"contexts {name}": name for name in FIELDS}
+_KEYS, _WORDS = "keys", "words"
+
+
+@dataclass
+class ContextKind(Kind):
+    """Contexts of one field of a derived relation; they can be shown, but not looked up by name."""
+
+    relation: int = 0
+    _loaded: tuple[Ints, dict[int, str]] | None = field(default=None, repr=False)
+
+    def find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
+        """None."""
+        return {}
+
+    def find_one(self, cursor: sqlite3.Cursor, name: str) -> int | None:
+        """None."""
+        return None
+
+    def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        """(context as people write it, None) of each id."""
+        if not ids:
+            return {}
+        if self._loaded is None:
+            stored = dict(
+                cursor.execute(
+                    "select name, value from setsearch_derived where relation = ? and reading = ''", (self.relation,)
+                )
+            )
+            words = {int(number): word for number, word in json.loads(stored[_WORDS]).items()}
+            self._loaded = np.frombuffer(stored[_KEYS], "<i8"), words
+        keys, words = self._loaded
+        own = CONTEXT_KINDS[self.name]
+        return {id: (describe(own, int(keys[id]), lambda number: words.get(number, "?")), None) for id in ids}
+
+
+def context_values(keys: Ints, words: dict[int, str]) -> dict[str, bytes]:
+    """What a derived relation remembers of its contexts."""
+    return {_KEYS: keys.astype("<i8").tobytes(), _WORDS: json.dumps(words, ensure_ascii=False).encode()}

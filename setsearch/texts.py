@@ -1,0 +1,34 @@
+"""The texts of documents as they are stored: compressed, one row each."""
+
+import sqlite3
+import zlib
+from collections.abc import Iterator
+
+from setsearch.errors import CorruptIndex
+from setsearch.relation import Relation
+
+
+def pack(text: str) -> bytes:
+    """A text as it is stored."""
+    return zlib.compress(text.encode("utf-8", "replace"), 1)
+
+
+def unpack(stored: bytes) -> str:
+    """The inverse of `pack`; raises CorruptIndex."""
+    try:
+        return zlib.decompress(stored).decode()
+    except (zlib.error, UnicodeDecodeError) as error:
+        raise CorruptIndex(f"a stored text is damaged ({error}); index the collection again") from error
+
+
+def read_texts(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[tuple[int, str]]:
+    """(id, text) of the documents, in the order of their names, so that nothing depends on the order of writing."""
+    own = cursor.connection.cursor()
+    own.row_factory = None
+    rows = own.execute(
+        "select n.id, t.text from setsearch_name n join setsearch_text t on t.relation = ? and t.item = n.id "
+        "where n.kind = ? order by n.name",
+        (relation.id, relation.items.id),
+    )
+    for id, text in rows:
+        yield id, unpack(text)

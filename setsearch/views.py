@@ -1,0 +1,157 @@
+"""Which fields answer a question: readings of the relations that were given, and words by their contexts."""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from setsearch.database import Database
+from setsearch.errors import LockedDatabase, NoIndex, ReadOnlyDatabase, SetsearchError, UnknownReading
+from setsearch.fields import Field, Fields
+from setsearch.profiles import DOCUMENTS, GROUPS, RATINGS, TERMS, Profile
+from setsearch.relation import Relation, current_stamp, load_derived, load_relations
+from setsearch.snapshot import Snapshot
+from setsearch.text import Analyzer
+from setsearch.wordspace import WEIGHTS, build, worthwhile
+
+TEXT = ("documents", "terms")  # the relation of a text collection
+ATTEMPTS = 5  # to find the contexts as new as the texts while others write
+BY = {
+    "documents": (),
+    "contexts": ("contexts win2", "contexts skip", "contexts lists"),
+    "both": ("contexts win2", "contexts skip", "contexts lists", "documents"),
+}
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A reading at one stamp of its relation; within a transaction, with `cursor`, it can be asked."""
+
+    relation: Relation
+    name: str
+    analyzer: Analyzer | None
+    contexts: bool  # whether the collection is one to have contexts
+    kept: dict[str, tuple[Field, ...]] = field(default_factory=dict)
+    cursor: sqlite3.Cursor | None = None
+
+    @property
+    def fresh(self) -> bool:
+        """Whether contexts, if they are wanted, are those of the present texts."""
+        return not self.contexts or self.relation.contexts_stamp == self.relation.stamp
+
+    def snapshots(self) -> list[Snapshot]:
+        """All that were asked."""
+        return [field.snapshot for fields in self.kept.values() for field in fields]
+
+    def fields(self, by: str) -> Fields | None:
+        """The fields that `by` names; None where there are no contexts."""
+        assert self.cursor is not None
+        if by not in self.kept:
+            self.kept[by] = self._load(self.cursor, by)
+        return Fields(self.cursor, self.kept[by], self.analyzer) if self.kept[by] else None
+
+    def _load(self, cursor: sqlite3.Cursor, by: str) -> tuple[Field, ...]:
+        if by == "documents":
+            return (Field(Snapshot(self.relation, transposed=self.relation.features.name == self.name)),)
+        derived = load_derived(cursor, self.relation) if self.contexts else {}
+        shared = {field.snapshot.relation.features.name: field for fields in self.kept.values() for field in fields}
+        return tuple(
+            shared.get(kind) or Field(Snapshot(derived[kind], False), WEIGHTS[kind.removeprefix("contexts ")])
+            for kind in BY[by]
+            if kind in derived
+        )
+
+
+class Views:
+    """The readings of a database. Threads may share it."""
+
+    def __init__(self, database: Database, analyzer_of: Callable[[Relation], Analyzer]) -> None:
+        self._database = database
+        self._analyzer_of = analyzer_of
+        self._kept: dict[str, Opened] = {}
+
+    def find(self, name: str | None) -> tuple[str, Relation]:
+        """A reading by the name of what it ranks, the default one for None; raises UnknownReading."""
+        with self._database.read() as cursor:
+            relations = load_relations(cursor)
+        name = default_reading(relations, str(self._database)) if name is None else name
+        known = readings_of(relations)
+        if name not in known:
+            raise UnknownReading(f"the index has no {name!r}; it has {', '.join(known) or 'nothing yet'}")
+        return name, known[name]
+
+    @contextmanager
+    def open(self, name: str, contexts: bool) -> Iterator["Opened"]:
+        """A read transaction in which a reading can be asked; with `contexts`, these are as new as the texts."""
+        opened = None
+        for _ in range(ATTEMPTS):
+            with self._database.read() as cursor:
+                opened = self._opened(cursor, name)
+                if not contexts or opened.fresh:
+                    yield opened
+                    break
+            try:
+                self.refresh(name)
+            except (LockedDatabase, ReadOnlyDatabase) as error:
+                raise type(error)(
+                    f"the contexts of {name} are older than their texts, and cannot be read again now ({error}); "
+                    "expand by documents, or later"
+                ) from error
+        else:
+            raise LockedDatabase(f"{self._database} is written to so often that contexts are never up to date")
+        for snapshot in opened.snapshots():
+            if snapshot.unsaved:
+                self._remember(snapshot)
+
+    def refresh(self, name: str) -> None:
+        """Read the contexts of a collection again if it has changed."""
+        with self._database.write() as cursor:
+            relation = readings_of(load_relations(cursor)).get(name)
+            if relation is not None and relation.contexts_stamp != relation.stamp:
+                build(cursor, relation, self._analyzer_of(relation))
+
+    def _opened(self, cursor: sqlite3.Cursor, name: str) -> "Opened":
+        known = self._kept.get(name)
+        if known is None or current_stamp(cursor, known.relation.id) != known.relation.stamp or not known.fresh:
+            relation = readings_of(load_relations(cursor)).get(name)
+            if relation is None:
+                raise UnknownReading(f"the index no longer has {name!r}")
+            analyzer = self._analyzer_of(relation) if relation.analyzer else None
+            self._kept[name] = known = Opened(relation, name, analyzer, worthwhile(cursor, relation))
+        return replace(known, cursor=cursor)
+
+    def _remember(self, snapshot: Snapshot) -> None:
+        """Keep what was derived in our own file, if it can be written now: the next process starts faster."""
+        values, snapshot.unsaved = snapshot.unsaved, {}
+        if self._database.path is None:
+            return
+        aside = Database(self._database.path, timeout=0)
+        try:
+            with aside.write() as cursor:
+                snapshot.relation.remember(cursor, snapshot.items.name, values)
+        except SetsearchError:
+            pass  # locked or read-only: it will be derived again
+        finally:
+            aside.close()
+
+
+def readings_of(relations: Sequence[Relation]) -> dict[str, Relation]:
+    """The names of all readings, each with its relation."""
+    return {kind.name: relation for relation in relations for kind in (relation.items, relation.features)}
+
+
+def profile_of(relation: Relation, name: str) -> Profile:
+    """The defaults of a reading."""
+    if relation.analyzer is None:
+        return RATINGS
+    if name == relation.features.name:
+        return TERMS
+    return DOCUMENTS if name == TEXT[0] else GROUPS
+
+
+def default_reading(relations: Sequence[Relation], place: str) -> str:
+    """The terms of a text collection, else the items of the first relation."""
+    if not relations:
+        raise NoIndex(f"{place} holds no setsearch index; `setsearch index {place} SOURCE` makes one")
+    first = relations[0]
+    return first.features.name if first.analyzer else first.items.name

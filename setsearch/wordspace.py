@@ -1,0 +1,114 @@
+"""Words as items: relations of words and their contexts, derived from the texts of a collection in one pass.
+
+They belong to one content. A write leaves them behind; the next question that needs them derives them again, from
+scratch, so that after any adding, updating and deleting they are what they would be in a fresh index.
+"""
+
+import math
+import sqlite3
+
+import numpy as np
+
+from setsearch.context_names import context_values
+from setsearch.contexts import FIELDS, documents_of, field_of, words_of
+from setsearch.lists import Entries
+from setsearch.postings import Ints
+from setsearch.relation import Relation, create_kind, load_derived
+from setsearch.stream import FIRST_WORD, TOO_FREQUENT, Stream, merge_phrases, read_stream
+from setsearch.text import Analyzer
+from setsearch.texts import read_texts
+
+SMALLEST, LARGEST = 50_000, 25_000_000  # words of a collection whose contexts are read without being asked for
+MOST_FREQUENT_NEEDED = 20
+ITEMS = "terms in context"
+DOCUMENTS = "documents"
+WEIGHTS = {"win2": 1.0, "skip": 1.0, "lists": 0.3, DOCUMENTS: 0.3}  # of the fields in the score
+
+
+def worthwhile(cursor: sqlite3.Cursor, relation: Relation) -> bool:
+    """Whether contexts are to be read from a collection: it says so, or it is neither small nor too large."""
+    if relation.contexts != "auto":
+        return relation.contexts != "off"
+    row = cursor.execute("select sum(total) from setsearch_forward where relation = ?", (relation.id,)).fetchone()
+    return SMALLEST <= (row[0] or 0) <= LARGEST
+
+
+def least_count(n_tokens: int) -> int:
+    """How often a word must occur to be an item: 20 times in a million words, fewer in less."""
+    return max(2, min(MOST_FREQUENT_NEEDED, math.isqrt(n_tokens) // 50))
+
+
+def build(cursor: sqlite3.Cursor, relation: Relation, analyzer: Analyzer) -> None:
+    """Derive the relations of words and contexts from the texts as they are now; nothing is committed here."""
+    clear(cursor, relation)
+    if worthwhile(cursor, relation):
+        stream = read_stream(read_texts(cursor, relation))
+        if relation.contexts == "phrases":
+            stream = merge_phrases(stream)
+        item_of, items = _choose_items(stream, analyzer)
+        words = _create_items(cursor, items)
+        for name in FIELDS:
+            field = field_of(name, stream, item_of)
+            used = {number: stream.names[number] for number in words_of(field.keys).tolist()}
+            kind = create_kind(cursor, f"contexts {name}", len(field.keys))
+            made = _create(cursor, relation, words, kind, f"contexts {name}")
+            _fill(cursor, made, field.cells)
+            made.remember(cursor, "", context_values(field.keys, used))
+        made = _create(cursor, relation, words, relation.items.id, relation.items.name)
+        _fill(cursor, made, documents_of(stream, item_of))
+    cursor.execute("update setsearch_relation set contexts_stamp = stamp where id = ?", (relation.id,))
+
+
+def clear(cursor: sqlite3.Cursor, relation: Relation) -> None:
+    """Delete what was derived."""
+    for derived in load_derived(cursor, relation).values():
+        for lists in (derived.postings, derived.forward):
+            lists.clear(cursor)
+        cursor.execute("delete from setsearch_derived where relation = ?", (derived.id,))
+        cursor.execute("delete from setsearch_relation where id = ?", (derived.id,))
+        for kind in (derived.items, derived.features):
+            if kind.id != relation.items.id:
+                cursor.execute("delete from setsearch_name where kind = ?", (kind.id,))
+                cursor.execute("delete from setsearch_kind where id = ?", (kind.id,))
+
+
+def _choose_items(stream: Stream, analyzer: Analyzer) -> tuple[Ints, list[str]]:
+    """Which words are items: `(n_words,)` ids in the order of names, -1 for none; and their names."""
+    counts, n_tokens = stream.counts, len(stream.tokens)
+    enough = (counts >= least_count(n_tokens)) & (counts <= n_tokens * TOO_FREQUENT)
+    chosen = [
+        number
+        for number in range(FIRST_WORD, len(stream.names))
+        if enough[number]
+        and any(map(str.isalpha, stream.names[number]))
+        and not analyzer.is_stop_word(stream.names[number])
+    ]
+    chosen.sort(key=stream.names.__getitem__)
+    item_of = np.full(len(stream.names), -1, np.int64)
+    item_of[chosen] = np.arange(len(chosen))
+    return item_of, [stream.names[number] for number in chosen]
+
+
+def _create_items(cursor: sqlite3.Cursor, names: list[str]) -> int:
+    kind = create_kind(cursor, ITEMS, len(names))
+    cursor.executemany(
+        "insert into setsearch_name (kind, id, name) values (?, ?, ?)",
+        [(kind, id, name) for id, name in enumerate(names)],
+    )
+    return kind
+
+
+def _create(cursor: sqlite3.Cursor, parent: Relation, items: int, features: int, name: str) -> Relation:
+    cursor.execute(
+        "insert into setsearch_relation (items, features, parent) values (?, ?, ?)", (items, features, parent.id)
+    )
+    made = load_derived(cursor, parent)[name]
+    made.save(cursor)
+    return made
+
+
+def _fill(cursor: sqlite3.Cursor, relation: Relation, cells: Entries) -> None:
+    """Write (feature, item, count), sorted, in both directions."""
+    relation.postings.fill(cursor, cells)
+    order = np.argsort(cells.ids, kind="stable")
+    relation.forward.fill(cursor, Entries(cells.ids[order], cells.lists[order], cells.counts[order]))
