@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from setsearch.expansion import Reading
     from setsearch.hits import Contribution, Explanation, Hit, SetFeature
     from setsearch.index import Index
+    from setsearch.sets import ItemSet
     from setsearch.writer import Item
 
 __version__ = "0.1.0"
@@ -30,6 +31,7 @@ __all__ = [
     "Hit",
     "Index",
     "Item",
+    "ItemSet",
     "Reading",
     "SetFeature",
     "SetsearchError",
@@ -37,7 +39,7 @@ __all__ = [
     "open",
 ]
 
-_HOMES = {"Index": "index", "Item": "writer", "Reading": "expansion"}  # all others live in hits
+_HOMES = {"Index": "index", "Item": "writer", "ItemSet": "sets", "Reading": "expansion"}  # all others live in hits
 
 
 def open(

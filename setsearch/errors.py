@@ -8,7 +8,7 @@
     |   |-- NoIndex             a database without a setsearch index in it
     |   `-- CorruptIndex        stored lists that contradict themselves
     |-- QueryError              the question
-    |   `-- UnknownReading, UnknownItem, AmbiguousItem, NoSeeds, NothingToRank
+    |   `-- UnknownReading, UnknownItem, UnknownSet, AmbiguousItem, NoSeeds, NothingToRank
     |-- ItemError               an item that is to be written
     |   `-- InvalidItem, DuplicateItem, NameTaken
     `-- SourceError             a file, a folder or a table that is to be read
@@ -79,6 +79,10 @@ class UnknownItem(QueryError, LookupError):
 
 class AmbiguousItem(QueryError, LookupError):
     """Several items have this title."""
+
+
+class UnknownSet(QueryError, LookupError):
+    """No saved set has this name."""
 
 
 class NoSeeds(QueryError):

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
@@ -17,23 +16,10 @@ from setsearch.postings import Ints
 from setsearch.profiles import Profile
 from setsearch.scoring import best
 from setsearch.views import BY, Opened
+from setsearch.wanted import Wanted, parse_wanted, several, whole
 from setsearch.weighing import Examples, Weighed, weigh
 
 GAMMA = 0.1  # what the weights of negative examples are multiplied by before they are taken away
-ALL = 1 << 62
-CUTS = (None, "mark", "keep")
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """What of an expanded set is wanted."""
-
-    k: int
-    exclude: list[str]
-    gamma: float | None
-    keep_seeds: bool
-    explain: bool
-    cut: str | None
 
 
 class Reading:
@@ -78,8 +64,8 @@ class Reading:
 
         Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
         """
-        wanted = _wanted(k, exclude, gamma, keep_seeds, explain, cut)
-        names = _several(seeds, "seeds")
+        wanted = parse_wanted(k, exclude, gamma, keep_seeds, explain, cut)
+        names = several(seeds, "seeds")
         with self._asked(options) as opened:
             fields = self._choose(opened, options, [*names, *wanted.exclude])
             return self._expand(fields, self._examples(fields, names, like, having), wanted, options)
@@ -100,12 +86,12 @@ class Reading:
 
         Raises as `expand` does; the message says which set it was, counted from 1.
         """
-        wanted = _wanted(k, exclude, gamma, keep_seeds, explain, cut)
+        wanted = parse_wanted(k, exclude, gamma, keep_seeds, explain, cut)
         results = []
         with self._asked(options) as opened:
             for number, seeds in enumerate(seed_sets, 1):
                 try:
-                    names = _several(seeds, "seeds")
+                    names = several(seeds, "seeds")
                     fields = self._choose(opened, options, [*names, *wanted.exclude])
                     results.append(self._expand(fields, self._examples(fields, names), wanted, options))
                 except SetsearchError as error:
@@ -114,7 +100,7 @@ class Reading:
 
     def explain(self, seeds: Iterable[str], item: str, **options: Unpack[ModelOptions]) -> Explanation:
         """The parts that sum to the score of one item, its features by weight. Raises as `expand` does."""
-        names = _several(seeds, "seeds")
+        names = several(seeds, "seeds")
         with self._asked(options) as opened:
             fields = self._choose(opened, options, [*names, item])
             weighed = weigh(fields, self._examples(fields, names), self.profile.make(options))
@@ -127,7 +113,7 @@ class Reading:
 
     def features(self, seeds: Iterable[str], k: int = 10, **options: Unpack[ModelOptions]) -> list[SetFeature]:
         """The k features that define the set, by weight (table 4 of the paper). Raises as `expand` does."""
-        k, seeds = _whole(k), _several(seeds, "seeds")
+        k, seeds = whole(k), several(seeds, "seeds")
         rows = []
         with self._asked(options) as opened:
             fields = self._choose(opened, options, seeds)
@@ -171,6 +157,26 @@ class Reading:
             entries = fields.first.forward.read(fields.cursor, [fields.resolve(item)])
             return _named(fields, fields.first.features, entries.ids, entries.counts)
 
+    def find(self, name: str) -> str:
+        """An item as the index names it; raises UnknownItem, AmbiguousItem."""
+        with self._plain() as fields:
+            id = fields.resolve(name)
+            return fields.describe([id])[id][0]
+
+    def without_context(self, names: list[str], **options: Unpack[ModelOptions]) -> list[str]:
+        """The names for whose sake a question is asked of documents instead of contexts; none where it is not."""
+        if not self._contexts or self._ways(options)[0] != "both" or options.get("by"):
+            return []
+        with self._asked(options) as opened:
+            fields = opened.fields("both")
+            return [] if fields is None else [name for name in names if not fields.knows(name)]
+
+    @contextmanager
+    def fields(self, **options: Unpack[ModelOptions]) -> Iterator[Fields]:
+        """One consistent view of what questions with these options are asked of: for measuring."""
+        with self._asked(options) as opened:
+            yield self._choose(opened, options, [])
+
     @contextmanager
     def _plain(self) -> Iterator[Fields]:
         """The relation as it was given."""
@@ -207,15 +213,15 @@ class Reading:
         self, fields: Fields, seeds: Iterable[str], like: Iterable[str] = (), having: Iterable[str] = ()
     ) -> Examples:
         """The examples as the index knows them; raises NoSeeds."""
-        ids = list(dict.fromkeys(fields.resolve(name) for name in _several(seeds, "seeds")))
-        texts = [fields.counts_of(text) for text in _several(like, "like")]
-        having = _several(having, "having")
+        ids = list(dict.fromkeys(fields.resolve(name) for name in several(seeds, "seeds")))
+        texts = [fields.counts_of(text) for text in several(like, "like")]
+        having = several(having, "having")
         texts += [fields.features_named(having)] if having else []
         if not ids and not texts:
             raise NoSeeds(f"no seeds; give at least one of the {fields.items.size} {fields.items.name}")
         return Examples(ids, texts)
 
-    def _expand(self, fields: Fields, examples: Examples, wanted: _Wanted, options: ModelOptions) -> list[Hit]:
+    def _expand(self, fields: Fields, examples: Examples, wanted: Wanted, options: ModelOptions) -> list[Hit]:
         model = self.profile.make(options)
         weighed = weigh(fields, examples, model)
         without = [fields.resolve(name) for name in wanted.exclude]
@@ -232,7 +238,7 @@ class Reading:
             )
         scores = scores + weighed.constant
         belongs = [None] * len(ids)
-        if wanted.cut:
+        if wanted.cut == "keep" or (wanted.cut and isinstance(model, Lift)):
             above = scores > threshold(fields, weighed, scores[:LEADERS], self.profile)
             kept = above if wanted.cut == "keep" else np.ones(len(ids), bool)
             ids, scores, belongs = ids[kept], scores[kept], above[kept].tolist()
@@ -269,30 +275,6 @@ def _reasons(fields: Fields, weighed: Weighed, items: list[int]) -> dict[int, tu
         )
         for item, parts in found.items()
     }
-
-
-def _wanted(
-    k: int | None, exclude: Iterable[str], gamma: float | None, keep_seeds: bool, explain: bool, cut: str | None
-) -> _Wanted:
-    if cut not in CUTS:
-        raise InvalidParameter(f"cut is 'mark' or 'keep', not {cut!r}")
-    if k is None and cut != "keep":
-        raise InvalidParameter("k = None is for cut = 'keep': all that belong")
-    if gamma is not None and not 0 <= gamma <= 1:
-        raise InvalidParameter(f"gamma must lie from 0 to 1, not {gamma!r}")
-    return _Wanted(ALL if k is None else _whole(k), _several(exclude, "exclude"), gamma, keep_seeds, explain, cut)
-
-
-def _whole(k: int) -> int:
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-        raise InvalidParameter(f"k must be a whole number from 1 on, not {k!r}")
-    return int(k)
-
-
-def _several(names: Iterable[str], what: str) -> list[str]:
-    if isinstance(names, str):
-        raise InvalidParameter(f"{what} is a list of ids, not the one text {names!r}; write [{names!r}]")
-    return list(names)
 
 
 def _named(fields: Fields, kind: Kind, ids: Ints, counts: Ints) -> dict[str, int]:

@@ -13,7 +13,8 @@ from setsearch.database import Database
 from setsearch.errors import InvalidItem, InvalidParameter, NoIndex
 from setsearch.expansion import Reading
 from setsearch.names import storable
-from setsearch.relation import Relation, create_relation, load_relations
+from setsearch.relation import Relation, create_relation, load_derived, load_relations
+from setsearch.sets import ItemSet, delete_set, load_set, set_names
 from setsearch.text import Analyzer
 from setsearch.views import TEXT, Views, default_reading, profile_of, readings_of
 from setsearch.writer import Item, Writer
@@ -100,10 +101,22 @@ class Index:
         contexts = name == relation.features.name and relation.contexts != "off"
         return Reading(name, profile_of(relation, name), partial(self._views.open, name), contexts)
 
+    def set(self, name: str, items: str | None = None) -> ItemSet:
+        """The set that was saved under a name, or a new one of `items` (default as in `items()`)."""
+        return load_set(name, items, self._database, self.items)
+
+    def sets(self) -> dict[str, str]:
+        """The names of the saved sets, each with what it ranks."""
+        return set_names(self._database)
+
+    def delete_set(self, name: str) -> None:
+        """Forget a saved set; raises UnknownSet."""
+        delete_set(self._database, name)
+
     def refresh(self) -> None:
         """Derive now what questions would otherwise derive when they need it: the contexts of words."""
         with self._database.read() as cursor:
-            names = [relation.items.name for relation in load_relations(cursor)]
+            names = [r.items.name for r in load_relations(cursor) if r.contexts != "off"]
         for name in names:
             self._views.refresh(name)
 
@@ -130,8 +143,21 @@ class Index:
         return {
             "readings": readings,
             "revision": sum(relation.revision for relation in relations),
+            "contexts": self._context_info(),
             "defaults": {"items": default} | profile_of(readings_of(relations)[default], default).describe(),
         }
+
+    def _context_info(self) -> dict[str, Any]:
+        """How many words have contexts; empty where none have."""
+        with self._database.read() as cursor:
+            for relation in load_relations(cursor):
+                derived = load_derived(cursor, relation)
+                if derived:
+                    words = next(iter(derived.values())).items
+                    sizes = {r.features.name.split()[-1]: r.features.size for r in derived.values()}
+                    fresh = relation.contexts_stamp == relation.stamp
+                    return {"terms": words.size, "up_to_date": fresh, "phrases": relation.contexts == "phrases"} | sizes
+        return {}
 
     def check(self) -> list[str]:
         """What is wrong with the stored lists and statistics, one line each; nothing in a sound index."""

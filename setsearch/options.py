@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from setsearch.errors import UsageError
+
 if TYPE_CHECKING:
     from setsearch.hits import ModelOptions
     from setsearch.sources import Columns
@@ -30,9 +32,24 @@ def scoring(
         float | None,
         typer.Option(metavar="P", help="How far items with many features may be ahead, 0 to 1 (lift).", min=0, max=1),
     ] = None,
+    by: Annotated[str | None, typer.Option(metavar="WHAT", help="Terms by their contexts, documents, or both.")] = None,
 ) -> "ModelOptions":
     """How to score."""
-    return {"model": model, "strength": strength, "binarize": binarize, "popularity": popularity}
+    return {"model": model, "strength": strength, "binarize": binarize, "popularity": popularity, "by": by}
+
+
+def more_examples(
+    *,
+    like: Annotated[
+        list[str] | None, typer.Option(metavar="FILE|TEXT", help="A text as an example of documents; repeat for more.")
+    ] = None,
+    having: Annotated[
+        list[str] | None, typer.Option(metavar="FEATURE", help="What an example has; several are had together.")
+    ] = None,
+    set: Annotated[str | None, typer.Option(metavar="NAME", help="The examples of a saved set.")] = None,
+) -> dict[str, Any]:
+    """Examples that are no items."""
+    return {"like": like or [], "having": having or [], "set": set}
 
 
 def wanting(
@@ -55,7 +72,7 @@ def wanting(
         "gamma": gamma,
         "keep_seeds": keep_seeds,
         "explain": explain,
-        "cut": "keep" if cut else None,
+        "cut": "keep" if cut else "mark",
     }
 
 
@@ -67,11 +84,32 @@ def columns_of(
     items: Annotated[str | None, typer.Option(metavar="COL", help="A relation: column with the items.")] = None,
     features: Annotated[str | None, typer.Option(metavar="COL", help="A relation: column with the features.")] = None,
     count: Annotated[str | None, typer.Option(metavar="COL", help="A relation: column with counts.")] = None,
+    group_by: Annotated[
+        str | None, typer.Option(metavar="COL", help="Texts of the same COL, such as an author, as one item.")
+    ] = None,
 ) -> "Columns":
     """Which columns of the input are what."""
     from setsearch.sources import Columns
 
-    return Columns(id, tuple(text or ["text"]), title, items, features, count)
+    return Columns(id, tuple(text or ["text"]), title, items, features, count, group_by)
+
+
+def text_settings(
+    *,
+    language: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Take words to their stems: english, german, ...")
+    ] = None,
+    stop_words: Annotated[bool, typer.Option("--stop-words", help="Leave out the language's stop words.")] = False,
+    contexts: Annotated[
+        bool | None, typer.Option("--contexts/--no-contexts", help="Read in which contexts words stand.")
+    ] = None,
+    phrases: Annotated[bool, typer.Option("--phrases", help="Contexts, with phrases such as New York.")] = False,
+) -> dict[str, Any]:
+    """How a text collection is made."""
+    if phrases and contexts is False:
+        raise UsageError("--phrases are items in contexts; leave --no-contexts out")
+    chosen = "phrases" if phrases else {None: "auto", True: "on", False: "off"}[contexts]
+    return {"language": language, "stop_words": stop_words, "contexts": chosen}
 
 
 def options(**groups: Callable[..., Any]) -> Callable[[Command], Command]:

@@ -31,6 +31,11 @@ def printer(
     return print_table if sys.stdout.isatty() else print_json
 
 
+def say(message: str) -> None:
+    """A message for people, on stderr."""
+    print(message.encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
+
+
 def says_more(title: str | None, name: str) -> bool:
     """Whether a title tells a reader something that the name does not."""
     return title is not None and title not in name
@@ -83,6 +88,8 @@ def print_table(rows: list[Row]) -> None:
 
 def _cell(value: Any, number: str = "{!r}") -> str:
     """A value as one line of text."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float):
         return number.format(value)
     if isinstance(value, list):

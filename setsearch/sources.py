@@ -30,14 +30,19 @@ class Columns:
     items: str | None = None
     features: str | None = None
     count: str | None = None
+    group_by: str | None = None
 
     @property
-    def relation(self) -> tuple[str, str] | None:
-        """(items, features), or None for documents."""
+    def relation(self) -> tuple[str, str]:
+        """(items, features)."""
+        if self.group_by is not None:
+            if self.items or self.features or self.count:
+                raise UsageError("--group-by is for texts; leave --items, --features and --count out")
+            return self.group_by, "terms"
         if self.items is None or self.features is None:
             if self.items or self.features or self.count:
                 raise UsageError("a relation needs both --items COL and --features COL")
-            return None
+            return "documents", "terms"
         return self.items, self.features
 
 
@@ -58,6 +63,25 @@ def read_seed_sets(source: str) -> list[list[str]]:
     return sets
 
 
+def read_sets(source: str) -> dict[str, list[str]]:
+    """Named sets: a JSON object of arrays of items, or CSV with the columns set and item; `-` for JSON on stdin."""
+    if kind_of(Path(source)) in (".csv", ".tsv"):
+        found: dict[str, list[str]] = {}
+        for where, row in RowReader().read(source):
+            for name in ("set", "item"):
+                _require(where, row, name)
+            found.setdefault(row["set"], []).append(row["item"])
+        return found
+    with nullcontext(sys.stdin.buffer) if source == STDIN else open_file(Path(source)) as file:
+        try:
+            sets = json.loads(file.read())
+        except (ValueError, RecursionError) as error:
+            raise SourceError(f"{source}: broken JSON ({error})") from error
+    if not isinstance(sets, dict) or not all(isinstance(own, list) for own in sets.values()):
+        raise SourceError(f'{source} is not a JSON object of arrays such as {{"cats": ["lion", "tiger"]}}')
+    return {name: [str(item) for item in own] for name, own in sets.items()}
+
+
 @dataclass(frozen=True)
 class Reader:
     """Reads sources: rows as `columns` says, and texts."""
@@ -69,7 +93,13 @@ class Reader:
         """All items of all sources; raises SourceError where there are none, or where one cannot be read."""
         paths = list(sources)
         found = False
-        items = self._relation_items(paths) if self.columns.relation else self._documents(paths)
+        relation = self.columns.relation
+        if self.columns.group_by is not None:
+            items = self._groups(paths)
+        elif relation == (self.columns.items, self.columns.features):
+            items = self._relation_items(paths)
+        else:
+            items = self._documents(paths)
         for item in items:
             found = True
             yield item
@@ -132,6 +162,27 @@ class Reader:
         title = values.get(columns.title or "title")
         text = "\n".join(_text(where, name, values[name]) for name in columns.text)
         return _name(where, columns.id, values[columns.id]), text, None if title is None else str(title)
+
+    def _groups(self, paths: list[str]) -> Iterator[Given]:
+        """The texts of each group, one behind the other; gathered in a temporary file."""
+        stage = sqlite3.connect("")
+        try:
+            stage.execute("create table part (name text, text text)")
+            rows = (self._part(row) for path in paths or [""] for row in self.rows.read(path))
+            stage.executemany("insert into part values (?, ?)", rows)
+            parts = stage.execute("select name, text from part order by name, rowid")
+            for name, group in groupby(parts, key=lambda part: part[0]):
+                yield name, "\n".join(text for _, text in group), None
+        finally:
+            stage.close()
+
+    def _part(self, row: Row) -> tuple[str, str]:
+        where, values = row
+        group = self.columns.group_by or ""
+        for name in (group, *self.columns.text):
+            _require(where, values, name)
+        text = "\n".join(_text(where, name, values[name]) for name in self.columns.text)
+        return _name(where, group, values[group]), text
 
     def _relation_items(self, paths: list[str]) -> Iterator[Given]:
         """Rows, grouped by item in a temporary file: a relation may be larger than memory, and in any order."""

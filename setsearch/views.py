@@ -107,7 +107,7 @@ class Views:
         """Read the contexts of a collection again if it has changed."""
         with self._database.write() as cursor:
             relation = readings_of(load_relations(cursor)).get(name)
-            if relation is not None and relation.contexts_stamp != relation.stamp:
+            if relation is not None and relation.contexts != "off" and relation.contexts_stamp != relation.stamp:
                 build(cursor, relation, self._analyzer_of(relation))
 
     def _opened(self, cursor: sqlite3.Cursor, name: str) -> "Opened":

@@ -346,7 +346,7 @@ def test_batch(run, animals, tmp_path):
     failed(run("expand", "a.db", "--batch", "-", stdin=b'["lion"]\n{}\n'), 1, "line 2", "array of texts")
     failed(run("expand", "a.db", "--batch", "-", stdin=b"lion\n"), 1, "line 1", "broken JSON")
     failed(run("expand", "a.db", "--batch", "no.jsonl"), 1, "no.jsonl")
-    failed(run("expand", "a.db", "lion", "--batch", "sets.jsonl"), 2, "one of the two")
+    failed(run("expand", "a.db", "lion", "--batch", "sets.jsonl"), 2, "leave the others out")
 
 
 def test_unusual_output(animals, tmp_path):

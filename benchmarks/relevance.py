@@ -1,0 +1,198 @@
+"""How well sets are completed: our models and their rivals on collections with known sets, in one run.
+
+    python benchmarks/relevance.py DATA
+
+DATA holds, as far as they are at hand: a folder for each collection of documents with docs.jsonl.gz (id, title, text)
+and sets.json (set -> ids); words/, with NAME.jsonl.gz and classes.json (class -> words); and movielens-latest-small/,
+with ratings.csv.gz and movies.csv. Writes results/relevance.json.
+"""
+
+import argparse
+import csv
+import gzip
+import json
+import platform
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import svds
+
+import setsearch
+from setsearch.baselines import Score
+from setsearch.evaluation import Design, Evaluation, counts_of, evaluate
+from setsearch.fields import Fields
+
+RESULTS = Path(__file__).parent / "results" / "relevance.json"
+SEEDS = (1, 3, 10)
+LEAST = 6  # members of a set of documents
+LEAST_WORDS = 8
+LEAST_LIKES = 10  # of a film whose genre is asked for
+LIKED = 4.0
+DIMENSIONS = 200
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt") as file:
+        yield from map(json.loads, file)
+
+
+def documents(folder: Path, place: Path) -> dict[str, Any]:
+    """A collection of documents, with stems and without."""
+    found = {}
+    for language in (None, "english"):
+        with setsearch.open(place / f"{language}.db", create=True, language=language, contexts="off") as index:
+            rows = read_lines(folder / "docs.jsonl.gz")
+            index.add((row["id"], f"{row.get('title') or ''}\n{row['text']}") for row in rows)
+            sets = {k: v for k, v in json.loads((folder / "sets.json").read_text()).items() if len(v) >= LEAST}
+            found["stems" if language else "words"] = measured(index, "documents", sets)
+    return found
+
+
+def words(path: Path, classes: Mapping[str, list[str]], place: Path) -> dict[str, Any]:
+    """Words of a collection by their contexts."""
+    with setsearch.open(place / "words.db", create=True, contexts="on") as index:
+        started = time.perf_counter()
+        index.add((row["id"], row["text"], row.get("title")) for row in read_lines(path))
+        added = time.perf_counter() - started
+        index.refresh()
+        built = time.perf_counter() - started
+        reading = index.items("terms")
+        with reading.fields(by="both") as fields:
+            kept = {name: [w for w in own if fields.knows(w)] for name, own in classes.items()}
+        sets = {name: own for name, own in kept.items() if len(set(own)) >= LEAST_WORDS}
+        found = measured(index, "terms", sets, words_rivals)
+    size = (place / "words.db").stat().st_size
+    return found | {"seconds to index": added, "seconds with contexts": built, "bytes": size}
+
+
+def films(folder: Path, place: Path) -> dict[str, Any]:
+    """Films that users like: genres as sets, and the other likes of a user who is not in the index."""
+    likes: dict[str, list[str]] = {}
+    with gzip.open(folder / "ratings.csv.gz", "rt") as file:
+        for row in csv.DictReader(file):
+            if float(row["rating"]) >= LIKED:
+                likes.setdefault(row["userId"], []).append(row["movieId"])
+    times: dict[str, int] = {}
+    for films_ in likes.values():
+        for film in films_:
+            times[film] = times.get(film, 0) + 1
+    genres: dict[str, list[str]] = {}
+    with (folder / "movies.csv").open() as file:
+        for row in csv.DictReader(file):
+            for genre in row["genres"].split("|"):
+                if times.get(row["movieId"], 0) >= LEAST_LIKES:
+                    genres.setdefault(genre, []).append(row["movieId"])
+    chance = random.Random(0)
+    eager = sorted(user for user, own in likes.items() if len(own) >= 2 * LEAST_LIKES)
+    held_out = set(chance.sample(eager, min(100, len(eager) // 2)))
+    found = {}
+    for name, users, sets, least in (
+        ("genres", likes, genres, LEAST_LIKES),
+        ("held-out likes", {u: o for u, o in likes.items() if u not in held_out}, {u: likes[u] for u in held_out}, 1),
+    ):
+        turned: dict[str, dict[str, int]] = {}
+        for user, own in users.items():
+            for film in own:
+                if times[film] >= least:
+                    turned.setdefault(film, {})[user] = 1
+        with setsearch.open(place / f"{name}.db", create=True) as index:
+            index.add(turned.items(), ("film", "user"))
+            found[name] = measured(index, "film", sets)
+    return found
+
+
+def measured(index: setsearch.Index, name: str, sets: Mapping[str, list[str]], rivals: Any = None) -> dict[str, Any]:
+    """MAP and the rest of every method, for each number of seeds."""
+    reading = index.items(name)
+    found: dict[str, Any] = {}
+    for n_seeds in SEEDS:
+        fitting = {key: own for key, own in sets.items() if len(own) >= n_seeds + 3}
+        if not fitting:
+            continue
+        with reading.fields() as fields:
+            more = rivals(fields) if rivals else {}
+            result = evaluate(fields, reading.profile, fitting, Design(n_seeds), more)
+        found[f"N={n_seeds}"] = as_table(result)
+    return found
+
+
+def as_table(found: Evaluation) -> dict[str, Any]:
+    rows = {
+        row.method: {k: round(v, 4) for k, v in row._asdict().items() if isinstance(v, float)} for row in found.results
+    }
+    return {"sets": found.sets, "queries": found.queries, "methods": rows}
+
+
+def words_rivals(fields: Fields) -> dict[str, Score]:
+    """Cosine of positive pointwise mutual information, its truncated SVD, and tf-idf of documents."""
+    from dataclasses import replace
+
+    contexts = counts_of(replace(fields, all=fields.all[:2]))  # win2 and skip, side by side
+    win2 = counts_of(replace(fields, all=fields.all[:1]))
+    inside = counts_of(replace(fields, all=fields.all[-1:]))
+    rivals = {"PPMI cosine": cosine(ppmi(contexts)), "PPMI cosine, win2": cosine(ppmi(win2))}
+    start = np.random.default_rng(0).normal(size=min(win2.shape))
+    left, strengths, _ = svds(ppmi(win2), k=min(DIMENSIONS, min(win2.shape) - 1), v0=start)
+    dense = left * np.sqrt(strengths)
+    dense /= np.maximum(np.linalg.norm(dense, axis=1, keepdims=True), 1e-12)
+    rivals["SVD-200 of PPMI"] = lambda seeds: dense @ dense[seeds].mean(axis=0)
+    idf = np.log(inside.shape[0] / np.maximum(np.bincount(inside.indices, minlength=inside.shape[1]), 1))
+    weighted = inside.copy()
+    weighted.data = (1 + np.log(weighted.data)) * idf[weighted.indices]
+    rivals["tf-idf cosine of documents"] = cosine(weighted)
+    return rivals
+
+
+def ppmi(counts: sparse.csr_array) -> sparse.csr_array:
+    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    by_row, by_column = np.asarray(counts.sum(axis=1)).ravel(), np.asarray(counts.sum(axis=0)).ravel()
+    result = counts.copy()
+    result.data = np.maximum(0, np.log(counts.data * counts.sum() / by_row[rows] / by_column[counts.indices]))
+    return result
+
+
+def cosine(matrix: sparse.csr_array) -> Score:
+    norms = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+    unit = sparse.csr_array(sparse.diags_array(1 / np.where(norms > 0, norms, 1)) @ matrix)
+    return lambda seeds: unit @ np.asarray(unit[seeds].sum(axis=0)).ravel()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--only", nargs="*", help="names of collections")
+    given = parser.parse_args()
+    if not given.data.is_dir():
+        sys.exit(
+            f"{given.data} is not a folder; give the one that holds the collections (make bench-relevance DATA=...)"
+        )
+    found: dict[str, Any] = json.loads(RESULTS.read_text())["collections"] if given.only and RESULTS.exists() else {}
+    jobs = [(f.parent.name, "documents", f.parent) for f in sorted(given.data.glob("*/sets.json"))]
+    jobs += [(f.name.split(".")[0], "words", f) for f in sorted((given.data / "words").glob("*.jsonl.gz"))]
+    jobs += [(f.parent.name, "films", f.parent) for f in sorted(given.data.glob("*/ratings.csv.gz"))]
+    for name, kind, path in jobs:
+        if given.only and name not in given.only:
+            continue
+        print(name, file=sys.stderr)
+        with tempfile.TemporaryDirectory() as place:
+            if kind == "documents":
+                found[name] = documents(path, Path(place))
+            elif kind == "words":
+                classes = json.loads((path.parent / "classes.json").read_text())
+                found[name] = words(path, classes, Path(place))
+            else:
+                found[name] = films(path, Path(place))
+    versions = {"python": platform.python_version(), "setsearch": setsearch.__version__, "numpy": np.__version__}
+    RESULTS.write_text(json.dumps({"versions": versions, "collections": found}, indent=1, sort_keys=True) + "\n")
+    print(f"wrote {RESULTS}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

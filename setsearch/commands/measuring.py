@@ -1,0 +1,59 @@
+"""Commands that measure how well sets are completed."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import setsearch
+from setsearch.commands.arguments import DB, Items
+from setsearch.errors import UsageError
+from setsearch.options import options
+from setsearch.printing import Show, print_json, print_lines, printer, say
+
+if TYPE_CHECKING:
+    from setsearch.hits import ModelOptions
+
+
+@options(show=printer)
+def evaluate_command(
+    db: DB,
+    sets: Annotated[
+        str | None,
+        typer.Argument(metavar="SETS", help="JSON: set -> items; or CSV: set,item. Default: the saved sets."),
+    ] = None,
+    *,
+    items: Items = None,
+    seeds: Annotated[int, typer.Option(metavar="N", help="Members to give as examples.", min=1)] = 3,
+    draws: Annotated[int, typer.Option(metavar="N", help="How often to draw them, for each set.", min=1)] = 10,
+    by: Annotated[str | None, typer.Option(metavar="WHAT", help="Terms by contexts, documents or both.")] = None,
+    show: Show,
+) -> None:
+    """How well the rest of known sets is found: our models and ten others, on your own sets.
+
+    MAP (mean average precision) with a 95 % bootstrap interval over sets, precision and nDCG at 10, R-precision.
+    """
+    from setsearch.evaluation import Design, as_rows, evaluate
+    from setsearch.sources import read_sets
+
+    with setsearch.open(db) as index:
+        if sets is None:
+            kept = [index.set(name) for name in index.sets()]
+            known = {s.name: s.accepted for s in kept if items in (None, s.items)}
+            items = items or (kept[0].items if kept else None)
+            if not known:
+                raise UsageError("no sets: give a file of SETS, or save some with `setsearch set save`")
+        else:
+            known = read_sets(sets)
+        reading = index.items(items)
+        model: ModelOptions = {"by": by}
+        with reading.fields(**model) as fields:
+            found = evaluate(fields, reading.profile, known, Design(seeds, draws))
+    if found.left_out:
+        say(f"left out, fewer than {seeds + 1} members that the index knows: {', '.join(found.left_out)}")
+    rows = as_rows(found)
+    show(rows if show in (print_json, print_lines) else [_short(row) for row in rows])
+    say(f"{found.sets} sets, {found.queries} questions of {seeds} seeds; {found.recommendation}")
+
+
+def _short(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"ours": "*" if row["ours"] else ""}
