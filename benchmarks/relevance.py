@@ -51,7 +51,7 @@ def documents(folder: Path, place: Path) -> dict[str, Any]:
             rows = read_lines(folder / "docs.jsonl.gz")
             index.add((row["id"], f"{row.get('title') or ''}\n{row['text']}") for row in rows)
             sets = {k: v for k, v in json.loads((folder / "sets.json").read_text()).items() if len(v) >= LEAST}
-            found["stems" if language else "words"] = measured(index, "documents", sets)
+            found["stems" if language else "words"] = measured(index, "documents", sets, documents_rivals)
     return found
 
 
@@ -128,6 +128,14 @@ def as_table(found: Evaluation) -> dict[str, Any]:
         row.method: {k: round(v, 4) for k, v in row._asdict().items() if isinstance(v, float)} for row in found.results
     }
     return {"sets": found.sets, "queries": found.queries, "methods": rows}
+
+
+def documents_rivals(fields: Fields) -> dict[str, Score]:
+    """The centroid of plain tf-idf vectors."""
+    counts = counts_of(fields)
+    idf = np.log(counts.shape[0] / np.maximum(np.bincount(counts.indices, minlength=counts.shape[1]), 1))
+    counts.data = counts.data * idf[counts.indices]
+    return {"tf-idf centroid": cosine(counts)}
 
 
 def words_rivals(fields: Fields) -> dict[str, Score]:

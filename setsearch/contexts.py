@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from setsearch.lists import Entries
 from setsearch.postings import Ints, run_starts
-from setsearch.stream import BREAK, COMMA, RARE, Stream
+from setsearch.stream import AND, ARTICLES, BREAK, COMMA, RARE, Stream
 
 Pattern = tuple[int, ...]
 
@@ -29,7 +29,6 @@ FIELDS: dict[str, tuple[Pattern, ...]] = {
 BITS = 20  # of a word in a key: the number of the pattern, then up to three words
 TOP = 3 * BITS
 LONGEST_LIST = 40
-AND, ARTICLES = ("and", "or", "nor"), ("a", "an", "the")
 
 _list = re.compile(rf"w(?:(?:,&|,|&)a?w){{2,{LONGEST_LIST - 1}}}").finditer
 

@@ -70,11 +70,15 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Cursor]:
-        """A cursor in one consistent snapshot of the database."""
+        """A cursor in one consistent snapshot of the database; tables of an earlier version are migrated first."""
         self._require_file()
-        with self._transaction("begin", "setsearch_read") as cursor:
-            self._check(cursor)
-            yield cursor
+        for _ in range(2):
+            with self._transaction("begin", "setsearch_read") as cursor:
+                if self._is_current(cursor):
+                    yield cursor
+                    return
+            with self.write():
+                pass
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Cursor]:
@@ -229,14 +233,17 @@ class Database:
         except OSError:
             return -1
 
-    def _check(self, cursor: sqlite3.Cursor) -> None:
-        """Refuse a database without our tables, or with tables of a later version."""
+    def _is_current(self, cursor: sqlite3.Cursor) -> bool:
+        """Whether our tables are of this version; refuses a database without them, or with those of a later one."""
         (version,) = cursor.execute("pragma schema_version").fetchone()
         if version == self._checked:
-            return
-        if not self._applied(cursor):
+            return True
+        applied = self._applied(cursor)
+        if not applied:
             raise NoIndex(f"{self} holds no setsearch index; `setsearch index {self} SOURCE` makes one")
-        self._checked = version
+        if applied == SCHEMA:
+            self._checked = version
+        return applied == SCHEMA
 
     def _applied(self, cursor: sqlite3.Cursor) -> set[str]:
         """The migrations that made the tables; none where there is no index."""

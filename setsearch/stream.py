@@ -19,9 +19,10 @@ from setsearch.text import normal
 RARE, BREAK, COMMA = 0, 1, 2
 FIRST_WORD = 3
 MARKS = ("", ".", ",")  # how the three are written
+AND, ARTICLES = ("and", "or", "nor"), ("a", "an", "the")  # what lists are made with: never RARE
 LARGEST = 1 << 20  # words that a stream can tell apart; what is less frequent is RARE
 PHRASE_COUNT, PHRASE_NPMI = 15, 0.45
-TOO_FREQUENT = 1 / 300  # of all words: what is above, "of" and "the", is no item and in no phrase
+FREQUENT_SHARE, FREQUENT_COUNT = 1 / 300, 100  # a word above both, as "of" and "the", is no item and in no phrase
 
 _tokens_of = re.compile(r"\w+|[,.;!?:]").findall
 _BREAKS = re.compile(r"[.;!?:]")
@@ -44,6 +45,11 @@ class Stream:
     def counts(self) -> Ints:
         """How often each word occurs."""
         return np.bincount(self.tokens, minlength=len(self.names))
+
+    @property
+    def most_frequent(self) -> float:
+        """How often a word may occur that is not in every other sentence."""
+        return max(len(self.tokens) * FREQUENT_SHARE, FREQUENT_COUNT)
 
 
 class _Numbers(dict[str, int]):
@@ -79,7 +85,7 @@ def read_stream(texts: Iterable[tuple[int, str]]) -> Stream:
 def _renumbered(tokens: npt.NDArray[np.int32], documents: Ints, starts: Ints, names: list[str]) -> Stream:
     """Numbers by falling frequency, equal ones by name, so that they depend on the content only; rare words as one."""
     counts = np.bincount(tokens, minlength=len(names))
-    words = [number for number in range(FIRST_WORD, len(names)) if counts[number] > 1]
+    words = [n for n in range(FIRST_WORD, len(names)) if counts[n] > 1 or names[n] in AND or names[n] in ARTICLES]
     words = sorted(words, key=lambda number: (-counts[number], names[number]))[: LARGEST - FIRST_WORD]
     order = [RARE, BREAK, COMMA, *words]
     number = np.zeros(len(names), np.int32)
@@ -101,7 +107,7 @@ def merge_phrases(stream: Stream) -> Stream:
 def _merged(stream: Stream) -> Stream:
     tokens, counts = stream.tokens, stream.counts
     left, right = tokens[:-1].astype(np.int64), tokens[1:].astype(np.int64)
-    fit = counts <= len(tokens) * TOO_FREQUENT
+    fit = counts <= stream.most_frequent
     fit[:FIRST_WORD] = False
     words = fit[left] & fit[right]
     keys, times = np.unique((left << 32 | right)[words], return_counts=True)

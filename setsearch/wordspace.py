@@ -14,7 +14,7 @@ from setsearch.contexts import FIELDS, documents_of, field_of, words_of
 from setsearch.lists import Entries
 from setsearch.postings import Ints
 from setsearch.relation import Relation, create_kind, load_derived
-from setsearch.stream import FIRST_WORD, TOO_FREQUENT, Stream, merge_phrases, read_stream
+from setsearch.stream import FIRST_WORD, Stream, merge_phrases, read_stream
 from setsearch.text import Analyzer
 from setsearch.texts import read_texts
 
@@ -34,8 +34,8 @@ def worthwhile(cursor: sqlite3.Cursor, relation: Relation) -> bool:
 
 
 def least_count(n_tokens: int) -> int:
-    """How often a word must occur to be an item: 20 times in a million words, fewer in less."""
-    return max(2, min(MOST_FREQUENT_NEEDED, math.isqrt(n_tokens) // 50))
+    """How often a word must occur to be an item: 20 times in six million words, fewer in less: 8 times in one."""
+    return max(2, min(MOST_FREQUENT_NEEDED, math.isqrt(n_tokens) // 120))
 
 
 def build(cursor: sqlite3.Cursor, relation: Relation, analyzer: Analyzer) -> None:
@@ -75,7 +75,7 @@ def clear(cursor: sqlite3.Cursor, relation: Relation) -> None:
 def _choose_items(stream: Stream, analyzer: Analyzer) -> tuple[Ints, list[str]]:
     """Which words are items: `(n_words,)` ids in the order of names, -1 for none; and their names."""
     counts, n_tokens = stream.counts, len(stream.tokens)
-    enough = (counts >= least_count(n_tokens)) & (counts <= n_tokens * TOO_FREQUENT)
+    enough = (counts >= least_count(n_tokens)) & (counts <= stream.most_frequent)
     chosen = [
         number
         for number in range(FIRST_WORD, len(stream.names))

@@ -1,0 +1,310 @@
+"""Words by their contexts: every score equals one computed from the texts by the definitions, whatever was written."""
+
+import math
+import random
+import re
+from collections import Counter
+from itertools import permutations
+
+import pytest
+from oracle import lift_scores
+
+import setsearch
+from setsearch import contexts, errors, stream
+from setsearch.wordspace import least_count
+
+WORDS = "apple pear plum lion tiger wolf red green blue the of and a eats sees big small old or".split()
+FIELDS = {"win2": 1.0, "skip": 1.0, "lists": 0.3, "documents": 0.3}
+
+
+def random_texts(seed, n=40):
+    rng = random.Random(seed)
+    texts = {}
+    for number in range(n):
+        words = []
+        for _ in range(rng.randint(0, 25)):
+            words.append(WORDS[min(int(rng.expovariate(0.15)), len(WORDS) - 1)])
+            words.append(rng.choice(["", "", "", ",", ".", "!", ", and", " or", ";", "..", ", the"]))
+        texts[f"d{number:02}"] = " ".join(words).title()
+    return texts
+
+
+def tokens_of(texts):
+    """Words, commas and breaks of each document, in the order of ids; consecutive breaks are one."""
+    for name in sorted(texts):
+        tokens = []
+        for token in re.findall(r"\w+|[,.;:!?]", texts[name].lower()):
+            token = "." if token in ".;:!?" else token  # noqa: PLW2901
+            if token != "." or (tokens and tokens[-1] != "."):
+                tokens.append(token)
+        yield name, tokens[:-1] if tokens and tokens[-1] == "." else tokens
+
+
+def fields_of(texts):
+    """{field: {word: {context: count}}}, straight from the definitions."""
+    documents = dict(tokens_of(texts))
+    counts = Counter(token for tokens in documents.values() for token in tokens)
+    n_tokens = 2 + sum(len(tokens) + 2 for tokens in documents.values())
+    least = max(2, min(20, math.isqrt(n_tokens) // 120))
+    items = [w for w, c in counts.items() if c >= least and w.isalpha() and c <= max(100, n_tokens / 300)]
+    found = {field: {item: Counter() for item in items} for field in FIELDS}
+    for name, own in documents.items():
+        padded = [".", ".", *own, ".", "."]
+        for place in range(2, len(padded) - 2):
+            word = padded[place]
+            if word not in items:
+                continue
+            found["documents"][word][name] += 1
+            for field, patterns in (
+                ("win2", [(-2,), (-1,), (1,), (2,)]),
+                ("skip", [(-1, 1), (-2, -1, 1), (-1, 1, 2), (-2, -1), (1, 2)]),
+            ):
+                for pattern in patterns:
+                    around = tuple(padded[place + offset] for offset in pattern)
+                    found[field][word][pattern, around] += 1
+        for members in lists_of(own):
+            for a, b in permutations(members, 2):
+                if a != b and a in items and counts[b] > 1:
+                    found["lists"][a][b] += 1
+    for field in ("win2", "skip"):
+        df = Counter(context for own in found[field].values() for context in own)
+        found[field] = {w: {c: n for c, n in own.items() if df[c] > 1} for w, own in found[field].items()}
+    return found
+
+
+def lists_of(tokens):
+    """Maximal runs X (SEP [article] X)+ of three members at least, from left to right."""
+
+    def plain(token):
+        return token not in (",", ".", "and", "or", "nor", "a", "an", "the")
+
+    place = 0
+    while place < len(tokens):
+        if not plain(tokens[place]):
+            place += 1
+            continue
+        members, after = [tokens[place]], place + 1
+        while len(members) < 40:
+            here = after
+            if here < len(tokens) and tokens[here] == ",":
+                here += 1
+                here += here < len(tokens) and tokens[here] in ("and", "or", "nor")
+            elif here < len(tokens) and tokens[here] in ("and", "or", "nor"):
+                here += 1
+            else:
+                break
+            here += here < len(tokens) and tokens[here] in ("a", "an", "the")
+            if not (here < len(tokens) and plain(tokens[here])):
+                break
+            members.append(tokens[here])
+            after = here + 1
+        if len(members) >= 3:
+            yield members
+            place = after
+        else:
+            place += 1
+
+
+def expected_scores(texts, seeds, which=FIELDS):
+    fields = fields_of(texts)
+    total = Counter()
+    for field in which:
+        for item, score in lift_scores(fields[field], seeds).items():
+            total[item] += FIELDS[field] * score
+    return {item: total[item] for item in fields["win2"] if item not in seeds}
+
+
+@pytest.fixture
+def index(tmp_path):
+    with setsearch.open(tmp_path / "words.db", create=True, contexts="on") as made:
+        yield made
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_scores_equal_the_definition(index, seed):
+    texts = random_texts(seed)
+    index.add(texts.items())
+    reading = index.items("terms")
+    for seeds in (["apple"], ["lion", "tiger"], ["red", "green", "blue"]):
+        for by, which in (("both", FIELDS), ("contexts", ["win2", "skip", "lists"])):
+            hits = reading.expand(seeds, 99, by=by)
+            assert {h.item: h.score for h in hits} == pytest.approx(expected_scores(texts, seeds, which), abs=2e-5)
+        for hit in reading.expand(seeds, 99, by="both", explain=True):
+            assert sum(part.weight for part in hit.features) == pytest.approx(hit.score, abs=1e-9)
+            assert reading.explain(seeds, hit.item, by="both").score == pytest.approx(hit.score, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_after_any_writes_contexts_are_those_of_a_fresh_index(index, tmp_path, seed):
+    rng, texts = random.Random(seed), random_texts(seed)
+    index.add(texts.items())
+    for step in range(6):
+        if step % 3 == 0:
+            gone = rng.sample(sorted(texts), 3)
+            index.delete(gone)
+            texts = {name: text for name, text in texts.items() if name not in gone}
+        else:
+            more = dict(rng.sample(sorted(random_texts(seed + 100 * step).items()), 4))
+            index.update(more.items())
+            texts |= more
+        with setsearch.open(tmp_path / f"fresh{step}.db", create=True, contexts="on") as fresh:
+            fresh.add(texts.items())
+            for by in ("both", "contexts"):
+                expected = fresh.items("terms").expand(["apple", "lion"], 99, by=by, explain=True)
+                assert index.items("terms").expand(["apple", "lion"], 99, by=by, explain=True) == expected
+        assert index.check() == []
+
+
+def test_an_updated_document_without_text_has_no_contexts(index):
+    texts = random_texts(1)
+    index.add(texts.items())
+    index.update([("d00", ["apple", "apple"])])
+    hits = index.items("terms").expand(["lion"], 99, by="contexts")
+    rest = {name: text for name, text in texts.items() if name != "d00"}
+    expected = expected_scores(rest, ["lion"], ["win2", "skip", "lists"])
+    assert {h.item: h.score for h in hits} == pytest.approx(expected, abs=2e-5)
+
+
+def test_how_contexts_are_written(index):
+    texts = ["big red apple pie here", "big red pear pie here", "eats apple", "apple, pear and plum", "plum"]
+    index.add([(str(number), text) for number, text in enumerate(texts)])
+    features = index.items("terms").features(["apple"], 99, by="both", binarize="presence")
+    shown = {feature.feature for feature in features}
+    assert shown >= {"red _", "big · _", "_ pie", "_ · here", "red _ pie", "big red _ pie", "big red _", "_ pie here"}
+    assert shown >= {"listed with plum", "listed with pear", "3"}
+
+
+@pytest.mark.parametrize(
+    ("text", "lists"),
+    [
+        ("lions, tigers and wolves", [["lions", "tigers", "wolves"]]),
+        ("lions and tigers", []),
+        ("a lion, a tiger, and the wolf eat", [["lion", "tiger", "wolf"]]),
+        ("red, green. blue, old or new, big", [["blue", "old", "new", "big"]]),
+        ("x, , y, z", []),
+    ],
+)
+def test_lists(text, lists):
+    """The pattern of the code finds what a reader would."""
+    (tokens,) = [tokens for _, tokens in tokens_of({"d": text})]
+    letters = "".join(
+        {",": ",", ".": "."}.get(t) or ("&" if t in contexts.AND else "a" if t in contexts.ARTICLES else "w")
+        for t in tokens
+    )
+    found = [
+        [t for t, k in zip(tokens[m.start() : m.end()], m.group(), strict=True) if k == "w"]
+        for m in contexts._list(letters)
+    ]
+    assert found == lists == list(lists_of(tokens))
+
+
+def test_phrases(tmp_path, monkeypatch):
+    rng = random.Random(1)
+    filler = [rng.choice(WORDS) for _ in range(4000)]
+    for place in range(0, 4000, 50):
+        filler[place : place + 2] = ["new", "york"]
+    for place in range(25, 4000, 100):
+        filler[place : place + 3] = ["san", "juan", "bay"]
+    texts = [(f"d{n}", " ".join(filler[n * 100 : n * 100 + 100])) for n in range(40)]
+    with setsearch.open(tmp_path / "p.db", create=True, contexts="phrases") as index:
+        index.add(texts)
+        reading = index.items("terms")
+        every = {hit.item for hit in reading.expand(["New  York"], 9999, by="contexts", keep_seeds=True)}
+        assert {"new york", "san juan bay"} <= every
+        assert not {"new", "york", "san juan"} & every
+        with pytest.raises(errors.UnknownItem, match="'york'"):
+            reading.expand(["york"], by="contexts")
+        assert index.info()["contexts"]["phrases"] is True
+
+
+def test_a_phrase_must_be_frequent_and_strong():
+    words = ("x y " * 20 + "p q r s " * 20).split()
+    made = stream.merge_phrases(stream.read_stream([(0, " ".join(words))]))
+    assert any(" " in name for name in made.names)
+    rare = stream.merge_phrases(stream.read_stream([(0, "x y z " * 14)]))
+    assert not any(" " in name for name in rare.names)
+
+
+def test_words_that_are_too_rare_are_asked_of_documents(index):
+    index.add([*random_texts(2).items(), ("z", "apple zebra"), ("y", "apple okapi")])
+    reading = index.items("terms")
+    assert reading.expand(["apple", "zebra"]) == reading.expand(["apple", "zebra"], by="documents")
+    assert reading.expand(["apple"]) == reading.expand(["apple"], by="both")
+    assert reading.without_context(["apple", "zebra"]) == ["zebra"]
+    assert reading.without_context(["apple", "zebra"], by="documents") == []
+    with pytest.raises(errors.UnknownItem, match=r"'zebra' among the .* terms in context"):
+        reading.expand(["zebra"], by="contexts")
+    many = reading.expand_many([["apple"], ["apple", "zebra"]])
+    assert many == [reading.expand(["apple"]), reading.expand(["apple", "zebra"])]
+    with pytest.raises(errors.InvalidParameter, match="'words'"):
+        reading.expand(["apple"], by="words")
+    with pytest.raises(errors.InvalidParameter, match="for terms"):
+        index.items("documents").expand(["z"], by="contexts")
+
+
+def test_the_papers_model_stays_with_documents(index):
+    index.add(random_texts(2).items())
+    reading = index.items("terms")
+    plain = reading.expand(["apple"], model="bernoulli")
+    assert plain == reading.expand(["apple"], model="bernoulli", by="documents")
+    by_context = reading.expand(["apple"], model="bernoulli", by="contexts")
+    parts = [reading.explain(["apple"], hit.item, model="bernoulli", by="contexts") for hit in by_context]
+    assert [part.score for part in parts] == pytest.approx([hit.score for hit in by_context], abs=1e-6)
+
+
+def test_contexts_come_by_themselves_in_collections_of_middle_size(tmp_path, monkeypatch):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(random_texts(1).items())
+        assert index.info()["contexts"] == {}
+        assert index.items("terms").expand(["apple"]) == index.items("terms").expand(["apple"], by="documents")
+        with pytest.raises(errors.InvalidParameter, match="--contexts"):
+            index.items("terms").expand(["apple"], by="contexts")
+        monkeypatch.setattr("setsearch.wordspace.SMALLEST", 10)
+        index.update([("new", "apple pear")])
+        assert index.items("terms").expand(["apple"]) == index.items("terms").expand(["apple"], by="both")
+        assert index.info()["contexts"]["up_to_date"]
+        monkeypatch.setattr("setsearch.wordspace.LARGEST", 20)
+        index.update([("newer", "apple pear")])
+        assert index.items("terms").expand(["apple"]) == index.items("terms").expand(["apple"], by="documents")
+
+
+def test_contexts_that_cannot_be_read_again_say_so(index, tmp_path):
+    index.add(random_texts(1).items())
+    reading = index.items("terms")
+    reading.expand(["apple"])
+    index.update([("new", "apple pear")])
+    assert not index.info()["contexts"]["up_to_date"]
+    with setsearch.open(tmp_path / "words.db", timeout=0) as other:
+        import sqlite3
+
+        holder = sqlite3.connect(tmp_path / "words.db", isolation_level=None)
+        holder.execute("begin immediate")
+        assert other.items("terms").expand(["apple"], by="documents")
+        with pytest.raises(errors.LockedDatabase, match=r"contexts .* by documents"):
+            other.items("terms").expand(["apple"])
+        holder.execute("rollback")
+        holder.close()
+        assert other.items("terms").expand(["apple"])
+    index.refresh()
+    assert index.info()["contexts"]["up_to_date"]
+
+
+def test_without_contexts_no_text_is_kept(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add(random_texts(1).items())
+        with index._database.read() as cursor:
+            assert cursor.execute("select count(*) from setsearch_text").fetchone() == (0,)
+    with pytest.raises(errors.InvalidParameter, match="'maybe'"):
+        setsearch.open(tmp_path / "b.db", create=True, contexts="maybe")
+
+
+def test_a_damaged_text_is_named(index):
+    index.add(random_texts(1).items())
+    with index._database.write() as cursor:
+        cursor.execute("update setsearch_text set text = x'00' where item = 3")
+    with pytest.raises(errors.CorruptIndex, match="stored text"):
+        index.items("terms").expand(["apple"])
+
+
+def test_how_often_a_word_must_occur():
+    assert [least_count(n) for n in (100, 100_000, 1_000_000, 10**7)] == [2, 2, 8, 20]
