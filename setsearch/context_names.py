@@ -19,7 +19,7 @@ _KEYS, _WORDS = "keys", "words"
 class ContextKind(Kind):
     """Contexts of one field of a derived relation; they can be shown, but not looked up by name."""
 
-    relation: int = 0
+    relation: int = 0  # whose features they are
     _loaded: tuple[Ints, dict[int, str]] | None = field(default=None, repr=False)
 
     def find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:

@@ -29,12 +29,18 @@ class Reading:
     """
 
     def __init__(
-        self, name: str, profile: Profile, open: Callable[[bool], AbstractContextManager[Opened]], contexts: bool
+        self,
+        name: str,
+        profile: Profile,
+        open: Callable[[bool], AbstractContextManager[Opened]],
+        contexts: bool,
+        forms: bool,
     ) -> None:
         self.name = name
         self.profile = profile
         self._open = open
         self._contexts = contexts
+        self._forms = forms
 
     def expand(
         self,
@@ -186,7 +192,7 @@ class Reading:
             yield fields
 
     def _asked(self, options: ModelOptions) -> AbstractContextManager[Opened]:
-        return self._open(self._contexts and self._ways(options) != ["documents"])
+        return self._open(self._forms or (self._contexts and self._ways(options) != ["documents"]))
 
     def _ways(self, options: ModelOptions) -> list[str]:
         """What may describe the items, the preferred first."""

@@ -10,13 +10,13 @@ from typing import Any
 
 from setsearch.audit import audit
 from setsearch.database import Database
-from setsearch.errors import InvalidItem, InvalidParameter, NoIndex
+from setsearch.errors import InvalidItem, InvalidParameter, NoIndex, UsageError
 from setsearch.expansion import Reading
 from setsearch.names import storable
 from setsearch.relation import Relation, create_relation, load_derived, load_relations
 from setsearch.sets import ItemSet, delete_set, load_set, set_names
 from setsearch.text import Analyzer
-from setsearch.views import TEXT, Views, default_reading, profile_of, readings_of
+from setsearch.views import TEXT, Views, default_reading, has_forms, profile_of, readings_of
 from setsearch.writer import Item, Writer
 
 CONTEXTS = ("auto", "on", "off", "phrases")
@@ -98,8 +98,9 @@ class Index:
         By default the terms of a text collection, else the items of the relation. Raises UnknownReading.
         """
         name, relation = self._views.find(name)
-        contexts = name == relation.features.name and relation.contexts != "off"
-        return Reading(name, profile_of(relation, name), partial(self._views.open, name), contexts)
+        by_context = name == relation.features.name and relation.contexts not in ("off", "forms")
+        opened = partial(self._views.open, name)
+        return Reading(name, profile_of(relation, name), opened, by_context, has_forms(relation))
 
     def set(self, name: str, items: str | None = None) -> ItemSet:
         """The set that was saved under a name, or a new one of `items` (default as in `items()`)."""
@@ -172,8 +173,10 @@ class Index:
             relation = _find_relation(relations, names)
             if relation is None:
                 relation = self._create(cursor, *(names or TEXT))
-            elif empty:
-                relation.clear(cursor)
+            else:
+                self._check_analyzer(relation)
+                if empty:
+                    relation.clear(cursor)
             return Writer(cursor, relation, replace).write(map(partial(self._analyzed, relation), items))
 
     def _create(self, cursor: sqlite3.Cursor, items: str, features: str) -> Relation:
@@ -181,7 +184,18 @@ class Index:
             return create_relation(cursor, items, features, None)
         settings = self._settings
         contexts = settings.contexts if items == TEXT[0] and settings.analyzer.function is None else "off"
+        if contexts == "off" and settings.analyzer.language:
+            contexts = "forms"
         return create_relation(cursor, items, features, settings.analyzer.spec, contexts)
+
+    def _check_analyzer(self, relation: Relation) -> None:
+        """Refuse to add to a collection that was analysed in another way than is asked for now."""
+        asked = self._settings.analyzer.spec
+        if relation.analyzer is not None and asked not in (Analyzer().spec, relation.analyzer):
+            raise UsageError(
+                f"{self._database} was analysed as {relation.analyzer!r}, not as {asked!r}; leave that out, "
+                "or index into another database"
+            )
 
     def _analyzer_of(self, relation: Relation) -> Analyzer:
         spec = relation.analyzer or ""

@@ -24,6 +24,7 @@ class Kind:
     name: str
     size: int
     peak: int
+    titles_shown: bool = False  # whether a title, where there is one, is shown in the place of the name
 
     def find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
         """The ids of those names that exist."""
@@ -58,6 +59,8 @@ class Kind:
                 f"select id, name, title from setsearch_name where kind = ? and id in ({','.join('?' * len(part))})",
                 (self.id, *part),
             )
+        if self.titles_shown:
+            return {id: (title or name, None) for id, name, title in rows}
         return {id: (name, title) for id, name, title in rows}
 
     def ids(self, cursor: sqlite3.Cursor, by_name: bool = False) -> Iterable[int]:

@@ -24,7 +24,7 @@ class Relation:
     revision: int
     stamp: int
     parent: int | None = None  # the relation whose texts this one was read from
-    contexts: str = "off"  # whether contexts are read from its texts: off, auto, on, phrases
+    contexts: str = "off"  # what its texts are kept for: off, forms, auto, on, phrases
     contexts_stamp: int | None = None  # of the content that they were read from
 
     @property
@@ -109,8 +109,10 @@ def _load(cursor: sqlite3.Cursor, which: str) -> list[Relation]:
             if kind not in made:
                 name, size, peak = kinds[kind]
                 known = Kind(kind, name, size, peak)
-                made[kind] = ContextKind(kind, name, size, peak, id) if name in CONTEXT_KINDS else known
-        relations.append(Relation(id, made[items], made[features], *rest))
+                made[kind] = ContextKind(kind, name, size, peak, relation=id) if name in CONTEXT_KINDS else known
+        relation = Relation(id, made[items], made[features], *rest)
+        relation.features.titles_shown = relation.contexts != "off" and " " in (relation.analyzer or "")
+        relations.append(relation)
     return relations
 
 

@@ -37,7 +37,7 @@ class Opened:
     @property
     def fresh(self) -> bool:
         """Whether contexts, if they are wanted, are those of the present texts."""
-        return not self.contexts or self.relation.contexts_stamp == self.relation.stamp
+        return not (self.contexts or has_forms(self.relation)) or self.relation.contexts_stamp == self.relation.stamp
 
     def snapshots(self) -> list[Snapshot]:
         """All that were asked."""
@@ -155,3 +155,8 @@ def default_reading(relations: Sequence[Relation], place: str) -> str:
         raise NoIndex(f"{place} holds no setsearch index; `setsearch index {place} SOURCE` makes one")
     first = relations[0]
     return first.features.name if first.analyzer else first.items.name
+
+
+def has_forms(relation: Relation) -> bool:
+    """Whether terms are stems that are shown as readers wrote them."""
+    return relation.features.titles_shown

@@ -11,6 +11,7 @@ import numpy as np
 
 from setsearch.context_names import context_values
 from setsearch.contexts import FIELDS, documents_of, field_of, words_of
+from setsearch.forms import name_forms
 from setsearch.lists import Entries
 from setsearch.postings import Ints
 from setsearch.relation import Relation, create_kind, load_derived
@@ -28,7 +29,7 @@ WEIGHTS = {"win2": 1.0, "skip": 1.0, "lists": 0.3, DOCUMENTS: 0.3}  # of the fie
 def worthwhile(cursor: sqlite3.Cursor, relation: Relation) -> bool:
     """Whether contexts are to be read from a collection: it says so, or it is neither small nor too large."""
     if relation.contexts != "auto":
-        return relation.contexts != "off"
+        return relation.contexts in ("on", "phrases")
     row = cursor.execute("select sum(total) from setsearch_forward where relation = ?", (relation.id,)).fetchone()
     return SMALLEST <= (row[0] or 0) <= LARGEST
 
@@ -41,6 +42,8 @@ def least_count(n_tokens: int) -> int:
 def build(cursor: sqlite3.Cursor, relation: Relation, analyzer: Analyzer) -> None:
     """Derive the relations of words and contexts from the texts as they are now; nothing is committed here."""
     clear(cursor, relation)
+    if analyzer.language is not None:
+        name_forms(cursor, relation, analyzer)
     if worthwhile(cursor, relation):
         stream = read_stream(read_texts(cursor, relation))
         if relation.contexts == "phrases":

@@ -43,6 +43,7 @@ ORDER = [
     "fields",
     "weighing",
     "cut",
+    "forms",
     "wordspace",
     "wanted",
     "schema",
