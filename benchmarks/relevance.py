@@ -74,11 +74,11 @@ def words(path: Path, classes: Mapping[str, list[str]], place: Path) -> dict[str
 
 def films(folder: Path, place: Path) -> dict[str, Any]:
     """Films that users like: genres as sets, and the other likes of a user who is not in the index."""
-    likes: dict[str, list[str]] = {}
+    likes: dict[str, dict[str, int]] = {}  # user -> film -> half stars
     with gzip.open(folder / "ratings.csv.gz", "rt") as file:
         for row in csv.DictReader(file):
             if float(row["rating"]) >= LIKED:
-                likes.setdefault(row["userId"], []).append(row["movieId"])
+                likes.setdefault(row["userId"], {})[row["movieId"]] = int(2 * float(row["rating"]))
     times: dict[str, int] = {}
     for films_ in likes.values():
         for film in films_:
@@ -95,20 +95,27 @@ def films(folder: Path, place: Path) -> dict[str, Any]:
     found = {}
     for name, users, sets, least in (
         ("genres", likes, genres, LEAST_LIKES),
-        ("held-out likes", {u: o for u, o in likes.items() if u not in held_out}, {u: likes[u] for u in held_out}, 1),
+        (
+            "held-out likes",
+            {u: o for u, o in likes.items() if u not in held_out},
+            {u: [*likes[u]] for u in held_out},
+            1,
+        ),
     ):
         turned: dict[str, dict[str, int]] = {}
         for user, own in users.items():
-            for film in own:
+            for film, stars in own.items():
                 if times[film] >= least:
-                    turned.setdefault(film, {})[user] = 1
+                    turned.setdefault(film, {})[user] = stars
         with setsearch.open(place / f"{name}.db", create=True) as index:
             index.add(turned.items(), ("film", "user"))
-            found[name] = measured(index, "film", sets)
+            found[name] = measured(index, "film", sets, draws=20)
     return found
 
 
-def measured(index: setsearch.Index, name: str, sets: Mapping[str, list[str]], rivals: Any = None) -> dict[str, Any]:
+def measured(
+    index: setsearch.Index, name: str, sets: Mapping[str, list[str]], rivals: Any = None, draws: int = 10
+) -> dict[str, Any]:
     """MAP and the rest of every method, for each number of seeds."""
     reading = index.items(name)
     found: dict[str, Any] = {}
@@ -118,7 +125,7 @@ def measured(index: setsearch.Index, name: str, sets: Mapping[str, list[str]], r
             continue
         with reading.fields() as fields:
             more = rivals(fields) if rivals else {}
-            result = evaluate(fields, reading.profile, fitting, Design(n_seeds), more)
+            result = evaluate(fields, reading.profile, fitting, Design(n_seeds, draws), more)
         found[f"N={n_seeds}"] = as_table(result)
     return found
 
