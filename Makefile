@@ -3,8 +3,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 RUN = $(VENV)/bin
+DATA ?= data
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench bench-relevance clean
 
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
@@ -20,6 +21,9 @@ lint: $(VENV)/installed-dev
 bench: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/queries.py
 	$(RUN)/python benchmarks/scaling.py
+
+bench-relevance: $(VENV)/installed-dev
+	$(RUN)/python benchmarks/relevance.py $(DATA)
 
 clean:
 	rm -rf $(VENV) dist demo.db demo.db-wal demo.db-shm

@@ -179,6 +179,28 @@ def cosine(matrix: sparse.csr_array) -> Score:
     return lambda seeds: unit @ np.asarray(unit[seeds].sum(axis=0)).ravel()
 
 
+def report(found: Mapping[str, Any]) -> None:
+    """Markdown: MAP of a few methods for three seeds, and ratios."""
+    methods = ["lift", "bernoulli", "x1", "centroid", "tf-idf centroid", "weighted ESet-100", "idf cosine", "Jaccard"]
+    print("| | " + " | ".join(methods) + " | lift / best of the others |\n|---|" + "---|" * (len(methods) + 1))
+    for name, table in tables(found):
+        at3 = table["N=3"]["methods"]
+        others = {m: row["map"] for m, row in at3.items() if not m.startswith(("lift", "bernoulli", "x1"))}
+        best = max(others, key=lambda m: others[m])
+        cells = [f"{at3[m]['map']:.3f}" if m in at3 else "" for m in methods]
+        print(f"| {name} | " + " | ".join(cells) + f" | {at3['lift']['map'] / others[best]:.3f} ({best}) |")
+
+
+def tables(found: Mapping[str, Any], name: str = "") -> Iterator[tuple[str, Any]]:
+    """(collection, results by number of seeds)."""
+    for key in sorted(found):
+        if "N=3" in found:
+            yield name, found
+            return
+        if isinstance(found[key], dict):
+            yield from tables(found[key], f"{name} {key}".strip())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
@@ -207,6 +229,7 @@ def main() -> None:
     versions = {"python": platform.python_version(), "setsearch": setsearch.__version__, "numpy": np.__version__}
     RESULTS.write_text(json.dumps({"versions": versions, "collections": found}, indent=1, sort_keys=True) + "\n")
     print(f"wrote {RESULTS}", file=sys.stderr)
+    report(found)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import typer
 from setsearch.errors import UsageError
 
 CONTROL = dict.fromkeys([*range(32), *range(127, 160)], " ")  # characters that would break a line of a table
+SHOWN = 8  # parts of an explanation in one cell
 Row = dict[str, Any]
 Show = Callable[[list[Row]], None]
 
@@ -93,5 +94,7 @@ def _cell(value: Any, number: str = "{!r}") -> str:
     if isinstance(value, float):
         return number.format(value)
     if isinstance(value, list):
-        return ", ".join(f"{part['feature']} {part['weight']:+.2f}" for part in value)
+        shown = ", ".join(f"{part['feature']} {part['weight']:+.2f}" for part in value[:SHOWN])
+        rest = sum(part["weight"] for part in value[SHOWN:])
+        return shown + (f", {len(value) - SHOWN} more {rest:+.2f}" if len(value) > SHOWN else "")
     return "" if value is None else str(value)

@@ -86,7 +86,7 @@ class Views:
         opened = None
         for _ in range(ATTEMPTS):
             with self._database.read() as cursor:
-                opened = self._opened(cursor, name)
+                opened = self._opened(cursor, name, contexts)
                 if not contexts or opened.fresh:
                     yield opened
                     break
@@ -110,9 +110,10 @@ class Views:
             if relation is not None and relation.contexts != "off" and relation.contexts_stamp != relation.stamp:
                 build(cursor, relation, self._analyzer_of(relation))
 
-    def _opened(self, cursor: sqlite3.Cursor, name: str) -> "Opened":
+    def _opened(self, cursor: sqlite3.Cursor, name: str, contexts: bool) -> Opened:
         known = self._kept.get(name)
-        if known is None or current_stamp(cursor, known.relation.id) != known.relation.stamp or not known.fresh:
+        outdated = known is not None and contexts and not known.fresh
+        if known is None or outdated or current_stamp(cursor, known.relation.id) != known.relation.stamp:
             relation = readings_of(load_relations(cursor)).get(name)
             if relation is None:
                 raise UnknownReading(f"the index no longer has {name!r}")

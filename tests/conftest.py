@@ -1,4 +1,6 @@
+import io
 import random
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -6,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import setsearch
-from setsearch import Index, profiles
+from setsearch import Index, cli, profiles
 
 Data = Mapping[str, Mapping[str, int]]
 
@@ -49,3 +51,36 @@ def random_data(seed: int, items: int, features: int, density: float) -> dict[st
     else:
         data["i0"] = {}
     return data
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path):
+    """Run a command in an empty folder; returns exit code, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*args, stdin=None):
+        monkeypatch.setattr(sys, "argv", ["setsearch", *map(str, args)])
+        if stdin is not None:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        with pytest.raises(SystemExit) as done:
+            cli.main()
+        out, err = capsys.readouterr()
+        return done.value.code or 0, out, err
+
+    return call
+
+
+@pytest.fixture
+def failed():
+    """Check that a command failed: the exit code, and one line on stderr that has all parts."""
+
+    def check(result, code, *parts):
+        assert result[0] == code, result
+        assert result[1] == ""
+        lines = result[2].splitlines()
+        assert len(lines) == 1, result[2]
+        assert lines[0].startswith("Error: ")
+        for part in parts:
+            assert part in lines[0]
+
+    return check

@@ -14,8 +14,6 @@ import time
 import pytest
 from oracle import log_scores, presence
 
-from setsearch import cli
-
 pytestmark = pytest.mark.usefixtures("papers_model")
 
 DOCUMENTS = {
@@ -28,40 +26,12 @@ DOCUMENTS = {
 
 
 @pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
-    """Run a command in an empty folder; returns exit code, stdout, stderr."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*args, stdin=None):
-        monkeypatch.setattr(sys, "argv", ["setsearch", *map(str, args)])
-        if stdin is not None:
-            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        with pytest.raises(SystemExit) as done:
-            cli.main()
-        out, err = capsys.readouterr()
-        return done.value.code or 0, out, err
-
-    return call
-
-
-@pytest.fixture
 def animals(run, tmp_path):
     """a.db, of five documents."""
     rows = "\n".join(json.dumps({"id": key, "text": text}) for key, text in DOCUMENTS.items())
     (tmp_path / "docs.jsonl").write_text(rows)
     assert run("index", "a.db", "docs.jsonl")[0] == 0
     return tmp_path / "a.db"
-
-
-def failed(result, code, *parts):
-    """The exit code, and one line that has all parts."""
-    assert result[0] == code, result
-    assert result[1] == ""
-    lines = result[2].splitlines()
-    assert len(lines) == 1, result[2]
-    assert lines[0].startswith("Error: ")
-    for part in parts:
-        assert part in lines[0]
 
 
 def test_main_job(run, animals):
@@ -80,7 +50,7 @@ def test_main_job(run, animals):
     )
 
 
-def test_formats(run, animals):
+def test_formats(failed, run, animals):
     arguments = ("expand", "a.db", "a", "--items", "documents", "-k", "2")
     rows = json.loads(run(*arguments, "--json")[1])
     assert rows == json.loads(run(*arguments)[1]), "JSON is the default in a pipe"
@@ -110,7 +80,7 @@ def test_explain_and_features(run, animals):
     assert [f["document_frequency"] for f in features] == [2, 2, 2]
 
 
-def test_info_check_delete_and_replace(run, animals):
+def test_info_check_delete_and_replace(failed, run, animals):
     info = json.loads(run("info", "a.db", "--json")[1])
     assert [(r["items"], r["item_count"], r["feature_count"], r["posting_count"]) for r in info["readings"]] == [
         ("documents", 5, 9, 14),
@@ -125,7 +95,7 @@ def test_info_check_delete_and_replace(run, animals):
     assert run("check", "a.db")[0] == 0
 
 
-def test_options_of_the_model(run, animals):
+def test_options_of_the_model(failed, run, animals):
     base = ("expand", "a.db", "a", "--items", "documents")
     plain = json.loads(run(*base)[1])
     assert json.loads(run(*base, "--model", "bernoulli", "--strength", "2", "--binarize", "presence")[1]) == plain
@@ -152,7 +122,7 @@ def test_a_folder(run, tmp_path):
     assert [hit["item"] for hit in hits] == ["deep/b.md"]
 
 
-def test_tables_and_relations(run, tmp_path):
+def test_tables_and_relations(failed, run, tmp_path):
     (tmp_path / "r.csv").write_text(
         "film,user,times\nAlien,u1,1\nBrazil,u3,2\nAliens,u1,2\nAlien,u2,1\nAliens,u2,3\nAlien,u2,1\n"
     )
@@ -219,7 +189,7 @@ BAD_SOURCES = [
 
 
 @pytest.mark.parametrize(("files", "arguments", "parts"), [b[1:] for b in BAD_SOURCES], ids=[b[0] for b in BAD_SOURCES])
-def test_bad_sources_change_nothing(run, animals, tmp_path, files, arguments, parts):
+def test_bad_sources_change_nothing(failed, run, animals, tmp_path, files, arguments, parts):
     for name, data in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(data)
@@ -238,7 +208,7 @@ def test_bad_sources_change_nothing(run, animals, tmp_path, files, arguments, pa
     assert not (tmp_path / "fresh.db").exists()
 
 
-def test_errors_can_be_replaced_or_skipped(run, tmp_path):
+def test_errors_can_be_replaced_or_skipped(failed, run, tmp_path):
     (tmp_path / "l.jsonl").write_bytes(b'{"id": 1, "text": "caf\xe9 au lait"}\nbroken\n{"id": 2, "text": "tea"}\n')
     failed(run("index", "x.db", "l.jsonl", "--errors", "replace"), 1, "line 2", "broken JSON")
     code, _, err = run("index", "x.db", "l.jsonl", "--errors", "skip")
@@ -251,7 +221,7 @@ def test_errors_can_be_replaced_or_skipped(run, tmp_path):
     failed(run("index", "y.db", "l.txt", "--errors", "ignore"), 2, "'ignore'", "skip")
 
 
-def test_bad_questions(run, animals, tmp_path):
+def test_bad_questions(failed, run, animals, tmp_path):
     failed(run("expand", "no.db", "lion"), 1, "no.db", "setsearch index")
     assert not (tmp_path / "no.db").exists()
     failed(run("expand", "a.db", "lyon"), 1, "'lyon'", "did you mean 'lion'?")
@@ -273,7 +243,7 @@ def test_bad_questions(run, animals, tmp_path):
     failed(run("expand", "a.db", "li\nn"), 1, "'li\\nn'")
 
 
-def test_a_locked_database(run, animals):
+def test_a_locked_database(failed, run, animals):
     writer = sqlite3.connect(animals, isolation_level=None)
     writer.execute("begin immediate")
     failed(run("index", "a.db", "docs.jsonl", "--timeout", "0.1"), 1, "a.db is locked by another writer")
@@ -331,7 +301,7 @@ def test_a_closed_pipe_is_no_error(animals):
     assert done.stderr == b""
 
 
-def test_batch(run, animals, tmp_path):
+def test_batch(failed, run, animals, tmp_path):
     sets = [["lion"], ["wheat", "barley"], ["lion", "lion", "Tiger"]]
     (tmp_path / "sets.jsonl").write_text("".join(json.dumps(seeds) + "\n" for seeds in sets))
     code, out, _ = run("expand", "a.db", "--batch", "sets.jsonl", "-k", "3")
@@ -379,7 +349,7 @@ def test_ids_stay_as_they_are(run, tmp_path):
     assert len(run(*arguments, "--table")[1].splitlines()) == 7
 
 
-def test_two_relations_in_one_database(run, animals, tmp_path):
+def test_two_relations_in_one_database(failed, run, animals, tmp_path):
     (tmp_path / "r.csv").write_text("film,user\nAlien,u1\nAliens,u1\nBrazil,u3\n")
     assert run("index", "a.db", "r.csv", "--items", "film", "--features", "user")[0] == 0
     failed(run("delete", "a.db", "Alien"), 1, "several relations")
@@ -395,3 +365,58 @@ def test_help(run):
     for command in ("index", "expand", "explain", "features", "delete", "info", "check"):
         assert command in out
         assert run(command, "--help")[0] == 0
+
+
+def test_the_cut_and_more_examples(failed, run, animals, monkeypatch, tmp_path):
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    documents = ("expand", "a.db", "--items", "documents")
+    every = json.loads(run(*documents, "a")[1])
+    assert {row["belongs"] for row in every} == {True, False}
+    assert json.loads(run(*documents, "a", "--cut")[1]) == [row for row in every if row["belongs"]]
+    assert run(*documents, "a", "--cut", "-k", "1", "--csv")[1].splitlines()[0].split(",")[:4] == [
+        "rank",
+        "item",
+        "score",
+        "belongs",
+    ]
+    (tmp_path / "text.txt").write_text("wheat on the field")
+    assert json.loads(run(*documents, "--like", "text.txt")[1])[0]["item"] == "c"
+    assert run(*documents, "--like", "text.txt") == run(*documents, "--like", "wheat on the field")
+    assert json.loads(run(*documents, "--having", "jungle")[1])[0]["item"] == "e"
+    assert run(*documents, "a", "--exclude", "e", "--gamma", "0.5")[0] == 0
+    failed(run(*documents, "a", "--popularity", "7"), 2, "popularity")
+    failed(run(*documents, "a", "--model", "bernoulli", "--cut"), 2, "lift only")
+    failed(run("expand", "a.db"), 2, "no examples")
+    failed(run("expand", "a.db", "lion", "--by", "context"), 2, "'context'", "contexts")
+    failed(run("expand", "a.db", "lion", "--by", "contexts"), 2, "--contexts")
+
+
+def test_languages_and_contexts(failed, run, tmp_path):
+    rows = [{"id": n, "text": "Lions hunt in jungles. Tigers hunt in forests."} for n in range(3)]
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    code, _, err = run("index", "w.db", "d.jsonl", "--language", "english", "--stop-words", "--contexts")
+    assert (code, "in context" in err) == (0, True)
+    assert json.loads(run("info", "w.db")[1])["contexts"]["up_to_date"]
+    assert json.loads(run("expand", "w.db", "lion", "--by", "contexts", "-k", "1")[1])[0]["item"] == "tigers"
+    assert run("expand", "w.db", "LIONS")[0] == 0
+    failed(run("index", "w.db", "d.jsonl", "--language", "german"), 2, "english", "german")
+    failed(run("index", "x.db", "d.jsonl", "--language", "elvish"), 2, "'elvish'")
+    failed(run("index", "x.db", "d.jsonl", "--phrases", "--no-contexts"), 2, "--phrases")
+    assert not (tmp_path / "x.db").exists()
+
+
+def test_a_word_that_is_too_rare_is_told(run, tmp_path):
+    rows = [{"id": n, "text": "the lion hunts here, the tiger hunts there"} for n in range(4)]
+    rows.append({"id": "z", "text": "lion and okapi"})
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert run("index", "w.db", "d.jsonl", "--contexts")[0] == 0
+    assert run("expand", "w.db", "lion", "okapi")[2].startswith("note: okapi: too rare for contexts")
+    assert run("expand", "w.db", "lion", "tiger")[2] == ""
+
+
+def test_groups(run, tmp_path):
+    rows = [{"who": w, "text": t} for w, t in (("x", "lion cat"), ("y", "wheat"), ("x", "tiger"), ("z", "cat tiger"))]
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert run("index", "g.db", "d.jsonl", "--group-by", "who")[0] == 0
+    assert json.loads(run("expand", "g.db", "z", "--items", "who")[1])[0]["item"] == "x"

@@ -180,6 +180,7 @@ def test_readme_commands_run(tmp_path):
     """Every `setsearch` line of the README, in a folder with the sample corpus."""
     (tmp_path / "sample_corpus").symlink_to(ROOT / "sample_corpus")
     (tmp_path / "ratings.csv").write_text("film,user,times\nAlien,u1,1\nAliens,u1,2\nAliens,u2,1\nBrazil,u3,1\n")
+    (tmp_path / "papers.csv").write_text("author,text\nAda,engines compute\nBabbage,engines grind\nAda,notes\n")
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("The lion and the tiger are big cats.")
     (tmp_path / "notes" / "b.md").write_text("The lion eats. The wheat grows.")

@@ -1,0 +1,206 @@
+"""Metrics and baselines by their definitions; the whole on planted sets."""
+
+import json
+import math
+import random
+
+import numpy as np
+import pytest
+from conftest import random_data
+from oracle import lift_scores, log_scores, presence
+
+import setsearch
+from setsearch import errors
+from setsearch.evaluation import Design, _metrics, evaluate
+
+
+def test_metrics():
+    relevant = np.array([True, False, True, False, False, False, False, False, False, False, True, False])
+    ap, p10, ndcg, r_precision = _metrics(relevant)
+    assert ap == pytest.approx((1 / 1 + 2 / 3 + 3 / 11) / 3)
+    assert p10 == pytest.approx(0.2)
+    assert ndcg == pytest.approx((1 + 1 / math.log2(4)) / (1 + 1 / math.log2(3) + 1 / math.log2(4)))
+    assert r_precision == pytest.approx(2 / 3)
+
+
+def planted(seed=0):
+    """Three groups of items with features of their own, and noise."""
+    rng = random.Random(seed)
+    data, sets = {}, {}
+    for group in "xyz":
+        for number in range(12):
+            own = {f"{group}{f}": rng.randint(1, 3) for f in range(8) if rng.random() < 0.5}
+            data[f"{group}-{number:02}"] = own | {f"n{f}": 1 for f in range(20) if rng.random() < 0.2}
+        sets[group] = [name for name in data if name.startswith(group)]
+    return data, sets
+
+
+def by_definition(data, seeds):
+    """The ten baselines, one item and one feature at a time."""
+    n, count = len(data), len(seeds)
+    df, c = {}, {}
+    for own in data.values():
+        for f in own:
+            df[f] = df.get(f, 0) + 1
+    for seed in seeds:
+        for f in data[seed]:
+            c[f] = c.get(f, 0) + 1
+    idf = {f: math.log(n / d) for f, d in df.items()}
+    mean_length = sum(sum(own.values()) for own in data.values()) / n
+
+    def cosine(weight):
+        vectors = {i: {f: weight(f, tf) for f, tf in own.items()} for i, own in data.items()}
+        norms = {i: math.sqrt(sum(w * w for w in v.values())) or 1.0 for i, v in vectors.items()}
+
+        def score(item):
+            return (
+                sum(
+                    sum(w * vectors[s].get(f, 0) for f, w in vectors[item].items()) / norms[item] / norms[s]
+                    for s in seeds
+                )
+                / count
+            )
+
+        return score
+
+    def additive(weight):
+        return lambda item: sum(weight(f) for f in data[item] if f in c)
+
+    def rsj(f):
+        r, d = c[f], df[f]
+        return math.log((r + 0.5) * (n - d - count + r + 0.5) / ((d - r + 0.5) * (count - r + 0.5)))
+
+    def alpha_beta(f):
+        return 2 * df[f] / n, 2 * (1 - df[f] / n)
+
+    def log_odds(f):
+        a, b = alpha_beta(f)
+        return math.log((a + c[f]) / a) - math.log((b + count - c[f]) / b) if df[f] < n else 0.0
+
+    def delta(f):
+        a, b = alpha_beta(f)
+        return math.log((a + c[f]) / a) - math.log((b + count - c[f]) / (b + count)) if df[f] < n else 0.0
+
+    def occurrence(item, f, least):
+        tf, relative = data[item][f], sum(data[item].values()) / mean_length
+        return 2 * tf / (tf + (0.5 + 0.5 * max(relative, 0.5) if least else relative))
+
+    gain = {f: rsj(f) * sum(occurrence(s, f, False) for s in seeds if f in data[s]) for f in c}
+    chosen = [f for f in sorted(gain, key=lambda f: -gain[f])[:100] if gain[f] > 0]
+    eset = {f: gain[f] * max(math.log((n - df[f] + 0.5) / (df[f] + 0.5)), 1e-6) for f in chosen}
+    return {
+        "overlap": additive(lambda f: c[f]),
+        "cosine": cosine(lambda f, tf: 1.0),
+        "idf cosine": cosine(lambda f, tf: idf[f]),
+        "centroid": cosine(lambda f, tf: (1 + math.log(tf)) * idf[f]),
+        "Jaccard": lambda i: (
+            sum(len(data[i].keys() & data[s].keys()) / max(len(data[i].keys() | data[s].keys()), 1) for s in seeds)
+            / count
+        ),
+        "Robertson-Sparck Jones": additive(rsj),
+        "s * idf": additive(lambda f: c[f] * idf[f]),
+        "log-odds without base": additive(log_odds),
+        "Bayesian Sets without base": additive(delta),
+        "weighted ESet-100": lambda i: sum(w * occurrence(i, f, True) for f, w in eset.items() if f in data[i]),
+    }
+
+
+@pytest.mark.parametrize("case", range(4))
+def test_baselines_equal_their_definitions(build, case):
+    from setsearch.baselines import Baselines
+    from setsearch.evaluation import counts_of
+
+    data = random_data(case, 25, 20, 0.3)
+    with build(data).items("film").fields() as fields:
+        methods = Baselines(counts_of(fields)).all()
+        ids = {name: fields.resolve(name) for name in data}
+    seeds = ["i1", "i2", "i7"]
+    expected = by_definition(data, seeds)
+    assert expected.keys() == methods.keys()
+    assert len(methods) == 10
+    for name, score in methods.items():
+        found = score(np.array([ids[seed] for seed in seeds]))
+        for item in data:
+            assert found[ids[item]] == pytest.approx(expected[name](item), abs=1e-9), (name, item)
+
+
+def test_our_models_are_measured_as_they_rank(build):
+    data, sets = planted()
+    reading = build(data).items("film")
+    with reading.fields() as fields:
+        found = evaluate(fields, reading.profile, {"x": sets["x"]}, Design(3, 1))
+    by_name = {result.method: result for result in found.results}
+    (queries,) = [q for q in [found.queries] if q == 1]
+    assert queries == 1
+    import random as r
+
+    members = sorted(sets["x"])
+    seeds = r.Random("0 x").sample(members, 3)
+    others = [m for m in members if m not in seeds]
+    for method, scores in (
+        ("bernoulli", log_scores(presence(data), seeds)),
+        ("lift", lift_scores(data, seeds, balance=1.0, existence="presence")),
+    ):
+        order = sorted((i for i in data if i not in seeds), key=lambda i: (-round(scores[i], 5), i))
+        relevant = np.array([i in others for i in order])
+        assert by_name[method].map == pytest.approx(_metrics(relevant)[0], abs=0.02)
+
+
+def test_planted_sets_are_found(build):
+    data, sets = planted()
+    reading = build(data).items("film")
+    with reading.fields() as fields:
+        found = evaluate(fields, reading.profile, sets | {"small": ["x-00", "zzz"]}, Design(3, 5))
+        again = evaluate(fields, reading.profile, sets | {"small": ["x-00", "zzz"]}, Design(3, 5))
+        other = evaluate(fields, reading.profile, sets, Design(3, 5, seed=1))
+    assert found == again
+    assert found.results != other.results
+    assert (found.sets, found.queries, found.left_out) == (3, 15, ["small"])
+    assert [r.map for r in found.results] == sorted((r.map for r in found.results), reverse=True)
+    best = next(r for r in found.results if r.method == "lift")
+    assert best.low <= best.map <= best.high
+    assert best.map > 0.6
+    assert len([r for r in found.results if not r.ours]) == 10
+    assert "lift" in found.recommendation
+    with reading.fields() as fields, pytest.raises(errors.NoSeeds, match="4 members"):
+        evaluate(fields, reading.profile, {"small": ["x-00"]}, Design(3))
+
+
+def test_terms_are_measured_in_context(tmp_path):
+    rng = random.Random(0)
+    groups = {"fruit": ["apple", "pear", "plum", "fig", "quince"], "cat": ["lion", "tiger", "lynx", "puma", "cheetah"]}
+    frames = {"fruit": "ripe {} fell down", "cat": "the {} hunts there"}
+    texts = [(f"d{n}", frames[g].format(rng.choice(groups[g]))) for n in range(300) for g in [rng.choice([*groups])]]
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add(texts)
+        reading = index.items("terms")
+        with reading.fields() as fields:
+            found = evaluate(fields, reading.profile, groups, Design(2, 3))
+    scores = {result.method: result.map for result in found.results}
+    assert scores["lift"] > 0.7
+    assert scores["lift"] > scores["lift, by documents"]
+    assert {"lift, by contexts", "bernoulli, by documents"} <= scores.keys()
+
+
+def test_the_command(run, failed, tmp_path):
+    data, sets = planted()
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(data.items(), ("film", "user"))
+    (tmp_path / "sets.json").write_text(json.dumps(sets | {"small": ["x-00"]}))
+    code, out, err = run("evaluate", "a.db", "sets.json", "--draws", "2", "--json")
+    rows = json.loads(out)
+    assert code == 0
+    assert {"method", "ours", "map", "low", "high", "p10", "ndcg10", "r_precision"} == rows[0].keys()
+    assert "left out, fewer than 4 members that the index knows: small" in err
+    assert "3 sets, 6 questions of 3 seeds" in err
+    lines = "set,item\n" + "".join(f"{name},{item}\n" for name, own in sets.items() for item in own)
+    (tmp_path / "sets.csv").write_text(lines)
+    assert json.loads(run("evaluate", "a.db", "sets.csv", "--draws", "2", "--json")[1]) == rows
+    failed(run("evaluate", "a.db"), 2, "no sets")
+    failed(run("evaluate", "a.db", "none.json"), 1, "none.json")
+    (tmp_path / "bad.json").write_text("[1]")
+    failed(run("evaluate", "a.db", "bad.json"), 1, "bad.json", "JSON object")
+    for name, own in sets.items():
+        assert run("set", "save", "a.db", name, *own)[0] == 0
+    assert json.loads(run("evaluate", "a.db", "--draws", "2", "--json")[1]) == rows
+    assert "method" in run("evaluate", "a.db", "--table")[1].splitlines()[0]

@@ -1,0 +1,91 @@
+"""Sets that are kept: the API, and `setsearch set`."""
+
+import csv
+import io
+import json
+
+import pytest
+
+import setsearch
+from setsearch import errors
+
+TEXTS = [("a", "lion tiger cat"), ("b", "lion cat savanna"), ("c", "wheat rye field"), ("d", "tiger jungle")]
+
+
+@pytest.fixture
+def index(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as made:
+        made.add(TEXTS)
+        yield made
+
+
+def test_a_set_grows(index):
+    cats = index.set("cats", "documents")
+    with pytest.raises(errors.NoSeeds, match="'cats'"):
+        cats.expand()
+    cats.accept("a", "d")
+    cats.reject("c")
+    assert cats.expand(3) == index.items("documents").expand(["a", "d"], 3, exclude=["c"])
+    cats.accept("c")
+    assert (cats.accepted, cats.rejected) == (["a", "d", "c"], [])
+    cats.reject("c", "d")
+    cats.forget("d", "nothing")
+    assert (cats.accepted, cats.rejected) == (["a"], ["c"])
+    with pytest.raises(errors.UnknownItem):
+        cats.accept("b", "zzz")
+    assert cats.accepted == ["a"]
+    assert index.sets() == {}, "nothing is kept before it is saved"
+    cats.save()
+    assert index.sets() == {"cats": "documents"}
+    again = index.set("cats")
+    assert (again.items, again.accepted, again.rejected) == ("documents", ["a"], ["c"])
+    with pytest.raises(errors.InvalidParameter, match="is of documents, not of terms"):
+        index.set("cats", "terms")
+    index.delete_set("cats")
+    assert index.sets() == {}
+    with pytest.raises(errors.UnknownSet, match="'cats'"):
+        index.delete_set("cats")
+    with pytest.raises(errors.InvalidParameter):
+        index.set("")
+
+
+def test_members_are_kept_as_the_index_names_them(index):
+    words = index.set("words", "terms")
+    words.accept("LION", "Tiger", "lion")
+    assert words.accepted == ["lion", "tiger"]
+
+
+def test_an_item_that_left_is_named_when_the_set_is_asked(index):
+    cats = index.set("cats", "documents")
+    cats.accept("a", "d")
+    cats.save()
+    index.delete(["d"])
+    with pytest.raises(errors.UnknownItem, match="'d'"):
+        index.set("cats").expand()
+
+
+def test_the_command(index, run, failed, tmp_path):
+    index.close()
+    save = ("set", "save", "a.db", "cats", "a", "d", "--items", "documents", "--reject", "c")
+    assert run(*save) == (0, "", "the set cats of documents has 2 accepted, 1 rejected\n")
+    assert run("set", "add", "a.db", "cats", "b")[0] == 0
+    assert run("set", "remove", "a.db", "cats", "a")[0] == 0
+    assert run("set", "reject", "a.db", "cats", "b")[0] == 0
+    shown = json.loads(run("set", "show", "a.db", "cats")[1])
+    assert {row["item"]: row["mark"] for row in shown} == {"d": "accepted", "b": "rejected", "c": "rejected"}
+    assert next(csv.reader(io.StringIO(run("set", "show", "a.db", "cats", "--csv")[1]))) == ["item", "mark"]
+    assert json.loads(run("set", "list", "a.db", "--json")[1]) == [
+        {"set": "cats", "items": "documents", "accepted": 1, "rejected": 2}
+    ]
+    by_set = run("expand", "a.db", "--set", "cats")[1]
+    assert by_set == run("expand", "a.db", "d", "--items", "documents", "--exclude", "b", "--exclude", "c")[1]
+    more = run("expand", "a.db", "a", "--set", "cats", "--json")[1]
+    assert more == run("expand", "a.db", "d", "a", "--items", "documents", "--exclude", "b", "--exclude", "c")[1]
+    assert run(*save)[0] == 0, "saving again replaces"
+    assert len(json.loads(run("set", "show", "a.db", "cats")[1])) == 3
+    failed(run("set", "show", "a.db", "dogs"), 2, "'dogs'", "cats")
+    failed(run("set", "remove", "a.db", "cats", "zzz"), 2, "'zzz'")
+    failed(run("set", "save", "a.db", "cats", "zzz", "--items", "documents"), 1, "'zzz'")
+    failed(run("expand", "a.db", "--set", "dogs"), 2, "'dogs'")
+    assert run("set", "delete", "a.db", "cats")[0] == 0
+    failed(run("set", "delete", "a.db", "cats"), 1, "'cats'")
