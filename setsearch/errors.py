@@ -8,7 +8,7 @@
     |   |-- NoIndex             a database without a setsearch index in it
     |   `-- CorruptIndex        stored lists that contradict themselves
     |-- QueryError              the question
-    |   `-- UnknownReading, UnknownItem, UnknownSet, AmbiguousItem, NoSeeds, NothingToRank
+    |   `-- UnknownReading, UnknownItem, UnknownSet, AmbiguousItem, NoSeeds, NoConcept, NothingToRank
     |-- ItemError               an item that is to be written
     |   `-- InvalidItem, DuplicateItem, NameTaken
     `-- SourceError             a file, a folder or a table that is to be read
@@ -83,6 +83,10 @@ class AmbiguousItem(QueryError, LookupError):
 
 class UnknownSet(QueryError, LookupError):
     """No saved set has this name."""
+
+
+class NoConcept(QueryError):
+    """No hypothesis holds all the seeds."""
 
 
 class NoSeeds(QueryError):

@@ -128,7 +128,7 @@ class Reading:
                 ids = own.seeds.features.tolist()
                 names = own.field.snapshot.features.describe(fields.cursor, ids)
                 having, df = own.seeds.having.tolist(), own.part.postings.lengths.tolist()
-                columns = (ids, own.part.weights.tolist(), having, df)
+                columns = (ids, (own.share * own.query.weights).tolist(), having, df)
                 rows += [(*names[id], weight, c, n) for id, weight, c, n in zip(*columns, strict=True)]
         rows.sort(key=lambda row: (-row[2], row[0]))
         return [
@@ -270,7 +270,7 @@ def _reasons(fields: Fields, weighed: Weighed, items: list[int]) -> dict[int, tu
         owners = np.repeat(order, stored.lengths)[shared]
         places, values = places[shared], values[shared]
         names = snapshot.features.describe(fields.cursor, active[np.unique(places)].tolist())
-        added = own.part.weights[places] * values
+        added = own.added(places, values, rule.binary)
         for item, place, weight in zip(owners.tolist(), places.tolist(), added.tolist(), strict=True):
             name = names[int(active[place])]
             found[item][name] = found[item].get(name, 0.0) + weight

@@ -21,7 +21,7 @@ class Postings(NamedTuple):
     ids: Ids
     starts: npt.NDArray[np.int64]
     ends: npt.NDArray[np.int64]
-    values: Values | None = None
+    values: Values | Floats | None = None
 
     def lists(self) -> list[Ids]:
         """The lists one by one."""

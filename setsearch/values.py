@@ -43,14 +43,16 @@ class Rule:
     existence: str = "presence"
     weighted: bool = False
     balance: float | None = None
+    counted: bool = False  # values are the counts themselves, not 0 to 1
 
     @property
     def binary(self) -> bool:
         """Whether all values are zeros and ones."""
-        return self.balance is None and not self.weighted
+        return self.balance is None and not self.weighted and not self.counted
 
 
 PRESENCE = Rule()
+COUNTS = Rule(counted=True)
 TWICE_MEAN = Rule("twice-mean")
 
 
@@ -89,10 +91,14 @@ class Measure:
 
     def of(self, features: Ints, items: Ints, counts: Ints, totals: Ints) -> Floats:
         """x_ij of entries of the index, `(n_entries,)`, on the lattice; `totals` `(n_ids,)` are the L_i."""
+        if self.rule.counted:
+            return counts.astype(float)
         return self._scaled(self._weights(features, counts, totals[items]), None if self.scale is None else items)
 
     def of_new(self, features: Ints, counts: Ints, total: int) -> Floats:
         """x_j of an item that the index does not hold, `(n_entries,)`; its L is `total`."""
+        if self.rule.counted:
+            return counts.astype(float)
         weights = self._weights(features, counts, np.full(len(counts), total))
         if self.rule.balance is None:
             return self._scaled(weights, None)
@@ -152,7 +158,7 @@ def measure(rule: Rule, counts: Counts) -> Measure:
         norms = np.sqrt(squares)
         median = float(np.median(norms[norms > 0])) if norms.any() else 1.0
         found = replace(found, scale=_scales(norms, median, rule.balance), median=median)
-    if rule == PRESENCE:
+    if rule in (PRESENCE, COUNTS):
         return found
     df = np.zeros(len(counts.df), np.int64)
     for entries in counts.sweep():

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from setsearch.fields import Field, Fields
-from setsearch.kernels import Floats
+from setsearch.kernels import Floats, Postings
 from setsearch.models import Model, Query, Seeds
-from setsearch.postings import Ints, run_starts
+from setsearch.postings import Ints, run_starts, starts_of
 from setsearch.scoring import Base, Part, to_lattice
+from setsearch.values import PRESENCE
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,24 @@ class Examples:
 
 @dataclass(frozen=True)
 class FieldWeights:
-    """One field, weighed: what the seeds have there, and the weight of each active feature."""
+    """One field, weighed: what the seeds have there, the model's answer, and the lists that score."""
 
     field: Field
     seeds: Seeds
+    query: Query
     part: Part
-    entries: tuple[Ints, Ints, Floats]  # (seed, place of the feature, value) of every entry of the seeds
+    share: float = 1.0  # of the answer: the field's weight, negative for negative examples
+
+    @property
+    def df(self) -> Ints:
+        """Document frequencies of the active features."""
+        return self.part.postings.lengths
+
+    def added(self, places: Ints, values: Floats, binary: bool) -> Floats:
+        """What entries add, given the places of their features among the active ones, and their values."""
+        if self.query.table is not None:
+            return to_lattice(self.share * self.query.table(places, values))
+        return to_lattice(self.share * self.query.weights, binary)[places] * values
 
 
 @dataclass(frozen=True)
@@ -55,7 +68,7 @@ class Weighed:
         """v+ - gamma v-: these weights, less a share of those of negative examples."""
         binary = self.model.rule.binary
         against = [
-            replace(own, part=Part(own.part.postings, -to_lattice(gamma * own.part.weights, binary)))
+            replace(own, share=-gamma * own.share, part=_part(own.part.postings, own.query, -gamma * own.share, binary))
             for own in other.fields
         ]
         return replace(self, against=tuple(against))
@@ -63,16 +76,31 @@ class Weighed:
 
 def weigh(fields: Fields, examples: Examples, model: Model) -> Weighed:
     """The weights of everything that the examples have, on the lattice; base and constant."""
-    weighed, constants = [], [fields.base(model, examples.count).constant]
+    base = fields.base(model, examples.count)
+    weighed, constants = [], [base.constant]
     for field in fields.all:
-        seeds, entries = _seeds(fields, field, examples, model)
+        seeds = _seeds(fields, field, examples, model)
         postings = field.snapshot.active_postings(fields.cursor, seeds.features, model.rule)
         query = model.query(seeds, postings.lengths, fields.items.size)
-        weights = to_lattice(field.weight * query.weights, model.rule.binary)
-        weighed.append(FieldWeights(field, seeds, Part(postings, weights), entries))
+        part = _part(postings, query, field.weight, model.rule.binary)
+        weighed.append(FieldWeights(field, seeds, query, part, field.weight))
         constants += (field.weight * query.constants).tolist()
+        of_lengths = getattr(model, "of_lengths", None)
+        if of_lengths is not None:
+            lengths = field.snapshot.totals(fields.cursor)
+            base = Base(base.items + to_lattice(field.weight * of_lengths(lengths, seeds)), base.constant)
     constant = float(to_lattice(np.array(constants)).sum())
-    return Weighed(model, examples, tuple(weighed), fields.base(model, examples.count), constant)
+    return Weighed(model, examples, tuple(weighed), base, constant)
+
+
+def _part(postings: Postings, query: Query, share: float, binary: bool) -> Part:
+    """Lists and weights; where the model has a table, what each entry adds as its value, and weights of 1."""
+    if query.table is None:
+        return Part(postings, to_lattice(share * query.weights, binary))
+    places = np.repeat(np.arange(len(query.weights)), postings.lengths)
+    added = to_lattice(share * query.table(places, postings.values_together()))
+    starts = starts_of(postings.lengths)
+    return Part(Postings(postings.together(), starts[:-1], starts[1:], added), np.ones(len(query.weights)))
 
 
 def scores_when_left_out(fields: Fields, weighed: Weighed) -> Floats:
@@ -83,34 +111,53 @@ def scores_when_left_out(fields: Fields, weighed: Weighed) -> Floats:
     model, count = weighed.model, weighed.examples.count
     scores = np.zeros(count)
     for own in weighed.fields:
-        seeds, (which, places, values) = own.seeds, own.entries
-        df = own.part.postings.lengths
+        which, features, values = _entries(fields, own.field, weighed.examples, model)
+        places = np.searchsorted(own.seeds.features, features)
         for seed in range(count):
             mine = which == seed
-            having, sums = seeds.having.copy(), seeds.sums.copy()
+            having, sums = own.seeds.having.copy(), own.seeds.sums.copy()
             having[places[mine]] -= 1
             sums[places[mine]] -= values[mine]
-            others: Query = model.query(Seeds(seeds.features, having, sums, count - 1), df, fields.items.size)
-            scores[seed] += own.field.weight * float(others.weights[places[mine]] @ values[mine])
+            others = replace(own.seeds, having=having, sums=sums, count=count - 1)
+            weights = model.query(others, own.df, fields.items.size).weights
+            scores[seed] += own.share * float(weights[places[mine]] @ values[mine])
     return scores
 
 
-def _seeds(fields: Fields, field: Field, examples: Examples, model: Model) -> tuple[Seeds, tuple[Ints, Ints, Floats]]:
-    """What the examples have in one field, and their single entries."""
-    ids = np.array(sorted(examples.ids), np.int64)
-    stored = field.snapshot.features_of(fields.cursor, ids, model.rule)
-    which = np.repeat(np.arange(len(ids)), stored.lengths)
-    features, values = stored.together().astype(np.int64), stored.values_together()
-    if examples.texts:
-        new = [field.snapshot.entries_of(fields.cursor, text, model.rule) for text in examples.texts]
-        which = np.concatenate([which, np.repeat(len(ids) + np.arange(len(new)), [len(f) for f, _ in new])])
-        features = np.concatenate([features, *(own for own, _ in new)])
-        values = np.concatenate([values, *(own for _, own in new)])
+def _seeds(fields: Fields, field: Field, examples: Examples, model: Model) -> Seeds:
+    """What the examples have in one field."""
+    if model.rule == PRESENCE and not examples.texts:
+        in_order = np.sort(_stored(fields, field, examples, model).together()).astype(np.int64)
+        begin = run_starts(in_order)
+        having = np.diff(begin, append=len(in_order))
+        return Seeds(in_order[begin], having, having.astype(float), examples.count)
+    _, features, values = _entries(fields, field, examples, model)
     order = np.argsort(features, kind="stable")
     in_order = features[order]
     begin = run_starts(in_order)
     having = np.diff(begin, append=len(in_order))
     sums = np.add.reduceat(values[order], begin) if len(begin) else np.zeros(0)
-    places = np.empty(len(order), np.int64)
-    places[order] = np.repeat(np.arange(len(begin)), having)
-    return Seeds(in_order[begin], having, sums, examples.count), (which, places, values)
+    seeds = Seeds(in_order[begin], having, sums, examples.count)
+    if not model.rule.counted:
+        return seeds
+    cf = field.snapshot.frequencies(fields.cursor)[1]
+    return replace(seeds, cf=cf[seeds.features], cf_of_all=int(cf.sum()))
+
+
+def _stored(fields: Fields, field: Field, examples: Examples, model: Model) -> Postings:
+    ids = np.array(sorted(examples.ids), np.int64)
+    return field.snapshot.features_of(fields.cursor, ids, model.rule)
+
+
+def _entries(fields: Fields, field: Field, examples: Examples, model: Model) -> tuple[Ints, Ints, Floats]:
+    """(number of the example, feature, value) of every entry of the examples."""
+    stored = _stored(fields, field, examples, model)
+    which = np.repeat(np.arange(len(examples.ids)), stored.lengths)
+    features, values = stored.together().astype(np.int64), stored.values_together()
+    if examples.texts:
+        new = [field.snapshot.entries_of(fields.cursor, text, model.rule) for text in examples.texts]
+        numbers = len(examples.ids) + np.arange(len(new))
+        which = np.concatenate([which, np.repeat(numbers, [len(own) for own, _ in new])])
+        features = np.concatenate([features, *(own for own, _ in new)])
+        values = np.concatenate([values, *(own for _, own in new)])
+    return which, features, values

@@ -128,6 +128,56 @@ def x1_scores(data: Data, seeds: Iterable[str], strength: float = 50.0) -> dict[
     return scores
 
 
+def multinomial_scores(data: Data, seeds: Iterable[str], concentration: float) -> dict[str, float]:
+    """log p(x | D) - log p(x) under a Dirichlet-multinomial, a product over all features."""
+    cf = {f: sum(counts.values()) for f, counts in transpose(data).items()}
+    total = sum(cf.values())
+    seeds = set(seeds)
+
+    def log_p(item: str, own: Iterable[str]) -> float:
+        alpha = {f: concentration * c / total + sum(data[s].get(f, 0) for s in own) for f, c in cf.items()}
+        length = sum(data[item].values())
+        score = lgamma(sum(alpha.values())) - lgamma(sum(alpha.values()) + length)
+        return score + sum(lgamma(a + data[item].get(f, 0)) - lgamma(a) for f, a in alpha.items())
+
+    return {item: log_p(item, seeds) - log_p(item, ()) for item in data}
+
+
+def poisson_scores(data: Data, seeds: Iterable[str], strength: float) -> dict[str, float]:
+    """log p(x | D) - log p(x) where every feature has a rate of its own: negative binomials, one for each feature."""
+    cf = {f: sum(counts.values()) for f, counts in transpose(data).items()}
+    seeds = set(seeds)
+
+    def log_p(x: int, shape: float, rate: float) -> float:
+        return lgamma(shape + x) - lgamma(shape) - lgamma(x + 1) + shape * log(rate / (rate + 1)) - x * log(rate + 1)
+
+    scores = dict.fromkeys(data, 0.0)
+    for feature, count in cf.items():
+        shape, s = strength * count / len(data), sum(data[seed].get(feature, 0) for seed in seeds)
+        for item, counts in data.items():
+            x = counts.get(feature, 0)
+            scores[item] += log_p(x, shape + s, strength + len(seeds)) - log_p(x, shape, strength)
+    return scores
+
+
+def concept_scores(
+    having: Mapping[str, set[str]], seeds: Iterable[str], size_principle: bool = True
+) -> dict[str, float]:
+    """p(x in C | D), every feature a hypothesis, by summation."""
+    seeds = set(seeds)
+    sizes: dict[str, int] = {}
+    for own in having.values():
+        for feature in own:
+            sizes[feature] = sizes.get(feature, 0) + 1
+    joint = {
+        feature: Fraction(1, size ** len(seeds)) if size_principle else Fraction(1)
+        for feature, size in sizes.items()
+        if all(feature in having[seed] for seed in seeds)
+    }
+    whole = sum(joint.values())
+    return {item: float(sum(p for f, p in joint.items() if f in own) / whole) for item, own in having.items()}
+
+
 def ranking(scores: Mapping[str, float], without: Iterable[str] = ()) -> list[tuple[str, float]]:
     """Best first; equal scores (to 1e-7) in the order of ids."""
     left_out = set(without)

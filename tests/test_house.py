@@ -32,6 +32,8 @@ ORDER = [
     "models.model",
     "models.bernoulli",
     "models.lift",
+    "models.counts",
+    "models.concept",
     "models",
     "kernel_numba",
     "kernels",

@@ -11,7 +11,8 @@ A score is  constant + base(x) + sum over the features of x that a seed has too 
 depend on which items are seeds, only on how many: it is computed once and kept.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -24,16 +25,23 @@ SMALLEST, LARGEST = 1e-100, 1e100  # strengths within which float64 neither over
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Table = Callable[[Ints, Floats], Floats]
 
 
 @dataclass(frozen=True)
 class Seeds:
-    """What the seeds have: `features` `(n_active,)` ascending ids, `having` c_j, `sums` s_j, `count` N."""
+    """What the seeds have: `features` `(n_active,)` ascending ids, `having` c_j, `sums` s_j, `count` N.
+
+    For models of counts also `cf` `(n_active,)`, how often all items have each, and `cf_of_all`, the sum over all
+    features.
+    """
 
     features: Ints
     having: Ints
     sums: Floats
     count: int
+    cf: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    cf_of_all: int = 0
 
 
 @dataclass(frozen=True)
@@ -54,14 +62,20 @@ class Query:
 
     `weights` `(n_active,)`: what each active feature adds, times its value, beyond its background weight;
     `constants` `(n_active,)`: what it adds to every item beyond the background's constant.
+    A model whose entries are not worth weight times value gives a `table`: from places in the active features and
+    values, `(n_entries,)` each, to what these entries add; `weights` are then those of the value 1, for showing.
     """
 
     weights: Floats
     constants: Floats
+    table: Table | None = None
 
 
 class Model(Protocol):
-    """Weights from statistics and seeds. Equal models are equal objects and print equally: both are used as keys."""
+    """Weights from statistics and seeds. Equal models are equal objects and print equally: both are used as keys.
+
+    A model may also have `of_lengths(lengths, seeds)`: what an item's length L, `(n_items,)`, adds to its score.
+    """
 
     @property
     def rule(self) -> Rule:

@@ -1,0 +1,105 @@
+"""Models of counts: how often an item has a feature, x_ij = tf_ij. Equation (16) of the paper for two families.
+
+Both turn on the same term, with s_j the sum of the seeds' counts and a_j the prior's:
+
+    h_j(x) = ln G(a_j + s_j + x) - ln G(a_j + s_j) - ln G(a_j + x) + ln G(a_j)      G: the gamma function
+
+which is exactly 0 where no seed has the feature. What is left depends on an item's length L = sum_j x_j only.
+
+multinomial, Dirichlet prior a_j = A cf_j / CF of concentration A, S = sum_j s_j:
+
+    log p(x|D) - log p(x) = sum_j h_j(x_j) + ln G(A+S) - ln G(A+S+L) - ln G(A) + ln G(A+L)
+
+poisson, a rate of Gamma(a_j, b) for each feature, a_j = k cf_j / n and b = k, its mean that of all items:
+
+    log p(x|D) - log p(x) = sum_j h_j(x_j) - L ln((b+N+1) / (b+1))
+                            + sum_j [ (a_j + s_j) ln((b+N) / (b+N+1)) - a_j ln(b / (b+1)) ]
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from setsearch.models.model import Floats, Ints, Query, Seeds, Table, check_strength
+from setsearch.values import COUNTS, Rule
+
+
+@dataclass(frozen=True)
+class Multinomial:
+    """Dirichlet-multinomial; the strength is the concentration A of the prior, in words."""
+
+    strength: float = 1000.0
+
+    def __post_init__(self) -> None:
+        check_strength(self.strength)
+
+    @property
+    def rule(self) -> Rule:
+        """Counts as they are."""
+        return COUNTS
+
+    def background(self, df: Ints, n_items: int, n_seeds: int) -> None:
+        """None: `of_lengths` is all that features which no seed has amount to."""
+
+    def query(self, seeds: Seeds, df: Ints, n_items: int) -> Query:
+        """A table of h_j."""
+        prior = self.strength * seeds.cf / seeds.cf_of_all
+        return _table(prior, seeds, np.zeros(len(df)))
+
+    def of_lengths(self, lengths: Ints, seeds: Seeds) -> Floats:
+        """The part that depends on L, `(n_items,)`."""
+        from scipy.special import gammaln
+
+        a, s = self.strength, seeds.sums.sum()
+        result: Floats = gammaln(a + s) - gammaln(a + s + lengths) - gammaln(a) + gammaln(a + lengths)
+        return result
+
+
+@dataclass(frozen=True)
+class Poisson:
+    """Gamma-Poisson; the strength k is that of the prior, in items."""
+
+    strength: float = 2.0
+
+    def __post_init__(self) -> None:
+        check_strength(self.strength)
+
+    @property
+    def rule(self) -> Rule:
+        """Counts as they are."""
+        return COUNTS
+
+    def background(self, df: Ints, n_items: int, n_seeds: int) -> None:
+        """None: `of_lengths` is all that features which no seed has amount to."""
+
+    def query(self, seeds: Seeds, df: Ints, n_items: int) -> Query:
+        """A table of h_j; the constant, of all features, is in `constants` as one number."""
+        b, n = self.strength, seeds.count
+        total = self.strength * seeds.cf_of_all / n_items
+        constant = (total + seeds.sums.sum()) * math.log((b + n) / (b + n + 1)) - total * math.log(b / (b + 1))
+        return _table(self.strength * seeds.cf / n_items, seeds, np.array([constant]))
+
+    def of_lengths(self, lengths: Ints, seeds: Seeds) -> Floats:
+        """The part that depends on L, `(n_items,)`."""
+        b = self.strength
+        return np.asarray(-math.log((b + seeds.count + 1) / (b + 1)) * lengths, np.float64)
+
+
+def _table(prior: Floats, seeds: Seeds, constants: Floats) -> Query:
+    """A query whose entries are worth h_j of their counts."""
+
+    def table(places: Ints, counts: Floats) -> Floats:
+        """h_j(x)."""
+        from scipy.special import gammaln
+
+        a, s = prior[places], seeds.sums[places]
+        # Most counts are 1, where h_j = ln((a + s) / a) needs no gamma function.
+        worth: Floats = np.asarray(np.log((a + s) / a), np.float64)
+        more = counts > 1
+        b, t, x = a[more], s[more], counts[more]
+        worth[more] = gammaln(b + t + x) - gammaln(b + t) - gammaln(b + x) + gammaln(b)
+        return worth
+
+    made: Table = table
+    return Query(made(np.arange(len(prior)), np.ones(len(prior))), constants, made)

@@ -1,0 +1,111 @@
+"""Further models of the family: multinomial, poisson, concept, and one of a user's own; each by its definition."""
+
+import random
+
+import pytest
+from conftest import random_data
+from oracle import concept_scores, lift_scores, multinomial_scores, poisson_scores, presence, transpose
+
+from setsearch import errors
+from setsearch.kernels import KERNELS, use_kernel
+from setsearch.models import Query, register
+from setsearch.values import PRESENCE
+
+
+def same(hits, scores, seeds, tolerance=1e-7):
+    found = {hit.item: hit.score for hit in hits}
+    assert found == pytest.approx({i: s for i, s in scores.items() if i not in seeds}, abs=tolerance)
+    assert [(-hit.score, hit.item) for hit in hits] == sorted((-hit.score, hit.item) for hit in hits)
+
+
+@pytest.mark.parametrize("case", range(10))
+def test_models_of_counts_equal_their_definitions(build, case):
+    rng = random.Random(case)
+    data = random_data(case, rng.randint(3, 40), rng.randint(2, 30), rng.random() * 0.6)
+    index = build(data)
+    for name, rows in (("film", data), ("user", transpose(data))):
+        if len(rows) < 3:
+            continue
+        seeds = rng.sample(sorted(rows), rng.randint(1, min(4, len(rows) - 1)))
+        reading = index.items(name)
+        for strength in (0.7, 2.0, 500.0):
+            hits = reading.expand(seeds, 999, model="multinomial", strength=strength)
+            same(hits, multinomial_scores(rows, seeds, strength), seeds)
+            hits = reading.expand(seeds, 999, model="poisson", strength=strength)
+            same(hits, poisson_scores(rows, seeds, strength), seeds)
+
+
+@pytest.mark.parametrize("model", ["multinomial", "poisson"])
+def test_explanations_sum_to_the_score(build, model):
+    reading = build(random_data(2, 25, 20, 0.3)).items("film")
+    for hit in reading.expand(["i1", "i2"], 99, explain=True, model=model):
+        why = reading.explain(["i1", "i2"], hit.item, model=model)
+        assert why.features == hit.features
+        assert why.score == pytest.approx(hit.score, abs=1e-9)
+        parts = sum(part.weight for part in why.features)
+        assert why.constant + why.base + parts == pytest.approx(hit.score, abs=1e-9)
+
+
+@pytest.mark.parametrize("model", ["multinomial", "poisson", "concept"])
+def test_kernels_give_the_same_bits(build, model):
+    data = random_data(3, 200, 40, 0.3)
+    found = []
+    for kernel in KERNELS:
+        use_kernel(kernel)
+        found.append(build(data).items("film").expand(["i3", "i8"], 400, model=model))
+        found.append(build(dict(reversed(data.items()))).items("film").expand(["i8", "i3"], 400, model=model))
+    use_kernel(None)
+    assert all(hits == found[0] for hits in found)
+
+
+def test_a_text_that_equals_an_item_says_what_the_item_says(tmp_path):
+    import setsearch
+
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([("a", "lion lion tiger"), ("b", "lion cat"), ("c", "wheat rye"), ("d", "tiger tiger cat")])
+        documents = index.items("documents")
+        for model in ("multinomial", "poisson"):
+            by_text = documents.expand([], 9, like=["lion lion tiger"], model=model, exclude=["a"])
+            assert by_text == documents.expand(["a"], 9, model=model)
+
+
+@pytest.mark.parametrize("case", range(8))
+def test_concepts_equal_their_definition(build, case):
+    rng = random.Random(case)
+    data = random_data(case, 30, 12, 0.5)
+    seeds = rng.sample(sorted(data), 2)
+    scores = concept_scores(presence(data), seeds) if set.intersection(*(presence(data)[s] for s in seeds)) else None
+    reading = build(data).items("film")
+    if scores is None:
+        with pytest.raises(errors.NoConcept, match="no feature is common"):
+            reading.expand(seeds, 99, model="concept")
+    else:
+        same(reading.expand(seeds, 99, model="concept"), scores, seeds, 1e-9)
+
+
+def test_a_model_of_ones_own_in_ten_lines(build):
+    class Overlap:
+        rule = PRESENCE
+
+        def background(self, df, n_items, n_seeds):
+            return None
+
+        def query(self, seeds, df, n_items):
+            return Query(seeds.having.astype(float), 0.0 * df)
+
+    register("overlap", Overlap)
+    data = random_data(1, 20, 15, 0.4)
+    hits = build(data).items("film").expand(["i1", "i2"], 99, model="overlap")
+    having = presence(data)
+    assert {h.item: h.score for h in hits} == {
+        i: float(sum(len(own & having[s]) for s in ("i1", "i2"))) for i, own in having.items() if i not in ("i1", "i2")
+    }
+    with pytest.raises(errors.InvalidParameter, match="overlap has no strength"):
+        build(data).items("film").expand(["i1"], model="overlap", strength=3)
+
+
+def test_other_models_are_untouched_by_large_counts(build):
+    data = {"a": {"x": 2**31 - 1, "y": 1}, "b": {"x": 5}, "c": {"y": 2, "z": 1}}
+    reading = build(data).items("film")
+    hits = reading.expand(["a"], 9, popularity=0.0, binarize="presence")
+    same(hits, lift_scores(data, ["a"], balance=1.0, existence="presence"), ["a"], 1e-5)
