@@ -19,10 +19,9 @@ from setsearch.errors import SetsearchError
 
 if TYPE_CHECKING:
     from setsearch.expansion import Reading
-    from setsearch.hits import Contribution, Explanation, Hit, SetFeature
+    from setsearch.hits import Contribution, Explanation, Hit, Item, SetFeature
     from setsearch.index import Index
     from setsearch.sets import ItemSet
-    from setsearch.writer import Item
 
 __version__ = "0.2.0"
 __all__ = [
@@ -39,7 +38,7 @@ __all__ = [
     "open",
 ]
 
-_HOMES = {"Index": "index", "Item": "writer", "ItemSet": "sets", "Reading": "expansion"}  # all others live in hits
+_HOMES = {"Index": "index", "ItemSet": "sets", "Reading": "expansion"}  # all others live in hits
 
 
 def open(

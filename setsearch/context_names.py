@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from setsearch.contexts import FIELDS, describe
 from setsearch.names import Kind
 from setsearch.postings import Ints
 
-CONTEXT_KINDS = {f"contexts {name}": name for name in FIELDS}
+CONTEXT_KINDS = {f"contexts {name}": name for name in ("win2", "skip", "lists")}
 _KEYS, _WORDS = "keys", "words"
 
 
@@ -34,6 +33,8 @@ class ContextKind(Kind):
         """(context as people write it, None) of each id."""
         if not ids:
             return {}
+        from setsearch.contexts import describe
+
         if self._loaded is None:
             stored = dict(
                 cursor.execute(

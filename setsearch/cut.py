@@ -27,4 +27,6 @@ def threshold(fields: Fields, weighed: Weighed, leaders: Floats, profile: Profil
     of_leaders, of_seeds = profile.cut
     if of_seeds == 0:
         return of_leaders * mean
-    return of_leaders * mean + of_seeds * float(np.median(scores_when_left_out(fields, weighed)))
+    left_out: list[float] = sorted(scores_when_left_out(fields, weighed).tolist())
+    middle = len(left_out) // 2
+    return of_leaders * mean + of_seeds * (left_out[middle] + left_out[~middle]) / 2

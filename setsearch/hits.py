@@ -1,6 +1,16 @@
-"""What goes into a query and what comes out of it."""
+"""What goes in and what comes out: items, options of a query, hits."""
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypedDict
+
+
+class Item(NamedTuple):
+    """What is indexed: a unique id, its features (repeated, or with counts), a title to show, the text it was."""
+
+    id: str
+    features: Sequence[str] | Mapping[str, int]
+    title: str | None = None
+    text: str | None = None
 
 
 class ModelOptions(TypedDict, total=False):

@@ -8,16 +8,15 @@ from numbers import Integral
 from types import TracebackType
 from typing import Any
 
-from setsearch.audit import audit
 from setsearch.database import Database
 from setsearch.errors import InvalidItem, InvalidParameter, NoIndex, UsageError
 from setsearch.expansion import Reading
+from setsearch.hits import Item
 from setsearch.names import storable
 from setsearch.relation import Relation, create_relation, load_derived, load_relations
 from setsearch.sets import ItemSet, delete_set, load_set, set_names
 from setsearch.text import Analyzer
 from setsearch.views import TEXT, Views, default_reading, has_forms, profile_of, readings_of
-from setsearch.writer import Item, Writer
 
 CONTEXTS = ("auto", "on", "off", "phrases")
 
@@ -86,6 +85,8 @@ class Index:
         for name in names:
             if not isinstance(name, str):
                 raise InvalidParameter(f"items are deleted by id, a text, not by {name!r}")
+        from setsearch.writer import Writer
+
         with self._database.write() as cursor:
             found = _find_relation(load_relations(cursor), relation)
             if found is None:
@@ -115,11 +116,15 @@ class Index:
         delete_set(self._database, name)
 
     def refresh(self) -> None:
-        """Derive now what questions would otherwise derive when they need it: the contexts of words."""
+        """Derive now what questions would otherwise derive when they need it: contexts, statistics of models."""
         with self._database.read() as cursor:
-            names = [r.items.name for r in load_relations(cursor) if r.contexts != "off"]
+            names = list(readings_of(load_relations(cursor)))
         for name in names:
             self._views.refresh(name)
+            reading = self.items(name)
+            with reading.fields() as fields:
+                for field in fields.all:
+                    field.snapshot.measure(fields.cursor, reading.profile.make({}).rule)
 
     def info(self) -> dict[str, Any]:
         """What the index holds: readings with the counts of items, features and postings, revision, defaults."""
@@ -162,12 +167,16 @@ class Index:
 
     def check(self) -> list[str]:
         """What is wrong with the stored lists and statistics, one line each; nothing in a sound index."""
+        from setsearch.audit import audit
+
         with self._database.read() as cursor:
             return [line for relation in load_relations(cursor) for line in audit(cursor, relation)]
 
     def _write(
         self, items: Iterable[Writable], names: tuple[str, str] | None, replace: bool, empty: bool = False
     ) -> int:
+        from setsearch.writer import Writer
+
         with self._database.write() as cursor:
             relations = load_relations(cursor)
             relation = _find_relation(relations, names)

@@ -214,7 +214,7 @@ class Snapshot:
     def _values(self, cursor: sqlite3.Cursor, rule: Rule, features: Ints, items: Ints, counts: Ints) -> Floats | None:
         if rule == PRESENCE:
             return None
-        return self.measure(cursor, rule).of(features, items, counts, self.totals(cursor))
+        return self.measure(cursor, rule).of(features, items, counts)
 
 
 class _Counts:

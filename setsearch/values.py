@@ -19,7 +19,6 @@ quotient of whole numbers, as a share is, so comparing these two needs no such c
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
@@ -77,23 +76,25 @@ class Counts(Protocol):
 class Measure:
     """A rule with the statistics of one content: turns entries into values.
 
-    `floor` `(n_features,)`: shares above it exist; `factor` `(n_features,)`: what w_ij multiplies 1 + ln tf_ij with;
-    `scale` `(n_ids,)`: what turns w_ij into x_ij; `median`: of the norms. None where the rule has no such part.
-    `df` `(n_features,)`: number of items with a value above 0.
+    `totals` `(n_ids,)`: the L_i; `floor` `(n_features,)`: shares above it exist; `factor` `(n_features,)`: what w_ij
+    multiplies 1 + ln tf_ij with; `scale` `(n_ids,)`: what turns w_ij into x_ij; `median`: of the norms. None where the
+    rule has no such part. `df` `(n_features,)`: number of items with a value above 0.
     """
 
     rule: Rule
     df: Ints
+    totals: Ints | None = None
     floor: Floats | None = None
     factor: Floats | None = None
     scale: Floats | None = None
     median: float = 0.0
 
-    def of(self, features: Ints, items: Ints, counts: Ints, totals: Ints) -> Floats:
-        """x_ij of entries of the index, `(n_entries,)`, on the lattice; `totals` `(n_ids,)` are the L_i."""
+    def of(self, features: Ints, items: Ints, counts: Ints) -> Floats:
+        """x_ij of entries of the index, `(n_entries,)`, on the lattice."""
         if self.rule.counted:
             return counts.astype(float)
-        return self._scaled(self._weights(features, counts, totals[items]), None if self.scale is None else items)
+        totals = None if self.totals is None else self.totals[items]
+        return self._scaled(self._weights(features, counts, totals), None if self.scale is None else items)
 
     def of_new(self, features: Ints, counts: Ints, total: int) -> Floats:
         """x_j of an item that the index does not hold, `(n_entries,)`; its L is `total`."""
@@ -106,7 +107,7 @@ class Measure:
 
     def to_bytes(self) -> bytes:
         """Everything as bytes."""
-        parts = [self.df, self.floor, self.factor, self.scale, np.array([self.median])]
+        parts = [self.df, self.totals, self.floor, self.factor, self.scale, np.array([self.median])]
         return b"".join(part.astype(part.dtype.newbyteorder("<")).tobytes() for part in parts if part is not None)
 
     @classmethod
@@ -114,15 +115,17 @@ class Measure:
         """The inverse of `to_bytes`; None if the bytes are not of this rule and these sizes."""
         wanted = (rule.existence != "presence", rule.weighted, rule.balance is not None, True)
         sizes = [there * size for there, size in zip(wanted, (n_features, n_features, n_ids, 1), strict=True)]
-        if len(data) != 8 * (n_features + sum(sizes)):
+        n_totals = n_ids if rule.existence != "presence" else 0
+        if len(data) != 8 * (n_features + n_totals + sum(sizes)):
             return None
-        df = np.frombuffer(data, "<i8", n_features)
-        numbers = np.frombuffer(data, "<f8", offset=8 * n_features)
+        df, totals = np.split(np.frombuffer(data, "<i8", n_features + n_totals), [n_features])
+        numbers = np.frombuffer(data, "<f8", offset=8 * (n_features + n_totals))
         floor, factor, scale, median = np.split(numbers, np.cumsum(sizes)[:-1])
         has_floor, has_factor, has_scale, _ = wanted
         return cls(
             rule,
             df,
+            totals if has_floor else None,
             floor if has_floor else None,
             factor if has_factor else None,
             scale if has_scale else None,
@@ -132,17 +135,17 @@ class Measure:
     def _scaled(self, weights: Floats, items: Ints | None) -> Floats:
         return weights if items is None or self.scale is None else _to_lattice(weights * self.scale[items])
 
-    def _weights(self, features: Ints, counts: Ints, totals: Ints) -> Floats:
+    def _weights(self, features: Ints, counts: Ints, totals: Ints | None) -> Floats:
         """w_ij, 0 where the entry does not exist."""
         weights = np.ones(len(counts)) if self.factor is None else (1 + np.log(counts)) * self.factor[features]
-        if self.floor is not None:
+        if self.floor is not None and totals is not None:
             weights[counts / totals <= self.floor[features]] = 0.0
         return weights
 
 
 def measure(rule: Rule, counts: Counts) -> Measure:
     """The statistics that a rule needs, in at most four passes over all entries."""
-    found = Measure(rule, counts.df)
+    found = Measure(rule, counts.df, None if rule.existence == "presence" else counts.totals)
     if rule.existence == "twice-mean":
         found = replace(found, floor=_twice_mean(counts))
     elif rule.existence == "soft-twice-mean":
@@ -153,7 +156,7 @@ def measure(rule: Rule, counts: Counts) -> Measure:
     if rule.balance is not None:
         squares = np.zeros(len(counts.totals))
         for entries in counts.sweep():
-            weights = found.of(entries.lists, entries.ids, entries.counts, counts.totals)
+            weights = found.of(entries.lists, entries.ids, entries.counts)
             squares += np.bincount(entries.ids, weights**2, len(squares))
         norms = np.sqrt(squares)
         median = float(np.median(norms[norms > 0])) if norms.any() else 1.0
@@ -162,7 +165,7 @@ def measure(rule: Rule, counts: Counts) -> Measure:
         return found
     df = np.zeros(len(counts.df), np.int64)
     for entries in counts.sweep():
-        values = found.of(entries.lists, entries.ids, entries.counts, counts.totals)
+        values = found.of(entries.lists, entries.ids, entries.counts)
         df += np.bincount(entries.lists[values > 0], minlength=len(df))
     return replace(found, df=df)
 
@@ -207,6 +210,8 @@ def _exact_threshold(entries: Entries, totals: Ints, estimate: float, n_items: i
 
     Shares round to floats in their own order, so comparing with one of them is exact.
     """
+    from fractions import Fraction
+
     of_items = totals[entries.ids]
     mean_times_n = Fraction(0)
     for total in np.unique(of_items).tolist():

@@ -12,9 +12,9 @@ from setsearch.profiles import DOCUMENTS, GROUPS, RATINGS, TERMS, Profile
 from setsearch.relation import Relation, current_stamp, load_derived, load_relations
 from setsearch.snapshot import Snapshot
 from setsearch.text import Analyzer
-from setsearch.wordspace import WEIGHTS, build, worthwhile
 
 TEXT = ("documents", "terms")  # the relation of a text collection
+WEIGHTS = {"contexts win2": 1.0, "contexts skip": 1.0, "contexts lists": 0.3, "documents": 0.3}  # in the score
 ATTEMPTS = 5  # to find the contexts as new as the texts while others write
 BY = {
     "documents": (),
@@ -56,7 +56,7 @@ class Opened:
         derived = load_derived(cursor, self.relation) if self.contexts else {}
         shared = {field.snapshot.relation.features.name: field for fields in self.kept.values() for field in fields}
         return tuple(
-            shared.get(kind) or Field(Snapshot(derived[kind], False), WEIGHTS[kind.removeprefix("contexts ")])
+            shared.get(kind) or Field(Snapshot(derived[kind], False), WEIGHTS[kind])
             for kind in BY[by]
             if kind in derived
         )
@@ -108,6 +108,8 @@ class Views:
         with self._database.write() as cursor:
             relation = readings_of(load_relations(cursor)).get(name)
             if relation is not None and relation.contexts != "off" and relation.contexts_stamp != relation.stamp:
+                from setsearch.wordspace import build
+
                 build(cursor, relation, self._analyzer_of(relation))
 
     def _opened(self, cursor: sqlite3.Cursor, name: str, contexts: bool) -> Opened:
@@ -118,8 +120,16 @@ class Views:
             if relation is None:
                 raise UnknownReading(f"the index no longer has {name!r}")
             analyzer = self._analyzer_of(relation) if relation.analyzer else None
-            self._kept[name] = known = Opened(relation, name, analyzer, worthwhile(cursor, relation))
+            known = Opened(relation, name, analyzer, self._wants_contexts(cursor, relation))
+            self._kept[name] = known
         return replace(known, cursor=cursor)
+
+    def _wants_contexts(self, cursor: sqlite3.Cursor, relation: Relation) -> bool:
+        if relation.contexts_stamp == relation.stamp:  # it was decided when they were read
+            return bool(load_derived(cursor, relation))
+        from setsearch.wordspace import worthwhile
+
+        return worthwhile(cursor, relation)
 
     def _remember(self, snapshot: Snapshot) -> None:
         """Keep what was derived in our own file, if it can be written now: the next process starts faster."""

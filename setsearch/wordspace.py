@@ -22,8 +22,6 @@ from setsearch.texts import read_texts
 SMALLEST, LARGEST = 50_000, 25_000_000  # words of a collection whose contexts are read without being asked for
 MOST_FREQUENT_NEEDED = 20
 ITEMS = "terms in context"
-DOCUMENTS = "documents"
-WEIGHTS = {"win2": 1.0, "skip": 1.0, "lists": 0.3, DOCUMENTS: 0.3}  # of the fields in the score
 
 
 def worthwhile(cursor: sqlite3.Cursor, relation: Relation) -> bool:

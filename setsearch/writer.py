@@ -3,12 +3,12 @@
 import sqlite3
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem
+from setsearch.hits import Item
 from setsearch.lists import Entries
 from setsearch.names import storable
 from setsearch.postings import Ints, run_starts
@@ -18,15 +18,6 @@ from setsearch.texts import pack
 BATCH = 2_000_000  # features that are gathered before they are written
 GATHERED = 3_000_000  # cells that are gathered before the posting lists are merged
 LARGEST_COUNT = 2**31 - 1
-
-
-class Item(NamedTuple):
-    """What is indexed: a unique id, its features (repeated, or with counts), a title to show, the text it was."""
-
-    id: str
-    features: Sequence[str] | Mapping[str, int]
-    title: str | None = None
-    text: str | None = None
 
 
 class _Vocabulary(dict[str, int]):

@@ -17,6 +17,7 @@ PACKAGE = ROOT / "setsearch"
 # Each module may import only those before it.
 ORDER = [
     "errors",
+    "hits",
     "postings",
     "lists",
     "names",
@@ -40,7 +41,6 @@ ORDER = [
     "scoring",
     "arena",
     "snapshot",
-    "hits",
     "profiles",
     "fields",
     "weighing",
