@@ -134,7 +134,8 @@ def as_table(found: Evaluation) -> dict[str, Any]:
     rows = {
         row.method: {k: round(v, 4) for k, v in row._asdict().items() if isinstance(v, float)} for row in found.results
     }
-    return {"sets": found.sets, "queries": found.queries, "methods": rows}
+    cut = {"f1": round(found.cut_f1, 4), "best": round(found.best_f1, 4)}
+    return {"sets": found.sets, "queries": found.queries, "methods": rows, "cut": cut}
 
 
 def documents_rivals(fields: Fields) -> dict[str, Score]:

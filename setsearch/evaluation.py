@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from setsearch.baselines import Baselines, Score
+from setsearch.cut import LEADERS, threshold
 from setsearch.errors import NoSeeds
 from setsearch.fields import Fields
 from setsearch.hits import ModelOptions
@@ -23,6 +24,7 @@ from setsearch.profiles import Profile
 from setsearch.scoring import accumulate
 from setsearch.weighing import Examples, weigh
 
+Query = tuple[str, Ints, Ints]  # set, seeds, other members
 METRICS = ("map", "p10", "ndcg10", "r_precision")
 RESAMPLES = 2000
 
@@ -51,13 +53,18 @@ class Result(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """All methods, the best first; what was asked; which of ours to take."""
+    """All methods, the best first; what was asked; which of ours to take.
+
+    `cut_f1` is the F1 of what the default says belongs, `best_f1` that of the best possible cut of its rankings.
+    """
 
     results: list[Result]
     sets: int
     queries: int
     left_out: list[str]  # sets with too few members that the index knows
     recommendation: str
+    cut_f1: float
+    best_f1: float
 
 
 def evaluate(
@@ -89,7 +96,9 @@ def evaluate(
             measured.setdefault(name, []).append(_metrics(np.isin(order, others)))
         results.append(_summary(label, ours, measured))
     results.sort(key=lambda result: -result.map)
-    return Evaluation(results, len(sets) - len(left_out), len(queries), left_out, _recommend(results))
+    cut_f1, best_f1 = _cut_quality(fields, profile, queries)
+    n_sets = len(sets) - len(left_out)
+    return Evaluation(results, n_sets, len(queries), left_out, _recommend(results), cut_f1, best_f1)
 
 
 def counts_of(fields: Fields) -> sparse.csr_array:
@@ -104,9 +113,7 @@ def counts_of(fields: Fields) -> sparse.csr_array:
     return sparse.csr_array(sparse.hstack(blocks, format="csr"))
 
 
-def _queries(
-    fields: Fields, sets: Mapping[str, Sequence[str]], design: Design
-) -> tuple[list[tuple[str, Ints, Ints]], list[str]]:
+def _queries(fields: Fields, sets: Mapping[str, Sequence[str]], design: Design) -> tuple[list[Query], list[str]]:
     """(set, seeds, other members), and the sets that are too small."""
     queries, left_out = [], []
     for name in sorted(sets):
@@ -158,6 +165,24 @@ def _ours(fields: Fields, profile: Profile, options: ModelOptions) -> Score:
         return scores
 
     return score
+
+
+def _cut_quality(fields: Fields, profile: Profile, queries: Sequence[Query]) -> tuple[float, float]:
+    """F1 of our cut, and of the best one, on average over sets."""
+    model = profile.make({"model": "lift"})
+    measured: dict[str, list[tuple[float, float]]] = {}
+    for name, seeds, others in queries:
+        weighed = weigh(fields, Examples(seeds.tolist()), model)
+        scores = weighed.base.items.copy()
+        accumulate(scores, *(own.part for own in weighed.fields))
+        scores[seeds] = -np.inf
+        order = np.argsort(-scores, kind="stable")
+        hits = np.cumsum(np.isin(order, others))
+        f1 = 2 * hits / (np.arange(1, len(order) + 1) + len(others))
+        chosen = int(np.sum(scores > threshold(fields, weighed, scores[order[:LEADERS]], profile)))
+        measured.setdefault(name, []).append((float(f1[chosen - 1]) if chosen else 0.0, float(f1.max())))
+    ours, best = np.mean([np.mean(draws, axis=0) for draws in measured.values()], axis=0).tolist()
+    return ours, best
 
 
 def _present(fields: Fields) -> npt.NDArray[np.bool_]:

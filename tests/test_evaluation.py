@@ -166,6 +166,21 @@ def test_planted_sets_are_found(build):
         evaluate(fields, reading.profile, {"small": ["x-00"]}, Design(3))
 
 
+def test_the_cut_is_measured(build):
+    data, sets = planted()
+    reading = build(data).items("film")
+    with reading.fields() as fields:
+        found = evaluate(fields, reading.profile, {"x": sets["x"]}, Design(3, 1))
+    members = sorted(sets["x"])
+    seeds = random.Random("0 x").sample(members, 3)
+    hits = reading.expand(seeds, 99, cut="mark")
+    right = [hit.item in members for hit in hits]
+    chosen = sum(hit.belongs for hit in hits)
+    f1 = [2 * sum(right[:k]) / (k + len(members) - 3) for k in range(len(hits) + 1)]
+    assert found.cut_f1 == pytest.approx(f1[chosen])
+    assert found.best_f1 == pytest.approx(max(f1))
+
+
 def test_terms_are_measured_in_context(tmp_path):
     rng = random.Random(0)
     groups = {"fruit": ["apple", "pear", "plum", "fig", "quince"], "cat": ["lion", "tiger", "lynx", "puma", "cheetah"]}

@@ -53,6 +53,7 @@ def evaluate_command(
     rows = as_rows(found)
     show(rows if show in (print_json, print_lines) else [_short(row) for row in rows])
     say(f"{found.sets} sets, {found.queries} questions of {seeds} seeds; {found.recommendation}")
+    say(f"what belongs: F1 {found.cut_f1:.3f}, with the best possible cut {found.best_f1:.3f}")
 
 
 def _short(row: dict[str, Any]) -> dict[str, Any]:
