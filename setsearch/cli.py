@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import typer
 
-from setsearch.commands import asking, indexing, keeping, measuring
+from setsearch.commands import asking, indexing, keeping, learning, measuring
 from setsearch.errors import SetsearchError
 from setsearch.printing import say
 
@@ -32,6 +32,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "info": indexing.info,
     "check": indexing.check,
     "evaluate": measuring.evaluate_command,
+    "tune": learning.tune,
+    "concepts": learning.concepts,
+    "classify": learning.classify,
+    "prune": learning.prune,
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)

@@ -27,6 +27,7 @@ from setsearch.weighing import Examples, weigh
 Query = tuple[str, Ints, Ints]  # set, seeds, other members
 METRICS = ("map", "p10", "ndcg10", "r_precision")
 RESAMPLES = 2000
+ENOUGH_SETS = 5  # to say that one method is better than another
 
 
 @dataclass(frozen=True)
@@ -203,13 +204,13 @@ def _metrics(relevant: npt.NDArray[np.bool_]) -> Floats:
 def _summary(label: str, ours: bool, measured: Mapping[str, Sequence[Floats]]) -> Result:
     by_set = np.array([np.mean(draws, axis=0) for draws in measured.values()])
     means = by_set.mean(axis=0)
-    low, high = _interval(by_set[:, 0])
+    low, high = interval(by_set[:, 0])
     precisions = dict(zip(measured, by_set[:, 0].tolist(), strict=True))
     mean_ap, p10, ndcg10, r_precision = means.tolist()
     return Result(label, ours, mean_ap, low, high, p10, ndcg10, r_precision, precisions)
 
 
-def _interval(values: Floats) -> tuple[float, float]:
+def interval(values: Floats) -> tuple[float, float]:
     """The 95 % bootstrap interval of a mean."""
     chance = np.random.default_rng(0)
     means = values[chance.integers(0, len(values), (RESAMPLES, len(values)))].mean(axis=1)
@@ -225,9 +226,9 @@ def _recommend(results: Sequence[Result]) -> str:
     if best is default:
         return f"keep the default, lift: no other model of ours is better (MAP {best.map:.3f})"
     names = list(best.by_set)
-    low, high = _interval(np.array([best.by_set[name] - default.by_set[name] for name in names]))
+    low, high = interval(np.array([best.by_set[name] - default.by_set[name] for name in names]))
     gain = f"MAP {best.map:.3f} against {default.map:.3f} of the default, lift; difference {low:+.3f} to {high:+.3f}"
-    if low <= 0:
+    if low <= 0 or len(names) < ENOUGH_SETS:
         return f"these sets cannot tell {best.method} from the default: {gain}"
     return f"take {best.method}: {gain}"
 

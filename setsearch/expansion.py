@@ -138,12 +138,12 @@ class Reading:
 
     def item_count(self) -> int:
         """n, the number of items."""
-        with self._plain() as fields:
+        with self.plain() as fields:
             return fields.items.size
 
     def feature_count(self) -> int:
         """The number of features that the index knows."""
-        with self._plain() as fields:
+        with self.plain() as fields:
             return fields.first.features.size
 
     def document_frequency(self, feature: str) -> int:
@@ -152,20 +152,20 @@ class Reading:
 
     def postings(self, feature: str) -> dict[str, int]:
         """The items that have a feature, with counts, in the order of their ids."""
-        with self._plain() as fields:
+        with self.plain() as fields:
             id = fields.first.features.find_one(fields.cursor, feature)
             entries = fields.first.postings.read(fields.cursor, [] if id is None else [id])
             return _named(fields, fields.items, entries.ids, entries.counts)
 
     def features_of(self, item: str) -> dict[str, int]:
         """The features that an item has, with counts, in the order of their ids; raises UnknownItem."""
-        with self._plain() as fields:
+        with self.plain() as fields:
             entries = fields.first.forward.read(fields.cursor, [fields.resolve(item)])
             return _named(fields, fields.first.features, entries.ids, entries.counts)
 
     def find(self, name: str) -> str:
         """An item as the index names it; raises UnknownItem, AmbiguousItem."""
-        with self._plain() as fields:
+        with self.plain() as fields:
             id = fields.resolve(name)
             return fields.describe([id])[id][0]
 
@@ -184,7 +184,7 @@ class Reading:
             yield self._choose(opened, options, [])
 
     @contextmanager
-    def _plain(self) -> Iterator[Fields]:
+    def plain(self) -> Iterator[Fields]:
         """The relation as it was given."""
         with self._open(False) as opened:
             fields = opened.fields("documents")
@@ -214,6 +214,10 @@ class Reading:
         if fields is None:
             raise InvalidParameter("the index has no contexts; index it with --contexts, or expand by documents")
         return fields
+
+    def resolve_all(self, fields: Fields, names: Iterable[str]) -> list[int]:
+        """The distinct ids of items; raises UnknownItem, NoSeeds."""
+        return list(self._examples(fields, names).ids)
 
     def _examples(
         self, fields: Fields, seeds: Iterable[str], like: Iterable[str] = (), having: Iterable[str] = ()

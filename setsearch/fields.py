@@ -71,19 +71,8 @@ class Fields:
 
     def resolve(self, name: str) -> int:
         """The item that is meant: by id, by id as the analyzer writes it, by title if only one has it."""
-        if not isinstance(name, str):
-            raise InvalidParameter(f"an item is named by its id, a text, not by {name!r}")
-        found = self._find(name)
-        if found is not None:
-            return found
-        titled = self.items.titled(self.cursor, name)
-        if len(titled) == 1:
-            return titled[0][0]
-        if titled:
-            ids = ", ".join(repr(id) for _, id in titled)
-            raise AmbiguousItem(f"{name!r} is the title of several {self.items.name}; name one by its id: {ids}")
-        hint = self.items.hint(self.cursor, name) or "look at what is there with `setsearch info`"
-        raise UnknownItem(f"no {name!r} among the {self.items.size} {self.items.name}; {hint}")
+        found = self._find(name) if isinstance(name, str) else None
+        return resolve_item(self.cursor, self.items, name) if found is None else found
 
     def counts_of(self, text: str) -> Mapping[str, int]:
         """The counted features of a text that the index does not hold; raises UnknownItem where it knows none."""
@@ -126,3 +115,20 @@ class Fields:
             yield from self.first.inflected(self.cursor, forms, self.analyzer.stem)
         elif len(terms := list(self.analyzer(name))) == 1:
             yield terms[0]
+
+
+def resolve_item(cursor: sqlite3.Cursor, kind: Kind, name: str) -> int:
+    """The item of an id, or of a title that only one has; raises UnknownItem, AmbiguousItem, InvalidParameter."""
+    if not isinstance(name, str):
+        raise InvalidParameter(f"an item is named by its id, a text, not by {name!r}")
+    id = kind.find_one(cursor, name)
+    if id is not None:
+        return id
+    titled = kind.titled(cursor, name)
+    if len(titled) == 1:
+        return titled[0][0]
+    if titled:
+        ids = ", ".join(repr(id) for _, id in titled)
+        raise AmbiguousItem(f"{name!r} is the title of several {kind.name}; name one by its id: {ids}")
+    hint = kind.hint(cursor, name) or "look at what is there with `setsearch info`"
+    raise UnknownItem(f"no {name!r} among the {kind.size} {kind.name}; {hint}")

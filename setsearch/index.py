@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from setsearch.database import Database
 from setsearch.errors import InvalidItem, InvalidParameter, NoIndex, UsageError
@@ -17,6 +17,9 @@ from setsearch.relation import Relation, create_relation, load_derived, load_rel
 from setsearch.sets import ItemSet, delete_set, load_set, set_names
 from setsearch.text import Analyzer
 from setsearch.views import TEXT, Views, default_reading, has_forms, profile_of, readings_of
+
+if TYPE_CHECKING:
+    from setsearch.numbers import Numbered
 
 CONTEXTS = ("auto", "on", "off", "phrases")
 
@@ -91,14 +94,40 @@ class Index:
             found = _find_relation(load_relations(cursor), relation)
             if found is None:
                 raise NoIndex(f"{self._database} holds no such relation to delete from")
+            if found.columns is not None:
+                from setsearch.numbers import delete_numbers
+
+                return delete_numbers(cursor, found, names)
             return Writer(cursor, found).delete(names)
 
-    def items(self, name: str | None = None) -> Reading:
-        """The reading that ranks `name`: "documents", "terms", or a column of a relation.
+    def add_numbers(self, items: "Iterable[Numbered]", columns: Sequence[str], name: str = "items") -> int:
+        """Add items that numbers describe, `(id, numbers)` or `(id, numbers, title)`; returns how many.
 
-        By default the terms of a text collection, else the items of the relation. Raises UnknownReading.
+        `numbers` are as many as `columns`, which name them; those of items that exist are replaced. `zip(ids, matrix)`
+        adds the rows of a matrix. `name` is what `items(name)` ranks, by the model gaussian.
+
+        Raises InvalidItem, DuplicateItem; then nothing was written.
+        """
+        from setsearch.numbers import columns_of, write_numbers
+
+        with self._database.write() as cursor:
+            known = [relation for relation in load_relations(cursor) if relation.items.name == name]
+            relation = known[0] if known else create_relation(cursor, name, f"numbers of {name}", None, columns=columns)
+            if columns_of(relation) != list(columns):
+                raise InvalidItem(f"{name!r} has the columns {columns_of(relation)}, not {list(columns)}")
+            return write_numbers(cursor, relation, items)
+
+    def items(self, name: str | None = None) -> Any:
+        """The reading that ranks `name`: "documents", "terms", or a column of a relation; a `Reading`.
+
+        By default the terms of a text collection, else the items of the relation. Items that numbers describe have a
+        `NumericReading`. Raises UnknownReading.
         """
         name, relation = self._views.find(name)
+        if relation.columns is not None:
+            from setsearch.numbers import NumericReading
+
+            return NumericReading(name, partial(self._views.relation, name))
         by_context = name == relation.features.name and relation.contexts not in ("off", "forms")
         opened = partial(self._views.open, name)
         return Reading(name, profile_of(relation, name), opened, by_context, has_forms(relation))
@@ -118,7 +147,8 @@ class Index:
     def refresh(self) -> None:
         """Derive now what questions would otherwise derive when they need it: contexts, statistics of models."""
         with self._database.read() as cursor:
-            names = list(readings_of(load_relations(cursor)))
+            relations = [relation for relation in load_relations(cursor) if relation.columns is None]
+            names = list(readings_of(relations))
         for name in names:
             self._views.refresh(name)
             reading = self.items(name)
@@ -144,6 +174,7 @@ class Index:
             }
             for relation in relations
             for kind, other in ((relation.items, relation.features), (relation.features, relation.items))
+            if kind.name in readings_of([relation])
         ]
         default = default_reading(relations, str(self._database))
         return {
@@ -183,6 +214,8 @@ class Index:
             if relation is None:
                 relation = self._create(cursor, *(names or TEXT))
             else:
+                if relation.columns is not None:
+                    raise InvalidItem(f"{relation.items.name!r} are described by numbers; use add_numbers")
                 self._check_analyzer(relation)
                 if empty:
                     relation.clear(cursor)

@@ -87,11 +87,14 @@ def columns_of(
     group_by: Annotated[
         str | None, typer.Option(metavar="COL", help="Texts of the same COL, such as an author, as one item.")
     ] = None,
+    numbers: Annotated[
+        list[str] | None, typer.Option(metavar="COL", help="A number that describes --items; repeat for more.")
+    ] = None,
 ) -> "Columns":
     """Which columns of the input are what."""
     from setsearch.sources import Columns
 
-    return Columns(id, tuple(text or ["text"]), title, items, features, count, group_by)
+    return Columns(id, tuple(text or ["text"]), title, items, features, count, group_by, tuple(numbers or ()))
 
 
 def text_settings(

@@ -46,3 +46,4 @@ DOCUMENTS = Profile("lift", 0.2, "twice-mean", cut=(0.25, 0.4), cut_of_one=0.45)
 TERMS = Profile("lift", 0.2, "twice-mean", cut=(0.6, 0.0), cut_of_one=0.6)
 GROUPS = Profile("lift", 0.0, "twice-mean", cut=(0.25, 0.4), cut_of_one=0.45)  # authors: many documents as one item
 RATINGS = Profile("lift", 0.0, "presence", cut=(0.25, 0.4), cut_of_one=0.45)
+NUMBERS = Profile("gaussian", 0.0, "presence", cut=(0.0, 0.0), cut_of_one=0.0)

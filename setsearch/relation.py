@@ -1,8 +1,9 @@
 """A relation of items and features as stored: names of both, and lists in both directions."""
 
+import json
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from setsearch.context_names import CONTEXT_KINDS, ContextKind
@@ -26,6 +27,7 @@ class Relation:
     parent: int | None = None  # the relation whose texts this one was read from
     contexts: str = "off"  # what its texts are kept for: off, forms, auto, on, phrases
     contexts_stamp: int | None = None  # of the content that they were read from
+    columns: str | None = None  # JSON: the dimensions of items that are described by numbers
 
     @property
     def postings(self) -> Lists:
@@ -41,7 +43,8 @@ class Relation:
         """Delete everything that the relation holds; the caller writes next, and so saves."""
         for lists in (self.postings, self.forward):
             lists.clear(cursor)
-        cursor.execute("delete from setsearch_text where relation = ?", (self.id,))
+        for table in ("text", "numbers"):
+            cursor.execute(f"delete from setsearch_{table} where relation = ?", (self.id,))
         for kind in (self.items, self.features):
             cursor.execute("delete from setsearch_name where kind = ?", (kind.id,))
             kind.size = kind.peak = 0
@@ -99,7 +102,7 @@ def load_derived(cursor: sqlite3.Cursor, parent: Relation) -> dict[str, Relation
 def _load(cursor: sqlite3.Cursor, which: str) -> list[Relation]:
     kinds = {id: rest for id, *rest in cursor.execute("select id, name, size, peak from setsearch_kind")}
     rows = cursor.execute(
-        "select id, items, features, analyzer, revision, stamp, parent, contexts, contexts_stamp "
+        "select id, items, features, analyzer, revision, stamp, parent, contexts, contexts_stamp, columns "
         f"from setsearch_relation where {which} order by id"
     ).fetchall()
     made: dict[int, Kind] = {}
@@ -117,7 +120,12 @@ def _load(cursor: sqlite3.Cursor, which: str) -> list[Relation]:
 
 
 def create_relation(
-    cursor: sqlite3.Cursor, items: str, features: str, analyzer: str | None, contexts: str = "off"
+    cursor: sqlite3.Cursor,
+    items: str,
+    features: str,
+    analyzer: str | None,
+    contexts: str = "off",
+    columns: Sequence[str] | None = None,
 ) -> Relation:
     """A new, empty relation of two kinds of things that the database does not know yet."""
     if items == features:
@@ -127,8 +135,8 @@ def create_relation(
             raise NameTaken(f"{name!r} already names something else in this index; use another name or database")
     ids = [create_kind(cursor, name) for name in (items, features)]
     cursor.execute(
-        "insert into setsearch_relation (items, features, analyzer, contexts) values (?, ?, ?, ?)",
-        (*ids, analyzer, contexts),
+        "insert into setsearch_relation (items, features, analyzer, contexts, columns) values (?, ?, ?, ?, ?)",
+        (*ids, analyzer, contexts, None if columns is None else json.dumps(list(columns))),
     )
     (found,) = [r for r in load_relations(cursor) if (r.items.name, r.features.name) == (items, features)]
     return found

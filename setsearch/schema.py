@@ -7,6 +7,7 @@ setsearch_posting     feature -> items, in blocks (see postings.py)
 setsearch_forward     item -> features, the same entries read the other way
 setsearch_derived     what was computed from one stamp (bases, thresholds); may be deleted at any time
 setsearch_text        the texts of documents, from which contexts are read
+setsearch_numbers     items that are described by numbers instead of features
 setsearch_set         saved sets of items, and setsearch_member who is in them
 """
 
@@ -76,13 +77,18 @@ def m001_relations(db: Database) -> None:
 
 @migrations()
 def m002_contexts(db: Database) -> None:
-    """Texts, and relations that are derived from those of a parent; saved sets."""
+    """Texts, and relations that are derived from those of a parent; numbers; saved sets."""
     script = """
         alter table setsearch_relation add column parent integer references setsearch_relation (id);
         alter table setsearch_relation add column contexts text not null default 'off';
         alter table setsearch_relation add column contexts_stamp integer;
         create table setsearch_text (
             relation integer not null, item integer not null, text blob not null,  -- UTF-8, zlib
+            primary key (relation, item)
+        ) strict, without rowid;
+        alter table setsearch_relation add column columns text;
+        create table setsearch_numbers (
+            relation integer not null, item integer not null, numbers blob not null,  -- float64, one for each column
             primary key (relation, item)
         ) strict, without rowid;
         create table setsearch_set (

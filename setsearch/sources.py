@@ -4,6 +4,7 @@ Everything is yielded as `(id, text or counted features, title)`, one item at a 
 """
 
 import json
+import math
 import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,6 +32,7 @@ class Columns:
     features: str | None = None
     count: str | None = None
     group_by: str | None = None
+    numbers: tuple[str, ...] = ()
 
     @property
     def relation(self) -> tuple[str, str]:
@@ -39,6 +41,10 @@ class Columns:
             if self.items or self.features or self.count:
                 raise UsageError("--group-by is for texts; leave --items, --features and --count out")
             return self.group_by, "terms"
+        if self.numbers:
+            if self.items is None or self.features or self.count:
+                raise UsageError("--numbers COL describe --items COL; leave --features and --count out")
+            return self.items, ""
         if self.items is None or self.features is None:
             if self.items or self.features or self.count:
                 raise UsageError("a relation needs both --items COL and --features COL")
@@ -80,6 +86,16 @@ def read_sets(source: str) -> dict[str, list[str]]:
     if not isinstance(sets, dict) or not all(isinstance(own, list) for own in sets.values()):
         raise SourceError(f'{source} is not a JSON object of arrays such as {{"cats": ["lion", "tiger"]}}')
     return {name: [str(item) for item in own] for name, own in sets.items()}
+
+
+def read_weights(source: str) -> dict[str, float]:
+    """CSV with the columns feature and weight."""
+    weights = {}
+    for where, row in RowReader().read(source):
+        for name in ("feature", "weight"):
+            _require(where, row, name)
+        weights[str(row["feature"])] = _number(where, "weight", row["weight"])
+    return weights
 
 
 @dataclass(frozen=True)
@@ -162,6 +178,18 @@ class Reader:
         title = values.get(columns.title or "title")
         text = "\n".join(_text(where, name, values[name]) for name in columns.text)
         return _name(where, columns.id, values[columns.id]), text, None if title is None else str(title)
+
+    def read_numbers(self, sources: Iterable[str]) -> Iterator[tuple[str, list[float], str | None]]:
+        """Items with the numbers of their columns."""
+        columns = self.columns
+        for path in list(sources) or [""]:
+            for where, values in self.rows.read(path):
+                for name in filter(None, (columns.items, columns.title, *columns.numbers)):
+                    _require(where, values, name)
+                title = values[columns.title] if columns.title else None
+                numbers = [_number(where, name, values[name]) for name in columns.numbers]
+                item = _name(where, columns.items or "", values[columns.items or ""])
+                yield item, numbers, None if title is None else str(title)
 
     def _groups(self, paths: list[str]) -> Iterator[Given]:
         """The texts of each group, one behind the other; gathered in a temporary file."""
@@ -250,3 +278,13 @@ def _count(where: str, column: str, value: Any) -> int:
     if not (number.is_integer() and 0 <= number < 2**31):
         raise SourceError(f"{where}: the column {column!r} is {value!r}; counts are whole numbers from 0 to 2^31 - 1")
     return int(number)
+
+
+def _number(where: str, column: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise SourceError(f"{where}: the column {column!r} is {value!r}, which is no finite number")
+    return number

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from setsearch.database import Database
 from setsearch.errors import LockedDatabase, NoIndex, ReadOnlyDatabase, SetsearchError, UnknownReading
 from setsearch.fields import Field, Fields
-from setsearch.profiles import DOCUMENTS, GROUPS, RATINGS, TERMS, Profile
+from setsearch.profiles import DOCUMENTS, GROUPS, NUMBERS, RATINGS, TERMS, Profile
 from setsearch.relation import Relation, current_stamp, load_derived, load_relations
 from setsearch.snapshot import Snapshot
 from setsearch.text import Analyzer
@@ -81,6 +81,15 @@ class Views:
         return name, known[name]
 
     @contextmanager
+    def relation(self, name: str) -> Iterator[tuple[sqlite3.Cursor, Relation]]:
+        """A read transaction, and a relation as it is in it."""
+        with self._database.read() as cursor:
+            relation = readings_of(load_relations(cursor)).get(name)
+            if relation is None:
+                raise UnknownReading(f"the index no longer has {name!r}")
+            yield cursor, relation
+
+    @contextmanager
     def open(self, name: str, contexts: bool) -> Iterator["Opened"]:
         """A read transaction in which a reading can be asked; with `contexts`, these are as new as the texts."""
         opened = None
@@ -148,11 +157,18 @@ class Views:
 
 def readings_of(relations: Sequence[Relation]) -> dict[str, Relation]:
     """The names of all readings, each with its relation."""
-    return {kind.name: relation for relation in relations for kind in (relation.items, relation.features)}
+    return {
+        kind.name: relation
+        for relation in relations
+        for kind in (relation.items, relation.features)
+        if relation.columns is None or kind is relation.items
+    }
 
 
 def profile_of(relation: Relation, name: str) -> Profile:
     """The defaults of a reading."""
+    if relation.columns is not None:
+        return NUMBERS
     if relation.analyzer is None:
         return RATINGS
     if name == relation.features.name:

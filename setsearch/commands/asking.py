@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from setsearch.expansion import Reading
     from setsearch.hits import Hit, ModelOptions
 
+HOW = ("weight", "mi", "probability")
 Batch = Annotated[
     str | None, typer.Option(metavar="FILE", help="Many sets: a JSON array of seeds a line, - for standard input.")
 ]
@@ -101,11 +102,24 @@ def features(
     model: "ModelOptions",
     show: Show,
 ) -> None:
-    """The features that define a set, by weight."""
+    """The features that define a set.
+
+    --by weight: those of highest weight (default); --by mi: the most informative, in bits of mutual information;
+    --by probability: the most probable in the texts of the set.
+    """
+    how = model["by"] if model.get("by") in HOW else "weight"
+    if model.get("by") in HOW:
+        model["by"] = None
     with setsearch.open(db) as index:
-        found = index.items(items).features(seeds, k, **model)
+        reading = index.items(items)
+        if how == "weight":
+            found = reading.features(seeds, k, **model)
+        else:
+            from setsearch.information import language_model, most_informative
+
+            found = (most_informative if how == "mi" else language_model)(reading, seeds, k)
     rows = [part._asdict() for part in found]
-    titled = any(says_more(part.title, part.feature) for part in found)
+    titled = any(says_more(row.get("title"), row["feature"]) for row in rows)
     show(rows if titled else [{key: row[key] for key in row if key != "title"} for row in rows])
 
 

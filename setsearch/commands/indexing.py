@@ -53,9 +53,16 @@ def index_command(
     reader = Reader(columns, RowReader(errors, say, table, host))
     try:
         with setsearch.open(host or db, create=True, timeout=timeout, **settings) as index:
-            write = index.replace if replace else index.update
-            written = write(_progress(reader.read(sources or [])), columns.relation)
-            index.refresh()
+            names = columns.relation
+            if columns.numbers:
+                if replace:
+                    raise UsageError("--replace is not for numbers; index into a new database")
+                rows = _progress(reader.read_numbers(sources or []))
+                written = index.add_numbers(rows, columns.numbers, names[0])
+            else:
+                write = index.replace if replace else index.update
+                written = write(_progress(reader.read(sources or [])), names)
+                index.refresh()
             _say_indexed(index.info(), written, str(db))
     finally:
         if host is not None:

@@ -6,7 +6,7 @@ import typer
 
 import setsearch
 from setsearch.commands.arguments import DB, Items
-from setsearch.errors import UsageError
+from setsearch.commands.learning import Sets, known_sets
 from setsearch.options import options
 from setsearch.printing import Show, print_json, print_lines, printer, say
 
@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 @options(show=printer)
 def evaluate_command(
     db: DB,
-    sets: Annotated[
-        str | None,
-        typer.Argument(metavar="SETS", help="JSON: set -> items; or CSV: set,item. Default: the saved sets."),
-    ] = None,
+    sets: Sets = None,
     *,
     items: Items = None,
     seeds: Annotated[int, typer.Option(metavar="N", help="Members to give as examples.", min=1)] = 3,
@@ -33,17 +30,9 @@ def evaluate_command(
     MAP (mean average precision) with a 95 % bootstrap interval over sets, precision and nDCG at 10, R-precision.
     """
     from setsearch.evaluation import Design, as_rows, evaluate
-    from setsearch.sources import read_sets
 
     with setsearch.open(db) as index:
-        if sets is None:
-            kept = [index.set(name) for name in index.sets()]
-            known = {s.name: s.accepted for s in kept if items in (None, s.items)}
-            items = items or (kept[0].items if kept else None)
-            if not known:
-                raise UsageError("no sets: give a file of SETS, or save some with `setsearch set save`")
-        else:
-            known = read_sets(sets)
+        known, items = known_sets(index, sets, items)
         reading = index.items(items)
         model: ModelOptions = {"by": by}
         with reading.fields(**model) as fields:

@@ -1,0 +1,133 @@
+"""Commands that learn from sets: concepts, classes, which model to take, which features to keep."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import setsearch
+from setsearch.commands.arguments import DB, Items, Seeds
+from setsearch.errors import UsageError
+from setsearch.options import Top, options
+from setsearch.printing import Show, print_json, print_lines, printer, say, says_more
+
+if TYPE_CHECKING:
+    from setsearch.index import Index
+
+Sets = Annotated[
+    str | None,
+    typer.Argument(metavar="SETS", help="JSON: set -> items; or CSV: set,item. Default: the saved sets."),
+]
+SetsOption = Annotated[
+    str | None, typer.Option("--sets", metavar="SETS", help="JSON or CSV of sets. Default: the saved sets.")
+]
+
+
+@options(show=printer)
+def concepts(
+    db: DB,
+    seeds: Seeds,
+    *,
+    items: Items = None,
+    k: Top = 10,
+    prior: Annotated[
+        str | None, typer.Option(metavar="FILE", help="CSV: feature,weight; features that it lacks are no hypotheses.")
+    ] = None,
+    no_size_principle: Annotated[
+        bool, typer.Option("--no-size-principle", help="Large concepts are as good as small ones.")
+    ] = False,
+    show: Show,
+) -> None:
+    """Which concepts the seeds could be examples of: features as hypotheses, with their posterior probabilities."""
+    from setsearch.concepts import learn
+    from setsearch.sources import read_weights
+
+    weights = None if prior is None else read_weights(prior)
+    with setsearch.open(db) as index:
+        found = learn(index.items(items), seeds, prior=weights, size_principle=not no_size_principle)
+    rows = [hypothesis._asdict() for hypothesis in found.hypotheses[:k]]
+    titled = any(says_more(row["title"], row["feature"]) for row in rows)
+    show(rows if titled else [{key: row[key] for key in row if key != "title"} for row in rows])
+
+
+@options(show=printer)
+def classify(
+    db: DB,
+    item: Annotated[str | None, typer.Argument(metavar="ITEM", help="What to classify.", show_default=False)] = None,
+    *,
+    text: Annotated[str | None, typer.Option(metavar="TEXT", help="A text to classify.")] = None,
+    sets: SetsOption = None,
+    items: Items = None,
+    model: Annotated[str, typer.Option(metavar="NAME", help="multinomial or bernoulli.")] = "multinomial",
+    prior: Annotated[
+        str, typer.Option(metavar="HOW", help="How probable sets are: by their sizes, or uniform.")
+    ] = "sizes",
+    show: Show,
+) -> None:
+    """Which of the saved sets an item, or a text, belongs to: naive Bayes."""
+    from setsearch.classification import classify as classes_of
+
+    with setsearch.open(db) as index:
+        known, items = known_sets(index, sets, items)
+        found = classes_of(index.items(items), item, known, text=text, model=model, prior=prior)
+    show([row._asdict() for row in found])
+
+
+@options(show=printer)
+def tune(
+    db: DB,
+    sets: Sets = None,
+    *,
+    items: Items = None,
+    folds: Annotated[
+        int | None, typer.Option(metavar="N", help="Folds of a set; default: one for each member, up to ten.", min=2)
+    ] = None,
+    by: Annotated[str | None, typer.Option(metavar="WHAT", help="Terms by contexts, documents or both.")] = None,
+    show: Show,
+) -> None:
+    """Which model, with which strength: tried on known sets, members left out in turn."""
+    from setsearch.tuning import tune as try_all
+
+    with setsearch.open(db) as index:
+        known, items = known_sets(index, sets, items)
+        reading = index.items(items)
+        with reading.fields(by=by) as fields:
+            found = try_all(fields, reading.profile, known, folds)
+    rows: list[dict[str, Any]] = []
+    for trial in found.trials:
+        row: dict[str, Any] = {"choice": trial.choice, "map": round(trial.map, 4)}
+        row |= {key: getattr(trial, key) for key in ("log_marginal", "aic", "bic")}
+        rows.append(row | ({"options": trial.options} if show in (print_json, print_lines) else {}))
+    show(rows)
+    say(found.verdict)
+
+
+def prune(
+    db: DB,
+    to: Annotated[str, typer.Argument(metavar="NEW", help="The database to make.", show_default=False)],
+    *,
+    sets: SetsOption = None,
+    items: Items = None,
+    keep: Annotated[int, typer.Option(metavar="N", help="How many features to keep.", min=1)] = 1000,
+) -> None:
+    """A smaller index: only the features that tell most, in bits, about membership in the sets."""
+    from setsearch.information import prune as prune_to
+
+    with setsearch.open(db) as index:
+        known, items = known_sets(index, sets, items)
+        kept, before, after = prune_to(index, items, known, keep, to)
+    say(f"{to} has {kept:,} features; {after:,} of {before:,} entries are left")
+
+
+def known_sets(index: "Index", sets: str | None, items: str | None) -> tuple[dict[str, list[str]], str | None]:
+    """The sets of a file, or the saved ones of one kind of items; and which items they are of."""
+    from setsearch.sources import read_sets
+
+    if sets is not None:
+        return read_sets(sets), items
+    kept = [index.set(name) for name in index.sets()]
+    if items is None and kept:
+        items = kept[0].items
+    known = {own.name: own.accepted for own in kept if own.items == items}
+    if not known:
+        raise UsageError("no sets: give a file of SETS, or save some with `setsearch set save`")
+    return known, items

@@ -1,0 +1,189 @@
+"""Items that are described by numbers: columns of a table, or a matrix. It is read as a whole, and kept in memory."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from setsearch.errors import DuplicateItem, InvalidItem, InvalidParameter, NoSeeds, NothingToRank
+from setsearch.fields import resolve_item
+from setsearch.hits import Contribution, Explanation, Hit
+from setsearch.kernels import Floats
+from setsearch.models.gaussian import Gaussian
+from setsearch.names import storable
+from setsearch.postings import Ints
+from setsearch.relation import Relation
+from setsearch.wanted import several, whole
+
+Numbered = tuple[str, Sequence[float]] | tuple[str, Sequence[float], str | None]
+Open = Callable[[], AbstractContextManager[tuple[sqlite3.Cursor, Relation]]]
+
+
+@dataclass(frozen=True)
+class _Matrix:
+    """The numbers of one content: row i belongs to `ids[i]`."""
+
+    stamp: int
+    ids: Ints
+    x: Floats
+
+
+class NumericReading:
+    """Items described by numbers: what `index.items(name)` returns for a relation made by `Index.add_numbers`."""
+
+    def __init__(self, name: str, open: Open) -> None:
+        self.name = name
+        self._open = open
+        self._matrix: _Matrix | None = None
+
+    def expand(
+        self,
+        seeds: Iterable[str],
+        k: int | None = 10,
+        *,
+        exclude: Iterable[str] = (),
+        keep_seeds: bool = False,
+        explain: bool = False,
+        strength: float | None = None,
+        **options: Any,
+    ) -> list[Hit]:
+        """The k items that belong most with the seeds: scores of models/gaussian.py, in nats, ties by id.
+
+        Raises UnknownItem, NoSeeds, NothingToRank, InvalidParameter.
+        """
+        model, k = _model(strength, options), whole(10 if k is None else k)
+        with self._open() as (cursor, relation):
+            matrix = self._load(cursor, relation)
+            ids, parts = self._score(cursor, relation, matrix, seeds, model)
+            without = [] if keep_seeds else ids
+            without += [resolve_item(cursor, relation.items, name) for name in several(exclude, "exclude")]
+            rows = np.flatnonzero(~np.isin(matrix.ids, without))
+            if not len(rows):
+                raise NothingToRank(f"all {len(matrix.ids)} {self.name} are seeds or excluded, none is left to rank")
+            scores = parts.sum(axis=1)
+            names = relation.items.describe(cursor, matrix.ids[rows].tolist())
+            ranked = sorted((-float(scores[row]), names[int(matrix.ids[row])][0], int(row)) for row in rows)[:k]
+            columns = columns_of(relation)
+        return [
+            Hit(
+                rank,
+                name,
+                -score,
+                names[int(matrix.ids[row])][1],
+                _contributions(columns, parts[row]) if explain else (),
+            )
+            for rank, (score, name, row) in enumerate(ranked, 1)
+        ]
+
+    def explain(self, seeds: Iterable[str], item: str, *, strength: float | None = None, **options: Any) -> Explanation:
+        """What each dimension adds to the score of one item. Raises as `expand` does."""
+        model = _model(strength, options)
+        with self._open() as (cursor, relation):
+            matrix = self._load(cursor, relation)
+            _, parts = self._score(cursor, relation, matrix, seeds, model)
+            id = resolve_item(cursor, relation.items, item)
+            row = int(np.searchsorted(matrix.ids, id))
+            name, title = relation.items.describe(cursor, [id])[id]
+            features = _contributions(columns_of(relation), parts[row])
+        return Explanation(name, float(parts[row].sum()), 0.0, 0.0, features, title)
+
+    def find(self, name: str) -> str:
+        """An item as the index names it; raises UnknownItem, AmbiguousItem."""
+        with self._open() as (cursor, relation):
+            id = resolve_item(cursor, relation.items, name)
+            return relation.items.describe(cursor, [id])[id][0]
+
+    def without_context(self, names: Iterable[str], **options: Any) -> list[str]:
+        """None: numbers are no words."""
+        return []
+
+    def item_count(self) -> int:
+        """n, the number of items."""
+        with self._open() as (_, relation):
+            return relation.items.size
+
+    def _score(
+        self, cursor: sqlite3.Cursor, relation: Relation, matrix: _Matrix, seeds: Iterable[str], model: Gaussian
+    ) -> tuple[list[int], Floats]:
+        ids = list(dict.fromkeys(resolve_item(cursor, relation.items, name) for name in several(seeds, "seeds")))
+        if not ids:
+            raise NoSeeds(f"no seeds; give at least one of the {relation.items.size} {self.name}")
+        return ids, model.parts(matrix.x, np.searchsorted(matrix.ids, sorted(ids)))
+
+    def _load(self, cursor: sqlite3.Cursor, relation: Relation) -> _Matrix:
+        matrix = self._matrix
+        if matrix is None or matrix.stamp != relation.stamp:
+            rows = cursor.execute(
+                "select item, numbers from setsearch_numbers where relation = ? order by item", (relation.id,)
+            ).fetchall()
+            width = len(columns_of(relation))
+            x = np.frombuffer(b"".join(numbers for _, numbers in rows), "<f8").reshape(len(rows), width)
+            self._matrix = matrix = _Matrix(relation.stamp, np.array([item for item, _ in rows], np.int64), x)
+        return matrix
+
+
+def write_numbers(cursor: sqlite3.Cursor, relation: Relation, items: Iterable[Numbered]) -> int:
+    """Add items, and give those that exist the new numbers; nothing is committed here."""
+    width, given = len(columns_of(relation)), dict(_checked(items, len(columns_of(relation))))
+    known = relation.items.find(cursor, list(given))
+    fresh = [(name, title) for name, (_, title) in given.items() if name not in known]
+    relation.items.retitle(cursor, [(given[name][1], id) for name, id in known.items()])
+    known |= zip((name for name, _ in fresh), relation.items.insert(cursor, fresh), strict=True)
+    assert all(len(numbers) == 8 * width for numbers, _ in given.values())
+    cursor.executemany(
+        "insert or replace into setsearch_numbers (relation, item, numbers) values (?, ?, ?)",
+        [(relation.id, known[name], numbers) for name, (numbers, _) in given.items()],
+    )
+    relation.save(cursor)
+    return len(given)
+
+
+def delete_numbers(cursor: sqlite3.Cursor, relation: Relation, names: Sequence[str]) -> int:
+    """Delete items; nothing is committed here. Raises UnknownItem."""
+    ids = [resolve_item(cursor, relation.items, name) for name in names]
+    cursor.executemany(
+        "delete from setsearch_numbers where relation = ? and item = ?", [(relation.id, id) for id in ids]
+    )
+    relation.items.delete(cursor, ids)
+    relation.save(cursor)
+    return len(ids)
+
+
+def columns_of(relation: Relation) -> list[str]:
+    """The names of the dimensions."""
+    return list(json.loads(relation.columns or "[]"))
+
+
+def _checked(items: Iterable[Numbered], width: int) -> Iterator[tuple[str, tuple[bytes, str | None]]]:
+    seen: set[str] = set()
+    for name, numbers, *title in items:
+        if not storable(name):
+            raise InvalidItem(f"an item has the id {name!r}; ids are text, not empty, without NUL and lone surrogates")
+        if name in seen:
+            raise DuplicateItem(f"the id {name!r} comes twice; ids must be unique")
+        seen.add(name)
+        try:
+            row = np.asarray(numbers, float)
+        except (TypeError, ValueError) as error:
+            raise InvalidItem(f"item {name!r} has {numbers!r:.60} for numbers: {error}") from error
+        if row.shape != (width,) or not np.isfinite(row).all():
+            raise InvalidItem(f"item {name!r} needs {width} finite numbers, not {numbers!r:.60}")
+        yield name, (row.astype("<f8").tobytes(), title[0] if title else None)
+
+
+def _model(strength: float | None, options: dict[str, Any]) -> Gaussian:
+    given = {key: value for key, value in options.items() if value and key not in ("cut", "gamma")}
+    if given.pop("model", "gaussian") != "gaussian":
+        raise InvalidParameter(f"numbers have the model gaussian, not {options['model']!r}")
+    if options.get("cut") == "keep" or given:
+        raise InvalidParameter(f"{min(given, default='cut')!r} is not for numbers; leave it out")
+    return Gaussian() if strength is None else Gaussian(float(strength))
+
+
+def _contributions(columns: Sequence[str], parts: Floats) -> tuple[Contribution, ...]:
+    pairs = sorted(zip(parts.tolist(), columns, strict=True), key=lambda pair: (-pair[0], pair[1]))
+    return tuple(Contribution(column, part) for part, column in pairs)

@@ -1,0 +1,133 @@
+"""Items that numbers describe: the model gaussian by its definition, the API, the command."""
+
+import json
+import math
+import random
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import setsearch
+from setsearch import errors
+
+COLUMNS = ["height", "weight", "constant"]
+
+
+def wines(seed=0, n=30):
+    rng = random.Random(seed)
+    return {f"w{number:02}": [rng.gauss(10, 3), rng.expovariate(0.1), 5.0] for number in range(n)}
+
+
+def by_definition(data, seeds, k=2.0):
+    """Student's t of scipy with the parameters of the normal-gamma, dimension by dimension."""
+    x = np.array(list(data.values()))
+    names = list(data)
+    total = np.zeros(len(names))
+    for column in range(x.shape[1]):
+        values = x[:, column]
+        if np.all(values == values[0]):
+            continue
+        mean, variance = values.mean(), values.var()
+        own = np.array([data[seed][column] for seed in seeds])
+        count = len(own)
+        kappa, a, b = k + count, k / 2 + count / 2, 0.0
+        mu = (k * mean + own.sum()) / kappa
+        b = k / 2 * variance + 0.5 * ((own - own.mean()) ** 2).sum()
+        b += k * count * (own.mean() - mean) ** 2 / (2 * kappa)
+        after = stats.t.logpdf(values, 2 * a, mu, math.sqrt(b * (kappa + 1) / (a * kappa)))
+        before = stats.t.logpdf(values, k, mean, math.sqrt(k / 2 * variance * (k + 1) / (k / 2 * k)))
+        total += after - before
+    return dict(zip(names, total.tolist(), strict=True))
+
+
+@pytest.fixture
+def index(tmp_path):
+    with setsearch.open(tmp_path / "w.db", create=True) as made:
+        made.add_numbers(wines().items(), COLUMNS, "wine")
+        yield made
+
+
+@pytest.mark.parametrize("seeds", [["w03"], ["w03", "w11"], ["w01", "w02", "w05", "w20"]])
+@pytest.mark.parametrize("strength", [None, 0.5, 10.0])
+def test_scores_equal_the_definition(index, seeds, strength):
+    reading = index.items("wine")
+    expected = by_definition(wines(), seeds, 2.0 if strength is None else strength)
+    hits = reading.expand(seeds, 99, strength=strength, explain=True)
+    assert {hit.item: hit.score for hit in hits} == pytest.approx(
+        {item: score for item, score in expected.items() if item not in seeds}, abs=1e-9
+    )
+    assert [-hit.score for hit in hits] == sorted(-hit.score for hit in hits)
+    for hit in hits:
+        assert sum(part.weight for part in hit.features) == pytest.approx(hit.score)
+        assert reading.explain(seeds, hit.item, strength=strength).score == pytest.approx(hit.score)
+    assert {part.feature for part in hits[0].features} == set(COLUMNS)
+    assert next(part.weight for part in hits[0].features if part.feature == "constant") == 0
+
+
+def test_a_matrix_is_added_updated_and_deleted(index):
+    matrix = np.array([[1.0, 2.0, 5.0], [3.0, 4.0, 5.0]])
+    assert index.add_numbers(zip(["new", "w00"], matrix, strict=True), COLUMNS, "wine") == 2
+    data = wines() | {"new": [1.0, 2.0, 5.0], "w00": [3.0, 4.0, 5.0]}
+    assert index.delete(["w01"]) == 1
+    del data["w01"]
+    hits = index.items("wine").expand(["w05", "new"], 99)
+    expected = by_definition(data, ["w05", "new"])
+    assert {h.item: h.score for h in hits} == pytest.approx(
+        {item: score for item, score in expected.items() if item not in ("w05", "new")}, abs=1e-9
+    )
+    assert index.check() == []
+    assert index.info()["readings"][0]["defaults"]["model"] == "gaussian"
+    assert len(index.info()["readings"]) == 1
+    assert index.items().item_count() == 30
+    kept = index.set("some", "wine")
+    kept.accept("w05", "new")
+    assert kept.expand(99) == hits
+
+
+def test_bad_numbers_change_nothing(index):
+    before = index.items("wine").expand(["w03"], 99)
+    for bad in ([1.0, 2.0], [1.0, math.nan, 2.0], [math.inf, 1.0, 2.0], ["x", 1, 2], 7):
+        with pytest.raises(errors.InvalidItem, match="'bad'"):
+            index.add_numbers([("fine", [1.0, 2.0, 3.0]), ("bad", bad)], COLUMNS, "wine")
+    with pytest.raises(errors.DuplicateItem):
+        index.add_numbers([("a", [1.0, 2.0, 3.0]), ("a", [1.0, 2.0, 3.0])], COLUMNS, "wine")
+    with pytest.raises(errors.InvalidItem, match="columns"):
+        index.add_numbers([("a", [1.0])], ["height"], "wine")
+    with pytest.raises(errors.InvalidItem, match="add_numbers"):
+        index.add([("a", ["x"])])
+    reading = index.items("wine")
+    assert reading.expand(["w03"], 99) == before
+    for bad, error in (
+        ({"model": "lift"}, errors.InvalidParameter),
+        ({"popularity": 0.5}, errors.InvalidParameter),
+        ({"cut": "keep"}, errors.InvalidParameter),
+        ({"strength": 0}, errors.InvalidParameter),
+        ({"k": 0}, errors.InvalidParameter),
+    ):
+        with pytest.raises(error):
+            reading.expand(["w03"], **bad)
+    with pytest.raises(errors.NoSeeds):
+        reading.expand([])
+    with pytest.raises(errors.UnknownItem, match="'w99'"):
+        reading.expand(["w99"])
+    with pytest.raises(errors.NothingToRank):
+        reading.expand(list(wines()))
+
+
+def test_the_command(run, failed, tmp_path):
+    lines = [f"{name},{own[0]!r},{own[1]!r},{name.upper()}" for name, own in wines().items()]
+    (tmp_path / "wines.csv").write_text("\n".join(["id,height,weight,label", *lines]))
+    columns = ("--items", "id", "--numbers", "height", "--numbers", "weight", "--title", "label")
+    assert run("index", "n.db", "wines.csv", *columns)[0] == 0
+    found = json.loads(run("expand", "n.db", "w03", "w11", "-k", "40")[1])
+    expected = by_definition({name: own[:2] for name, own in wines().items()}, ["w03", "w11"])
+    assert {row["item"]: row["score"] for row in found} == pytest.approx(
+        {item: score for item, score in expected.items() if item not in ("w03", "w11")}, abs=1e-9
+    )
+    assert json.loads(run("explain", "n.db", "w05", "w03")[1])["features"]
+    (tmp_path / "bad.csv").write_text("id,height,weight,label\na,1,x,A\n")
+    failed(run("index", "n.db", "bad.csv", *columns), 1, "line 2", "'weight'", "'x'")
+    failed(run("index", "n.db", "wines.csv", "--numbers", "height"), 2, "--items")
+    failed(run("expand", "n.db", "w03", "--model", "lift"), 2, "gaussian")
+    failed(run("expand", "n.db", "w03", "--like", "x"), 2, "'like'")
