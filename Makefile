@@ -22,7 +22,7 @@ bench: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/queries.py
 	$(RUN)/python benchmarks/scaling.py
 
-bench-relevance: $(VENV)/installed-dev
+bench-relevance: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/relevance.py $(DATA)
 
 clean:

@@ -109,7 +109,7 @@ def films(folder: Path, place: Path) -> dict[str, Any]:
                     turned.setdefault(film, {})[user] = stars
         with setsearch.open(place / f"{name}.db", create=True) as index:
             index.add(turned.items(), ("film", "user"))
-            found[name] = measured(index, "film", sets, draws=20)
+            found[name] = measured(index, "film", sets, films_rivals, draws=20)
     return found
 
 
@@ -136,6 +136,26 @@ def as_table(found: Evaluation) -> dict[str, Any]:
     }
     cut = {"f1": round(found.cut_f1, 4), "best": round(found.best_f1, 4)}
     return {"sets": found.sets, "queries": found.queries, "methods": rows, "cut": cut}
+
+
+def films_rivals(fields: Fields) -> dict[str, Score]:
+    """Item-based neighbours by adjusted cosine, and factors by alternating least squares."""
+    counts = counts_of(fields)
+    users = np.asarray(counts.sum(axis=0)).ravel() / np.maximum(
+        np.bincount(counts.indices, minlength=counts.shape[1]), 1
+    )
+    centred = counts.copy()
+    centred.data = centred.data - users[centred.indices]  # from each rating the mean of its user
+    rivals = {"item neighbours, adjusted cosine": cosine(centred)}
+    try:
+        from implicit.als import AlternatingLeastSquares
+    except ImportError:
+        return rivals
+    model = AlternatingLeastSquares(factors=64, iterations=20, random_state=0, num_threads=1)
+    model.fit(sparse.csr_matrix(counts.T), show_progress=False)
+    factors = np.asarray(model.item_factors, float)
+    factors /= np.maximum(np.linalg.norm(factors, axis=1, keepdims=True), 1e-12)
+    return rivals | {"alternating least squares": lambda seeds: factors @ factors[seeds].mean(axis=0)}
 
 
 def documents_rivals(fields: Fields) -> dict[str, Score]:

@@ -141,6 +141,8 @@ def _methods(fields: Fields, profile: Profile) -> list[tuple[str, bool, Score]]:
         ("bernoulli, twice-mean", contexts, {"model": "bernoulli", "binarize": "twice-mean"}),
         ("bernoulli, strength 50", contexts, {"model": "bernoulli", "strength": 50.0}),
         ("x1", contexts, {"model": "x1"}),
+        ("multinomial", contexts, {"model": "multinomial"}),
+        ("poisson", contexts, {"model": "poisson"}),
     ]
     if len(fields.all) > 1:
         documents = replace(fields, all=fields.all[-1:])
