@@ -190,6 +190,7 @@ def test_readme_commands_run(tmp_path):
     (tmp_path / "sample_corpus").symlink_to(ROOT / "sample_corpus")
     (tmp_path / "ratings.csv").write_text("film,user,times\nAlien,u1,1\nAliens,u1,2\nAliens,u2,1\nBrazil,u3,1\n")
     (tmp_path / "papers.csv").write_text("author,text\nAda,engines compute\nBabbage,engines grind\nAda,notes\n")
+    (tmp_path / "wines.csv").write_text("id,alcohol,sugar\na,12,3\nb,13,2\nc,9,40\n")
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("The lion and the tiger are big cats.")
     (tmp_path / "notes" / "b.md").write_text("The lion eats. The wheat grows.")
@@ -207,12 +208,14 @@ def test_readme_commands_run(tmp_path):
     assert compared >= 1
 
 
-def test_readme_python_runs(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["README.md", "docs/models.md"])
+def test_python_in_documents_runs(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
-    blocks = fenced((ROOT / "README.md").read_text(), "python")
+    blocks = fenced((ROOT / name).read_text(), "python")
     assert blocks
+    names = {}
     for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})
+        exec(compile(block, name, "exec"), names)
 
 
 def test_readme_names_every_command():
