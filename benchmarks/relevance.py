@@ -154,8 +154,15 @@ def films_rivals(fields: Fields) -> dict[str, Score]:
     model = AlternatingLeastSquares(factors=64, iterations=20, random_state=0, num_threads=1)
     model.fit(sparse.csr_matrix(counts.T), show_progress=False)
     factors = np.asarray(model.item_factors, float)
-    factors /= np.maximum(np.linalg.norm(factors, axis=1, keepdims=True), 1e-12)
-    return rivals | {"alternating least squares": lambda seeds: factors @ factors[seeds].mean(axis=0)}
+    gram = factors.T @ factors + model.regularization * np.eye(factors.shape[1])
+    rating = float(np.mean(counts.data))
+
+    def as_new_user(seeds: Any) -> Any:
+        """The scores of somebody who rated the seeds, folded in by one more least squares."""
+        own = factors[seeds]
+        return factors @ np.linalg.solve(gram + (rating - 1) * own.T @ own, rating * own.sum(axis=0))
+
+    return rivals | {"alternating least squares": as_new_user}
 
 
 def documents_rivals(fields: Fields) -> dict[str, Score]:

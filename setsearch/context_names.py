@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,6 +28,10 @@ class ContextKind(Kind):
     def find_one(self, cursor: sqlite3.Cursor, name: str) -> int | None:
         """None."""
         return None
+
+    def ids(self, cursor: sqlite3.Cursor, by_name: bool = False) -> Iterable[int]:
+        """All ids."""
+        return range(self.size)
 
     def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(context as people write it, None) of each id."""

@@ -201,7 +201,10 @@ class Index:
         from setsearch.audit import audit
 
         with self._database.read() as cursor:
-            return [line for relation in load_relations(cursor) for line in audit(cursor, relation)]
+            given = load_relations(cursor)
+            fresh = [relation for relation in given if relation.contexts_stamp == relation.stamp]
+            derived = [made for relation in fresh for made in load_derived(cursor, relation).values()]
+            return [line for relation in given + derived for line in audit(cursor, relation)]
 
     def _write(
         self, items: Iterable[Writable], names: tuple[str, str] | None, replace: bool, empty: bool = False

@@ -308,3 +308,16 @@ def test_a_damaged_text_is_named(index):
 
 def test_how_often_a_word_must_occur():
     assert [least_count(n) for n in (100, 100_000, 1_000_000, 10**7)] == [2, 2, 8, 20]
+
+
+def test_damage_of_what_was_derived_is_found(index):
+    index.add(random_texts(1).items())
+    index.refresh()
+    assert index.check() == []
+    with index._database.write() as cursor:
+        cursor.execute(
+            "delete from setsearch_posting where (relation, list) in (select relation, list from setsearch_posting "
+            "where relation = (select max(id) from setsearch_relation) limit 1)"
+        )
+    (line,) = index.check()
+    assert "terms in context x documents" in line
