@@ -26,10 +26,10 @@ from setsearch.values import COUNTS, Rule
 
 
 @dataclass(frozen=True)
-class Multinomial:
-    """Dirichlet-multinomial; the strength is the concentration A of the prior, in words."""
+class _OfCounts:
+    """What both have in common."""
 
-    strength: float = 1000.0
+    strength: float
 
     def __post_init__(self) -> None:
         check_strength(self.strength)
@@ -41,6 +41,13 @@ class Multinomial:
 
     def background(self, df: Ints, n_items: int, n_seeds: int) -> None:
         """None: `of_lengths` is all that features which no seed has amount to."""
+
+
+@dataclass(frozen=True)
+class Multinomial(_OfCounts):
+    """Dirichlet-multinomial; the strength is the concentration A of the prior, in words."""
+
+    strength: float = 1000.0
 
     def query(self, seeds: Seeds, df: Ints, n_items: int) -> Query:
         """A table of h_j."""
@@ -57,21 +64,10 @@ class Multinomial:
 
 
 @dataclass(frozen=True)
-class Poisson:
+class Poisson(_OfCounts):
     """Gamma-Poisson; the strength k is that of the prior, in items."""
 
     strength: float = 2.0
-
-    def __post_init__(self) -> None:
-        check_strength(self.strength)
-
-    @property
-    def rule(self) -> Rule:
-        """Counts as they are."""
-        return COUNTS
-
-    def background(self, df: Ints, n_items: int, n_seeds: int) -> None:
-        """None: `of_lengths` is all that features which no seed has amount to."""
 
     def query(self, seeds: Seeds, df: Ints, n_items: int) -> Query:
         """A table of h_j; the constant, of all features, is in `constants` as one number."""
