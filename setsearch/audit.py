@@ -10,6 +10,7 @@ from setsearch.lists import Lists
 from setsearch.names import Kind
 from setsearch.postings import Ints
 from setsearch.relation import Relation
+from setsearch.texts import read_texts
 
 
 def audit(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
@@ -28,6 +29,11 @@ def audit(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
         return
     for _, lines in turned:
         yield from (f"{label}: {line}" for line in lines)
+    try:
+        for _ in read_texts(cursor, relation) if relation.contexts != "off" else ():
+            pass
+    except CorruptIndex as error:
+        yield f"{label}: {error}"
     (by_feature, _), (by_item, _) = turned
     order = np.lexsort((by_feature[0], by_feature[1]))
     if not np.array_equal(by_feature[[1, 0, 2]][:, order], by_item):

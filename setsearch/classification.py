@@ -44,14 +44,16 @@ def classify(
     classes: Mapping[str, Sequence[str]],
     *,
     text: str | None = None,
-    model: str = "multinomial",
+    model: str | None = None,
     prior: str = "sizes",
 ) -> list[ClassProbability]:
     """The classes of an item, or of a `text`, the most probable first; probabilities sum to 1.
 
-    `prior`: "sizes", p(c) = (N_c + 1) / (sum + number of classes), or "uniform". An empty class is what the index is on
-    average. Raises InvalidParameter, NoSeeds where there is no class, UnknownItem.
+    `model`: by default multinomial for documents, whose counts tell, and bernoulli for others. `prior`: "sizes", p(c) =
+    (N_c + 1) / (sum + number of classes), or "uniform". Members that the index does not know are passed over; an empty
+    class is what the index is on average. Raises InvalidParameter, NoSeeds where there is no class, UnknownItem.
     """
+    model = model or ("multinomial" if reading.name == "documents" else "bernoulli")
     if model not in MODELS:
         raise InvalidParameter(f"classify by {' or '.join(MODELS)}, not {model!r}")
     if prior not in PRIORS:
@@ -63,7 +65,8 @@ def classify(
     with reading.plain() as fields:
         counts = counts_of(fields)
         x, own = _described(fields, counts, item, text)
-        members = {name: [id for id in map(fields.resolve, items) if id != own] for name, items in classes.items()}
+        known = {name: [fields.resolve(i) for i in items if fields.knows(i)] for name, items in classes.items()}
+        members = {name: [id for id in ids if id != own] for name, ids in known.items()}
         log_likelihood = _bernoulli if model == "bernoulli" else _multinomial
         n_items = fields.items.size
     sizes = np.array([len(ids) for ids in members.values()])

@@ -77,8 +77,13 @@ class Database:
                 if self._is_current(cursor):
                     yield cursor
                     return
-            with self.write():
-                pass
+            try:
+                with self.write():
+                    pass
+            except ReadOnlyDatabase as error:
+                raise ReadOnlyDatabase(
+                    f"{self} was written by an earlier setsearch; open it once where you may write"
+                ) from error
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Cursor]:

@@ -234,6 +234,10 @@ class Reading:
     def _expand(self, fields: Fields, examples: Examples, wanted: Wanted, options: ModelOptions) -> list[Hit]:
         model = self.profile.make(options)
         weighed = weigh(fields, examples, model)
+        if not examples.ids and not any(own.df.any() for own in weighed.fields):
+            raise NoSeeds(
+                "the example tells nothing: no item has one of its features more than usual; try --binarize presence"
+            )
         without = [fields.resolve(name) for name in wanted.exclude]
         gamma = wanted.gamma if wanted.gamma is not None else GAMMA if isinstance(model, Lift) else 0.0
         if without and gamma:

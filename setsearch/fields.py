@@ -131,4 +131,4 @@ def resolve_item(cursor: sqlite3.Cursor, kind: Kind, name: str) -> int:
         ids = ", ".join(repr(id) for _, id in titled)
         raise AmbiguousItem(f"{name!r} is the title of several {kind.name}; name one by its id: {ids}")
     hint = kind.hint(cursor, name) or "look at what is there with `setsearch info`"
-    raise UnknownItem(f"no {name!r} among the {kind.size} {kind.name}; {hint}")
+    raise UnknownItem(f"no {name if len(name) < 80 else name[:79] + '…'!r} among the {kind.size} {kind.name}; {hint}")

@@ -14,7 +14,7 @@ from setsearch.expansion import Reading
 from setsearch.hits import Item
 from setsearch.names import storable
 from setsearch.relation import Relation, create_relation, load_derived, load_relations
-from setsearch.sets import ItemSet, delete_set, load_set, set_names
+from setsearch.sets import ItemSet, delete_set, load_set, new_set, set_names
 from setsearch.text import Analyzer
 from setsearch.views import TEXT, Views, default_reading, has_forms, profile_of, readings_of
 
@@ -111,6 +111,8 @@ class Index:
         from setsearch.numbers import columns_of, write_numbers
 
         with self._database.write() as cursor:
+            if isinstance(columns, str) or len(set(columns)) < len(columns) or not all(map(storable, [name, *columns])):
+                raise InvalidParameter(f"columns are distinct names such as ['height', 'weight'], not {columns!r}")
             known = [relation for relation in load_relations(cursor) if relation.items.name == name]
             relation = known[0] if known else create_relation(cursor, name, f"numbers of {name}", None, columns=columns)
             if columns_of(relation) != list(columns):
@@ -135,6 +137,10 @@ class Index:
     def set(self, name: str, items: str | None = None) -> ItemSet:
         """The set that was saved under a name, or a new one of `items` (default as in `items()`)."""
         return load_set(name, items, self._database, self.items)
+
+    def new_set(self, name: str, items: str | None = None) -> ItemSet:
+        """An empty set, whether or not one was saved under the name."""
+        return new_set(name, self._database, self.items(items))
 
     def sets(self) -> dict[str, str]:
         """The names of the saved sets, each with what it ranks."""
@@ -222,6 +228,7 @@ class Index:
                 self._check_analyzer(relation)
                 if empty:
                     relation.clear(cursor)
+                self._choose_contexts(cursor, relation, empty)
             return Writer(cursor, relation, replace).write(map(partial(self._analyzed, relation), items))
 
     def _create(self, cursor: sqlite3.Cursor, items: str, features: str) -> Relation:
@@ -232,6 +239,21 @@ class Index:
         if contexts == "off" and settings.analyzer.language:
             contexts = "forms"
         return create_relation(cursor, items, features, settings.analyzer.spec, contexts)
+
+    def _choose_contexts(self, cursor: sqlite3.Cursor, relation: Relation, empty: bool) -> None:
+        """Take over what is asked for now; that needs the texts, so without them only where all are given again."""
+        asked = self._settings.contexts
+        if relation.analyzer is None or relation.items.name != TEXT[0] or asked in ("auto", relation.contexts):
+            return
+        if asked == "off" and " " in relation.analyzer:
+            asked = "forms"
+        if not empty and (asked in ("off", "forms") or relation.contexts == "off"):
+            kept = "keeps no texts" if relation.contexts == "off" else "keeps texts"
+            raise UsageError(f"{self._database} {kept}: to change --contexts, give all documents again with --replace")
+        relation.contexts = asked
+        cursor.execute(
+            "update setsearch_relation set contexts = ?, contexts_stamp = null where id = ?", (asked, relation.id)
+        )
 
     def _check_analyzer(self, relation: Relation) -> None:
         """Refuse to add to a collection that was analysed in another way than is asked for now."""

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from setsearch.database import Database
-from setsearch.errors import InvalidParameter
+from setsearch.errors import InvalidParameter, NoSeeds, UsageError
 from setsearch.expansion import Reading
 from setsearch.hits import SetFeature
 from setsearch.index import Index, TextSettings
@@ -15,6 +16,7 @@ from setsearch.kernels import Floats
 from setsearch.postings import Ints
 from setsearch.text import Analyzer
 from setsearch.values import COUNTS, PRESENCE
+from setsearch.wanted import whole
 
 
 class TermProbability(NamedTuple):
@@ -42,6 +44,7 @@ def mutual_information(inside: Ints, outside: Ints, n_inside: int, n_outside: in
 
 def most_informative(reading: Reading, members: Iterable[str], k: int = 10) -> list[SetFeature]:
     """The k features that tell members of a set from all other items, `weight` in bits; what they lack too."""
+    k = whole(k)
     with reading.plain() as fields:
         ids = reading.resolve_all(fields, members)
         snapshot, cursor = fields.first, fields.cursor
@@ -68,6 +71,7 @@ def language_model(reading: Reading, members: Iterable[str], k: int = 10, alpha:
     """
     if not (isinstance(alpha, (int, float)) and 0 < alpha < 1e100):
         raise InvalidParameter(f"alpha must be a number above 0, not {alpha!r}")
+    k = whole(k)
     with reading.plain() as fields:
         ids = reading.resolve_all(fields, members)
         snapshot, cursor = fields.first, fields.cursor
@@ -91,19 +95,24 @@ def prune(
     """A new database with the `keep` features that are most informative about any of the sets.
 
     Returns how many features it has, and the number of entries before and after. Raises DuplicateItem where the place
-    holds such items already.
+    exists already: UsageError.
     """
+    if Path(place).exists():
+        raise UsageError(f"{place} exists; name a new database")
     reading = index.items(items)
     with reading.plain() as fields:
         snapshot, cursor = fields.first, fields.cursor
         df = snapshot.frequencies(cursor)[0]
-        bits = np.zeros(len(df))
+        bits, known = np.zeros(len(df)), 0
         for members in sets.values():
             ids = np.array(sorted({fields.resolve(item) for item in members if fields.knows(item)}), np.int64)
+            known += len(ids)
             having = snapshot.features_of(cursor, ids, PRESENCE)
             inside = np.bincount(having.together(), minlength=len(df))
             own = mutual_information(inside, df - inside, len(ids), snapshot.items.size - len(ids))
             bits = np.maximum(bits, own)
+        if not known:
+            raise NoSeeds(f"no set has a member among the {snapshot.items.size} {snapshot.items.name}; give other sets")
         bits[df == 0] = -1.0
         order = np.argsort(-bits, kind="stable")[:keep]
         kept = np.sort(order[df[order] > 0])

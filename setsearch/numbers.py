@@ -5,11 +5,11 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from setsearch.errors import DuplicateItem, InvalidItem, InvalidParameter, NoSeeds, NothingToRank
+from setsearch.errors import DuplicateItem, InvalidItem, InvalidParameter, NoSeeds, NothingToRank, UsageError
 from setsearch.fields import resolve_item
 from setsearch.hits import Contribution, Explanation, Hit
 from setsearch.kernels import Floats
@@ -19,6 +19,7 @@ from setsearch.postings import Ints
 from setsearch.relation import Relation
 from setsearch.wanted import several, whole
 
+LARGEST = 1e100  # whose squares and sums are numbers too
 Numbered = tuple[str, Sequence[float]] | tuple[str, Sequence[float], str | None]
 Open = Callable[[], AbstractContextManager[tuple[sqlite3.Cursor, Relation]]]
 
@@ -97,6 +98,22 @@ class NumericReading:
             id = resolve_item(cursor, relation.items, name)
             return relation.items.describe(cursor, [id])[id][0]
 
+    def expand_many(self, seed_sets: Iterable[Iterable[str]], k: int | None = 10, **options: Any) -> list[list[Hit]]:
+        """Expand many sets of seeds: for each the answer of `expand`. Raises as it does."""
+        return [self.expand(seeds, k, **options) for seeds in seed_sets]
+
+    def fields(self, **options: Any) -> NoReturn:
+        """Numbers are no features: raises UsageError."""
+        raise UsageError(f"{self.name} are described by numbers; this needs items with features")
+
+    def plain(self) -> NoReturn:
+        """Numbers are no features: raises UsageError."""
+        self.fields()
+
+    def features(self, seeds: Iterable[str], k: int = 10, **options: Any) -> NoReturn:
+        """Numbers are no features: raises UsageError."""
+        self.fields()
+
     def without_context(self, names: Iterable[str], **options: Any) -> list[str]:
         """None: numbers are no words."""
         return []
@@ -160,7 +177,10 @@ def columns_of(relation: Relation) -> list[str]:
 
 def _checked(items: Iterable[Numbered], width: int) -> Iterator[tuple[str, tuple[bytes, str | None]]]:
     seen: set[str] = set()
-    for name, numbers, *title in items:
+    for given in items:
+        if not isinstance(given, tuple) or not 2 <= len(given) <= 3:
+            raise InvalidItem(f"an item is (id, numbers) or (id, numbers, title), not {given!r:.80}")
+        name, numbers, *title = given
         if not storable(name):
             raise InvalidItem(f"an item has the id {name!r}; ids are text, not empty, without NUL and lone surrogates")
         if name in seen:
@@ -168,10 +188,10 @@ def _checked(items: Iterable[Numbered], width: int) -> Iterator[tuple[str, tuple
         seen.add(name)
         try:
             row = np.asarray(numbers, float)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise InvalidItem(f"item {name!r} has {numbers!r:.60} for numbers: {error}") from error
-        if row.shape != (width,) or not np.isfinite(row).all():
-            raise InvalidItem(f"item {name!r} needs {width} finite numbers, not {numbers!r:.60}")
+        if row.shape != (width,) or not (np.abs(row) <= LARGEST).all():
+            raise InvalidItem(f"item {name!r} needs {width} numbers within {LARGEST:g}, not {numbers!r:.60}")
         yield name, (row.astype("<f8").tobytes(), title[0] if title else None)
 
 

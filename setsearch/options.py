@@ -20,7 +20,8 @@ Top = Annotated[int, typer.Option("-k", metavar="K", help="How many.")]
 def scoring(
     *,
     model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="lift, bernoulli (the paper's exact model), x1.")
+        str | None,
+        typer.Option(metavar="NAME", help="lift, bernoulli (the paper's), x1, multinomial, poisson, concept."),
     ] = None,
     strength: Annotated[
         float | None, typer.Option(metavar="K", help="Strength of the prior; the paper's is 2.", show_default=False)

@@ -9,6 +9,7 @@ import typer
 from setsearch.errors import UsageError
 
 CONTROL = dict.fromkeys([*range(32), *range(127, 160)], " ")  # characters that would break a line of a table
+SMALL = 0.01  # below, three decimals would say little
 SHOWN = 8  # parts of an explanation in one cell
 Row = dict[str, Any]
 Show = Callable[[list[Row]], None]
@@ -92,7 +93,7 @@ def _cell(value: Any, number: str = "{!r}") -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return number.format(value)
+        return number.format(value) if abs(value) >= SMALL or value == 0 else f"{value:.2g}"
     if isinstance(value, list):
         shown = ", ".join(f"{part['feature']} {part['weight']:+.2f}" for part in value[:SHOWN])
         rest = sum(part["weight"] for part in value[SHOWN:])

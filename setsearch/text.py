@@ -34,6 +34,8 @@ class Analyzer:
     ) -> None:
         if stop_words and language is None:
             raise InvalidParameter("stop words are those of a language; name it too, such as english")
+        if function is not None and not callable(function):
+            raise InvalidParameter(f"an analyzer is a function from text to words, not {function!r:.60}")
         if function is not None and language is not None:
             raise InvalidParameter("an analyzer of your own stems by itself: give the analyzer or the language")
         self.function = function

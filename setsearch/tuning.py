@@ -50,21 +50,28 @@ class Tuning(NamedTuple):
     verdict: str
 
 
-def choices() -> list[ModelOptions]:
-    """What is tried."""
+def choices(by: str | None = None) -> list[ModelOptions]:
+    """What is tried; `by` becomes an option of each."""
     tried: list[ModelOptions] = []
     for binarize in ("presence", "twice-mean"):
         tried += [{"model": "lift", "binarize": binarize, "popularity": p} for p in (0.0, 0.2, 0.5)]
         tried += [{"model": "bernoulli", "binarize": binarize, "strength": k} for k in STRENGTHS]
     tried += [{"model": "x1", "strength": k} for k in (10.0, 50.0)]
     tried += [{"model": "multinomial", "strength": k} for k in (100.0, 1000.0)]
-    return [*tried, {"model": "poisson"}]
+    tried.append({"model": "poisson"})
+    return [options if by is None else options | {"by": by} for options in tried]
 
 
-def tune(fields: Fields, profile: Profile, sets: Mapping[str, Sequence[str]], folds: int | None = None) -> Tuning:
+def tune(
+    fields: Fields,
+    profile: Profile,
+    sets: Mapping[str, Sequence[str]],
+    folds: int | None = None,
+    by: str | None = None,
+) -> Tuning:
     """Try every choice on every set of at least two known members; raises NoSeeds where there is none.
 
-    `folds`: how many; by default one for each member, up to ten.
+    `folds`: how many; by default one for each member, up to ten. `by`: what the fields describe terms by.
     """
     known = {name: sorted({fields.resolve(item) for item in own if fields.knows(item)}) for name, own in sets.items()}
     known = {name: own for name, own in sorted(known.items()) if len(own) >= 2}
@@ -72,7 +79,7 @@ def tune(fields: Fields, profile: Profile, sets: Mapping[str, Sequence[str]], fo
         raise NoSeeds(f"no set has two members among the {fields.items.size} {fields.items.name}; give larger sets")
     questions = [(name, *parts) for name, own in known.items() for parts in _folds(fields, name, own, folds)]
     trials = []
-    for options in choices():
+    for options in choices(by):
         label = ", ".join(f"{key} {value}" if key != "model" else str(value) for key, value in options.items())
         measured: dict[str, list[float]] = {}
         model = profile.make(options)

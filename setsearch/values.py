@@ -151,7 +151,7 @@ def measure(rule: Rule, counts: Counts) -> Measure:
     elif rule.existence == "soft-twice-mean":
         found = replace(found, floor=2 * counts.cf / max(int(counts.cf.sum()), 1))
     if rule.weighted:
-        idf = np.log(counts.n_items / np.maximum(counts.df, 1))
+        idf = np.log(max(counts.n_items, 1) / np.maximum(counts.df, 1))
         found = replace(found, factor=np.maximum(idf, 0.0) ** 0.25)
     if rule.balance is not None:
         squares = np.zeros(len(counts.totals))

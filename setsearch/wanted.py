@@ -31,7 +31,7 @@ def parse_wanted(
         raise InvalidParameter(f"cut is 'mark' or 'keep', not {cut!r}")
     if k is None and cut != "keep":
         raise InvalidParameter("k = None is for cut = 'keep': all that belong")
-    if gamma is not None and not 0 <= gamma <= 1:
+    if gamma is not None and not (isinstance(gamma, (int, float)) and 0 <= gamma <= 1):
         raise InvalidParameter(f"gamma must lie from 0 to 1, not {gamma!r}")
     return Wanted(ALL if k is None else whole(k), several(exclude, "exclude"), gamma, keep_seeds, explain, cut)
 
@@ -47,4 +47,11 @@ def several(names: Iterable[str], what: str) -> list[str]:
     """Names as a list; raises InvalidParameter for a single text."""
     if isinstance(names, str):
         raise InvalidParameter(f"{what} is a list of ids, not the one text {names!r}; write [{names!r}]")
-    return list(names)
+    try:
+        found = list(names)
+    except TypeError as error:
+        raise InvalidParameter(f"{what} is a list of texts, not {names!r:.60}") from error
+    for name in found:
+        if not isinstance(name, str):
+            raise InvalidParameter(f"{what} are texts, not {name!r:.60}")
+    return found

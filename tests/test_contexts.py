@@ -321,3 +321,24 @@ def test_damage_of_what_was_derived_is_found(index):
         )
     (line,) = index.check()
     assert "terms in context x documents" in line
+
+
+def test_contexts_can_be_chosen_later(tmp_path):
+    place, texts = tmp_path / "a.db", random_texts(1)
+    with setsearch.open(place, create=True, contexts="off") as index:
+        index.add(texts.items())
+    with setsearch.open(place, contexts="on") as index:
+        with pytest.raises(errors.UsageError, match="--replace"):
+            index.update(texts.items())
+        index.replace(texts.items())
+        expected = index.items("terms").expand(["apple"], 99, by="contexts")
+        assert expected
+    with setsearch.open(place, contexts="phrases") as index:
+        index.update([("d00", texts["d00"])])
+        assert index.items("terms").expand(["apple"], 99, by="contexts")
+        assert index.info()["contexts"]["phrases"]
+    with setsearch.open(place, contexts="off") as index:
+        with pytest.raises(errors.UsageError, match="keeps texts"):
+            index.update(texts.items())
+        index.replace(texts.items())
+        assert index.info()["contexts"] == {}

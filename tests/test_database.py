@@ -3,6 +3,7 @@
 import sqlite3
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 from conftest import random_data
@@ -447,3 +448,15 @@ def test_autocommit_of_python_3_12(tmp_path, mode):
     else:
         assert index.items("documents").item_count() == 3
     connection.close()
+
+
+def test_a_database_of_an_earlier_version_is_migrated(tmp_path):
+    fixture = Path(__file__).parent / "fixtures" / "0.1.0.db"
+    copy = tmp_path / "old.db"
+    copy.write_bytes(fixture.read_bytes())
+    with setsearch.open(copy) as index:
+        assert index.items("documents").features_of("a") == {"cat": 1, "lion": 1, "tiger": 1}
+        assert index.items("terms").expand(["lion"], 1)[0].item == "cat"
+        assert index.check() == []
+        index.update([("f", "lion king")])
+        assert index.items("documents").item_count() == 6

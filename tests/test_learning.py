@@ -266,4 +266,4 @@ def test_the_commands(run, failed, tmp_path):
     failed(run("classify", "a.db", "zzz"), 1, "'zzz'")
     code, _, err = run("prune", "a.db", "small.db", "--keep", "5")
     assert (code, "small.db has 5 features" in err) == (0, True)
-    failed(run("prune", "a.db", "small.db", "--keep", "5"), 1, "already")
+    failed(run("prune", "a.db", "small.db", "--keep", "5"), 2, "small.db exists")

@@ -87,7 +87,7 @@ def test_a_matrix_is_added_updated_and_deleted(index):
 
 def test_bad_numbers_change_nothing(index):
     before = index.items("wine").expand(["w03"], 99)
-    for bad in ([1.0, 2.0], [1.0, math.nan, 2.0], [math.inf, 1.0, 2.0], ["x", 1, 2], 7):
+    for bad in ([1.0, 2.0], [1e300, 0.0, 1.0], [1.0, math.nan, 2.0], [math.inf, 1.0, 2.0], ["x", 1, 2], 7):
         with pytest.raises(errors.InvalidItem, match="'bad'"):
             index.add_numbers([("fine", [1.0, 2.0, 3.0]), ("bad", bad)], COLUMNS, "wine")
     with pytest.raises(errors.DuplicateItem):
@@ -131,3 +131,16 @@ def test_the_command(run, failed, tmp_path):
     failed(run("index", "n.db", "wines.csv", "--numbers", "height"), 2, "--items")
     failed(run("expand", "n.db", "w03", "--model", "lift"), 2, "gaussian")
     failed(run("expand", "n.db", "w03", "--like", "x"), 2, "'like'")
+    failed(run("features", "n.db", "w03"), 2, "described by numbers")
+    failed(run("features", "n.db", "w03", "--by", "mi"), 2, "described by numbers")
+    failed(run("concepts", "n.db", "w03"), 2, "described by numbers")
+    (tmp_path / "sets.json").write_text(json.dumps({"s": ["w01", "w02", "w03"]}))
+    for command in (["evaluate", "n.db", "sets.json"], ["tune", "n.db", "sets.json"]):
+        failed(run(*command), 2, "described by numbers")
+    failed(run("classify", "n.db", "w01", "--sets", "sets.json"), 2, "described by numbers")
+    (tmp_path / "b.txt").write_text('["w03"]\n')
+    assert json.loads(run("expand", "n.db", "--batch", "b.txt")[1])["hits"] == found_for(run, "w03")
+
+
+def found_for(run, seed):
+    return json.loads(run("expand", "n.db", seed)[1])

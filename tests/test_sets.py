@@ -60,7 +60,7 @@ def test_an_item_that_left_is_named_when_the_set_is_asked(index):
     cats.accept("a", "d")
     cats.save()
     index.delete(["d"])
-    with pytest.raises(errors.UnknownItem, match="'d'"):
+    with pytest.raises(errors.UnknownItem, match="'cats'.*'d'"):
         index.set("cats").expand()
 
 
@@ -83,9 +83,27 @@ def test_the_command(index, run, failed, tmp_path):
     assert more == run("expand", "a.db", "d", "a", "--items", "documents", "--exclude", "b", "--exclude", "c")[1]
     assert run(*save)[0] == 0, "saving again replaces"
     assert len(json.loads(run("set", "show", "a.db", "cats")[1])) == 3
-    failed(run("set", "show", "a.db", "dogs"), 2, "'dogs'", "cats")
+    failed(run("set", "show", "a.db", "dogs"), 1, "'dogs'", "cats")
+    failed(run("set", "save", "a.db", "cats", "a", "--reject", "a", "--items", "documents"), 2, "'a'", "both")
     failed(run("set", "remove", "a.db", "cats", "zzz"), 2, "'zzz'")
     failed(run("set", "save", "a.db", "cats", "zzz", "--items", "documents"), 1, "'zzz'")
-    failed(run("expand", "a.db", "--set", "dogs"), 2, "'dogs'")
+    failed(run("expand", "a.db", "--set", "dogs"), 1, "'dogs'")
+    before = run("set", "show", "a.db", "cats")
+    failed(run("set", "save", "a.db", "cats", "zzz", "--items", "terms"), 1, "'zzz'")
+    assert run("set", "show", "a.db", "cats") == before, "a set that cannot be saved leaves the old one"
     assert run("set", "delete", "a.db", "cats")[0] == 0
     failed(run("set", "delete", "a.db", "cats"), 1, "'cats'")
+
+
+def test_changes_of_several_processes_are_all_kept(index):
+    """What each of them accepted is in the set, whoever loaded it before whom."""
+    first = index.set("cats", "documents")
+    first.accept("a")
+    first.save()
+    one, other = index.set("cats"), index.set("cats")
+    one.accept("b")
+    other.accept("d")
+    other.forget("a")
+    one.save()
+    other.save()
+    assert index.set("cats").accepted == ["b", "d"]

@@ -8,7 +8,7 @@ import typer
 
 import setsearch
 from setsearch.commands.arguments import DB, Items, Seeds
-from setsearch.errors import SourceError, UsageError
+from setsearch.errors import SourceError, UnknownItem, UnknownSet, UsageError
 from setsearch.options import Top, more_examples, options, scoring, wanting
 from setsearch.printing import Show, print_json, print_lines, printer, say, says_more
 
@@ -54,13 +54,18 @@ def expand(
         name = more.pop("set")
         if name is not None:
             if name not in index.sets():
-                raise UsageError(f"no set {name!r}; `setsearch set list {db}` shows what is there")
+                raise UnknownSet(f"no set {name!r}; `setsearch set list {db}` shows what is there")
             saved = index.set(name, items)
             items, seeds = saved.items, [*saved.accepted, *(seeds or ())]
             wanted["exclude"] = [*wanted["exclude"], *saved.rejected]
         reading = index.items(items)
         more["like"] = [_text(given) for given in more["like"]]
-        hits = reading.expand(seeds or (), **more, **wanted, **model)
+        try:
+            hits = reading.expand(seeds or (), **more, **wanted, **model)
+        except UnknownItem as error:
+            if name is None:
+                raise
+            raise UnknownItem(f"{error} (perhaps in the set: `setsearch set remove {db} {name} ITEM`)") from error
         _say_if_rare(reading, [*(seeds or ()), *wanted["exclude"]], model)
     show(hit_rows(hits, wanted["explain"]))
 
@@ -160,6 +165,8 @@ def _text(given: str) -> str:
     """The text itself, or that of the file of this name."""
     path = Path(given)
     try:
+        if not path.is_file() and path.suffix in (".txt", ".md") and " " not in given:
+            raise SourceError(f"{given} is not there; give a file, or the text itself")
         return path.read_text(encoding="utf-8") if path.is_file() else given
     except UnicodeDecodeError as error:
         raise SourceError(f"{given} is not UTF-8: byte {error.start}; convert it") from error

@@ -54,6 +54,8 @@ def index_command(
     try:
         with setsearch.open(host or db, create=True, timeout=timeout, **settings) as index:
             names = columns.relation
+            if names[1] != "terms" and (settings["language"] or settings["contexts"] in ("on", "phrases")):
+                raise UsageError("--language, --contexts and --phrases are for texts, not for a relation or numbers")
             if columns.numbers:
                 if replace:
                     raise UsageError("--replace is not for numbers; index into a new database")

@@ -6,7 +6,7 @@ import typer
 
 import setsearch
 from setsearch.commands.arguments import DB, Items
-from setsearch.errors import UsageError
+from setsearch.errors import UnknownSet, UsageError
 from setsearch.options import options
 from setsearch.printing import Show, printer, say
 
@@ -28,14 +28,14 @@ def save(
     ] = None,
 ) -> None:
     """Keep a set, in the place of one of the same name."""
+    both = set(members) & set(reject or ())
+    if both:
+        raise UsageError(f"{min(both)!r} cannot be both accepted and rejected")
     with setsearch.open(db) as index:
-        if name in index.sets() and index.sets()[name] != index.items(items).name:
-            index.delete_set(name)
-        kept = index.set(name, items)
-        kept.forget(*kept.accepted, *kept.rejected)
+        kept = index.new_set(name, items)
         kept.accept(*members)
         kept.reject(*(reject or ()))
-        kept.save()
+        kept.save(replace=True)
         _say_size(kept)
 
 
@@ -100,7 +100,7 @@ def _change(db: Any, name: str, how: str, members: list[str]) -> None:
 
 def _known(index: "setsearch.Index", name: str) -> "setsearch.ItemSet":
     if name not in index.sets():
-        raise UsageError(f"no set {name!r}; there is {', '.join(index.sets()) or 'none yet'}")
+        raise UnknownSet(f"no set {name!r}; there is {', '.join(index.sets()) or 'none yet'}")
     return index.set(name)
 
 

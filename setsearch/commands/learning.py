@@ -40,11 +40,12 @@ def concepts(
     """Which concepts the seeds could be examples of: features as hypotheses, with their posterior probabilities."""
     from setsearch.concepts import learn
     from setsearch.sources import read_weights
+    from setsearch.wanted import whole
 
     weights = None if prior is None else read_weights(prior)
     with setsearch.open(db) as index:
         found = learn(index.items(items), seeds, prior=weights, size_principle=not no_size_principle)
-    rows = [hypothesis._asdict() for hypothesis in found.hypotheses[:k]]
+    rows = [hypothesis._asdict() for hypothesis in found.hypotheses[: whole(k)]]
     titled = any(says_more(row["title"], row["feature"]) for row in rows)
     show(rows if titled else [{key: row[key] for key in row if key != "title"} for row in rows])
 
@@ -57,7 +58,9 @@ def classify(
     text: Annotated[str | None, typer.Option(metavar="TEXT", help="A text to classify.")] = None,
     sets: SetsOption = None,
     items: Items = None,
-    model: Annotated[str, typer.Option(metavar="NAME", help="multinomial or bernoulli.")] = "multinomial",
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="multinomial (default for documents) or bernoulli (for others).")
+    ] = None,
     prior: Annotated[
         str, typer.Option(metavar="HOW", help="How probable sets are: by their sizes, or uniform.")
     ] = "sizes",
@@ -91,7 +94,9 @@ def tune(
         known, items = known_sets(index, sets, items)
         reading = index.items(items)
         with reading.fields(by=by) as fields:
-            found = try_all(fields, reading.profile, known, folds)
+            if by is None and len(fields.all) > 1:
+                by = "both"
+            found = try_all(fields, reading.profile, known, folds, by)
     rows: list[dict[str, Any]] = []
     for trial in found.trials:
         row: dict[str, Any] = {"choice": trial.choice, "map": round(trial.map, 4)}
@@ -128,6 +133,8 @@ def known_sets(index: "Index", sets: str | None, items: str | None) -> tuple[dic
     if items is None and kept:
         items = kept[0].items
     known = {own.name: own.accepted for own in kept if own.items == items}
+    if len(known) < len(kept) and len({own.items for own in kept}) > 1:
+        say(f"note: the saved sets of {items} only; --items takes those of others")
     if not known:
         raise UsageError("no sets: give a file of SETS, or save some with `setsearch set save`")
     return known, items

@@ -41,7 +41,7 @@ class Lift:
 
     def query(self, seeds: Seeds, df: Ints, n_items: int) -> Query:
         """`weights` = v_j."""
-        share = df / n_items
+        share = np.maximum(df, 1) / n_items  # a feature that only a text has, and no item, has no list to score
         lift = np.log((self.strength * share + seeds.having) / (self.strength + seeds.count) / share)
         agreement = (seeds.having / seeds.count) ** (1 / seeds.count)
         return Query(seeds.sums / seeds.count * agreement * lift, np.zeros(len(df)))
