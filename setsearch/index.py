@@ -250,6 +250,9 @@ class Index:
         if not empty and (asked in ("off", "forms") or relation.contexts == "off"):
             kept = "keeps no texts" if relation.contexts == "off" else "keeps texts"
             raise UsageError(f"{self._database} {kept}: to change --contexts, give all documents again with --replace")
+        from setsearch.wordspace import clear
+
+        clear(cursor, relation)
         relation.contexts = asked
         cursor.execute(
             "update setsearch_relation set contexts = ?, contexts_stamp = null where id = ?", (asked, relation.id)

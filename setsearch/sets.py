@@ -59,7 +59,7 @@ class ItemSet:
         """
         changes = self._changes
         if replace:
-            changes = dict.fromkeys(self.accepted, 1) | dict.fromkeys(self.rejected, 0)
+            changes = {item: int(item in self.accepted) for item in (*self.accepted, *self.rejected)}
         with self._database.write() as cursor:
             if replace:
                 _delete(cursor, self.name)
