@@ -29,12 +29,12 @@ path, more, size, seeds = sys.argv[1], sys.argv[2], int(sys.argv[3]), json.loads
 extra = [tuple(json.loads(line).values()) for line in pathlib.Path(more).read_text().splitlines()]
 with setsearch.open(path) as index:
     documents = index.items("documents")
-    documents.expand(["d1"])
+    documents.expand(["d1"], model="bernoulli")
     start = time.perf_counter()
     index.add(extra)
     out = {"add_100_s": time.perf_counter() - start}
     start = time.perf_counter()
-    documents.expand(["d1", "d2", "d3"])
+    documents.expand(["d1", "d2", "d3"], model="bernoulli")
     out["first_query_s"] = time.perf_counter() - start
     for n in seeds:
         sets = [[f"d{(7919 * i * (j + 1)) % size}" for j in range(n)] for i in range(1, 61)]
@@ -42,7 +42,7 @@ with setsearch.open(path) as index:
         for warm in (False, True):
             for own in sets:
                 start = time.perf_counter()
-                documents.expand(own)
+                documents.expand(own, model="bernoulli")
                 times += [time.perf_counter() - start] * warm
         out[str(n)] = statistics.median(times) * 1e3
 out["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -69,7 +69,7 @@ def run(size: int, folder: Path) -> dict[str, Any]:
         lines = (json.dumps({"id": name, "text": text}) + "\n" for name, text in part)
         (folder / f"{name}.jsonl").write_text("".join(lines))
     del texts
-    index = [sys.executable, "-m", "setsearch", "index", str(path)]
+    index = [sys.executable, "-m", "setsearch", "index", "--no-contexts", str(path)]
     build_s, build_mb = timed([*index, str(folder / "all.jsonl")])
     ask = [sys.executable, "-c", WARM, str(path), str(folder / "more.jsonl"), str(size), json.dumps(SEEDS)]
     found = subprocess.run(ask, check=True, capture_output=True, text=True)
