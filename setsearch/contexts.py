@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.lists import Entries
-from setsearch.postings import Ints, run_starts
+from setsearch.postings import Ints, run_lengths, run_starts
 from setsearch.stream import AND, ARTICLES, BREAK, COMMA, RARE, Stream
 
 Pattern = tuple[int, ...]
@@ -91,7 +91,7 @@ def _counted(keys: Ints, items: Ints, least_df: int) -> FieldOfWords:
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     begin = run_starts(keys)
-    times = np.diff(begin, append=len(keys))
+    times = run_lengths(begin, len(keys))
     possible = times >= least_df
     feature = np.repeat(np.cumsum(possible) - 1, times)
     kept = np.repeat(possible, times)

@@ -181,11 +181,13 @@ class Database:
                 cursor.row_factory = None
                 if not nested:
                     cursor.execute(begin)
-                cursor.execute(f"savepoint {savepoint}")  # its release fails if someone ends the transaction meanwhile
+                if self.lent is not None:  # its release fails if the host ends the transaction meanwhile
+                    cursor.execute(f"savepoint {savepoint}")
                 try:
                     self._same_file(connection)
                     yield cursor
-                    cursor.execute(f"release {savepoint}")
+                    if self.lent is not None:
+                        cursor.execute(f"release {savepoint}")
                     if not nested:
                         cursor.execute("commit")
                 except BaseException:

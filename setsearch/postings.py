@@ -32,6 +32,14 @@ def run_starts(values: Ints) -> Ints:
     return np.flatnonzero(first)
 
 
+def run_lengths(begin: Ints, end: int) -> Ints:
+    """The lengths of runs that begin at `(n_runs,)` offsets, the last of which ends at `end`."""
+    lengths = np.empty(len(begin), np.int64)
+    np.subtract(begin[1:], begin[:-1], out=lengths[:-1])
+    lengths[-1:] = end - begin[-1:]
+    return lengths
+
+
 def encode_ids(ids: Ints, starts: Ints) -> list[bytes]:
     """The gaps of each block; `ids` ascend strictly within a block."""
     gaps = np.diff(ids, prepend=0)

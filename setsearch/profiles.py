@@ -1,11 +1,12 @@
 """What is best for which kind of items, as docs/relevance.md measures it: defaults that every call can override."""
 
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, cast
 
 from setsearch.errors import InvalidParameter
 from setsearch.hits import ModelOptions
-from setsearch.models import Model, make_model
+from setsearch.models import Model, make_model, on_register
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,12 @@ class Profile:
 
     def make(self, options: ModelOptions) -> Model:
         """The model that the options ask for; raises InvalidParameter, and TypeError for an unknown option."""
+        try:
+            return _made(self, tuple((key, value, type(value)) for key, value in options.items()))
+        except TypeError:  # a value that cannot be a key
+            return self._make(options)
+
+    def _make(self, options: ModelOptions) -> Model:
         unknown = set(options) - set(ModelOptions.__annotations__)
         if unknown:
             raise TypeError(f"unknown option {min(unknown)!r}; there is {', '.join(ModelOptions.__annotations__)}")
@@ -41,6 +48,13 @@ class Profile:
         """The defaults, as `info` shows them."""
         return {"model": self.model, "strength": 2.0, "binarize": self.binarize, "popularity": self.popularity}
 
+
+@lru_cache(maxsize=64)
+def _made(profile: Profile, options: tuple[tuple[str, Any, type], ...]) -> Model:
+    return profile._make(cast(ModelOptions, {key: value for key, value, _ in options}))
+
+
+on_register.append(_made.cache_clear)
 
 DOCUMENTS = Profile("lift", 0.2, "twice-mean", cut=(0.25, 0.4), cut_of_one=0.45)
 TERMS = Profile("lift", 0.2, "twice-mean", cut=(0.6, 0.0), cut_of_one=0.6)

@@ -8,7 +8,7 @@ import numpy as np
 from setsearch.fields import Field, Fields
 from setsearch.kernels import Floats, Postings
 from setsearch.models import Model, Query, Seeds
-from setsearch.postings import Ints, run_starts, starts_of
+from setsearch.postings import Ints, run_lengths, run_starts, starts_of
 from setsearch.scoring import Base, Part, to_lattice
 from setsearch.values import PRESENCE
 
@@ -129,13 +129,13 @@ def _seeds(fields: Fields, field: Field, examples: Examples, model: Model) -> Se
     if model.rule == PRESENCE and not examples.texts:
         in_order = np.sort(_stored(fields, field, examples, model).together()).astype(np.int64)
         begin = run_starts(in_order)
-        having = np.diff(begin, append=len(in_order))
+        having = run_lengths(begin, len(in_order))
         return Seeds(in_order[begin], having, having.astype(float), examples.count)
     _, features, values = _entries(fields, field, examples, model)
     order = np.argsort(features, kind="stable")
     in_order = features[order]
     begin = run_starts(in_order)
-    having = np.diff(begin, append=len(in_order))
+    having = run_lengths(begin, len(in_order))
     sums = np.add.reduceat(values[order], begin) if len(begin) else np.zeros(0)
     seeds = Seeds(in_order[begin], having, sums, examples.count)
     if not model.rule.counted:

@@ -11,7 +11,7 @@ from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem
 from setsearch.hits import Item
 from setsearch.lists import Entries
 from setsearch.names import storable
-from setsearch.postings import Ints, run_starts
+from setsearch.postings import Ints, run_lengths, run_starts
 from setsearch.relation import Relation
 from setsearch.texts import pack
 
@@ -179,7 +179,7 @@ class Writer:
         if batch.counts is None:
             key.sort(kind="stable")  # items come in order, so that merging what is sorted pays
             begin = run_starts(key)
-            counts = np.diff(begin, append=len(key))
+            counts = run_lengths(begin, len(key))
         else:
             order = np.argsort(key, kind="stable")
             key = key[order]

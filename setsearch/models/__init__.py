@@ -40,10 +40,15 @@ MODELS: dict[str, Callable[..., Model]] = {
 }
 
 
+on_register: list[Callable[[], None]] = []  # what keeps models by their names
+
+
 def register(name: str, make: Callable[..., Model]) -> None:
     """Add a model of your own under a name: a class, or a function, whose parameters are the options that it has."""
     MODELS[name] = make
     options_of.cache_clear()
+    for forget in on_register:
+        forget()
 
 
 @cache
@@ -81,6 +86,7 @@ __all__ = [
     "Query",
     "Seeds",
     "make_model",
+    "on_register",
     "options_of",
     "register",
 ]
