@@ -6,15 +6,13 @@ What a collection was analysed with is stored with it as a short text, so that s
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from setsearch.errors import InvalidParameter, UsageError
 
 LONG = 1 << 20  # characters; a longer text is counted piece by piece
 WORDS, FOREIGN = "words", "of the application"
-
-Analyze = Callable[[str], Sequence[str] | Mapping[str, int]]
 
 _words_of = re.compile(r"\w+").findall
 _gap = re.compile(r"\W")

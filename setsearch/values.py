@@ -27,7 +27,6 @@ import numpy.typing as npt
 from setsearch.lists import Entries
 from setsearch.postings import Ints
 
-EXISTENCE = ("presence", "twice-mean", "soft-twice-mean")
 CLOSE = 1e-9  # relative; far above the rounding error of a mean, far below any difference that data show by chance
 LATTICE = 2.0**22  # values are multiples of its inverse: exact as float32, and exact when multiplied by weights
 
