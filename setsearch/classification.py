@@ -65,8 +65,7 @@ def classify(
     with reading.plain() as fields:
         counts = counts_of(fields)
         x, own = _described(fields, counts, item, text)
-        known = {name: [fields.resolve(i) for i in items if fields.knows(i)] for name, items in classes.items()}
-        members = {name: [id for id in ids if id != own] for name, ids in known.items()}
+        members = {name: [id for id in fields.known(items) if id != own] for name, items in classes.items()}
         log_likelihood = _bernoulli if model == "bernoulli" else _multinomial
         n_items = fields.items.size
     sizes = np.array([len(ids) for ids in members.values()])

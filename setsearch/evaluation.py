@@ -21,7 +21,6 @@ from setsearch.hits import ModelOptions
 from setsearch.kernels import Floats
 from setsearch.postings import Ints
 from setsearch.profiles import Profile
-from setsearch.scoring import accumulate
 from setsearch.weighing import Examples, weigh
 
 Query = tuple[str, Ints, Ints]  # set, seeds, other members
@@ -119,13 +118,11 @@ def _queries(fields: Fields, sets: Mapping[str, Sequence[str]], design: Design) 
     """(set, seeds, other members), and the sets that are too small."""
     queries, left_out = [], []
     for name in sorted(sets):
-        members = sorted({fields.resolve(item) for item in sets[name] if fields.knows(item)})
+        members = fields.known(sets[name])
         if len(members) <= design.n_seeds:
             left_out.append(name)
             continue
         chance = random.Random(f"{design.seed} {name}")
-        names = fields.describe(members)
-        members.sort(key=lambda id: names[id][0])  # so that draws do not depend on ids
         for _ in range(design.draws):
             seeds = chance.sample(members, design.n_seeds)
             others = [member for member in members if member not in seeds]
@@ -164,10 +161,7 @@ def _ours(fields: Fields, profile: Profile, options: ModelOptions) -> Score:
 
     def score(seeds: Ints) -> Floats:
         """The scores of all items, without the constant."""
-        weighed = weigh(fields, Examples(seeds.tolist()), model)
-        scores = weighed.base.items.copy()
-        accumulate(scores, *(own.part for own in weighed.fields))
-        return scores
+        return weigh(fields, Examples(seeds.tolist()), model).scores()
 
     return score
 
@@ -178,8 +172,7 @@ def _cut_quality(fields: Fields, profile: Profile, queries: Sequence[Query]) -> 
     measured: dict[str, list[tuple[float, float]]] = {}
     for name, seeds, others in queries:
         weighed = weigh(fields, Examples(seeds.tolist()), model)
-        scores = weighed.base.items.copy()
-        accumulate(scores, *(own.part for own in weighed.fields))
+        scores = weighed.scores()
         scores[seeds] = -np.inf
         order = np.argsort(-scores, kind="stable")
         hits = np.cumsum(np.isin(order, others))

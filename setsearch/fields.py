@@ -5,7 +5,7 @@ What is looked up here belongs to one transaction: a cursor, and the snapshots t
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,6 +73,12 @@ class Fields:
         """The item that is meant: by id, by id as the analyzer writes it, by title if only one has it."""
         found = self._find(name) if isinstance(name, str) else None
         return resolve_item(self.cursor, self.items, name) if found is None else found
+
+    def known(self, names: Iterable[str]) -> list[int]:
+        """The distinct items of those names that are known, in the order of the items' names, whatever their ids."""
+        ids = {self.resolve(name) for name in names if self.knows(name)}
+        described = self.describe(sorted(ids))
+        return sorted(ids, key=lambda id: described[id][0])
 
     def counts_of(self, text: str) -> Mapping[str, int]:
         """The counted features of a text that the index does not hold; raises UnknownItem where it knows none."""

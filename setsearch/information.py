@@ -105,7 +105,7 @@ def prune(
         df = snapshot.frequencies(cursor)[0]
         bits, known = np.zeros(len(df)), 0
         for members in sets.values():
-            ids = np.array(sorted({fields.resolve(item) for item in members if fields.knows(item)}), np.int64)
+            ids = np.array(sorted(fields.known(members)), np.int64)
             known += len(ids)
             having = snapshot.features_of(cursor, ids, PRESENCE)
             inside = np.bincount(having.together(), minlength=len(df))

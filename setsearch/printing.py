@@ -43,6 +43,13 @@ def says_more(title: str | None, name: str) -> bool:
     return title is not None and title not in name
 
 
+def with_titles_that_say_more(rows: list[Row]) -> list[Row]:
+    """Rows of features, without their titles where none of these tells more than the names."""
+    if any(says_more(row.get("title"), row["feature"]) for row in rows):
+        return rows
+    return [{key: row[key] for key in row if key != "title"} for row in rows]
+
+
 def print_json(rows: list[Row]) -> None:
     """A JSON array, a row a line."""
     import json

@@ -23,7 +23,6 @@ from setsearch.kernels import Floats
 from setsearch.models import Bernoulli
 from setsearch.postings import Ints
 from setsearch.profiles import Profile
-from setsearch.scoring import accumulate
 from setsearch.values import Rule
 from setsearch.weighing import Examples, weigh
 
@@ -73,20 +72,18 @@ def tune(
 
     `folds`: how many; by default one for each member, up to ten. `by`: what the fields describe terms by.
     """
-    known = {name: sorted({fields.resolve(item) for item in own if fields.knows(item)}) for name, own in sets.items()}
-    known = {name: own for name, own in sorted(known.items()) if len(own) >= 2}
+    known = {name: fields.known(sets[name]) for name in sorted(sets)}
+    known = {name: own for name, own in known.items() if len(own) >= 2}
     if not known:
         raise NoSeeds(f"no set has two members among the {fields.items.size} {fields.items.name}; give larger sets")
-    questions = [(name, *parts) for name, own in known.items() for parts in _folds(fields, name, own, folds)]
+    questions = [(name, *parts) for name, own in known.items() for parts in _folds(name, own, folds)]
     trials = []
     for options in choices(by):
         label = ", ".join(f"{key} {value}" if key != "model" else str(value) for key, value in options.items())
         measured: dict[str, list[float]] = {}
         model = profile.make(options)
         for name, seeds, held_out in questions:
-            weighed = weigh(fields, Examples(seeds), model)
-            scores = weighed.base.items.copy()
-            accumulate(scores, *(own.part for own in weighed.fields))
+            scores = weigh(fields, Examples(seeds), model).scores()
             scores[seeds] = -np.inf
             measured.setdefault(name, []).append(_average_precision(scores, held_out))
         by_set = {name: float(np.mean(values)) for name, values in measured.items()}
@@ -115,10 +112,9 @@ def _with_evidence(trial: Trial, fields: Fields, rule: Rule, strength: float, se
     return trial._replace(log_marginal=evidence, aic=2 - 2 * evidence, bic=math.log(len(sets)) - 2 * evidence)
 
 
-def _folds(fields: Fields, name: str, members: list[int], folds: int | None) -> list[tuple[list[int], Ints]]:
-    """(seeds, held out) for each fold; which member is in which fold depends on names only."""
-    names = fields.describe(members)
-    order = sorted(members, key=lambda id: names[id][0])
+def _folds(name: str, members: list[int], folds: int | None) -> list[tuple[list[int], Ints]]:
+    """(seeds, held out) for each fold; `members` come in the order of their names."""
+    order = list(members)
     random.Random(name).shuffle(order)
     count = min(folds or MOST_FOLDS, len(order))
     parts = [order[start::count] for start in range(count)]

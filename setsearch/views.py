@@ -84,10 +84,7 @@ class Views:
     def relation(self, name: str) -> Iterator[tuple[sqlite3.Cursor, Relation]]:
         """A read transaction, and a relation as it is in it."""
         with self._database.read() as cursor:
-            relation = readings_of(load_relations(cursor)).get(name)
-            if relation is None:
-                raise UnknownReading(f"the index no longer has {name!r}")
-            yield cursor, relation
+            yield cursor, _still_there(cursor, name)
 
     @contextmanager
     def open(self, name: str, contexts: bool) -> Iterator["Opened"]:
@@ -125,9 +122,7 @@ class Views:
         known = self._kept.get(name)
         outdated = known is not None and contexts and not known.fresh
         if known is None or outdated or current_stamp(cursor, known.relation.id) != known.relation.stamp:
-            relation = readings_of(load_relations(cursor)).get(name)
-            if relation is None:
-                raise UnknownReading(f"the index no longer has {name!r}")
+            relation = _still_there(cursor, name)
             analyzer = self._analyzer_of(relation) if relation.analyzer else None
             known = Opened(relation, name, analyzer, self._wants_contexts(cursor, relation))
             self._kept[name] = known
@@ -153,6 +148,13 @@ class Views:
             pass  # locked or read-only: it will be derived again
         finally:
             aside.close()
+
+
+def _still_there(cursor: sqlite3.Cursor, name: str) -> Relation:
+    relation = readings_of(load_relations(cursor)).get(name)
+    if relation is None:
+        raise UnknownReading(f"the index no longer has {name!r}")
+    return relation
 
 
 def readings_of(relations: Sequence[Relation]) -> dict[str, Relation]:

@@ -9,7 +9,7 @@ from setsearch.fields import Field, Fields
 from setsearch.kernels import Floats, Postings
 from setsearch.models import Model, Query, Seeds
 from setsearch.postings import Ints, run_lengths, run_starts, starts_of
-from setsearch.scoring import Base, Part, to_lattice
+from setsearch.scoring import Base, Part, accumulate, to_lattice
 from setsearch.values import PRESENCE
 
 
@@ -63,6 +63,12 @@ class Weighed:
     def scoring(self) -> tuple[FieldWeights, ...]:
         """Everything that depends on the examples."""
         return self.fields + self.against
+
+    def scores(self) -> Floats:
+        """The scores of all items, `(n_ids,)`, the constant not added; a copy of one's own."""
+        scores = self.base.items.copy()
+        accumulate(scores, *(own.part for own in self.scoring))
+        return scores
 
     def less(self, other: "Weighed", gamma: float) -> "Weighed":
         """v+ - gamma v-: these weights, less a share of those of negative examples."""

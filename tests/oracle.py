@@ -1,9 +1,13 @@
 """Bayesian Sets from the definition, equation (10), in plain Python: slow, and sharing no code with setsearch."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import lgamma, log, sqrt
 from statistics import median
+
+import pytest
+
+from setsearch import Hit
 
 Data = Mapping[str, Mapping[str, int]]
 
@@ -184,3 +188,12 @@ def ranking(scores: Mapping[str, float], without: Iterable[str] = ()) -> list[tu
     return sorted(
         ((i, s) for i, s in scores.items() if i not in left_out), key=lambda pair: (-round(pair[1], 7), pair[0])
     )
+
+
+def same_scores(
+    hits: Sequence[Hit], scores: Mapping[str, float], seeds: Iterable[str], tolerance: float = 1e-7
+) -> None:
+    """Every item but the seeds has the score of the definition; best first, equal ones in the order of ids."""
+    expected = {item: score for item, score in scores.items() if item not in set(seeds)}
+    assert {hit.item: hit.score for hit in hits} == pytest.approx(expected, abs=tolerance)
+    assert [(-hit.score, hit.item) for hit in hits] == sorted((-hit.score, hit.item) for hit in hits)

@@ -5,17 +5,12 @@ import random
 import pytest
 from conftest import random_data
 from oracle import concept_scores, lift_scores, multinomial_scores, poisson_scores, presence, transpose
+from oracle import same_scores as same
 
 from setsearch import errors
 from setsearch.kernels import KERNELS, use_kernel
 from setsearch.models import Query, register
 from setsearch.values import PRESENCE
-
-
-def same(hits, scores, seeds, tolerance=1e-7):
-    found = {hit.item: hit.score for hit in hits}
-    assert found == pytest.approx({i: s for i, s in scores.items() if i not in seeds}, abs=tolerance)
-    assert [(-hit.score, hit.item) for hit in hits] == sorted((-hit.score, hit.item) for hit in hits)
 
 
 @pytest.mark.parametrize("case", range(10))

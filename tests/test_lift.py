@@ -5,7 +5,7 @@ from statistics import mean, median
 
 import pytest
 from conftest import random_data
-from oracle import lift_scores, lift_weights, ranking, soft_values, transpose, x1_scores
+from oracle import lift_scores, lift_weights, ranking, same_scores, soft_values, transpose, x1_scores
 
 from setsearch import errors
 from setsearch.kernels import KERNELS, use_kernel
@@ -30,10 +30,7 @@ def test_printed_example(build):
 
 def same(hits, scores, seeds=()):
     """Every item has the score of the definition; values and weights lie on lattices, hence the tolerance."""
-    assert {hit.item: hit.score for hit in hits} == pytest.approx(
-        {item: score for item, score in scores.items() if item not in seeds}, abs=1e-5
-    )
-    assert [(-hit.score, hit.item) for hit in hits] == sorted((-hit.score, hit.item) for hit in hits)
+    same_scores(hits, scores, seeds, 1e-5)
 
 
 @pytest.mark.parametrize("case", range(12))

@@ -10,7 +10,7 @@ import setsearch
 from setsearch.commands.arguments import DB, Items, Seeds
 from setsearch.errors import SourceError, UnknownItem, UnknownSet, UsageError
 from setsearch.options import Top, more_examples, options, scoring, wanting
-from setsearch.printing import Show, print_json, print_lines, printer, say, says_more
+from setsearch.printing import Show, print_json, print_lines, printer, say, says_more, with_titles_that_say_more
 
 if TYPE_CHECKING:
     from setsearch.expansion import Reading
@@ -124,8 +124,7 @@ def features(
 
             found = (most_informative if how == "mi" else language_model)(reading, seeds, k)
     rows = [part._asdict() for part in found]
-    titled = any(says_more(row.get("title"), row["feature"]) for row in rows)
-    show(rows if titled else [{key: row[key] for key in row if key != "title"} for row in rows])
+    show(with_titles_that_say_more(rows))
 
 
 def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import setsearch
 from setsearch.commands.arguments import DB, Items, Seeds
 from setsearch.errors import UsageError
 from setsearch.options import Top, options
-from setsearch.printing import Show, print_json, print_lines, printer, say, says_more
+from setsearch.printing import Show, print_json, print_lines, printer, say, with_titles_that_say_more
 
 if TYPE_CHECKING:
     from setsearch.index import Index
@@ -46,8 +46,7 @@ def concepts(
     with setsearch.open(db) as index:
         found = learn(index.items(items), seeds, prior=weights, size_principle=not no_size_principle)
     rows = [hypothesis._asdict() for hypothesis in found.hypotheses[: whole(k)]]
-    titled = any(says_more(row["title"], row["feature"]) for row in rows)
-    show(rows if titled else [{key: row[key] for key in row if key != "title"} for row in rows])
+    show(with_titles_that_say_more(rows))
 
 
 @options(show=printer)
