@@ -22,9 +22,14 @@ if TYPE_CHECKING:
     from setsearch.hits import Contribution, Explanation, Hit, Item, SetFeature
     from setsearch.index import Index
     from setsearch.sets import ItemSet
+    from setsearch.sources import Columns
+    from setsearch.tables import Changes
+    from setsearch.where import Where
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __all__ = [
+    "Changes",
+    "Columns",
     "Contribution",
     "Explanation",
     "Hit",
@@ -34,11 +39,20 @@ __all__ = [
     "Reading",
     "SetFeature",
     "SetsearchError",
+    "Where",
     "errors",
     "open",
+    "register",
 ]
 
-_HOMES = {"Index": "index", "ItemSet": "sets", "Reading": "expansion"}  # all others live in hits
+_HOMES = {
+    "Changes": "tables",
+    "Columns": "sources",
+    "Index": "index",
+    "ItemSet": "sets",
+    "Reading": "expansion",
+    "Where": "where",
+}  # all others live in hits
 
 
 def open(
@@ -65,11 +79,19 @@ def open(
     Raises MissingDatabase, InvalidParameter.
     """
     from setsearch.database import Database
-    from setsearch.index import Index, TextSettings
+    from setsearch.index import Index
+    from setsearch.intake import TextSettings
     from setsearch.text import Analyzer
 
     settings = TextSettings(Analyzer(language, stop_words, analyzer), contexts)
     return Index(Database(place, create=create, timeout=timeout), settings)
+
+
+def register(connection: sqlite3.Connection) -> None:
+    """Give a connection the SQL functions setsearch_expand, _score, _explain and _error: integrations/sql.py."""
+    from setsearch.integrations.sql import register as register_functions
+
+    register_functions(connection)
 
 
 def __getattr__(name: str) -> Any:

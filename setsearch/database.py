@@ -27,7 +27,11 @@ from setsearch.errors import (
 LEGACY = -1  # sqlite3.LEGACY_TRANSACTION_CONTROL, which Python 3.11 does not name
 LONGEST_TIMEOUT = 1e6
 CACHE_KIB = 32_768  # pages that SQLite may hold for each of our own connections
-SCHEMA = {"m001_relations", "m002_contexts"}  # the names of all migrations, so that a query need not import them
+SCHEMA = {
+    "m001_relations",
+    "m002_contexts",
+    "m003_origins",
+}  # the names of all migrations, so that a query need not import them
 
 
 class _Own(sqlite3.Connection):

@@ -8,15 +8,15 @@ import numpy as np
 
 from setsearch.cut import LEADERS, threshold
 from setsearch.errors import InvalidParameter, NoSeeds, NothingToRank, SetsearchError
-from setsearch.fields import Fields
-from setsearch.hits import Contribution, Explanation, Hit, ModelOptions, SetFeature
+from setsearch.fields import Fields, nothing_left
+from setsearch.hits import Explanation, Hit, ModelOptions, SetFeature
+from setsearch.kernels import Floats
 from setsearch.models import Lift
-from setsearch.names import Kind
-from setsearch.postings import Ints
 from setsearch.profiles import Profile
+from setsearch.reasons import reasons_of
 from setsearch.scoring import best
 from setsearch.views import BY, Opened
-from setsearch.wanted import Wanted, parse_wanted, several, whole
+from setsearch.wanted import Wanted, Wanting, parse_wanted, several, whole
 from setsearch.weighing import Examples, Weighed, weigh
 
 GAMMA = 0.1  # what the weights of negative examples are multiplied by before they are taken away
@@ -49,12 +49,7 @@ class Reading:
         *,
         like: Iterable[str] = (),
         having: Iterable[str] = (),
-        exclude: Iterable[str] = (),
-        gamma: float | None = None,
-        keep_seeds: bool = False,
-        explain: bool = False,
-        cut: str | None = None,
-        **options: Unpack[ModelOptions],
+        **options: Unpack[Wanting],
     ) -> list[Hit]:
         """The k items that belong most with the seeds, best first; equal scores in the order of their ids.
 
@@ -64,45 +59,85 @@ class Reading:
 
         `exclude` leaves out more, as negative examples: `gamma` times the weights of what they have are taken away,
         by default 0.1 with "lift" and 0 with models whose score is a probability.
+        `among` are the only items that may be answered, filtered before the best k are taken: ids (those that the
+        index does not hold are passed over), or a `Where`, a condition in SQL.
         More examples: `like` are texts that the index does not hold, `having` features, together one example.
         `cut` says how many belong: "mark" fills the `belongs` of the hits, "keep" leaves out what does not belong
         (then k = None is all that do).
 
         Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
         """
-        wanted = parse_wanted(k, exclude, gamma, keep_seeds, explain, cut)
+        wanted = parse_wanted(k, options)
         names = several(seeds, "seeds")
-        with self._asked(options) as opened:
-            fields = self._choose(opened, options, [*names, *wanted.exclude])
-            return self._expand(fields, self._examples(fields, names, like, having), wanted, options)
+        with self._asked(wanted.model) as opened:
+            fields = self._choose(opened, wanted.model, [*names, *wanted.exclude])
+            return self._expand(fields, self._examples(fields, names, like, having), wanted)
 
     def expand_many(
         self,
         seed_sets: Iterable[Iterable[str]],
         k: int | None = 10,
-        *,
-        exclude: Iterable[str] = (),
-        gamma: float | None = None,
-        keep_seeds: bool = False,
-        explain: bool = False,
-        cut: str | None = None,
-        **options: Unpack[ModelOptions],
+        **options: Unpack[Wanting],
     ) -> list[list[Hit]]:
         """Expand many sets of seeds, all of them on the same content: for each the answer of `expand`, to the bit.
 
         Raises as `expand` does; the message says which set it was, counted from 1.
         """
-        wanted = parse_wanted(k, exclude, gamma, keep_seeds, explain, cut)
+        wanted = parse_wanted(k, options)
         results = []
-        with self._asked(options) as opened:
+        with self._asked(wanted.model) as opened:
             for number, seeds in enumerate(seed_sets, 1):
                 try:
                     names = several(seeds, "seeds")
-                    fields = self._choose(opened, options, [*names, *wanted.exclude])
-                    results.append(self._expand(fields, self._examples(fields, names), wanted, options))
+                    fields = self._choose(opened, wanted.model, [*names, *wanted.exclude])
+                    results.append(self._expand(fields, self._examples(fields, names), wanted))
                 except SetsearchError as error:
                     raise type(error)(f"set {number}: {error}") from error
         return results
+
+    def rank(
+        self,
+        candidates: Iterable[str],
+        seeds: Iterable[str],
+        *,
+        missing: str = "error",
+        **options: Unpack[Wanting],
+    ) -> list[Hit]:
+        """Candidates, such as the hits of a search engine, ordered by how well they go with the seeds; seeds too.
+
+        Scores are those of `expand`. A candidate that the index does not hold is an error, or left out with `missing`
+        = "skip". Raises as `expand` does.
+        """
+        names = list(dict.fromkeys(several(candidates, "candidates")))
+        if missing not in ("error", "skip"):
+            raise InvalidParameter(f"missing is 'error' or 'skip', not {missing!r}")
+        if missing == "error":
+            with self.plain() as fields:
+                for name in names:
+                    fields.resolve(name)
+        options = {"keep_seeds": True, **options, "among": names}
+        return self.expand(seeds, len(names), **options) if names else []
+
+    @contextmanager
+    def scores(
+        self, seeds: Iterable[str], *, like: Iterable[str] = (), having: Iterable[str] = (), **options: Unpack[Wanting]
+    ) -> Iterator[tuple[Fields, Floats]]:
+        """The scores of all items, `(n_ids,)`, and the fields that find an item's id, within one transaction.
+
+        An item that `expand` would leave out has -inf. For integrations; raises as `expand` does.
+        """
+        wanted = parse_wanted(1, options)
+        names = several(seeds, "seeds")
+        with self._asked(wanted.model) as opened:
+            fields = self._choose(opened, wanted.model, [*names, *wanted.exclude])
+            weighed, without = self._weigh(fields, self._examples(fields, names, like, having), wanted)
+            scores = weighed.scores() + weighed.constant
+            scores[without] = -np.inf
+            if wanted.among is not None:
+                only = fields.among(wanted.among)
+                kept, scores = scores[only], np.full(len(scores), -np.inf)
+                scores[only] = kept
+            yield fields, scores
 
     def explain(self, seeds: Iterable[str], item: str, **options: Unpack[ModelOptions]) -> Explanation:
         """The parts that sum to the score of one item, its features by weight. Raises as `expand` does."""
@@ -111,7 +146,7 @@ class Reading:
             fields = self._choose(opened, options, [*names, item])
             weighed = weigh(fields, self._examples(fields, names), self.profile.make(options))
             id = fields.resolve(item)
-            features = _reasons(fields, weighed, [id])[id]
+            features = reasons_of(fields, weighed, [id])[id]
             base = float(weighed.base.items[id])
             name, title = fields.describe([id])[id]
         score = base + weighed.constant + sum(part.weight for part in features)
@@ -155,13 +190,13 @@ class Reading:
         with self.plain() as fields:
             id = fields.first.features.find_one(fields.cursor, feature)
             entries = fields.first.postings.read(fields.cursor, [] if id is None else [id])
-            return _named(fields, fields.items, entries.ids, entries.counts)
+            return fields.named(fields.items, entries.ids, entries.counts)
 
     def features_of(self, item: str) -> dict[str, int]:
         """The features that an item has, with counts, in the order of their ids; raises UnknownItem."""
         with self.plain() as fields:
             entries = fields.first.forward.read(fields.cursor, [fields.resolve(item)])
-            return _named(fields, fields.first.features, entries.ids, entries.counts)
+            return fields.named(fields.first.features, entries.ids, entries.counts)
 
     def find(self, name: str) -> str:
         """An item as the index names it; raises UnknownItem, AmbiguousItem."""
@@ -231,8 +266,9 @@ class Reading:
             raise NoSeeds(f"no seeds; give at least one of the {fields.items.size} {fields.items.name}")
         return Examples(ids, texts)
 
-    def _expand(self, fields: Fields, examples: Examples, wanted: Wanted, options: ModelOptions) -> list[Hit]:
-        model = self.profile.make(options)
+    def _weigh(self, fields: Fields, examples: Examples, wanted: Wanted) -> tuple[Weighed, list[int]]:
+        """What scores items, and the items that are not to be answered."""
+        model = self.profile.make(wanted.model)
         weighed = weigh(fields, examples, model)
         if not examples.ids and not any(own.df.any() for own in weighed.fields):
             raise NoSeeds(
@@ -242,56 +278,29 @@ class Reading:
         gamma = wanted.gamma if wanted.gamma is not None else GAMMA if isinstance(model, Lift) else 0.0
         if without and gamma:
             weighed = weighed.less(weigh(fields, Examples(sorted(set(without))), model), gamma)
-        without += [] if wanted.keep_seeds else examples.ids
+        return weighed, without + ([] if wanted.keep_seeds else list(examples.ids))
+
+    def _expand(self, fields: Fields, examples: Examples, wanted: Wanted) -> list[Hit]:
+        weighed, without = self._weigh(fields, examples, wanted)
         k = max(wanted.k, LEADERS) if wanted.cut else wanted.k
-        ids, scores = best(weighed.base, [own.part for own in weighed.scoring], without, k, fields.ranks)
+        among = None if wanted.among is None else fields.among(wanted.among)
+        parts = [own.part for own in weighed.scoring]
+        ids, scores = best(weighed.base, parts, without, k, fields.ranks, among)
         if not len(ids):
-            raise NothingToRank(
-                f"all {fields.items.size} {fields.items.name} are seeds or excluded, none is left to rank; "
-                "give fewer seeds, or keep them in the ranking (--keep-seeds)"
-            )
+            raise NothingToRank(nothing_left(fields.items, among))
         scores = scores + weighed.constant
         belongs = [None] * len(ids)
-        if wanted.cut == "keep" or (wanted.cut and isinstance(model, Lift)):
-            above = scores > threshold(fields, weighed, scores[:LEADERS], self.profile)
+        if wanted.cut == "keep" or (wanted.cut and isinstance(weighed.model, Lift)):
+            leaders = scores[:LEADERS]
+            if among is not None:  # what belongs to a set does not depend on who asks for which part of it
+                leaders = best(weighed.base, parts, without, LEADERS, fields.ranks)[1] + weighed.constant
+            above = scores > threshold(fields, weighed, leaders, self.profile)
             kept = above if wanted.cut == "keep" else np.ones(len(ids), bool)
             ids, scores, belongs = ids[kept], scores[kept], above[kept].tolist()
         rows = list(zip(ids.tolist(), scores.tolist(), belongs, strict=True))[: wanted.k]
-        reasons = _reasons(fields, weighed, [row[0] for row in rows]) if wanted.explain else {}
+        reasons = reasons_of(fields, weighed, [row[0] for row in rows]) if wanted.explain else {}
         names = fields.describe([row[0] for row in rows])
         return [
             Hit(rank, names[id][0], score, names[id][1], reasons.get(id, ()), belongs)
             for rank, (id, score, belongs) in enumerate(rows, 1)
         ]
-
-
-def _reasons(fields: Fields, weighed: Weighed, items: list[int]) -> dict[int, tuple[Contribution, ...]]:
-    """What the active features of each item add, the heaviest first."""
-    order, rule = np.array(sorted(items), np.int64), weighed.model.rule
-    found: dict[int, dict[tuple[str, str | None], float]] = {item: {} for item in items}
-    for own in weighed.scoring:
-        snapshot, active = own.field.snapshot, own.seeds.features
-        stored = snapshot.features_of(fields.cursor, order, rule)
-        features, values = stored.together().astype(np.int64), stored.values_together()
-        places = np.searchsorted(active, features)
-        shared = np.append(active, -1)[places] == features
-        owners = np.repeat(order, stored.lengths)[shared]
-        places, values = places[shared], values[shared]
-        names = snapshot.features.describe(fields.cursor, active[np.unique(places)].tolist())
-        added = own.added(places, values, rule.binary)
-        for item, place, weight in zip(owners.tolist(), places.tolist(), added.tolist(), strict=True):
-            name = names[int(active[place])]
-            found[item][name] = found[item].get(name, 0.0) + weight
-    return {
-        item: tuple(
-            Contribution(name, weight, title)
-            for (name, title), weight in sorted(parts.items(), key=lambda part: (-part[1], part[0][0]))
-        )
-        for item, parts in found.items()
-    }
-
-
-def _named(fields: Fields, kind: Kind, ids: Ints, counts: Ints) -> dict[str, int]:
-    names = kind.describe(fields.cursor, ids.tolist())
-    pairs = zip(ids.tolist(), counts.tolist(), strict=True)
-    return dict(sorted((names[id][0], count) for id, count in pairs))

@@ -12,11 +12,12 @@ import numpy as np
 
 from setsearch.errors import AmbiguousItem, InvalidParameter, UnknownItem
 from setsearch.models import Model
-from setsearch.names import Kind
+from setsearch.names import Kind, storable
 from setsearch.postings import Ints
 from setsearch.scoring import Base, to_lattice
 from setsearch.snapshot import Snapshot
 from setsearch.text import Analyzer, words
+from setsearch.where import Where
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,20 @@ class Fields:
         described = self.describe(sorted(ids))
         return sorted(ids, key=lambda id: described[id][0])
 
+    def named(self, kind: Kind, ids: Ints, counts: Ints) -> dict[str, int]:
+        """Counts by name, in the order of the names."""
+        names = kind.describe(self.cursor, ids.tolist())
+        return dict(sorted((names[id][0], count) for id, count in zip(ids.tolist(), counts.tolist(), strict=True)))
+
+    def among(self, wanted: Sequence[str] | Where) -> Ints:
+        """The items that may be answered, ascending: those of the names that are known, or those of a condition."""
+        if isinstance(wanted, Where):
+            relation = self.first.relation
+            return wanted.ids(self.cursor, relation, self.items.name)
+        found = self.items.find(self.cursor, [name for name in wanted if storable(name)])
+        more = (self._find(name) for name in wanted if name not in found)
+        return np.array(sorted({*found.values(), *(id for id in more if id is not None)}), np.int64)
+
     def counts_of(self, text: str) -> Mapping[str, int]:
         """The counted features of a text that the index does not hold; raises UnknownItem where it knows none."""
         if not isinstance(text, str) or self.first.transposed or self.analyzer is None or len(self.all) > 1:
@@ -95,7 +110,8 @@ class Fields:
         counts = {}
         for name in names:
             kind = self.first.features
-            forms = [name, *(self.analyzer(name) if self.analyzer and not self.first.transposed else ())]
+            analysed = self.analyzer is not None and self.analyzer.known and not self.first.transposed
+            forms = [name, *(self.analyzer(name) if self.analyzer and analysed else ())]
             known = [form for form in forms if kind.find_one(self.cursor, form) is not None]
             if not known:
                 hint = kind.hint(self.cursor, name)
@@ -113,7 +129,11 @@ class Fields:
     def _forms(self, name: str) -> Iterator[str]:
         """A name as it stands, and as the items are written: terms by the analyzer, words in lower case."""
         yield name
-        if self.analyzer is None or not (self.first.transposed or self.first.relation.parent is not None):
+        if (
+            self.analyzer is None
+            or not self.analyzer.known
+            or not (self.first.transposed or self.first.relation.parent is not None)
+        ):
             return
         forms = words(name)
         if self.first.relation.parent is not None:
@@ -138,3 +158,15 @@ def resolve_item(cursor: sqlite3.Cursor, kind: Kind, name: str) -> int:
         raise AmbiguousItem(f"{name!r} is the title of several {kind.name}; name one by its id: {ids}")
     hint = kind.hint(cursor, name) or "look at what is there with `setsearch info`"
     raise UnknownItem(f"no {name if len(name) < 80 else name[:79] + '…'!r} among the {kind.size} {kind.name}; {hint}")
+
+
+def nothing_left(items: Kind, among: Ints | None) -> str:
+    """What to say where no item is left to rank."""
+    what = f"{items.size} {items.name}"
+    if among is not None and not len(among):
+        return f"none of the {what} is among those that may be answered (--among, --where, --match); allow others"
+    of = what if among is None else f"{len(among)} {items.name} that may be answered"
+    return (
+        f"all {of} are seeds or excluded, none is left to rank; "
+        "give fewer seeds, or keep them in the ranking (--keep-seeds)"
+    )

@@ -1,42 +1,26 @@
 """`Index`: what a database holds, how it is written, and its readings."""
 
-import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from numbers import Integral
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from setsearch.database import Database
-from setsearch.errors import InvalidItem, InvalidParameter, NoIndex, UsageError
+from setsearch.errors import InvalidItem, InvalidParameter, NoIndex
 from setsearch.expansion import Reading
-from setsearch.hits import Item
+from setsearch.intake import Intake, Names, TextSettings, Writable, find_relation
 from setsearch.names import storable
-from setsearch.relation import Relation, create_relation, load_derived, load_relations
+from setsearch.origins import describe_mirrors, forget, refuse_mirror
+from setsearch.relation import create_relation, load_derived, load_relations
 from setsearch.sets import ItemSet, delete_set, load_set, new_set, set_names
-from setsearch.text import Analyzer
-from setsearch.views import TEXT, Views, default_reading, has_forms, profile_of, readings_of
+from setsearch.views import Views, default_reading, has_forms, profile_of, readings_of
 
 if TYPE_CHECKING:
     from setsearch.numbers import Numbered
+    from setsearch.sources import Columns
+    from setsearch.tables import Changes
 
-CONTEXTS = ("auto", "on", "off", "phrases")
-
-Features = str | Sequence[str] | Mapping[str, int]
-Writable = Item | tuple[str, Features] | tuple[str, Features, str | None]
-
-
-@dataclass(frozen=True)
-class TextSettings:
-    """How a text collection is made: its analyzer, and whether contexts of words are read: off, auto, on, phrases."""
-
-    analyzer: Analyzer = field(default_factory=Analyzer)
-    contexts: str = "auto"
-
-    def __post_init__(self) -> None:
-        if self.contexts not in CONTEXTS:
-            raise InvalidParameter(f"contexts is one of {', '.join(CONTEXTS)}, not {self.contexts!r}")
+Progress = Callable[[Iterator[Any]], Iterator[Any]]
 
 
 class Index:
@@ -47,9 +31,8 @@ class Index:
 
     def __init__(self, database: Database, settings: TextSettings) -> None:
         self._database = database
-        self._settings = settings
-        self._analyzers: dict[str, Analyzer] = {settings.analyzer.spec: settings.analyzer}
-        self._views = Views(database, self._analyzer_of)
+        self._intake = Intake(settings, str(database))
+        self._views = Views(database, self._intake.analyzer_of)
 
     def __enter__(self) -> "Index":
         return self
@@ -91,14 +74,33 @@ class Index:
         from setsearch.writer import Writer
 
         with self._database.write() as cursor:
-            found = _find_relation(load_relations(cursor), relation)
+            found = find_relation(load_relations(cursor), relation)
             if found is None:
                 raise NoIndex(f"{self._database} holds no such relation to delete from")
             if found.columns is not None:
                 from setsearch.numbers import delete_numbers
 
                 return delete_numbers(cursor, found, names)
+            refuse_mirror(cursor, found)
             return Writer(cursor, found).delete(names)
+
+    def add_table(
+        self, table: str, columns: "Columns", *, track: bool = False, replace: bool = False, progress: Progress = iter
+    ) -> "Changes":
+        """Index a table of this database, and mirror it from now on: `refresh` takes over what has changed in it.
+
+            index.add_table("articles", setsearch.Columns(id="id", text=("title", "body")), track=True)
+
+        With `track`, triggers note changed rows, and `refresh` reads these alone; without, it reads all. An FTS5 table
+        gives the terms of its own index, and has no triggers. With `replace` items that are there now are put away.
+        `progress` is handed the items and yields them.
+
+        Raises SourceError, InvalidParameter, UsageError where there are other items; then nothing was written.
+        """
+        from setsearch.tables import find_table, mirror
+
+        with self._database.write() as cursor:
+            return mirror(cursor, self._intake, find_table(cursor, table, columns, track), progress, replace)
 
     def add_numbers(self, items: "Iterable[Numbered]", columns: Sequence[str], name: str = "items") -> int:
         """Add items that numbers describe, `(id, numbers)` or `(id, numbers, title)`; returns how many.
@@ -150,8 +152,20 @@ class Index:
         """Forget a saved set; raises UnknownSet."""
         delete_set(self._database, name)
 
-    def refresh(self) -> None:
-        """Derive now what questions would otherwise derive when they need it: contexts, statistics of models."""
+    def refresh(self) -> "Changes":
+        """Take over what has changed in mirrored tables, and derive now what questions would otherwise derive.
+
+        Raises SourceError where a table is no longer as it was; then nothing was written.
+        """
+        from setsearch.tables import Changes, is_behind, refresh
+
+        changes = Changes()
+        with self._database.read() as cursor:
+            behind = any(is_behind(cursor, relation) for relation in load_relations(cursor))
+        if behind:
+            with self._database.write() as cursor:
+                for relation in load_relations(cursor):
+                    changes += refresh(cursor, self._intake, relation)
         with self._database.read() as cursor:
             relations = [relation for relation in load_relations(cursor) if relation.columns is None]
             names = list(readings_of(relations))
@@ -161,12 +175,23 @@ class Index:
             with reading.fields() as fields:
                 for field in fields.all:
                     field.snapshot.measure(fields.cursor, reading.profile.make({}).rule)
+        return changes
+
+    def drop(self) -> None:
+        """Take everything of ours out of the database, saved sets too; the host's tables stay as they are."""
+        from setsearch.schema import drop_tables
+
+        with self._database.write() as cursor:
+            for relation in load_relations(cursor):
+                forget(cursor, relation)
+            drop_tables(cursor)
 
     def info(self) -> dict[str, Any]:
         """What the index holds: readings with the counts of items, features and postings, revision, defaults."""
         with self._database.read() as cursor:
             relations = load_relations(cursor)
             postings = {relation.id: relation.postings.entry_count(cursor) for relation in relations}
+            mirrors = describe_mirrors(cursor, relations)
         readings = [
             {
                 "items": kind.name,
@@ -186,6 +211,7 @@ class Index:
         return {
             "readings": readings,
             "revision": sum(relation.revision for relation in relations),
+            "mirrors": mirrors,
             "contexts": self._context_info(),
             "defaults": {"items": default} | profile_of(readings_of(relations)[default], default).describe(),
         }
@@ -212,92 +238,12 @@ class Index:
             derived = [made for relation in fresh for made in load_derived(cursor, relation).values()]
             return [line for relation in given + derived for line in audit(cursor, relation)]
 
-    def _write(
-        self, items: Iterable[Writable], names: tuple[str, str] | None, replace: bool, empty: bool = False
-    ) -> int:
+    def _write(self, items: Iterable[Writable], names: Names | None, replace: bool, empty: bool = False) -> int:
         from setsearch.writer import Writer
 
         with self._database.write() as cursor:
-            relations = load_relations(cursor)
-            relation = _find_relation(relations, names)
-            if relation is None:
-                relation = self._create(cursor, *(names or TEXT))
-            else:
-                if relation.columns is not None:
-                    raise InvalidItem(f"{relation.items.name!r} are described by numbers; use add_numbers")
-                self._check_analyzer(relation)
-                if empty:
-                    relation.clear(cursor)
-                self._choose_contexts(cursor, relation, empty)
-            return Writer(cursor, relation, replace).write(map(partial(self._analyzed, relation), items))
-
-    def _create(self, cursor: sqlite3.Cursor, items: str, features: str) -> Relation:
-        if features != TEXT[1]:
-            return create_relation(cursor, items, features, None)
-        settings = self._settings
-        contexts = settings.contexts if items == TEXT[0] and settings.analyzer.function is None else "off"
-        if contexts == "off" and settings.analyzer.language:
-            contexts = "forms"
-        return create_relation(cursor, items, features, settings.analyzer.spec, contexts)
-
-    def _choose_contexts(self, cursor: sqlite3.Cursor, relation: Relation, empty: bool) -> None:
-        """Take over what is asked for now; that needs the texts, so without them only where all are given again."""
-        asked = self._settings.contexts
-        if relation.analyzer is None or relation.items.name != TEXT[0] or asked in ("auto", relation.contexts):
-            return
-        if asked == "off" and " " in relation.analyzer:
-            asked = "forms"
-        if not empty and (asked in ("off", "forms") or relation.contexts == "off"):
-            kept = "keeps no texts" if relation.contexts == "off" else "keeps texts"
-            raise UsageError(f"{self._database} {kept}: to change --contexts, give all documents again with --replace")
-        from setsearch.wordspace import clear
-
-        clear(cursor, relation)
-        relation.contexts = asked
-        cursor.execute(
-            "update setsearch_relation set contexts = ?, contexts_stamp = null where id = ?", (asked, relation.id)
-        )
-
-    def _check_analyzer(self, relation: Relation) -> None:
-        """Refuse to add to a collection that was analysed in another way than is asked for now."""
-        asked = self._settings.analyzer.spec
-        if relation.analyzer is not None and asked not in (Analyzer().spec, relation.analyzer):
-            raise UsageError(
-                f"{self._database} was analysed as {relation.analyzer!r}, not as {asked!r}; leave that out, "
-                "or index into another database"
-            )
-
-    def _analyzer_of(self, relation: Relation) -> Analyzer:
-        spec = relation.analyzer or ""
-        if spec not in self._analyzers:
-            self._analyzers[spec] = Analyzer.of(spec)
-        return self._analyzers[spec]
-
-    def _analyzed(self, relation: Relation, given: Writable) -> Item:
-        """The item with its text as features."""
-        if not isinstance(given, tuple) or not 2 <= len(given) <= 3:
-            raise InvalidItem(f"an item is (id, features) or (id, features, title), not {given!r:.80}")
-        id, features, *title = given
-        if isinstance(features, str):
-            if relation.analyzer is None:
-                raise InvalidItem(
-                    f"item {id!r} has a text, but {relation.items.name} x {relation.features.name} is not a text "
-                    f"collection; give a list of {relation.features.name}"
-                )
-            text = features if relation.contexts != "off" else None
-            return Item(id, self._analyzer_of(relation)(features), title[0] if title else None, text)
-        if isinstance(features, Mapping):
-            return Item(id, {f: n for f, n in features.items() if not (isinstance(n, Integral) and n == 0)}, *title)
-        return Item(id, features, *title)
-
-
-def _find_relation(relations: Sequence[Relation], names: tuple[str, str] | None) -> Relation | None:
-    """The relation of these names, or the only one; None if there is none yet."""
-    if names is None:
-        if len(relations) > 1:
-            have = ", ".join(f"{r.items.name} x {r.features.name}" for r in relations)
-            raise InvalidItem(f"the index holds several relations, {have}; name one")
-        return relations[0] if relations else None
-    if not (isinstance(names, tuple) and len(names) == 2 and all(map(storable, names))):
-        raise InvalidParameter(f"a relation is two names such as ('film', 'user'), not {names!r}")
-    return next((r for r in relations if (r.items.name, r.features.name) == names), None)
+            relation = self._intake.open(cursor, names, empty)
+            if empty:
+                forget(cursor, relation)
+            refuse_mirror(cursor, relation)
+            return self._intake.write(Writer(cursor, relation, replace), items)

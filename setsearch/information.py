@@ -11,7 +11,8 @@ from setsearch.database import Database
 from setsearch.errors import InvalidParameter, NoSeeds, UsageError
 from setsearch.expansion import Reading
 from setsearch.hits import SetFeature
-from setsearch.index import Index, TextSettings
+from setsearch.index import Index
+from setsearch.intake import TextSettings
 from setsearch.kernels import Floats
 from setsearch.postings import Ints
 from setsearch.text import Analyzer

@@ -16,6 +16,11 @@ def storable(name: object) -> bool:
     return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
 
 
+def quoted(name: str) -> str:
+    """The name of a table or column as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 @dataclass
 class Kind:
     """One kind as stored: `size` names, all ids below `peak`."""
@@ -69,6 +74,11 @@ class Kind:
         return (
             id for (id,) in cursor.execute(f"select id from setsearch_name where kind = ? order by {order}", (self.id,))
         )
+
+    def names(self, cursor: sqlite3.Cursor) -> list[str]:
+        """All names, in their order."""
+        rows = cursor.execute("select name from setsearch_name where kind = ? order by name", (self.id,))
+        return [name for (name,) in rows]
 
     def hint(self, cursor: sqlite3.Cursor, name: str) -> str:
         """A question that offers the names and titles that look like `name`; empty where there are none."""

@@ -59,6 +59,15 @@ def wanting(
     exclude: Annotated[
         list[str] | None, typer.Option(metavar="SEED", help="What is not meant, a negative example; repeat for more.")
     ] = None,
+    among: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Answer only these: ids, one a line; - for standard input.")
+    ] = None,
+    where: Annotated[
+        str | None, typer.Option(metavar="SQL", help="Answer only rows of the indexed table for which this holds.")
+    ] = None,
+    match: Annotated[
+        str | None, typer.Option(metavar="QUERY", help="Answer only rows that this full-text query (FTS5) finds.")
+    ] = None,
     gamma: Annotated[
         float | None, typer.Option(metavar="G", help="How much negative examples count, 0 to 1.", min=0, max=1)
     ] = None,
@@ -70,11 +79,26 @@ def wanting(
     return {
         "k": k if k is not None or cut else 10,
         "exclude": exclude or (),
+        "among": _among(among, where, match),
         "gamma": gamma,
         "keep_seeds": keep_seeds,
         "explain": explain,
         "cut": "keep" if cut else "mark",
     }
+
+
+def _among(file: str | None, where: str | None, match: str | None) -> Any:
+    if file is not None and (where, match) != (None, None):
+        raise UsageError("--among FILE lists the ids; leave --where and --match out")
+    if file is not None:
+        from setsearch.sources import read_ids
+
+        return read_ids(file)
+    if (where, match) == (None, None):
+        return None
+    from setsearch.where import Where
+
+    return Where(where, match=match)
 
 
 def columns_of(
@@ -95,7 +119,7 @@ def columns_of(
     """Which columns of the input are what."""
     from setsearch.sources import Columns
 
-    return Columns(id, tuple(text or ["text"]), title, items, features, count, group_by, tuple(numbers or ()))
+    return Columns(id, tuple(text or ()), title, items, features, count, group_by, tuple(numbers or ()))
 
 
 def text_settings(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from setsearch.errors import SourceError
+from setsearch.names import quoted
 
 TEXT_FILES = (".txt", ".md")
 ROW_FILES = (".jsonl", ".csv", ".tsv")
@@ -29,6 +30,7 @@ class RowReader:
     warn: Callable[[str], None] = lambda message: None
     table: str | None = None
     connection: sqlite3.Connection | None = None  # for a table of the database that is written to
+    condition: str = ""  # in SQL, which of the table's rows are read
 
     def read(self, source: str) -> Iterator[Row]:
         """Rows of one source, each with the place where it stands."""
@@ -93,12 +95,13 @@ class RowReader:
             cursor = connection.cursor()
             cursor.row_factory = None
             # As text, where invalid UTF-8 can be reported: the connection's own text factory is not ours to set.
-            names = [row[1] for row in cursor.execute(f"pragma table_info({_quote(table)})")]
+            names = columns_of(cursor, table)
             if not names:
-                tables = cursor.execute("select name from sqlite_master where type in ('table', 'view') order by name")
-                have = ", ".join(name for (name,) in tables if not name.startswith(("sqlite_", "setsearch_")))
-                raise SourceError(f"there is no table {table!r} in {source or 'the database'}; it has {have or 'none'}")
-            cursor.execute(f"select * from {_quote(table)}")
+                raise SourceError(no_table(cursor, table, source or "the database"))
+            rowid = has_rowid(cursor, table, names)
+            names = ["rowid"] * rowid + names
+            columns = "rowid, *" if rowid else "*"
+            cursor.execute(f"select {columns} from {quoted(table)} {self.condition}")
             for number, row in enumerate(cursor, 1):
                 yield f"table {table}, row {number}", dict(zip(names, row, strict=True))
         except sqlite3.Error as error:
@@ -150,5 +153,25 @@ def open_file(path: Path) -> Iterator[IO[bytes]]:
         raise SourceError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
-def _quote(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+def columns_of(cursor: sqlite3.Cursor, table: str) -> list[str]:
+    """The columns of a table; none where there is no such table."""
+    return [row[1] for row in cursor.execute(f"pragma table_info({quoted(table)})")]
+
+
+def has_rowid(cursor: sqlite3.Cursor, table: str, columns: list[str]) -> bool:
+    """Whether rows have a number beside their columns: not in views, and not where a column is named rowid."""
+    if "rowid" in map(str.lower, columns):
+        return False
+    try:
+        cursor.execute(f"select rowid from {quoted(table)} limit 0")
+    except sqlite3.Error:
+        return False
+    (kind,) = cursor.execute("select type from sqlite_master where name = ? collate nocase", (table,)).fetchone()
+    return bool(kind == "table")
+
+
+def no_table(cursor: sqlite3.Cursor, table: str, place: str) -> str:
+    """What to say where a table is missing."""
+    found = cursor.execute("select name from sqlite_master where type in ('table', 'view') order by name")
+    have = ", ".join(name for (name,) in found if not name.startswith(("sqlite_", "setsearch_")))
+    return f"there is no table {table!r} in {place}; it has {have or 'none'}"

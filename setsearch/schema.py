@@ -8,8 +8,11 @@ setsearch_forward     item -> features, the same entries read the other way
 setsearch_derived     what was computed from one stamp (bases, thresholds); may be deleted at any time
 setsearch_text        the texts of documents, from which contexts are read
 setsearch_numbers     items that are described by numbers instead of features
+setsearch_origin      the table that a relation mirrors, and setsearch_change the keys of rows that changed since
 setsearch_set         saved sets of items, and setsearch_member who is in them
 """
+
+import sqlite3
 
 from sqlite_utils import Migrations
 from sqlite_utils.db import Database
@@ -110,3 +113,31 @@ def m002_contexts(db: Database) -> None:
     for statement in script.split(";\n"):
         if statement.strip():
             db.execute(statement)
+
+
+@migrations()
+def m003_origins(db: Database) -> None:
+    """Tables of the host's that relations mirror, and what has changed in them."""
+    db.execute("""
+        create table setsearch_origin (
+            relation integer primary key references setsearch_relation (id),
+            kind text not null,     -- table, fts5, whoosh
+            place text not null,    -- the name of the table
+            columns text not null,  -- JSON: which column is what
+            tracked integer not null,  -- 1: triggers on the table write to setsearch_change
+            state text              -- JSON: how far a Whoosh index was read
+        ) strict
+    """)
+    # No constraint on the keys: a trigger takes over the host's "insert or abort", and would fail with it.
+    db.execute("create table setsearch_change (id integer primary key, relation integer not null, key any) strict")
+    db.execute("create index setsearch_change_key on setsearch_change (relation, key)")
+
+
+def drop_tables(cursor: sqlite3.Cursor) -> None:
+    """Drop every table and view that the migrations make, the last made first."""
+    made = Database(memory=True, execute_plugins=False)
+    migrations.apply(made)
+    objects = "select type, name from sqlite_master where type in ('table', 'view') order by rowid desc"
+    for type, name in made.execute(objects).fetchall():
+        cursor.execute(f"drop {type} if exists {name}")
+    made.close()

@@ -69,20 +69,22 @@ class Base:
         return ids[self.items[ids] > bound], bound
 
 
-def best(base: Base, parts: Sequence[Part], without: Sequence[int], k: int, ranks: Ranks) -> tuple[Ints, Floats]:
+def best(
+    base: Base, parts: Sequence[Part], without: Sequence[int], k: int, ranks: Ranks, among: Ints | None = None
+) -> tuple[Ints, Floats]:
     """The k items of the highest base + sum of weights, best first: ids and scores, the constant not added.
 
-    Items `without` are left out. Equal scores are ordered by `ranks()[id]`, `(n_items,)`, which is called only where
-    a tie has to be decided.
+    Items `without` are left out, and all that are not `among` distinct ones, where these are given. Equal scores are
+    ordered by `ranks()[id]`, `(n_items,)`, which is called only where a tie has to be decided.
     """
-    if sum(part.postings.size for part in parts) * SPARSE < len(base.items):
+    if among is None and sum(part.postings.size for part in parts) * SPARSE < len(base.items):
         found = _best_of_few(base, parts, without, k, ranks)
         if found is not None:
             return found
     scores = _copy_of(base)
     accumulate(scores, *parts)
     scores[without] = -np.inf
-    ids = _candidates(scores, k)
+    ids = _candidates(scores, k) if among is None else among[_candidates(scores[among], k)]
     return _top_k(ids, scores[ids], k, ranks)
 
 

@@ -26,13 +26,23 @@ class Columns:
     """Which columns of a row are what. With `items` and `features` rows are a relation, else documents."""
 
     id: str = "id"
-    text: tuple[str, ...] = ("text",)
+    text: tuple[str, ...] = ()  # by default "text"; of a full-text table all columns
     title: str | None = None
     items: str | None = None
     features: str | None = None
     count: str | None = None
     group_by: str | None = None
     numbers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("text", "numbers"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns with text."""
+        return self.text or ("text",)
 
     @property
     def relation(self) -> tuple[str, str]:
@@ -67,6 +77,13 @@ def read_seed_sets(source: str) -> list[list[str]]:
                 raise SourceError(f'{source}, line {number}: not an array of texts such as ["lion", "tiger"]')
             sets.append(seeds)
     return sets
+
+
+def read_ids(source: str) -> list[str]:
+    """One id a line; `-` for standard input."""
+    with nullcontext(sys.stdin.buffer) if source == STDIN else open_file(Path(source)) as file:
+        text = RowReader().decode(file.read(), source) or ""
+    return [line for line in text.splitlines() if line]
 
 
 def read_sets(source: str) -> dict[str, list[str]]:
@@ -109,18 +126,19 @@ class Reader:
         """All items of all sources; raises SourceError where there are none, or where one cannot be read."""
         paths = list(sources)
         found = False
-        relation = self.columns.relation
-        if self.columns.group_by is not None:
-            items = self._groups(paths)
-        elif relation == (self.columns.items, self.columns.features):
-            items = self._relation_items(paths)
-        else:
-            items = self._documents(paths)
-        for item in items:
+        for item in self.items(paths):
             found = True
             yield item
         if not found:
             raise SourceError(f"nothing to index in {', '.join(paths) or self.rows.table}: no document, no row")
+
+    def items(self, paths: list[str]) -> Iterator[Given]:
+        """All items of all sources, perhaps none."""
+        if self.columns.group_by is not None:
+            return self._groups(paths)
+        if self.columns.relation == (self.columns.items, self.columns.features):
+            return self._relation_items(paths)
+        return self._documents(paths)
 
     def _documents(self, paths: list[str]) -> Iterator[Given]:
         for path in paths or [""]:
@@ -171,13 +189,13 @@ class Reader:
     def _document(self, row: Row) -> Given:
         where, values = row
         columns = self.columns
-        names = [columns.id, *columns.text, *([columns.title] if columns.title else [])]
+        names = [columns.id, *columns.texts, *([columns.title] if columns.title else [])]
         for name in names:
             _require(where, values, name)
         # A title that was not asked for by name is shown where there is one.
         title = values.get(columns.title or "title")
-        text = "\n".join(_text(where, name, values[name]) for name in columns.text)
-        return _name(where, columns.id, values[columns.id]), text, None if title is None else str(title)
+        text = "\n".join(_text(where, name, values[name]) for name in columns.texts)
+        return item_name(where, columns.id, values[columns.id]), text, None if title is None else str(title)
 
     def read_numbers(self, sources: Iterable[str]) -> Iterator[tuple[str, list[float], str | None]]:
         """Items with the numbers of their columns."""
@@ -188,7 +206,7 @@ class Reader:
                     _require(where, values, name)
                 title = values[columns.title] if columns.title else None
                 numbers = [_number(where, name, values[name]) for name in columns.numbers]
-                item = _name(where, columns.items or "", values[columns.items or ""])
+                item = item_name(where, columns.items or "", values[columns.items or ""])
                 yield item, numbers, None if title is None else str(title)
 
     def _groups(self, paths: list[str]) -> Iterator[Given]:
@@ -207,10 +225,10 @@ class Reader:
     def _part(self, row: Row) -> tuple[str, str]:
         where, values = row
         group = self.columns.group_by or ""
-        for name in (group, *self.columns.text):
+        for name in (group, *self.columns.texts):
             _require(where, values, name)
-        text = "\n".join(_text(where, name, values[name]) for name in self.columns.text)
-        return _name(where, group, values[group]), text
+        text = "\n".join(_text(where, name, values[name]) for name in self.columns.texts)
+        return item_name(where, group, values[group]), text
 
     def _relation_items(self, paths: list[str]) -> Iterator[Given]:
         """Rows, grouped by item in a temporary file: a relation may be larger than memory, and in any order."""
@@ -234,7 +252,7 @@ class Reader:
         wanted = (columns.items, columns.features, columns.count, columns.title)
         for name in filter(None, wanted):
             _require(where, values, name)
-        item, feature = (_name(where, name, values[name]) for name in (columns.items or "", columns.features or ""))
+        item, feature = (item_name(where, name, values[name]) for name in (columns.items or "", columns.features or ""))
         count = _count(where, columns.count, values[columns.count]) if columns.count else 1
         title = values[columns.title] if columns.title else None
         return item, feature, count, None if title is None else str(title)
@@ -250,8 +268,8 @@ def _require(where: str, values: Mapping[str, Any], name: str) -> None:
         raise SourceError(f"{where} has no column {name!r}; it has {have} (choose with --id, --text, --items, ...)")
 
 
-def _name(where: str, column: str, value: Any) -> str:
-    """An id as text."""
+def item_name(where: str, column: str, value: Any) -> str:
+    """An id as text; raises SourceError for what cannot be one."""
     if value is None or isinstance(value, (dict, list, bytes, bool)) or not storable(str(value)):
         raise SourceError(
             f"{where}: the column {column!r} is {value!r}; "

@@ -12,7 +12,7 @@ from typing import Any
 from setsearch.errors import InvalidParameter, UsageError
 
 LONG = 1 << 20  # characters; a longer text is counted piece by piece
-WORDS, FOREIGN = "words", "of the application"
+WORDS, FOREIGN, FTS5 = "words", "of the application", "fts5 "  # how the descriptions begin
 
 _words_of = re.compile(r"\w+").findall
 _gap = re.compile(r"\W")
@@ -38,17 +38,19 @@ class Analyzer:
             raise InvalidParameter("an analyzer of your own stems by itself: give the analyzer or the language")
         self.function = function
         self.language = language
+        self.known = True  # whether texts can be analysed: not where the analyzer is one of an application
         self.spec = FOREIGN if function else " ".join(filter(None, [WORDS, language, "stop" if stop_words else None]))
         self._terms = _Terms(language, stop_words) if language else None
 
     @classmethod
     def of(cls, spec: str) -> "Analyzer":
-        """The analyzer that a stored description means; raises UsageError for one of the application."""
-        if spec == FOREIGN:
-            raise UsageError(
-                "this collection was analysed by an analyzer of the application; open it with the same one "
-                "(setsearch.open(..., analyzer=...))"
-            )
+        """The analyzer that a stored description means; one of the application raises UsageError when it is used."""
+        if spec == FOREIGN or spec.startswith(FTS5):
+            from setsearch.fts5 import Tokenizer
+
+            made = cls(function=_unknown if spec == FOREIGN else Tokenizer(spec.removeprefix(FTS5)))
+            made.spec, made.known = spec, spec != FOREIGN
+            return made
         _, *options = spec.split()
         return cls(options[0] if options else None, "stop" in options[1:])
 
@@ -73,6 +75,13 @@ class Analyzer:
     def is_stop_word(self, form: str) -> bool:
         """Whether a word is left out."""
         return self._terms is not None and not self._terms[form]
+
+
+def _unknown(text: str) -> list[str]:
+    raise UsageError(
+        "this collection was analysed by an analyzer of the application; open it with the same one "
+        "(setsearch.open(..., analyzer=...))"
+    )
 
 
 class _Terms(dict[str, str]):

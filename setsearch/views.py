@@ -111,6 +111,10 @@ class Views:
 
     def refresh(self, name: str) -> None:
         """Read the contexts of a collection again if it has changed."""
+        with self._database.read() as cursor:
+            relation = readings_of(load_relations(cursor)).get(name)
+            if relation is None or relation.contexts == "off" or relation.contexts_stamp == relation.stamp:
+                return
         with self._database.write() as cursor:
             relation = readings_of(load_relations(cursor)).get(name)
             if relation is not None and relation.contexts != "off" and relation.contexts_stamp != relation.stamp:

@@ -2,38 +2,71 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from setsearch.errors import InvalidParameter
+from setsearch.hits import ModelOptions
+from setsearch.where import Where
 
+Among = Iterable[str] | Where | None
 ALL = 1 << 62
 CUTS = (None, "mark", "keep")
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What of an expanded set is wanted."""
+class Wanting(ModelOptions, total=False):
+    """What of an expanded set is wanted, and how to score.
 
-    k: int
-    exclude: list[str]
+    `exclude`: items to leave out, as negative examples; `gamma`: how much these count, 0 to 1; `among`: the only
+    items that may be answered, ids or a `Where`; `keep_seeds`: rank the seeds too; `explain`: fill the `features` of
+    hits; `cut`: "mark" fills their `belongs`, "keep" leaves out what does not belong.
+    """
+
+    exclude: Iterable[str]
+    among: Among
     gamma: float | None
     keep_seeds: bool
     explain: bool
     cut: str | None
 
 
-def parse_wanted(
-    k: int | None, exclude: Iterable[str], gamma: float | None, keep_seeds: bool, explain: bool, cut: str | None
-) -> Wanted:
+OWN = set(Wanting.__annotations__) - set(ModelOptions.__annotations__)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What of an expanded set is wanted, checked; `model`: how to score."""
+
+    k: int
+    exclude: list[str]
+    among: list[str] | Where | None
+    gamma: float | None
+    keep_seeds: bool
+    explain: bool
+    cut: str | None
+    model: ModelOptions
+
+
+def parse_wanted(k: int | None, options: Wanting) -> Wanted:
     """What is wanted, checked; raises InvalidParameter."""
+    cut, gamma, among = options.get("cut"), options.get("gamma"), options.get("among")
     if cut not in CUTS:
         raise InvalidParameter(f"cut is 'mark' or 'keep', not {cut!r}")
     if k is None and cut != "keep":
         raise InvalidParameter("k = None is for cut = 'keep': all that belong")
     if gamma is not None and not (isinstance(gamma, (int, float)) and 0 <= gamma <= 1):
         raise InvalidParameter(f"gamma must lie from 0 to 1, not {gamma!r}")
-    return Wanted(ALL if k is None else whole(k), several(exclude, "exclude"), gamma, keep_seeds, explain, cut)
+    return Wanted(
+        ALL if k is None else whole(k),
+        several(options.get("exclude", ()), "exclude"),
+        among if among is None or isinstance(among, Where) else several(among, "among"),
+        gamma,
+        bool(options.get("keep_seeds")),
+        bool(options.get("explain")),
+        cut,
+        cast(ModelOptions, {key: value for key, value in options.items() if key not in OWN}),
+    )
 
 
 def whole(k: int) -> int:

@@ -125,6 +125,7 @@ class Writer:
         postings = self.relation.postings
         left = set(postings.read(self.cursor, sorted(self.emptied), counts=False).lists.tolist())
         self.relation.features.delete(self.cursor, sorted(self.emptied - left))
+        self.emptied.clear()
         self.relation.save(self.cursor)
 
     def _write_batch(self, batch: _Batch) -> int:

@@ -420,3 +420,43 @@ def test_groups(run, tmp_path):
     (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
     assert run("index", "g.db", "d.jsonl", "--group-by", "who")[0] == 0
     assert json.loads(run("expand", "g.db", "z", "--items", "who")[1])[0]["item"] == "x"
+
+
+def make_app(path):
+    connection = sqlite3.connect(path)
+    connection.execute("create table articles (id integer primary key, title text, body text, year int)")
+    rows = [("A", "lion tiger", 2001), ("B", "lion cat", 1999), ("C", "wheat", 2002), ("D", "tiger leopard", 2003)]
+    connection.executemany("insert into articles (title, body, year) values (?, ?, ?)", rows)
+    connection.commit()
+    return connection
+
+
+def test_a_table_of_an_application(run, failed, tmp_path):
+    connection = make_app(tmp_path / "app.db")
+    code, _, err = run("index", "app.db", "--table", "articles", "--text", "body", "--track")
+    assert (code, err) == (0, "indexed 4; app.db now holds 4 documents, 5 terms\n")
+    code, out, _ = run("expand", "app.db", "1", "--items", "documents", "--where", "year > 2000", "--nl")
+    assert [json.loads(line)["item"] for line in out.splitlines()] == ["4", "3"]
+    code, out, _ = run("expand", "app.db", "1", "--items", "documents", "--among", "-", "--nl", stdin=b"2\n4\n77\n")
+    assert {json.loads(line)["item"] for line in out.splitlines()} == {"2", "4"}
+    connection.execute("update articles set body = 'oats' where id = 2")
+    connection.execute("delete from articles where id = 3")
+    connection.commit()
+    assert run("update", "app.db") == (0, "", "updated 1, deleted 1 in app.db\n")
+    assert run("update", "app.db") == (0, "", "updated 0, deleted 0 in app.db\n")
+    failed(run("expand", "app.db", "1", "--items", "documents", "--where", "year >"), 2, "'year >'", "articles")
+    failed(run("expand", "app.db", "1", "--items", "documents", "--match", "x"), 2, "no FTS5 table")
+    failed(run("expand", "app.db", "1", "--among", "-", "--where", "1"), 2, "leave --where")
+    failed(run("index", "app.db", "-", "--track", stdin=b"{}"), 2, "--track")
+    failed(run("index", "app.db", "--table", "nothing"), 1, "no table 'nothing'", "articles")
+    failed(run("delete", "app.db", "1"), 2, "change them there")
+    failed(run("drop", "app.db"), 2, "--yes", "3 documents")
+    assert run("drop", "app.db", "--yes")[0] == 0
+    failed(run("update", "app.db"), 1, "holds no setsearch index")
+    assert connection.execute("select name from sqlite_master").fetchall() == [("articles",)]
+    connection.close()
+
+
+def test_what_is_no_mirror_cannot_be_updated(run, failed):
+    run("index", "x.db", "-", stdin=b'{"id": "a", "text": "b"}\n')
+    failed(run("update", "x.db"), 2, "not indexed from a table", "setsearch index x.db SOURCE")

@@ -3,6 +3,7 @@
 import ast
 import re
 import shlex
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -21,11 +22,15 @@ ORDER = [
     "postings",
     "lists",
     "names",
+    "rows",
+    "fts5",
     "text",
     "stream",
     "contexts",
     "context_names",
     "relation",
+    "origins",
+    "where",
     "texts",
     "writer",
     "audit",
@@ -45,6 +50,7 @@ ORDER = [
     "profiles",
     "fields",
     "weighing",
+    "reasons",
     "cut",
     "forms",
     "wordspace",
@@ -55,7 +61,11 @@ ORDER = [
     "expansion",
     "sets",
     "numbers",
+    "sources",
+    "intake",
+    "tables",
     "index",
+    "integrations.sql",
     "",
     "baselines",
     "evaluation",
@@ -63,8 +73,6 @@ ORDER = [
     "concepts",
     "information",
     "classification",
-    "rows",
-    "sources",
     "printing",
     "options",
     "commands.arguments",
@@ -75,6 +83,7 @@ ORDER = [
     "commands.measuring",
     "commands",
     "cli",
+    "integrations",
     "__main__",
 ]
 MUST_NOT_KNOW = {
@@ -191,6 +200,14 @@ def test_readme_commands_run(tmp_path):
     (tmp_path / "ratings.csv").write_text("film,user,times\nAlien,u1,1\nAliens,u1,2\nAliens,u2,1\nBrazil,u3,1\n")
     (tmp_path / "papers.csv").write_text("author,text\nAda,engines compute\nBabbage,engines grind\nAda,notes\n")
     (tmp_path / "wines.csv").write_text("id,alcohol,sugar\na,12,3\nb,13,2\nc,9,40\n")
+    app = sqlite3.connect(tmp_path / "app.db")
+    app.execute("create table articles (id integer primary key, title text, body text, year int)")
+    app.execute("create virtual table search using fts5(title, body, content=articles, content_rowid=id)")
+    for title, body in (("A", "lion tiger"), ("B", "lion cat"), ("C", "wheat"), ("D", "tiger leopard")):
+        app.execute("insert into articles (title, body, year) values (?, ?, 2001)", (title, body))
+    app.execute("insert into search (search) values ('rebuild')")
+    app.commit()
+    app.close()
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("The lion and the tiger are big cats.")
     (tmp_path / "notes" / "b.md").write_text("The lion eats. The wheat grows.")
@@ -208,7 +225,7 @@ def test_readme_commands_run(tmp_path):
     assert compared >= 1
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/models.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/models.md", "docs/integrations.md"])
 def test_python_in_documents_runs(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     blocks = fenced((ROOT / name).read_text(), "python")

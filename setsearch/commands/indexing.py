@@ -4,6 +4,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -29,6 +30,7 @@ def index_command(
     columns: "Columns",
     settings: dict[str, Any],
     replace: Annotated[bool, typer.Option("--replace", help="Put this in the place of what is there.")] = False,
+    track: Annotated[bool, typer.Option("--track", help="Triggers on the table note what changes in it.")] = False,
     errors: Annotated[str, typer.Option(metavar="HOW", help="Unreadable input: strict, replace, skip.")] = "strict",
     timeout: Timeout = 5.0,
 ) -> None:
@@ -36,7 +38,8 @@ def index_command(
 
     A SOURCE is a folder of .txt and .md files, a .txt, .md, .jsonl, .csv or .tsv file (also .gz), - for JSONL on
     standard input, or, with --table, an SQLite database (default: DB itself). With --items and --features each row
-    says "this item has this feature"; give all rows of an item in one call.
+    says "this item has this feature"; give all rows of an item in one call. A table of DB itself is mirrored from
+    then on: `update` takes over what has changed in it. An FTS5 table gives the terms of its own index.
     """
     from setsearch.rows import RowReader
     from setsearch.sources import Reader
@@ -45,30 +48,63 @@ def index_command(
         raise UsageError(f"--errors is strict, replace or skip, not {errors!r}")
     if not sources and table is None:
         raise UsageError("no source: give a folder, files, - for standard input, or --table NAME")
-    host = None
-    if table is not None and not sources:
-        if not db.is_file():
-            raise SetsearchError(f"{db} is not there, so it has no table {table!r} to index")
-        host = sqlite3.connect(db, timeout=timeout)
-    reader = Reader(columns, RowReader(errors, say, table, host))
-    try:
-        with setsearch.open(host or db, create=True, timeout=timeout, **settings) as index:
-            names = columns.relation
-            if names[1] != "terms" and (settings["language"] or settings["contexts"] in ("on", "phrases")):
-                raise UsageError("--language, --contexts and --phrases are for texts, not for a relation or numbers")
-            if columns.numbers:
-                if replace:
-                    raise UsageError("--replace is not for numbers; index into a new database")
-                rows = _progress(reader.read_numbers(sources or []))
-                written = index.add_numbers(rows, columns.numbers, names[0])
-            else:
-                write = index.replace if replace else index.update
-                written = write(_progress(reader.read(sources or [])), names)
-                index.refresh()
-            _say_indexed(index.info(), written, str(db))
-    finally:
-        if host is not None:
-            host.close()
+    names = columns.relation
+    if names[1] != "terms" and (settings["language"] or settings["contexts"] in ("on", "phrases")):
+        raise UsageError("--language, --contexts and --phrases are for texts, not for a relation or numbers")
+    if columns.numbers and replace:
+        raise UsageError("--replace is not for numbers; index into a new database")
+    own = table is not None and not sources
+    if track and (not own or columns.numbers):
+        raise UsageError("--track is for --table of the database itself, with texts or a relation")
+    if own and not db.is_file():
+        raise SetsearchError(f"{db} is not there, so it has no table {table!r} to index")
+    with (
+        closing(sqlite3.connect(db, timeout=timeout)) if own and columns.numbers else nullcontext() as host,
+        setsearch.open(host or db, create=not own, timeout=timeout, **settings) as index,
+    ):
+        reader = Reader(columns, RowReader(errors, say, table, host))
+        if columns.numbers:
+            written = index.add_numbers(_progress(reader.read_numbers(sources or [])), columns.numbers, names[0])
+        elif own:
+            written = index.add_table(table or "", columns, track=track, replace=replace, progress=_progress).written
+            index.refresh()
+        else:
+            write = index.replace if replace else index.update
+            written = write(_progress(reader.read(sources or [])), names)
+            index.refresh()
+        _say_indexed(index.info(), written, str(db))
+
+
+def update(db: DB, *, timeout: Timeout = 5.0) -> None:
+    """Take over what has changed in the table that was indexed (`index DB --table`).
+
+    With --track, triggers have noted the changes, and only those rows are read; without, all are.
+    """
+    with setsearch.open(db, timeout=timeout) as index:
+        if not index.info()["mirrors"]:
+            raise UsageError(
+                f"{db} was not indexed from a table of its own, so it cannot tell what has changed; "
+                f"`setsearch index {db} SOURCE` adds and updates by id"
+            )
+        changes = index.refresh()
+    say(f"updated {changes.written}, deleted {changes.deleted} in {db}")
+
+
+def drop(
+    db: DB,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    timeout: Timeout = 5.0,
+) -> None:
+    """Take the index out of a database, saved sets too; the tables of the application stay as they are."""
+    with setsearch.open(db, timeout=timeout) as index:
+        held = ", ".join(f"{r['item_count']} {r['items']}" for r in index.info()["readings"])
+        kept = index.sets()
+        what = f"the index of {held}" + (f" and the sets {', '.join(kept)}" if kept else "")
+        if not yes and not (sys.stdin.isatty() and typer.confirm(f"Drop {what} from {db}?", err=True)):
+            raise UsageError(f"nothing was dropped; --yes drops {what}")
+        index.drop()
+    say(f"dropped {what} from {db}")
 
 
 def delete(

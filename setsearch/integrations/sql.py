@@ -1,0 +1,118 @@
+"""SQL functions on any SQLite connection: `setsearch.register(connection)`.
+
+    select a.*, e.value ->> 'score' as score
+    from json_each(setsearch_expand('doc-1, doc-2', 10)) e join articles a on a.id = e.value ->> 'item'
+
+    select title from articles where year > 2000 order by setsearch_score(id, 'doc-1, doc-2') desc limit 10
+
+setsearch_expand(seeds [, k [, items [, model]]])     a JSON array of {"rank", "item", "score"}
+setsearch_score(item, seeds [, items [, model]])      the score of one item; null for what is none
+setsearch_explain(item, seeds [, items [, model]])    a JSON object of the parts that sum to the score
+setsearch_error()                                     why the last of these calls failed on this connection
+
+Seeds are a JSON array, or separated by commas. Items are the documents of a text collection, else the items of the
+first relation, if `items` does not name a reading. SQLite cannot carry the message of an error out of a function: it
+says "user-defined function raised exception", the logger "setsearch" says which, and so does setsearch_error().
+"""
+
+import json
+import logging
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+from setsearch.database import Database
+from setsearch.errors import InvalidParameter, SetsearchError
+from setsearch.hits import ModelOptions
+from setsearch.index import Index
+from setsearch.intake import TextSettings
+
+_log = logging.getLogger("setsearch")
+_ANY_NUMBER = -1
+
+
+class _Functions:
+    """The functions of one connection; the scores of the last question are kept, since rows ask it again and again."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._index = Index(Database(connection), TextSettings())
+        self._error: str | None = None
+        self._asked: tuple[object, ...] = ()
+        self._scores: dict[str, float] = {}
+
+    def expand(self, seeds: str, k: int = 10, items: str | None = None, model: str | None = None) -> str:
+        """A JSON array of hits."""
+        hits = self._reading(items).expand(_names(seeds), k, **_options(model))
+        return json.dumps(
+            [
+                {"rank": hit.rank, "item": hit.item, "score": hit.score} | ({"title": hit.title} if hit.title else {})
+                for hit in hits
+            ],
+            ensure_ascii=False,
+        )
+
+    def score(self, item: Any, seeds: str, items: str | None = None, model: str | None = None) -> float | None:
+        """The score of an item."""
+        asked = (seeds, items, model, self._state())
+        if asked != self._asked:
+            with self._reading(items).scores(_names(seeds), keep_seeds=True, **_options(model)) as (fields, scores):
+                names = fields.describe(list(fields.items.ids(fields.cursor)))
+                self._scores = {name: float(scores[id]) for id, (name, _) in names.items()}
+            self._asked = asked
+        return self._scores.get(str(item))
+
+    def explain(self, item: Any, seeds: str, items: str | None = None, model: str | None = None) -> str:
+        """A JSON object of the parts of a score."""
+        found = self._reading(items).explain(_names(seeds), str(item), **_options(model))
+        features = [[part.feature, part.weight] for part in found.features]
+        parts = {"item": found.item, "score": found.score, "constant": found.constant, "base": found.base}
+        return json.dumps(parts | {"features": dict(features)}, ensure_ascii=False)
+
+    def error(self) -> str | None:
+        """The message of the last error."""
+        return self._error
+
+    def saying(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function that keeps the message of its error."""
+
+        def _call(*arguments: Any) -> Any:
+            try:
+                return function(*arguments)
+            except (SetsearchError, TypeError) as error:
+                self._error = str(error).replace("_Functions.", "setsearch_")
+                _log.error("setsearch_%s: %s", function.__name__, self._error)
+                raise
+
+        return _call
+
+    def _state(self) -> tuple[int, int]:
+        """What is another one after each write, of ours and of others."""
+        cursor = self._connection.cursor()
+        cursor.row_factory = None
+        return self._connection.total_changes, cursor.execute("pragma data_version").fetchone()[0]
+
+    def _reading(self, items: str | None) -> Any:
+        return self._index.items(self._index.info()["readings"][0]["items"] if items is None else items)
+
+
+def register(connection: sqlite3.Connection) -> None:
+    """Make the functions known to a connection; its database may be indexed before or after. Raises nothing."""
+    functions = _Functions(connection)
+    for function in (functions.expand, functions.score, functions.explain, functions.error):
+        connection.create_function(f"setsearch_{function.__name__}", _ANY_NUMBER, functions.saying(function))
+
+
+def _names(seeds: Any) -> list[str]:
+    if not isinstance(seeds, str):
+        raise InvalidParameter(f"seeds are a text such as 'doc-1, doc-2', or a JSON array, not {seeds!r}")
+    if seeds.lstrip().startswith("["):
+        try:
+            return [str(seed) for seed in json.loads(seeds)]
+        except (ValueError, RecursionError) as error:
+            raise InvalidParameter(f"seeds are no JSON array ({error}): {seeds!r:.60}") from error
+    return [seed.strip() for seed in seeds.split(",") if seed.strip()]
+
+
+def _options(model: str | None) -> ModelOptions:
+    return {} if model is None else {"model": model}

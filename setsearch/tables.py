@@ -1,0 +1,188 @@
+"""Tables of the host's that relations mirror: read as a whole, or, where triggers note the changes, by these alone.
+
+A trigger writes the key of each row that is inserted, updated or deleted into setsearch_change; `refresh` reads those
+rows again. The index is as old as the last refresh; the host's writes never wait for it, nor need setsearch.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+
+from setsearch.errors import InvalidParameter, SourceError, UsageError
+from setsearch.fts5 import declaration, read_terms, tokenizer_of
+from setsearch.intake import Intake
+from setsearch.names import quoted
+from setsearch.origins import EVENTS, FTS5, TABLE, WHOOSH, Origin, forget, load_origin, pending, save_origin, trigger
+from setsearch.relation import Relation, load_relations
+from setsearch.rows import RowReader, columns_of, has_rowid, no_table
+from setsearch.sources import Columns, Given, Reader, item_name
+from setsearch.text import FTS5 as BY_FTS5
+from setsearch.writer import Writer
+
+Progress = Callable[[Iterator[Given]], Iterator[Given]]
+
+
+@dataclass(frozen=True)
+class Changes:
+    """How many items were written and deleted."""
+
+    written: int = 0
+    deleted: int = 0
+
+    def __add__(self, other: "Changes") -> "Changes":
+        return Changes(self.written + other.written, self.deleted + other.deleted)
+
+
+def mirror(
+    cursor: sqlite3.Cursor, intake: Intake, origin: Origin, progress: Progress = iter, empty: bool = False
+) -> Changes:
+    """Make a relation the mirror of a table, from now on; nothing is committed here.
+
+    Raises SourceError, UsageError where the relation holds other items, which only `empty` puts away.
+    """
+    columns = _columns(origin)
+    names = columns.relation
+    relation = next((r for r in load_relations(cursor) if (r.items.name, r.features.name) == names), None)
+    known = None if relation is None else load_origin(cursor, relation)
+    same = known is not None and (known.kind, known.place) == (origin.kind, origin.place)
+    if relation is not None and relation.items.size and not (empty or same):
+        whose = "other items" if known is None else f"those of {known.place}"
+        raise UsageError(
+            f"the index holds {relation.items.size} {names[0]}, {whose}; --replace puts those of {origin.place} "
+            "in their place"
+        )
+    spec = BY_FTS5 + tokenizer_of(declaration(cursor, origin.place) or "") if origin.kind == FTS5 else None
+    relation = intake.open(cursor, names, empty, spec)
+    forget(cursor, relation)
+    changes = _read_all(cursor, intake, relation, origin, progress)
+    save_origin(cursor, relation, origin)
+    if origin.tracked:
+        _track(cursor, relation, origin)
+    return changes
+
+
+def refresh(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> Changes:
+    """Bring a mirror up to its table; nothing is committed here. Raises SourceError where the table has changed."""
+    origin = load_origin(cursor, relation)
+    if origin is None or origin.kind == WHOOSH:
+        return Changes()
+    if not columns_of(cursor, origin.place):
+        raise SourceError(f"{no_table(cursor, origin.place, 'the database')}; index another with --replace")
+    if not origin.tracked:
+        return _read_all(cursor, intake, relation, origin)
+    changes = _read_changed(cursor, intake, relation, origin)
+    cursor.execute("delete from setsearch_change where relation = ?", (relation.id,))
+    return changes + _delete_vanished(cursor, relation, origin)
+
+
+def is_behind(cursor: sqlite3.Cursor, relation: Relation) -> bool:
+    """Whether a refresh may find changes: always, where no triggers would have told."""
+    origin = load_origin(cursor, relation)
+    if origin is None or origin.kind == WHOOSH:
+        return False
+    return not origin.tracked or bool(pending(cursor, relation)) or _some_vanished(cursor, relation, origin)
+
+
+def find_table(cursor: sqlite3.Cursor, table: str, columns: Columns, track: bool) -> Origin:
+    """A table as the origin of a relation; raises SourceError where there is none, InvalidParameter."""
+    have = columns_of(cursor, table)
+    if not have or table.lower().startswith("setsearch_"):
+        raise SourceError(no_table(cursor, table, "the database"))
+    if columns.numbers:
+        raise InvalidParameter("a table of numbers is read once: leave --track out")
+    kind = TABLE if declaration(cursor, table) is None else FTS5
+    if kind == FTS5:
+        columns = replace(columns, id="rowid") if columns.id == "id" else columns
+        if columns.id != "rowid" or columns.items or columns.features or columns.group_by:
+            raise InvalidParameter(f"the rows of the full-text table {table} are named by rowid: use --id rowid")
+    (type,) = cursor.execute("select type from sqlite_master where name = ? collate nocase", (table,)).fetchone()
+    if track and (kind == FTS5 or type != "table"):
+        what = "full-text table" if kind == FTS5 else type
+        raise InvalidParameter(
+            f"{table} is a {what}, on which there are no triggers: leave --track out (an update then compares all "
+            "rows), or track the table that its text comes from"
+        )
+    return Origin(kind, table, asdict(columns), track)
+
+
+def _columns(origin: Origin) -> Columns:
+    return Columns(**origin.columns)
+
+
+def _read(cursor: sqlite3.Cursor, origin: Origin, condition: str = "") -> Iterator[Given]:
+    """The items of a table, or of those of its rows for which a condition holds."""
+    columns = _columns(origin)
+    if origin.kind == FTS5:
+        yield from read_terms(cursor, origin.place, columns.text, columns.title)
+        return
+    reader = RowReader(table=origin.place, connection=cursor.connection, condition=condition)
+    yield from Reader(columns, reader).items([])
+
+
+def _read_all(
+    cursor: sqlite3.Cursor, intake: Intake, relation: Relation, origin: Origin, progress: Progress = iter
+) -> Changes:
+    seen: set[str] = set()
+
+    def _noted() -> Iterator[Given]:
+        for item in _read(cursor, origin):
+            seen.add(item[0])
+            yield item
+
+    writer = Writer(cursor, relation, replace=True)
+    written = intake.write(writer, progress(_noted()))
+    gone = [name for name in relation.items.names(cursor) if name not in seen]
+    return Changes(written, writer.delete(gone) if gone else 0)
+
+
+def _read_changed(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, origin: Origin) -> Changes:
+    noted = cursor.execute("select key from setsearch_change where relation = ? order by id", (relation.id,))
+    keys = [key for (key,) in noted]
+    if not keys:
+        return Changes()
+    within = f"where {quoted(origin.key)} in (select key from setsearch_change where relation = {relation.id})"
+    items = list(_read(cursor, origin, within))
+    writer = Writer(cursor, relation, replace=True)
+    written = intake.write(writer, items) if items else 0
+    there = {name for name, *_ in items}
+    names = {item_name("a changed row", origin.key, key) for key in keys if key is not None} - there
+    gone = list(relation.items.find(cursor, sorted(names)))
+    return Changes(written, writer.delete(gone) if gone else 0)
+
+
+def _some_vanished(cursor: sqlite3.Cursor, relation: Relation, origin: Origin) -> bool:
+    """Whether rows are gone of which triggers were not told.
+
+    "insert or replace" deletes a row that another unique column stands against without calling triggers.
+    """
+    (count,) = cursor.execute(f"select count(distinct {quoted(origin.key)}) from {quoted(origin.place)}").fetchone()
+    return bool(count < relation.items.size)
+
+
+def _delete_vanished(cursor: sqlite3.Cursor, relation: Relation, origin: Origin) -> Changes:
+    if not _some_vanished(cursor, relation, origin):
+        return Changes()
+    there = {str(name) for (name,) in cursor.execute(f"select {quoted(origin.key)} from {quoted(origin.place)}")}
+    gone = [name for name in relation.items.names(cursor) if name not in there]
+    return Changes(0, Writer(cursor, relation).delete(gone))
+
+
+def _track(cursor: sqlite3.Cursor, relation: Relation, origin: Origin) -> None:
+    """Triggers that note the keys of changed rows, each once until the next refresh."""
+    have = columns_of(cursor, origin.place)
+    if origin.key == "rowid" and not has_rowid(cursor, origin.place, have):
+        raise InvalidParameter(f"the rows of {origin.place} have no rowid; name them with --id")
+    c = _columns(origin)
+    used = {c.id, *c.texts, c.title or "title", c.items, c.features, c.count, c.group_by}
+    read = [quoted(name) for name in have if name in used]
+    key = quoted(origin.key)
+    for event, touched in EVENTS.items():
+        of = f" of {', '.join(read)}" if event == "update" and origin.key in have else ""
+        notes = " ".join(
+            f"insert into setsearch_change (relation, key) select {relation.id}, {row}.{key} where not exists "
+            f"(select 1 from setsearch_change where relation = {relation.id} and key is {row}.{key});"
+            for row in touched
+        )
+        cursor.execute(
+            f"create trigger {trigger(relation, event)} after {event}{of} on {quoted(origin.place)} begin {notes} end"
+        )

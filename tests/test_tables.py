@@ -1,0 +1,413 @@
+"""Tables of the application: mirrored, tracked, filtered by conditions, called from SQL, and left as they were."""
+
+import json
+import logging
+import sqlite3
+import threading
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import setsearch
+from setsearch import Changes, Columns, Where
+from setsearch.errors import InvalidParameter, LockedDatabase, NoIndex, NothingToRank, SourceError, UsageError
+
+ROWS = [
+    ("Cats", "lion tiger cat", 1999, "a"),
+    ("More cats", "lion leopard cat", 2005, "b"),
+    ("Wheat", "wheat barley field", 2010, "c"),
+    ("Savanna", "tiger leopard savanna", 2011, "d"),
+    ("Field", "barley field oats", 2001, "e"),
+]
+TEXTS = Columns(text=("title", "body"), title="title")
+
+
+def host(path=":memory:"):
+    connection = sqlite3.connect(path)
+    connection.executescript("""
+        create table articles (id integer primary key, title text, body text, year int, slug text unique);
+        create virtual table search using fts5(
+            title, body, content='articles', content_rowid='id', tokenize="porter unicode61");
+        create table log (what text);
+        create trigger host_insert after insert on articles begin insert into log values ('new'); end;
+        create table comment (article references articles (id) on delete cascade);
+        pragma foreign_keys = on;
+    """)
+    connection.executemany("insert into articles (title, body, year, slug) values (?, ?, ?, ?)", ROWS)
+    connection.execute("insert into search (search) values ('rebuild')")
+    connection.commit()
+    return connection
+
+
+def schema(connection):
+    return connection.execute("select type, name, sql from sqlite_master order by name").fetchall()
+
+
+def dump(connection):
+    return [line for line in connection.iterdump() if "setsearch" not in line]
+
+
+def contents(index, items="documents"):
+    """Everything that a reading holds, and a ranking of it."""
+    reading = index.items(items)
+    with reading.plain() as fields:
+        names = fields.items.names(fields.cursor)
+    held = {name: reading.features_of(name) for name in names}
+    ranked = (
+        [(hit.item, hit.score, hit.title) for hit in reading.expand(names[:1], 99, keep_seeds=True)] if names else []
+    )
+    return held, ranked
+
+
+def fresh(connection, columns=TEXTS, table="articles"):
+    """The same of an index that is made anew, elsewhere, without a mirror."""
+    copy = sqlite3.connect(":memory:")
+    copy.execute(connection.execute("select sql from sqlite_master where name = ?", (table,)).fetchone()[0])
+    rows = connection.execute(f"select * from {table}").fetchall()
+    if rows:
+        copy.executemany(f"insert into {table} values ({','.join('?' * len(rows[0]))})", rows)
+    index = setsearch.open(copy)
+    index.add_table(table, columns)
+    return contents(index, columns.relation[0])
+
+
+def test_a_tracked_table_is_followed_and_left_without_a_trace():
+    connection = host()
+    before, rows = schema(connection), dump(connection)
+    index = setsearch.open(connection)
+    assert index.add_table("articles", TEXTS, track=True) == Changes(5, 0)
+    assert not connection.in_transaction
+    assert index.refresh() == Changes()
+    connection.execute("update articles set body = 'wheat rye' where id = 2")
+    connection.execute("update articles set year = 1 where id = 1")  # no column that is indexed
+    connection.execute("update articles set id = 77 where id = 1")
+    connection.execute("delete from articles where id = 5")
+    connection.execute("insert into articles (title, body) values ('Oats', 'oats rye')")
+    assert index.info()["mirrors"] == [
+        {"items": "documents", "kind": "table", "place": "articles", "tracked": True, "changed": 5}
+    ]
+    assert index.refresh() == Changes(3, 2)
+    assert contents(index) == fresh(connection)
+    connection.rollback()  # the host's transaction, our refresh in it
+    assert contents(index) == fresh(connection)
+    assert index.check() == []
+    index.drop()
+    assert schema(connection) == before
+    assert dump(connection) == rows
+    with pytest.raises(NoIndex):
+        index.items()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 7), st.integers(1, 6), st.sampled_from("abcde"), st.integers(0, 4))))
+def test_whatever_the_host_does_a_refresh_equals_a_new_index(steps):
+    connection = host()
+    index = setsearch.open(connection)
+    index.add_table("articles", TEXTS, track=True)
+    for kind, id, slug, which in steps:
+        title, body = ROWS[which][:2]
+        statement, values = [
+            ("insert or ignore into articles (id, title, body, slug) values (?, ?, ?, ?)", (id, title, body, slug)),
+            ("insert or replace into articles (id, title, body, slug) values (?, ?, ?, ?)", (id, title, body, slug)),
+            ("update or ignore articles set body = ?, slug = ? where id = ?", (body, slug, id)),
+            ("update or replace articles set id = ? where slug = ?", (id, slug)),
+            ("delete from articles where id = ?", (id,)),
+            ("insert into articles (id, title) values (?, ?) on conflict do update set title = 'x'", (id, title)),
+            ("delete from articles where id > ?", (id,)),
+            ("update articles set title = null, year = ? where id = ?", (which, id)),
+        ][kind]
+        connection.execute(statement, values)
+        if which == 0:
+            index.refresh()
+    index.refresh()
+    assert contents(index) == fresh(connection)
+    assert index.check() == []
+
+
+def test_an_explicit_conflict_clause_of_the_host_meets_no_constraint_of_ours():
+    connection = host()
+    setsearch.open(connection).add_table("articles", TEXTS, track=True)
+    connection.execute("insert into articles (id) values (9)")
+    for clause in ("abort", "fail", "rollback", "ignore", "replace"):
+        connection.execute(f"update or {clause} articles set body = 'again' where id = 1")
+        connection.execute(f"update or {clause} articles set body = 'again' where id = 1")
+    assert connection.execute("select last_insert_rowid()").fetchone() == (9,)
+
+
+def test_a_relation_and_groups_are_followed_too():
+    connection = sqlite3.connect(":memory:")
+    connection.executescript("""
+        create table seen (film text, user text, times int);
+        insert into seen values ('Alien', 'u1', 1), ('Aliens', 'u1', 2), ('Aliens', 'u2', 1), ('Brazil', 'u3', 1);
+        create table papers (author text, text text) ;
+        insert into papers values ('Ada', 'engines compute'), ('Babbage', 'engines grind'), ('Ada', 'notes');
+    """)
+    index = setsearch.open(connection)
+    seen = Columns(items="film", features="user", count="times")
+    papers = Columns(group_by="author")
+    index.add_table("seen", seen, track=True)
+    index.add_table("papers", papers, track=True)
+    connection.executescript("""
+        insert into seen values ('Brazil', 'u1', 1); delete from seen where film = 'Alien';
+        update papers set text = 'looms weave' where text = 'notes'; insert into papers values ('Lovelace', 'poetry');
+    """)
+    assert index.refresh() == Changes(3, 1)
+    assert contents(index, "film") == fresh(connection, seen, "seen")
+    assert contents(index, "author") == fresh(connection, papers, "papers")
+
+
+def test_without_triggers_all_rows_are_compared():
+    connection = host()
+    index = setsearch.open(connection)
+    index.add_table("articles", TEXTS)
+    connection.execute("delete from articles where id = 3")
+    connection.execute("update articles set title = 'Big' where id = 4")
+    assert index.refresh().deleted == 1
+    assert contents(index) == fresh(connection)
+    assert not connection.execute("select 1 from sqlite_master where name like 'setsearch%insert'").fetchone()
+
+
+def test_a_mirror_is_changed_at_its_table_only():
+    connection = host()
+    index = setsearch.open(connection)
+    index.add([("x", "a text of its own")])
+    with pytest.raises(UsageError, match="holds 1 documents, other items; --replace"):
+        index.add_table("articles", TEXTS)
+    index.add_table("articles", TEXTS, replace=True)
+    for change in (lambda: index.add([("y", "z")]), lambda: index.update([("1", "z")]), lambda: index.delete(["1"])):
+        with pytest.raises(UsageError, match="those of articles: change them there"):
+            change()
+    index.replace([("x", "a text of its own")])
+    assert index.info()["mirrors"] == []
+    index.add([("y", "and another")])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("alter table articles rename column body to words", "no column 'body'; it has .*words"),
+        ("alter table articles rename to pages", "no table 'articles' in the database; it has .*pages"),
+        ("update articles set title = x'ff00' where id = 1", "'title' is not a text"),
+    ],
+)
+def test_a_table_that_changed_is_named_and_nothing_is_lost(change, message):
+    connection = host()
+    index = setsearch.open(connection)
+    index.add_table("articles", TEXTS, track=True)
+    held = contents(index)
+    connection.execute("update articles set body = 'other' where id = 2")
+    connection.execute(change)
+    connection.commit()
+    with pytest.raises(SourceError, match=message):
+        index.refresh()
+    assert contents(index) == held
+    assert not connection.in_transaction
+    assert index.info()["mirrors"][0]["changed"] >= 1  # still to be read
+
+
+def test_a_table_cannot_be_indexed_in_vain():
+    connection = host()
+    connection.execute("create view recent as select * from articles where year > 2000")
+    index = setsearch.open(connection)
+    with pytest.raises(SourceError, match="no table 'nothing'"):
+        index.add_table("nothing", TEXTS)
+    with pytest.raises(SourceError, match="has no column 'words'"):
+        index.add_table("articles", Columns(text="words"), track=True)
+    with pytest.raises(InvalidParameter, match="recent is a view"):
+        index.add_table("recent", TEXTS, track=True)
+    with pytest.raises(InvalidParameter, match="search is a full-text table"):
+        index.add_table("search", Columns(), track=True)
+    assert index.add_table("recent", TEXTS) == Changes(4, 0)
+
+
+@pytest.mark.parametrize("content", ["content='articles', content_rowid='id',", "", "content='',"])
+@pytest.mark.parametrize("detail", ["full", "column", "none"])
+def test_a_full_text_table_is_read_by_its_own_terms(content, detail):
+    connection = host()
+    connection.execute(f"""create virtual table terms using fts5(
+        title, body, {content} detail={detail}, tokenize = 'porter unicode61')""")
+    connection.execute("insert into terms (rowid, title, body) select id, title, body from articles")
+    index = setsearch.open(connection)
+    assert index.add_table("terms", Columns(), track=False) == Changes(5, 0)
+    held = index.items("documents").features_of("1")
+    assert set(held) == {"cat", "lion", "tiger"}
+    assert held["cat"] == (1 if detail == "none" else 2)
+    assert index.items("terms").expand(["Lions"], 1)[0].item in ("cat", "tiger", "leopard")  # as the table stems
+    assert index.items("documents").expand([], 1, like=["barleys"])[0].item in ("3", "5")
+    assert [hit.item for hit in index.items("documents").expand(["1"], among=Where(match="lion"))] == ["2"]
+    if detail == "full":
+        index.drop()
+        index.add_table("terms", Columns(text="body"))
+        assert index.items("documents").features_of("1") == {"cat": 1, "lion": 1, "tiger": 1}
+    elif detail == "none":
+        index.drop()
+        with pytest.raises(SourceError, match="does not know its columns"):
+            index.add_table("terms", Columns(text="body"))
+
+
+def test_a_condition_filters_before_the_best_are_taken():
+    connection = host()
+    index = setsearch.open(connection)
+    index.add_table("articles", TEXTS)
+    documents = index.items("documents")
+    whole = documents.expand(["1"], 99)
+    for where, allowed in [
+        (Where("year > ?", (2004,)), {"2", "3", "4"}),
+        (Where("year > :year and body like '%leopard%'", {"year": 2004}), {"2", "4"}),
+        (Where(match="barley OR leopards"), {"2", "3", "4", "5"}),
+        (Where("id in (select rowid from search where search match 'leopard')"), {"2", "4"}),
+        (Where("year < 2005", match="field"), {"5"}),
+    ]:
+        for k in (1, 2, 99):
+            got = documents.expand(["1"], k, among=where)
+            expected = [(h.item, h.score) for h in whole if h.item in allowed][:k]
+            assert [(h.item, h.score) for h in got] == expected
+    with pytest.raises(NothingToRank, match="none of the 5 documents"):
+        documents.expand(["1"], among=Where("year > 3000"))
+    with pytest.raises(InvalidParameter, match="so on documents"):
+        index.items("terms").expand(["lion"], among=Where("1"))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "1=1) union select what from log where (1=1",
+        "1=1)) union select what from log where ((1=1",
+        "1=1) union select what from log --",
+        "1=1) union select what from log /*",
+        "1=1); delete from articles; --",
+        "id in (select id from nothing)",
+        "year >",
+        "year > ?",
+        "",
+        "1\0",
+    ],
+)
+def test_a_condition_is_one_expression(condition):
+    connection = host()
+    index = setsearch.open(connection)
+    index.add_table("articles", TEXTS)
+    rows = dump(connection)
+    with pytest.raises(InvalidParameter, match="condition"):
+        index.items("documents").expand(["1"], among=Where(condition))
+    assert dump(connection) == rows
+    assert not connection.in_transaction
+
+
+def test_a_full_text_query_with_an_error_is_named():
+    connection = host()
+    index = setsearch.open(connection)
+    index.add_table("articles", TEXTS)
+    with pytest.raises(InvalidParameter, match="'AND AND' on articles: fts5: syntax error"):
+        index.items("documents").expand(["1"], among=Where(match="AND AND"))
+    connection.execute("drop table search")
+    with pytest.raises(InvalidParameter, match="no FTS5 table has the content 'articles'"):
+        index.items("documents").expand(["1"], among=Where(match="cat"))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sets(st.sampled_from("abcdefg"), min_size=1), min_size=3, max_size=12), st.data())
+def test_among_and_rank_are_the_whole_ranking_filtered(sets, data):
+    connection = sqlite3.connect(":memory:")
+    index = setsearch.open(connection)
+    index.add([(f"d{i}", sorted(own)) for i, own in enumerate(sets)])
+    documents = index.items("documents")
+    names = st.sampled_from([f"d{i}" for i in range(len(sets))])
+    seeds, allowed = data.draw(st.lists(names, min_size=1, max_size=2)), data.draw(st.sets(names, min_size=1))
+    whole = documents.expand(seeds, 99, keep_seeds=True, cut="mark")
+    expected = [(hit.item, hit.score, hit.belongs) for hit in whole if hit.item in allowed]
+    got = documents.expand(seeds, 99, keep_seeds=True, cut="mark", among=[*allowed, "unheard of"])
+    assert [(hit.item, hit.score, hit.belongs) for hit in got] == expected
+    assert [hit[:4] for hit in documents.rank(allowed, seeds)] == [hit[:4] for hit in got]
+    with documents.scores(seeds, keep_seeds=True, among=allowed) as (fields, scores):
+        found = {name: scores[id] for name, id in fields.items.find(fields.cursor, [h.item for h in whole]).items()}
+    assert {name: score for name, score in found.items() if score > float("-inf")} == {i: s for i, s, _ in expected}
+
+
+def test_candidates_that_the_index_does_not_hold():
+    index = setsearch.open(sqlite3.connect(":memory:"))
+    index.add([("a", "x y"), ("b", "y z"), ("c", "z")])
+    documents = index.items("documents")
+    with pytest.raises(setsearch.errors.UnknownItem, match="gone"):
+        documents.rank(["b", "gone"], ["a"])
+    assert [hit.item for hit in documents.rank(["c", "gone", "b", "a"], ["a"], missing="skip")] == ["a", "b", "c"]
+    assert documents.rank([], ["a"]) == []
+    with pytest.raises(InvalidParameter, match="missing"):
+        documents.rank(["b"], ["a"], missing="drop")
+
+
+def test_sql_functions_answer_as_the_index_does(caplog):
+    connection = host()
+    setsearch.register(connection)
+    index = setsearch.open(connection)
+    index.add_table("articles", TEXTS, track=True)
+    connection.row_factory = sqlite3.Row
+    rows = connection.execute("""
+        select a.id, e.value ->> 'score' as score
+        from json_each(setsearch_expand('1, 4', 2)) e join articles a on a.id = e.value ->> 'item'
+    """).fetchall()
+    hits = index.items("documents").expand(["1", "4"], 2)
+    assert {(str(row["id"]), row["score"]) for row in rows} == {(hit.item, hit.score) for hit in hits}
+    scored = """select id, setsearch_score(id, '["1"]') as score from articles order by score desc, id"""
+    expected = [(hit.item, hit.score) for hit in index.items("documents").expand(["1"], 9, keep_seeds=True)]
+    assert [(str(row["id"]), row["score"]) for row in connection.execute(scored)] == expected
+    connection.execute("update articles set body = 'oats' where id = 2")
+    index.refresh()
+    connection.commit()
+    expected = [(hit.item, hit.score) for hit in index.items("documents").expand(["1"], 9, keep_seeds=True)]
+    assert [(str(row["id"]), row["score"]) for row in connection.execute(scored)] == expected
+    (told,) = connection.execute("select setsearch_explain(4, '1', 'documents', 'bernoulli')").fetchone()
+    told = json.loads(told)
+    assert told["score"] == pytest.approx(told["constant"] + told["base"] + sum(told["features"].values()))
+    words = connection.execute("select setsearch_expand('lion', 1, 'terms')").fetchone()[0]
+    assert json.loads(words)[0]["item"]
+    with caplog.at_level(logging.ERROR), pytest.raises(sqlite3.OperationalError):
+        connection.execute("select setsearch_expand('99')").fetchall()
+    assert "no '99' among the 5 documents" in caplog.text
+    assert "no '99'" in connection.execute("select setsearch_error()").fetchone()[0]
+    for bad in ("setsearch_expand()", "setsearch_expand(null)", "setsearch_expand('[1')", "setsearch_score('1')"):
+        with caplog.at_level(logging.CRITICAL, "setsearch"), pytest.raises(sqlite3.OperationalError):
+            connection.execute(f"select {bad}").fetchall()
+
+
+def test_an_index_that_is_locked_says_so(tmp_path):
+    connection = host(tmp_path / "app.db")
+    index = setsearch.open(tmp_path / "app.db", timeout=0.1)
+    index.add_table("articles", TEXTS, track=True)
+    connection.execute("update articles set body = 'oats' where id = 2")  # and does not commit
+    with pytest.raises(LockedDatabase, match=r"waited 0\.1 s"):
+        index.add_table("articles", TEXTS)
+    assert len(index.items("documents").expand(["1"])) == 4
+    connection.commit()
+    assert index.refresh() == Changes(1, 0)
+    assert connection.execute("pragma journal_mode").fetchone() == ("delete",)
+    assert connection.execute("select count(*) from log").fetchone() == (5,)
+    index.close()
+
+
+def test_hosts_in_threads_and_one_index_agree(tmp_path):
+    path = tmp_path / "app.db"
+    host(path).close()
+    index = setsearch.open(path, timeout=30)
+    index.add_table("articles", TEXTS, track=True)
+
+    def work(number):
+        connection = sqlite3.connect(path, timeout=30)
+        for i in range(10):
+            with connection:
+                connection.execute("insert into articles (title, body) values (?, ?)", (f"t{number}", f"w{i} lion"))
+        connection.close()
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        index.refresh()
+    for thread in threads:
+        thread.join()
+    index.refresh()
+    connection = sqlite3.connect(path)
+    assert contents(index) == fresh(connection)
+    connection.close()
+    index.close()
