@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from setsearch.expansion import Reading
     from setsearch.hits import Contribution, Explanation, Hit, Item, SetFeature
     from setsearch.index import Index
+    from setsearch.mirrors import Changes
     from setsearch.sets import ItemSet
     from setsearch.sources import Columns
-    from setsearch.tables import Changes
     from setsearch.where import Where
 
 __version__ = "0.3.0"
@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Changes": "tables",
+    "Changes": "mirrors",
     "Columns": "sources",
     "Index": "index",
     "ItemSet": "sets",

@@ -10,15 +10,15 @@ from setsearch.errors import InvalidItem, InvalidParameter, NoIndex
 from setsearch.expansion import Reading
 from setsearch.intake import Intake, Names, TextSettings, Writable, find_relation
 from setsearch.names import storable
-from setsearch.origins import describe_mirrors, forget, refuse_mirror
+from setsearch.origins import Origin, describe_mirrors, forget, load_origin, refuse_mirror
 from setsearch.relation import create_relation, load_derived, load_relations
 from setsearch.sets import ItemSet, delete_set, load_set, new_set, set_names
-from setsearch.views import Views, default_reading, has_forms, profile_of, readings_of
+from setsearch.views import TEXT, Views, default_reading, has_forms, profile_of, readings_of
 
 if TYPE_CHECKING:
+    from setsearch.mirrors import Changes, Delta
     from setsearch.numbers import Numbered
     from setsearch.sources import Columns
-    from setsearch.tables import Changes
 
 Progress = Callable[[Iterator[Any]], Iterator[Any]]
 
@@ -97,10 +97,28 @@ class Index:
 
         Raises SourceError, InvalidParameter, UsageError where there are other items; then nothing was written.
         """
-        from setsearch.tables import find_table, mirror
+        from setsearch.mirrors import find_table, mirror
 
         with self._database.write() as cursor:
             return mirror(cursor, self._intake, find_table(cursor, table, columns, track), progress, replace)
+
+    def follow(self, origin: Origin, read: "Callable[[Any], Delta]") -> "Changes":
+        """Bring the documents up to another engine's index, in one transaction: for integrations (mirrors.follow)."""
+        from setsearch.mirrors import follow
+
+        with self._database.write() as cursor:
+            return follow(cursor, self._intake, origin, read)
+
+    def stamp(self) -> int:
+        """What names the present content of the documents: another number after each write."""
+        with self._views.relation(TEXT[0]) as (_, relation):
+            return relation.stamp
+
+    def followed(self) -> Any:
+        """How far the documents follow another engine's index: the `state` of the last `follow`, or None."""
+        with self._views.relation(TEXT[0]) as (cursor, relation):
+            origin = load_origin(cursor, relation)
+            return None if origin is None else origin.state
 
     def add_numbers(self, items: "Iterable[Numbered]", columns: Sequence[str], name: str = "items") -> int:
         """Add items that numbers describe, `(id, numbers)` or `(id, numbers, title)`; returns how many.
@@ -157,7 +175,7 @@ class Index:
 
         Raises SourceError where a table is no longer as it was; then nothing was written.
         """
-        from setsearch.tables import Changes, is_behind, refresh
+        from setsearch.mirrors import Changes, is_behind, refresh
 
         changes = Changes()
         with self._database.read() as cursor:

@@ -63,7 +63,7 @@ ORDER = [
     "numbers",
     "sources",
     "intake",
-    "tables",
+    "mirrors",
     "index",
     "integrations.sql",
     "",
@@ -83,6 +83,8 @@ ORDER = [
     "commands.measuring",
     "commands",
     "cli",
+    "integrations.whoosh_documents",
+    "integrations.whoosh",
     "integrations",
     "__main__",
 ]

@@ -1,12 +1,15 @@
-"""Tables of the host's that relations mirror: read as a whole, or, where triggers note the changes, by these alone.
+"""What relations mirror: tables of the host's, or another search engine's index.
+
+A table is read as a whole, or, where triggers note the changes, by these alone.
 
 A trigger writes the key of each row that is inserted, updated or deleted into setsearch_change; `refresh` reads those
 rows again. The index is as old as the last refresh; the host's writes never wait for it, nor need setsearch.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from setsearch.errors import InvalidParameter, SourceError, UsageError
 from setsearch.fts5 import declaration, read_terms, tokenizer_of
@@ -17,6 +20,7 @@ from setsearch.relation import Relation, load_relations
 from setsearch.rows import RowReader, columns_of, has_rowid, no_table
 from setsearch.sources import Columns, Given, Reader, item_name
 from setsearch.text import FTS5 as BY_FTS5
+from setsearch.views import TEXT
 from setsearch.writer import Writer
 
 Progress = Callable[[Iterator[Given]], Iterator[Given]]
@@ -24,13 +28,45 @@ Progress = Callable[[Iterator[Given]], Iterator[Given]]
 
 @dataclass(frozen=True)
 class Changes:
-    """How many items were written and deleted."""
+    """How many items a mirror wrote and deleted."""
 
     written: int = 0
     deleted: int = 0
 
     def __add__(self, other: "Changes") -> "Changes":
         return Changes(self.written + other.written, self.deleted + other.deleted)
+
+
+@dataclass(frozen=True)
+class Delta:
+    """What has changed since the last time: `items` to write, those `gone`, and how far was read, as JSON.
+
+    An item that is in both is written. Where `gone` is None, all that are not written are gone.
+    """
+
+    items: Iterable[Given]
+    gone: Iterable[str] | None
+    state: Any
+
+
+def follow(cursor: sqlite3.Cursor, intake: Intake, origin: Origin, read: Callable[[Any], Delta]) -> Changes:
+    """Bring a relation up to what is no table: `read` is given the state of the last time, None at first.
+
+    Nothing is committed here. Raises UsageError where the relation holds items from elsewhere.
+    """
+    relation = intake.open(cursor, TEXT)
+    known = load_origin(cursor, relation)
+    if relation.items.size and (known is None or (known.kind, known.place) != (origin.kind, origin.place)):
+        raise UsageError(_holds_others(relation, known, origin, "use another database"))
+    delta = read(known.state if known is not None and known.columns == origin.columns else None)
+    written, gone = _write(
+        Writer(cursor, relation, replace=True),
+        intake,
+        delta.items,
+        lambda: relation.items.names(cursor) if delta.gone is None else delta.gone,
+    )
+    save_origin(cursor, relation, replace(origin, state=delta.state))
+    return Changes(written, gone)
 
 
 def mirror(
@@ -46,11 +82,7 @@ def mirror(
     known = None if relation is None else load_origin(cursor, relation)
     same = known is not None and (known.kind, known.place) == (origin.kind, origin.place)
     if relation is not None and relation.items.size and not (empty or same):
-        whose = "other items" if known is None else f"those of {known.place}"
-        raise UsageError(
-            f"the index holds {relation.items.size} {names[0]}, {whose}; --replace puts those of {origin.place} "
-            "in their place"
-        )
+        raise UsageError(_holds_others(relation, known, origin, "--replace puts them away"))
     spec = BY_FTS5 + tokenizer_of(declaration(cursor, origin.place) or "") if origin.kind == FTS5 else None
     relation = intake.open(cursor, names, empty, spec)
     forget(cursor, relation)
@@ -122,17 +154,9 @@ def _read(cursor: sqlite3.Cursor, origin: Origin, condition: str = "") -> Iterat
 def _read_all(
     cursor: sqlite3.Cursor, intake: Intake, relation: Relation, origin: Origin, progress: Progress = iter
 ) -> Changes:
-    seen: set[str] = set()
-
-    def _noted() -> Iterator[Given]:
-        for item in _read(cursor, origin):
-            seen.add(item[0])
-            yield item
-
     writer = Writer(cursor, relation, replace=True)
-    written = intake.write(writer, progress(_noted()))
-    gone = [name for name in relation.items.names(cursor) if name not in seen]
-    return Changes(written, writer.delete(gone) if gone else 0)
+    given = progress(_read(cursor, origin))
+    return Changes(*_write(writer, intake, given, lambda: relation.items.names(cursor)))
 
 
 def _read_changed(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, origin: Origin) -> Changes:
@@ -141,13 +165,32 @@ def _read_changed(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, or
     if not keys:
         return Changes()
     within = f"where {quoted(origin.key)} in (select key from setsearch_change where relation = {relation.id})"
-    items = list(_read(cursor, origin, within))
+    names = {item_name("a changed row", origin.key, key) for key in keys if key is not None}
     writer = Writer(cursor, relation, replace=True)
-    written = intake.write(writer, items) if items else 0
-    there = {name for name, *_ in items}
-    names = {item_name("a changed row", origin.key, key) for key in keys if key is not None} - there
-    gone = list(relation.items.find(cursor, sorted(names)))
-    return Changes(written, writer.delete(gone) if gone else 0)
+    given = _read(cursor, origin, within)
+    return Changes(*_write(writer, intake, given, lambda: relation.items.find(cursor, sorted(names))))
+
+
+def _write(
+    writer: Writer, intake: Intake, items: Iterable[Given], gone: Callable[[], Iterable[str]]
+) -> tuple[int, int]:
+    """Write items, and delete those that are `gone` and were not among them; how many of both."""
+    seen: set[str] = set()
+
+    def _noted() -> Iterator[Given]:
+        for item in items:
+            seen.add(item[0])
+            yield item
+
+    written = intake.write(writer, _noted())
+    names = [name for name in gone() if name not in seen]
+    return written, writer.delete(names) if names else 0
+
+
+def _holds_others(relation: Relation, known: Origin | None, origin: Origin, way_out: str) -> str:
+    whose = "other items" if known is None else f"those of {known.place}"
+    held = f"{relation.items.size} {relation.items.name}"
+    return f"the index holds {held}, {whose}, not those of {origin.place}; {way_out}"
 
 
 def _some_vanished(cursor: sqlite3.Cursor, relation: Relation, origin: Origin) -> bool:

@@ -1,0 +1,178 @@
+"""Following a Whoosh index: its segments are read into the documents of a setsearch database, each once."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from whoosh import query
+
+import setsearch
+from setsearch.errors import DuplicateItem, InvalidItem, InvalidParameter, MissingDatabase, NoIndex, UnknownReading
+from setsearch.fields import Fields
+from setsearch.mirrors import Changes, Delta
+from setsearch.origins import WHOOSH, Origin
+from setsearch.postings import Ints
+from setsearch.sources import Given
+
+
+class WhooshDocuments:
+    """The documents of a Whoosh index in a setsearch database that follows it; `WhooshSets` asks questions of them."""
+
+    def __init__(
+        self, whoosh_index: Any, place: str | Path, *, id: str, fields: str | Sequence[str], title: str | None = None
+    ) -> None:
+        self.whoosh_index = whoosh_index
+        self.id = id
+        self.title = title
+        self.fields = [fields] if isinstance(fields, str) else list(fields)
+        self._check(whoosh_index.schema)
+        self.index = setsearch.open(place, create=True, analyzer=self._analyze)
+        self._lock = threading.Lock()
+        self._known: tuple[int, dict[str, Any]] = -1, {}
+        self._places: dict[str, tuple[int, Ints]] = {}
+
+    def close(self) -> None:
+        """Close the database; the Whoosh index stays as it is."""
+        self.index.close()
+
+    def update(self) -> Changes:
+        """Take over what was added, deleted and merged since the last time: new segments are read, and no others.
+
+        One transaction. Raises InvalidItem for a document without an id, DuplicateItem for an id that comes twice.
+        """
+        columns = {"id": self.id, "fields": self.fields, "title": self.title}
+        with self.whoosh_index.reader() as reader:
+            leaves = [leaf for leaf, _ in reader.leaf_readers() if leaf.segment() is not None]
+            follow = Origin(WHOOSH, "the Whoosh index", columns)
+            return self.index.follow(follow, lambda state: self._delta(leaves, state))
+
+    def documents(self, reader: Any) -> tuple[list[str | None], Ints]:
+        """The ids of the documents of a segment as far as the database follows it, by docnum; the docnums that live."""
+        names = self.segments().get(segment_of(reader), {}).get("ids", [])
+        live = np.array([name is not None for name in names], bool)
+        live[[docnum for docnum in reader.segment().deleted_docs() if docnum < len(names)]] = False
+        return names, np.flatnonzero(live)
+
+    def items(self, fields: Fields, reader: Any) -> tuple[Ints, Ints]:
+        """The docnums of a segment that the database has, and their items."""
+        stamp, segment = fields.first.relation.stamp, segment_of(reader)
+        names, live = self.documents(reader)
+        known = self._places.get(segment)
+        if known is None or known[0] != stamp or len(known[1]) != len(names):
+            found = fields.items.find(fields.cursor, [name for name in names if name])
+            known = stamp, np.array([found.get(name or "", -1) for name in names], np.int64)
+            self._places[segment] = known
+        live = live[known[1][live] >= 0]
+        return live, known[1][live]
+
+    def segments(self) -> dict[str, Any]:
+        """The segments that were read, by their ids; read again after each write."""
+        try:
+            stamp = self.index.stamp()
+        except (MissingDatabase, NoIndex, UnknownReading) as error:
+            raise type(error)(f"{error}; WhooshSets.update() takes the Whoosh index over") from error
+        with self._lock:
+            if self._known[0] != stamp:
+                self._known = stamp, self.index.followed() or {}
+                self._places = {}
+            return self._known[1]
+
+    def _check(self, schema: Any) -> None:
+        stored = [self.id, *filter(None, [self.title])]
+        for name in (*stored, *self.fields):
+            if name not in schema:
+                raise InvalidParameter(f"the Whoosh schema has no field {name!r}; it has {', '.join(schema.names())}")
+        for name in stored:
+            if not schema[name].stored:
+                raise InvalidParameter(f"the Whoosh field {name!r} is not stored, so its values are not known")
+        for name in self.fields:
+            if not schema[name].indexed:
+                raise InvalidParameter(f"the Whoosh field {name!r} is not indexed, so it has no terms")
+        if not self.fields:
+            raise InvalidParameter("fields names at least one field whose terms describe documents")
+
+    def _analyze(self, text: str) -> list[str]:
+        return list(self.whoosh_index.schema[self.fields[0]].process_text(text, mode="index"))
+
+    def _delta(self, leaves: list[Any], known: dict[str, Any] | None) -> Delta:
+        """What has changed since the segments were as they were `known`; all, where nothing is."""
+        state, new = {}, []
+        for leaf in leaves:
+            segment = segment_of(leaf)
+            if known is not None and segment in known:
+                ids = known[segment]["ids"]
+            else:
+                ids = self._names(leaf)
+                new.append(leaf)
+            state[segment] = {"ids": ids, "deleted": sorted(int(number) for number in leaf.segment().deleted_docs())}
+        items = (item for leaf in new for item in self._read(leaf, state[segment_of(leaf)]["ids"]))
+        alive = _alive(state)
+        return Delta(items, None if known is None else sorted(_alive(known) - alive), state)
+
+    def _names(self, leaf: Any) -> list[str | None]:
+        names: list[str | None] = [None] * leaf.doc_count_all()
+        for docnum in leaf.all_doc_ids():
+            name = leaf.stored_fields(docnum).get(self.id)
+            if name is None:
+                raise InvalidItem(f"document {docnum} of the Whoosh index has no stored {self.id!r}")
+            names[docnum] = str(name)
+        return names
+
+    def _read(self, leaf: Any, names: list[str | None]) -> Iterator[Given]:
+        """The living documents of a segment with their counted terms: its postings, turned."""
+        terms: list[str] = []
+        cells = [np.zeros((0, 3), np.int64)]  # docnum, term, count
+        for name in self.fields:
+            field = leaf.schema[name]
+            for stored in leaf.lexicon(name):
+                found = [(docnum, len(terms), count) for docnum, count in _postings(leaf.postings(name, stored))]
+                cells.append(np.array(found, np.int64).reshape(-1, 3))
+                terms.append(str(field.from_bytes(stored)))
+        table = np.concatenate(cells)
+        table = table[np.argsort(table[:, 0], kind="stable")]
+        docnums = list(leaf.all_doc_ids())
+        starts, ends = (np.searchsorted(table[:, 0], docnums, side).tolist() for side in ("left", "right"))
+        for docnum, start, end in zip(docnums, starts, ends, strict=True):
+            counts: dict[str, int] = {}
+            for _, term, count in table[start:end].tolist():
+                counts[terms[term]] = counts.get(terms[term], 0) + count
+            title = leaf.stored_fields(docnum).get(self.title) if self.title else None
+            yield names[docnum] or "", counts, None if title is None else str(title)
+
+    def named(self, searcher: Any, filter: Any) -> list[str] | None:
+        """The ids of the documents that a filter of Whoosh's lets through."""
+        if filter is None:
+            return None
+        if isinstance(filter, query.Query):
+            filter = searcher.docs_for_query(filter)
+        docnums = sorted(filter.docs() if hasattr(filter, "docs") else filter)
+        return [str(searcher.stored_fields(docnum)[self.id]) for docnum in docnums]
+
+
+def segment_of(reader: Any) -> str:
+    """The name of a segment: another one after each merge."""
+    return str(reader.segment().segment_id())
+
+
+def _alive(segments: dict[str, Any]) -> set[str]:
+    """The ids of the documents that were not deleted; raises DuplicateItem."""
+    alive: set[str] = set()
+    for segment in segments.values():
+        deleted = set(segment["deleted"])
+        for number, name in enumerate(segment["ids"]):
+            if name is None or number in deleted:
+                continue
+            if name in alive:
+                raise DuplicateItem(f"several documents of the Whoosh index have the id {name!r}; ids must be unique")
+            alive.add(name)
+    return alive
+
+
+def _postings(matcher: Any) -> Iterator[tuple[int, int]]:
+    """(docnum, count) of a term."""
+    counted = matcher.supports("frequency")
+    while matcher.is_active():
+        yield matcher.id(), int(matcher.value_as("frequency")) if counted else 1
+        matcher.next()
