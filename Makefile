@@ -5,13 +5,19 @@ VENV ?= .venv
 RUN = $(VENV)/bin
 DATA ?= data
 
-.PHONY: demo test lint bench bench-relevance clean
+# The same integrations with the other versions that are promised; they cannot share an environment.
+OTHERS = .venv-others
+
+.PHONY: demo test test-others lint bench bench-relevance clean
 
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
 
 test: $(VENV)/installed-dev
 	$(RUN)/python -m pytest
+
+test-others: $(OTHERS)/installed
+	$(OTHERS)/bin/python -m pytest -p no:cacheprovider tests/integrations/test_whoosh.py tests/integrations/test_datasette.py
 
 lint: $(VENV)/installed-dev
 	$(RUN)/ruff check
@@ -26,7 +32,7 @@ bench-relevance: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/relevance.py $(DATA)
 
 clean:
-	rm -rf $(VENV) dist demo.db demo.db-wal demo.db-shm
+	rm -rf $(VENV) $(OTHERS) dist demo.db demo.db-wal demo.db-shm
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("setsearch needs Python 3.11 or newer, this is %d.%d; try make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
@@ -43,3 +49,8 @@ $(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
 $(VENV)/installed-bench: pyproject.toml | $(VENV)/bin/python
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
 	@touch $@ $(VENV)/installed
+
+$(OTHERS)/installed: pyproject.toml
+	$(PYTHON) -m venv $(OTHERS)
+	$(OTHERS)/bin/python -m pip install --quiet --disable-pip-version-check -e . whoosh3 "datasette>=1.0a41" hypothesis playwright pytest
+	@touch $@

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import typer
 
-from setsearch.commands import asking, indexing, keeping, learning, measuring
+from setsearch.commands import asking, indexing, keeping, learning, measuring, serving
 from setsearch.errors import SetsearchError
 from setsearch.printing import say
 
@@ -38,6 +38,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "concepts": learning.concepts,
     "classify": learning.classify,
     "prune": learning.prune,
+    "mcp": serving.mcp,
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)

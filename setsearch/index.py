@@ -9,7 +9,7 @@ from setsearch.database import Database
 from setsearch.errors import InvalidItem, InvalidParameter, NoIndex
 from setsearch.expansion import Reading
 from setsearch.intake import Intake, Names, TextSettings, Writable, find_relation
-from setsearch.names import storable
+from setsearch.names import quoted, storable
 from setsearch.origins import Origin, describe_mirrors, forget, load_origin, refuse_mirror
 from setsearch.relation import create_relation, load_derived, load_relations
 from setsearch.sets import ItemSet, delete_set, load_set, new_set, set_names
@@ -108,6 +108,24 @@ class Index:
 
         with self._database.write() as cursor:
             return follow(cursor, self._intake, origin, read)
+
+    def mirror_of(self, table: str, kinds: Sequence[str]) -> dict[str, Any] | None:
+        """How a table is indexed: `items` that are its rows, `key` that names them, whether that is the `primary` key.
+
+        None for a table that is not.
+        """
+        with self._database.read() as cursor:
+            for relation in load_relations(cursor):
+                origin = load_origin(cursor, relation)
+                if origin is not None and origin.kind in kinds and origin.place.lower() == table.lower():
+                    primary = [row[1] for row in cursor.execute(f"pragma table_info({quoted(table)})") if row[5]]
+                    by_rowid = origin.key == "rowid" and not primary
+                    return {
+                        "items": relation.items.name,
+                        "key": origin.key,
+                        "primary": by_rowid or primary == [origin.key],
+                    }
+        return None
 
     def stamp(self) -> int:
         """What names the present content of the documents: another number after each write."""

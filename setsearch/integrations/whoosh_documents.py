@@ -147,8 +147,12 @@ class WhooshDocuments:
             return None
         if isinstance(filter, query.Query):
             filter = searcher.docs_for_query(filter)
-        docnums = sorted(filter.docs() if hasattr(filter, "docs") else filter)
-        return [str(searcher.stored_fields(docnum)[self.id]) for docnum in docnums]
+        docnums = np.array(sorted(filter.docs() if hasattr(filter, "docs") else filter), np.int64)
+        found: list[str] = []
+        for leaf, offset in searcher.leaf_searchers():
+            names, live = self.documents(leaf.reader())
+            found += [names[docnum] or "" for docnum in np.intersect1d(docnums - offset, live).tolist()]
+        return found
 
 
 def segment_of(reader: Any) -> str:

@@ -1,0 +1,248 @@
+"""Datasette: a page that expands a set of rows of an indexed table, JSON beside it, and our SQL functions.
+
+    /-/setsearch/DATABASE/TABLE?row=1&row=4&k=20        and the same with .json
+
+A table is offered where `setsearch index DB --table TABLE` made an index of its texts. Whoever may see the table may
+see the page. Our own tables hold the words of all texts, so nobody is shown them. Runs on Datasette 0.65 and 1.0a.
+"""
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from datasette import Forbidden, Response, hookimpl
+from datasette.utils import tilde_decode, tilde_encode
+from jinja2 import FileSystemLoader
+
+import setsearch
+from setsearch.errors import SetsearchError
+from setsearch.origins import FTS5, TABLE
+from setsearch.where import Where
+
+MOST = 200  # hits of one page
+ROW_LINK = """
+const link = document.createElement("a");
+link.href = %s;
+link.textContent = "Rows like this";
+document.querySelector("h1").after(link);
+"""
+OURS = "setsearch_"
+_indexes: dict[str, setsearch.Index] = {}
+
+
+@hookimpl
+def prepare_connection(conn: sqlite3.Connection) -> None:
+    """Give each connection the SQL functions of sql.py."""
+    setsearch.register(conn)
+
+
+@hookimpl
+def prepare_jinja2_environment(env: Any) -> None:
+    """Let Datasette find our template."""
+    env.loader.loaders.append(FileSystemLoader(Path(__file__).parent / "templates"))
+
+
+@hookimpl
+def register_routes() -> list[tuple[str, Callable[..., Any]]]:
+    """The page and its JSON."""
+    return [(r"/-/setsearch/(?P<database>[^/]+)/(?P<table>[^/]+?)(?P<json>\.json)?$", rows_page)]
+
+
+@hookimpl
+def table_actions(datasette: Any, database: str, table: str) -> Callable[[], Any]:
+    """An entry in the menu of an indexed table."""
+
+    async def _actions() -> list[dict[str, str]]:
+        indexed = await _ask(datasette, database, lambda index: _mirror(index, table))
+        return [{"href": _path(datasette, database, table), "label": "Expand a set of rows"}] if indexed else []
+
+    return _actions
+
+
+@hookimpl(optionalhook=True)
+def row_actions(datasette: Any, database: str, table: str, row: Any) -> Callable[[], Any]:
+    """An entry in the menu of a row (1.0)."""
+
+    async def _actions() -> list[dict[str, str]]:
+        mirror = await _ask(datasette, database, lambda index: _mirror(index, table))
+        if not mirror or mirror["key"] not in row.keys():  # noqa: SIM118
+            return []
+        path = _path(datasette, database, table, row=[str(row[mirror["key"]])])
+        return [{"href": path, "label": "Rows like this"}]
+
+    return _actions
+
+
+@hookimpl
+def extra_body_script(datasette: Any, view_name: str, database: str, table: str, request: Any) -> Any:
+    """The same as a link on the page of a row (0.65, which has no menu there)."""
+    if view_name != "row" or hasattr(datasette, "allowed"):
+        return None
+
+    async def _script() -> str:
+        mirror = await _ask(datasette, database, lambda index: _mirror(index, table))
+        if not mirror or not mirror["primary"]:
+            return ""
+        path = _path(datasette, database, table, row=[tilde_decode(request.url_vars["pks"])])
+        return ROW_LINK % json.dumps(path).replace("<", "\\u003c")
+
+    return _script
+
+
+@hookimpl(optionalhook=True)
+def permission_allowed(action: str, resource: Any) -> bool | None:
+    """Nobody sees our own tables (0.65)."""
+    hidden = action == "view-table" and resource is not None and str(resource[1]).lower().startswith(OURS)
+    return False if hidden else None
+
+
+@hookimpl(optionalhook=True)
+def permission_resources_sql(action: str) -> Any:
+    """Nobody sees our own tables (1.0)."""
+    if action != "view-table":
+        return None
+    from datasette.permissions import PermissionSQL
+
+    return PermissionSQL(
+        "select database_name as parent, table_name as child, 0 as allow, 'tables of an index' as reason "
+        f"from catalog_tables where substr(lower(table_name), 1, {len(OURS)}) = '{OURS}'"
+    )
+
+
+async def rows_page(datasette: Any, request: Any) -> Any:
+    """The page, or its JSON."""
+    database, table = (tilde_decode(request.url_vars[name]) for name in ("database", "table"))
+    if database not in datasette.databases or not await _may_see(datasette, request.actor, database, table):
+        raise Forbidden(f"view-table {database} {table}")
+    found: dict[str, Any] = {"database": database, "table": table, "seeds": [], "hits": [], "error": None}
+    asked = _Asked(datasette, request, database, table)
+    try:
+        asked.may_filter = await _may_query(datasette, request.actor, database)
+        found |= await _ask(datasette, database, asked.answer, strict=True)
+    except SetsearchError as error:
+        found["error"] = str(error)
+    status = 400 if found["error"] else 200
+    if request.url_vars["json"]:
+        shown = {key: found[key] for key in ("database", "table", "seeds", "hits", "error")}
+        return Response.json({"ok": status == 200} | shown, status=status)
+    page = found | {
+        "path": _path(datasette, database, table),
+        "json_path": asked.link(asked.names, suffix=".json"),
+        "where": asked.where,
+        "may_filter": asked.may_filter,
+        "k": asked.k,
+        "most": MOST,
+    }
+    return Response.html(await datasette.render_template("setsearch_rows.html", page, request=request), status=status)
+
+
+class _Asked:
+    """What a request asks of a table."""
+
+    def __init__(self, datasette: Any, request: Any, database: str, table: str) -> None:
+        self.datasette, self.database, self.table = datasette, database, table
+        self.names = [name for name in dict.fromkeys(request.args.getlist("row")) if name.strip()]
+        self.where = request.args.get("_where") or None
+        self.given_k = request.args.get("k") or "20"
+        self.may_filter = False
+
+    @property
+    def k(self) -> int:
+        """How many hits, within what a page holds."""
+        return max(1, min(MOST, int(self.given_k))) if self.given_k.isdecimal() and len(self.given_k) < 9 else 20
+
+    def answer(self, index: setsearch.Index) -> dict[str, Any]:
+        """Seeds and hits; raises SetsearchError."""
+        mirror = _mirror(index, self.table)
+        if mirror is None:
+            raise SetsearchError(f"{self.table} is not indexed; `setsearch index DB --table {self.table}` does it")
+        if self.where and not self.may_filter:
+            raise SetsearchError("_where needs the permission to execute SQL")
+        if not self.names:
+            return {"seeds": [], "hits": []}
+        reading = index.items(mirror["items"])
+        self.names = [reading.find(name) for name in self.names]
+        among = Where(self.where) if self.where else None
+        hits = reading.expand(self.names, self.k, among=among, explain=True)
+        with reading.plain() as fields:
+            titles = dict(fields.describe([fields.resolve(name) for name in self.names]).values())
+        seeds = [
+            {"item": name, "title": titles.get(name), "href": self.row(mirror, name), "without": self.link(rest)}
+            for name, rest in ((name, [other for other in self.names if other != name]) for name in self.names)
+        ]
+        return {"seeds": seeds, "hits": [self._shown(mirror, hit) for hit in hits]}
+
+    def row(self, mirror: dict[str, Any], item: str) -> str:
+        """The address of a row: its page, or the table filtered by its key."""
+        urls = self.datasette.urls
+        if mirror["primary"]:
+            return str(urls.row(self.database, self.table, tilde_encode(item)))
+        return str(urls.table(self.database, self.table)) + "?" + urlencode({f"{mirror['key']}__exact": item})
+
+    def link(self, names: list[str], suffix: str = "") -> str:
+        """This page, with other examples."""
+        given = {"_where": self.where} if self.where else {}
+        return _path(self.datasette, self.database, self.table, suffix, row=names, k=str(self.k), **given)
+
+    def _shown(self, mirror: dict[str, Any], hit: setsearch.Hit) -> dict[str, Any]:
+        return {
+            "rank": hit.rank,
+            "item": hit.item,
+            "title": hit.title,
+            "score": hit.score,
+            "features": [{"feature": part.feature, "weight": part.weight} for part in hit.features],
+            "href": self.row(mirror, hit.item),
+            "with": self.link([*self.names, hit.item]),
+        }
+
+
+def _mirror(index: setsearch.Index, table: str) -> dict[str, Any] | None:
+    """How a table is indexed: the name of its items, and the column that is their key."""
+    return index.mirror_of(table, (TABLE, FTS5))
+
+
+async def _ask(datasette: Any, database: str, question: Callable[[setsearch.Index], Any], strict: bool = False) -> Any:
+    """An answer of the index in a database, off the event loop; None where there is no index, if not `strict`."""
+    source = datasette.get_database(database)
+    try:
+        if source.path is None:
+            return await source.execute_fn(lambda connection: question(setsearch.open(connection)))
+        index = _indexes.setdefault(str(source.path), setsearch.open(source.path))
+        return await asyncio.to_thread(question, index)
+    except SetsearchError:
+        if strict:
+            raise
+        return None
+
+
+async def _may_see(datasette: Any, actor: Any, database: str, table: str) -> bool:
+    if hasattr(datasette, "allowed"):
+        from datasette.resources import TableResource
+
+        return bool(
+            await datasette.allowed(
+                action="view-table", resource=TableResource(database=database, table=table), actor=actor
+            )
+        )
+    wanted = [("view-table", (database, table)), ("view-database", database), "view-instance"]
+    visible, _ = await datasette.check_visibility(actor, permissions=wanted)
+    return bool(visible)
+
+
+async def _may_query(datasette: Any, actor: Any, database: str) -> bool:
+    if hasattr(datasette, "allowed"):
+        from datasette.resources import DatabaseResource
+
+        resource = DatabaseResource(database=database)
+        return bool(await datasette.allowed(action="execute-sql", resource=resource, actor=actor))
+    return bool(await datasette.permission_allowed(actor, "execute-sql", resource=database, default=True))
+
+
+def _path(datasette: Any, database: str, table: str, suffix: str = "", **query: Any) -> str:
+    path = f"/-/setsearch/{tilde_encode(database)}/{tilde_encode(table)}{suffix}"
+    asked = urlencode(query, doseq=True)
+    return str(datasette.urls.path(path + ("?" + asked if asked else "")))

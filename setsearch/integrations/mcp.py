@@ -1,0 +1,87 @@
+"""An MCP server, for assistants: `setsearch mcp DB` speaks the Model Context Protocol on stdin and stdout.
+
+The tools only read. A mistake, such as an unknown example, comes back as an error with its way out.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+
+import setsearch
+from setsearch.errors import SetsearchError
+
+T = TypeVar("T")
+
+MOST = 1000  # hits of one answer
+INSTRUCTIONS = (
+    "An index of a collection, queried by examples: give a few items of a set (words, or documents by id or title) "
+    "and get the rest of the set, best first. Ask `describe` what can be expanded."
+)
+
+
+def make_server(place: str | Path) -> MCPServer[Any]:
+    """A server for the index in a database. Raises MissingDatabase, NoIndex."""
+    index = setsearch.open(place)
+    index.info()
+    server: MCPServer[Any] = MCPServer(
+        "setsearch", instructions=INSTRUCTIONS, version=setsearch.__version__, log_level="WARNING"
+    )
+
+    def _ask(question: Callable[[], T]) -> T:
+        try:
+            return question()
+        except (SetsearchError, TypeError) as error:
+            raise ToolError(str(error)) from error
+
+    @server.tool()
+    def describe() -> dict[str, Any]:
+        """What the index holds: names and numbers of the items that can be expanded, and the saved sets."""
+        return {"readings": index.info()["readings"], "sets": index.sets()}
+
+    @server.tool()
+    def expand(
+        seeds: list[str],
+        items: str | None = None,
+        k: int = 10,
+        exclude: list[str] | None = None,
+        model: str | None = None,
+        only_what_belongs: bool = False,
+    ) -> list[dict[str, Any]]:
+        """The items that belong with the seeds, best first, with scores.
+
+        `items` says what is ranked ("terms", "documents", ...); `exclude` are examples of what is not meant;
+        `only_what_belongs` ends the answer where the set ends.
+        """
+        cut = "keep" if only_what_belongs else None
+        wanted: Any = {"exclude": exclude or (), "model": model, "cut": cut}
+        return _ask(lambda: _rows(index.items(items).expand(seeds, min(k, MOST), **wanted)))
+
+    @server.tool()
+    def search_by_example(text: str, k: int = 10) -> list[dict[str, Any]]:
+        """The documents that go with a text that the index does not hold."""
+        return _ask(lambda: _rows(index.items("documents").expand([], min(k, MOST), like=[text])))
+
+    @server.tool()
+    def explain(item: str, seeds: list[str], items: str | None = None, model: str | None = None) -> dict[str, Any]:
+        """Why an item has its score: constant, base and features sum to it."""
+
+        def _explained() -> dict[str, Any]:
+            found = index.items(items).explain(seeds, item, model=model)
+            features = [{"feature": part.feature, "weight": part.weight} for part in found.features]
+            return {**found._asdict(), "features": features}
+
+        return _ask(_explained)
+
+    @server.tool()
+    def features(seeds: list[str], items: str | None = None, k: int = 10) -> list[dict[str, Any]]:
+        """The features that define a set, the weightiest first."""
+        return _ask(lambda: [part._asdict() for part in index.items(items).features(seeds, min(k, MOST))])
+
+    return server
+
+
+def _rows(hits: list[setsearch.Hit]) -> list[dict[str, Any]]:
+    return [{"rank": hit.rank, "item": hit.item, "title": hit.title, "score": hit.score} for hit in hits]

@@ -1,0 +1,212 @@
+"""A page of rows like these in a real Datasette, asked in the process, over HTTP, and in real Chromium."""
+
+import asyncio
+import json
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+import setsearch
+from setsearch import Columns
+
+pytest.importorskip("datasette", reason="needs Datasette: pip install setsearch[datasette]")
+
+from datasette.app import Datasette
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+ROWS = [
+    (1, "Lions", "lion tiger cat savanna", 2001),
+    (2, "Tigers", "tiger lion jungle cat", 2003),
+    (3, "Wheat <b>&amp;", "wheat barley field", 1999),
+    (4, "Leopards", "leopard cat savanna", 2005),
+    (5, "Barley", "barley oats field", 2006),
+]
+
+
+def make(path):
+    connection = sqlite3.connect(path)
+    connection.execute('create table "big cats/etc" (id integer primary key, title text, body text, year int)')
+    connection.executemany('insert into "big cats/etc" values (?, ?, ?, ?)', ROWS)
+    connection.execute("create table other (id integer primary key)")
+    connection.execute("create table secret (id integer primary key)")
+    setsearch.open(connection).add_table("big cats/etc", Columns(text=("title", "body"), title="title"))
+    connection.commit()
+    connection.close()
+    return path
+
+
+@pytest.fixture
+def database(tmp_path):
+    return make(tmp_path / "app.db")
+
+
+TABLE = "/-/setsearch/app/big+cats~2Fetc"
+
+
+def get(database, *paths, config=None, actor=None):
+    """The answers of a Datasette in this process."""
+
+    async def run():
+        options = {"metadata" if hasattr(Datasette, "permission_allowed") else "config": config or {}}
+        served = Datasette([str(database)], **options)
+        await served.invoke_startup()
+        cookies = {"ds_actor": served.sign({"a": actor}, "actor")} if actor else {}
+        return [await served.client.get(path, cookies=cookies) for path in paths]
+
+    return asyncio.run(run())
+
+
+def test_json_is_what_the_index_answers(database):
+    with setsearch.open(database) as index:
+        expected = index.items("documents").expand(["1"], 3, explain=True)
+    answer, by_title, filtered = get(
+        database,
+        f"{TABLE}.json?row=1&k=3",
+        f"{TABLE}.json?row=Lions&k=3",
+        f"{TABLE}.json?row=1&_where=year+>+2003",
+    )
+    found = answer.json()
+    assert answer.status_code == 200
+    assert found["ok"] is True
+    shown = [(hit["item"], hit["title"], hit["score"]) for hit in found["hits"]]
+    assert shown == [(hit.item, hit.title, hit.score) for hit in expected]
+    assert [hit["features"] for hit in found["hits"]] == [
+        [{"feature": part.feature, "weight": part.weight} for part in hit.features] for hit in expected
+    ]
+    assert by_title.json()["hits"][0]["item"] == found["hits"][0]["item"]
+    assert {hit["item"] for hit in filtered.json()["hits"]} == {"4", "5"}
+    (row,) = get(database, found["hits"][0]["href"])
+    assert row.status_code == 200
+    assert found["hits"][0]["title"] in row.text
+
+
+def test_mistakes_are_lines_not_traces(database):
+    answers = get(
+        database,
+        f"{TABLE}.json?row=nobody",
+        f"{TABLE}?row=nobody",
+        f"{TABLE}.json?row=1&_where=year+>",
+        f"{TABLE}.json?row=1&_where=1)+union+select+1+from+secret+where+(1",
+        "/-/setsearch/app/other.json?row=1",
+        f"{TABLE}.json?row=1&k=99999999999999",
+        f"{TABLE}.json?row=1&k=-3",
+        f"{TABLE}.json",
+    )
+    assert [answer.status_code for answer in answers] == [400, 400, 400, 400, 400, 200, 200, 200]
+    assert "no 'nobody' among the 5 documents" in answers[0].json()["error"]
+    assert "no &#39;nobody&#39; among" in answers[1].text
+    assert "'year >'" in answers[2].json()["error"]
+    assert "syntax error" in answers[3].json()["error"]
+    assert "other is not indexed" in answers[4].json()["error"]
+    assert answers[7].json() == {
+        "ok": True, "database": "app", "table": "big cats/etc", "seeds": [], "hits": [], "error": None
+    }  # fmt: skip
+
+
+def test_the_page_escapes_what_rows_hold(database):
+    (page,) = get(database, f"{TABLE}?row=5&row=1")
+    assert page.status_code == 200
+    assert "Wheat &lt;b&gt;&amp;amp;" in page.text
+    assert "Wheat <b>" not in page.text
+
+
+def test_permissions_are_respected(database):
+    closed = {"databases": {"app": {"tables": {"big cats/etc": {"allow": {"id": "root"}}}}}}
+    paths = (f"{TABLE}.json?row=1", TABLE, "/app/setsearch_name", "/app/setsearch_name.json", "/app/other")
+    assert [answer.status_code for answer in get(database, *paths, config=closed)] == [403, 403, 403, 403, 200]
+    assert [a.status_code for a in get(database, *paths, config=closed, actor={"id": "root"})][:2] == [200, 200]
+    assert [a.status_code for a in get(database, "/-/setsearch/none/x", "/-/setsearch/app/none")] == [403, 400]
+    no_sql = {"databases": {"app": {"allow_sql": False}}}
+    filtered, plain = get(database, f"{TABLE}.json?row=1&_where=1", f"{TABLE}.json?row=1", config=no_sql)
+    assert (filtered.status_code, plain.status_code) == (400, 200)
+    assert "permission to execute SQL" in filtered.json()["error"]
+    tables = get(database, "/app")[0].text
+    assert "/app/setsearch_name" not in tables
+
+
+def test_menus_lead_to_the_page(database):
+    table, other, row = get(database, "/app/big+cats~2Fetc", "/app/other", "/app/big+cats~2Fetc/1")
+    assert "Expand a set of rows" in table.text
+    assert "Expand a set of rows" not in other.text
+    assert "Rows like this" in row.text
+    assert "/-/setsearch/app/big+cats~2Fetc?row=1" in row.text
+
+
+def test_sql_functions_are_there(database):
+    address = "/app/-/query.json" if not hasattr(Datasette, "permission_allowed") else "/app.json"
+    (answer,) = get(database, f"{address}?_shape=array&sql=select+setsearch_expand('1',2)+as+hits")
+    assert [hit["rank"] for hit in json.loads(answer.json()[0]["hits"])] == [1, 2]
+
+
+def test_a_database_in_memory_and_one_without_an_index():
+    async def run():
+        served = Datasette([], memory=True)
+        await served.invoke_startup()
+        database = served.add_memory_database("scratch")
+        await database.execute_write("create table t (id integer primary key, text text)")
+        before = await served.client.get("/-/setsearch/scratch/t.json?row=1")
+        await database.execute_write("insert into t (text) values ('lion tiger'), ('lion cat'), ('wheat')")
+        await database.execute_write_fn(lambda c: setsearch.open(c).add_table("t", Columns()))
+        return before, await served.client.get("/-/setsearch/scratch/t.json?row=1")
+
+    before, after = asyncio.run(run())
+    assert before.status_code == 400
+    assert "no setsearch index" in before.json()["error"]
+    assert after.json()["hits"][0]["item"] == "2"
+
+
+@pytest.fixture
+def server(database):
+    """A Datasette process; its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "datasette", str(database), "--port", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}"
+    for _ in range(300):
+        try:
+            urllib.request.urlopen(address).close()
+            break
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.1)
+    yield address
+    process.terminate()
+    process.wait()
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
+def test_a_set_grows_in_chromium(server):
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install setsearch[dev]")
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        page = browser.new_page()
+        errors = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(f"{server}/app/big+cats~2Fetc")
+        page.click("summary:has-text('Table actions'), .page-action-menu summary")
+        page.click("text=Expand a set of rows")
+        page.fill("label:has-text('Add a row') input", "Lions")
+        page.click("input[value=Expand]")
+        hits = page.locator("table.setsearch-hits tbody tr")
+        assert hits.first.inner_text().split("\t")[1] == "Tigers"
+        page.click("[aria-label='Add 2 to the examples']")
+        assert page.locator("ul.setsearch-seeds li").all_inner_texts() == ["Lions ✕", "Tigers ✕"]
+        assert hits.first.inner_text().split("\t")[1] == "Leopards"
+        page.click("[aria-label='Take 1 out of the examples']")
+        assert page.locator("ul.setsearch-seeds li").all_inner_texts() == ["Tigers ✕"]
+        page.click("table.setsearch-hits tbody tr:first-child td:nth-child(2) a")
+        assert "Lions" in page.inner_text("table.rows-and-columns")
+        page.go_back()
+        page.click("text=json")
+        assert json.loads(page.inner_text("body"))["ok"] is True
+        assert errors == []
+        browser.close()

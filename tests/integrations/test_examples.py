@@ -1,0 +1,46 @@
+"""The example applications run, and show what they promise."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+SHOWN = {
+    "numbers_game.py": (),
+    "sqlite_application.py": ("Changes(written=1, deleted=0)", "paso doble", "in SQL"),
+    "reranked_hits.py": ("by examples: ", "viola"),
+    "whoosh_application.py": ("Changes(written=", "like:(violin cello) wind: ", "~{waltz, tango}: "),
+    "datasette_application.py": ("now run: datasette",),
+}
+
+
+def run(name, *arguments, **options):
+    command = [sys.executable, str(EXAMPLES / name), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_example_is_run():
+    assert set(SHOWN) == {path.name for path in EXAMPLES.glob("*.py")}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_an_example_runs(tmp_path, name):
+    if name.startswith("whoosh"):
+        pytest.importorskip("whoosh", reason="needs Whoosh: pip install setsearch[whoosh]")
+    arguments = {"datasette_application.py": [tmp_path], "numbers_game.py": ["16", "8", "2"]}.get(name, [])
+    out = run(name, *arguments, cwd=tmp_path)
+    for shown in SHOWN[name]:
+        assert shown in out
+
+
+def test_the_datasette_example_is_served(tmp_path):
+    pytest.importorskip("datasette", reason="needs Datasette: pip install setsearch[datasette]")
+    run("datasette_application.py", tmp_path)
+    address = "/-/setsearch/entries/entries?row=waltz&row=tango"
+    command = [sys.executable, "-m", "datasette", str(tmp_path / "entries.db"), "--get", address]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "fox-trot" in done.stdout or "foxtrot" in done.stdout or "quickstep" in done.stdout

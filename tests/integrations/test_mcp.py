@@ -1,0 +1,78 @@
+"""A real client of the Model Context Protocol asks a server process."""
+
+import asyncio
+import json
+import sys
+
+import pytest
+
+import setsearch
+
+pytest.importorskip("mcp", reason="needs the MCP library: pip install setsearch[mcp]")
+
+from mcp import StdioServerParameters
+from mcp.client.session import ClientSession
+from mcp.client.stdio import stdio_client
+
+
+@pytest.fixture
+def database(tmp_path):
+    with setsearch.open(tmp_path / "x.db", create=True) as index:
+        index.add([("d1", "lion tiger cat"), ("d2", "lion cat"), ("d3", "wheat field"), ("d4", "cat tiger")])
+        cats = index.set("cats", "documents")
+        cats.accept("d1")
+        cats.save()
+    return tmp_path / "x.db"
+
+
+def ask(database, *calls):
+    """The results of calls, (tool, arguments), as JSON; errors as texts."""
+
+    async def run():
+        server = StdioServerParameters(command=sys.executable, args=["-m", "setsearch", "mcp", str(database)])
+        async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+            await session.initialize()
+            tools = (await session.list_tools()).tools
+            return tools, [await session.call_tool(name, arguments) for name, arguments in calls]
+
+    tools, results = asyncio.run(asyncio.wait_for(run(), 60))
+    return tools, [
+        r.content[0].text if r.is_error else r.structured_content.get("result", r.structured_content) for r in results
+    ]
+
+
+def test_an_assistant_can_expand_explain_and_search(database):
+    with setsearch.open(database) as index:
+        documents = index.items("documents")
+        expected = [
+            {"rank": h.rank, "item": h.item, "title": h.title, "score": h.score} for h in documents.expand(["d1"])
+        ]
+        explained = documents.explain(["d1"], "d2")
+        by_example = [hit.item for hit in documents.expand([], like=["the wheat"])]
+    tools, answers = ask(
+        database,
+        ("describe", {}),
+        ("expand", {"seeds": ["d1"], "items": "documents"}),
+        ("search_by_example", {"text": "the wheat"}),
+        ("explain", {"item": "d2", "seeds": ["d1"], "items": "documents"}),
+        ("features", {"seeds": ["d3"], "items": "documents", "k": 2}),
+        ("expand", {"seeds": ["nobody"], "items": "documents"}),
+        ("expand", {"seeds": ["d1"], "items": "planets"}),
+        ("expand", {"seeds": ["d1"], "k": 0}),
+    )
+    assert {tool.name for tool in tools} == {"describe", "expand", "search_by_example", "explain", "features"}
+    assert all(tool.description for tool in tools)
+    assert answers[0]["sets"] == {"cats": "documents"}
+    assert answers[1] == expected
+    assert [row["item"] for row in answers[2]] == by_example
+    assert answers[3]["score"] == explained.score
+    assert answers[3]["features"] == [{"feature": part.feature, "weight": part.weight} for part in explained.features]
+    assert len(answers[4]) == 2
+    assert "no 'nobody' among the 4 documents" in answers[5]
+    assert "no 'planets'" in answers[6]
+    assert "k must be a whole number" in answers[7]
+    assert json.dumps(answers)
+
+
+def test_a_missing_database_is_one_line(run, failed):
+    failed(run("mcp", "none.db"), 1, "none.db is not a file")
