@@ -172,7 +172,7 @@ def test_a_mirror_is_changed_at_its_table_only():
     connection = host()
     index = setsearch.open(connection)
     index.add([("x", "a text of its own")])
-    with pytest.raises(UsageError, match="holds 1 documents, other items; --replace"):
+    with pytest.raises(UsageError, match="holds 1 documents, other items, not those of articles; --replace"):
         index.add_table("articles", TEXTS)
     index.add_table("articles", TEXTS, replace=True)
     for change in (lambda: index.add([("y", "z")]), lambda: index.update([("1", "z")]), lambda: index.delete(["1"])):
@@ -337,6 +337,7 @@ def test_candidates_that_the_index_does_not_hold():
         documents.rank(["b"], ["a"], missing="drop")
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a host may show them
 def test_sql_functions_answer_as_the_index_does(caplog):
     connection = host()
     setsearch.register(connection)

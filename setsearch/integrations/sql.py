@@ -82,7 +82,7 @@ class _Functions:
             except (SetsearchError, TypeError) as error:
                 self._error = str(error).replace("_Functions.", "setsearch_")
                 _log.error("setsearch_%s: %s", function.__name__, self._error)
-                raise
+                raise error.with_traceback(None) from None
 
         return _call
 
