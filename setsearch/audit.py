@@ -1,20 +1,74 @@
-"""Whether a stored relation agrees with itself: every statistic from the lists, both directions from each other."""
+"""Whether an index agrees with itself: every statistic from the lists, both directions from each other, names, sums."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain
 
 import numpy as np
 
-from setsearch.errors import CorruptIndex
+from setsearch.errors import CorruptIndex, SetsearchError
+from setsearch.guards import SEALED, TABLES, is_broken
 from setsearch.lists import Lists
+from setsearch.mirrors import audit_mirror
 from setsearch.names import Kind
+from setsearch.numbers import audit_numbers
 from setsearch.postings import Ints
-from setsearch.relation import Relation
+from setsearch.relation import Relation, load_derived, load_relations
+from setsearch.text import Analyzer
 from setsearch.texts import read_texts
 
 
-def audit(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
-    """One line for each thing that is wrong."""
+def audit(cursor: sqlite3.Cursor) -> list[str]:
+    """One line for each thing that is wrong with an index; nothing in a sound one."""
+    return [
+        *_told(lambda: _audit_tables(cursor)),
+        *_told(lambda: chain.from_iterable(_audit_any(cursor, relation) for relation in load_relations(cursor))),
+    ]
+
+
+def _told(lines: Callable[[], Iterable[str]]) -> Iterator[str]:
+    """Lines; what stops them from coming is one, too."""
+    try:
+        yield from lines()
+    except (SetsearchError, sqlite3.DatabaseError) as error:
+        yield str(error)
+
+
+def _audit_tables(cursor: sqlite3.Cursor) -> Iterator[str]:
+    """What SQLite itself finds: names also stand in indexes, which then do not agree; and the seal."""
+    for table in sorted(TABLES):
+        for (line,) in cursor.execute(f"pragma integrity_check({table})").fetchall():
+            if line != "ok":
+                yield f"{table}: {line}"
+    if is_broken(cursor):
+        yield f"setsearch_{', setsearch_'.join(SEALED)} are not as setsearch wrote them"
+
+
+def _audit_any(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
+    """What is wrong with a relation, and with what was derived from its present content."""
+    yield from _told(lambda: audit_mirror(cursor, relation))
+    if relation.columns is not None:
+        yield from _told(lambda: audit_numbers(cursor, relation))
+        return
+    yield from _told(lambda: audit_relation(cursor, relation))
+    yield from _told(lambda: _audit_meaning(cursor, relation))
+    if relation.contexts_stamp == relation.stamp:
+        for derived in load_derived(cursor, relation).values():
+            yield from _told(partial(audit_relation, cursor, derived))
+            yield from _told(partial(_audit_meaning, cursor, derived))
+
+
+def _audit_meaning(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
+    """Whether the analyzer is known, and contexts can be named."""
+    if relation.analyzer is not None:
+        Analyzer.of(relation.analyzer)
+    relation.features.describe(cursor, [0] if relation.features.size else [])
+    yield from ()
+
+
+def audit_relation(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
+    """One line for each thing that is wrong with the lists, names and texts of a relation."""
     label = f"{relation.items.name} x {relation.features.name}"
     for kind in (relation.items, relation.features):
         for line in _audit_kind(cursor, kind):
@@ -30,8 +84,10 @@ def audit(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
     for _, lines in turned:
         yield from (f"{label}: {line}" for line in lines)
     try:
-        for _ in read_texts(cursor, relation) if relation.contexts != "off" else ():
-            pass
+        read = sum(1 for _ in read_texts(cursor, relation)) if relation.contexts != "off" else 0
+        (stored,) = cursor.execute("select count(*) from setsearch_text where relation = ?", (relation.id,)).fetchone()
+        if read != stored:
+            yield f"{label}: {stored} texts are stored, {read} belong to {relation.items.name}"
     except CorruptIndex as error:
         yield f"{label}: {error}"
     (by_feature, _), (by_item, _) = turned

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from setsearch.errors import MEND, CorruptIndex
 from setsearch.names import Kind
 from setsearch.postings import Ints
+from setsearch.sums import without_sum
 
 CONTEXT_KINDS = {f"contexts {name}": name for name in ("win2", "skip", "lists")}
 _KEYS, _WORDS = "keys", "words"
@@ -45,11 +47,15 @@ class ContextKind(Kind):
                     "select name, value from setsearch_derived where relation = ? and reading = ''", (self.relation,)
                 )
             )
-            words = {int(number): word for number, word in json.loads(stored[_WORDS]).items()}
-            self._loaded = np.frombuffer(stored[_KEYS], "<i8"), words
-        keys, words = self._loaded
+            values = {name: without_sum(value) for name, value in stored.items()}
+            keys, words = values.get(_KEYS), values.get(_WORDS)
+            if keys is None or words is None or len(keys) != 8 * self.size:
+                raise CorruptIndex(f"the names of {self.name} are damaged; {MEND}")
+            named = {int(number): word for number, word in json.loads(words).items()}
+            self._loaded = np.frombuffer(keys, "<i8"), named
+        numbers, names = self._loaded
         own = CONTEXT_KINDS[self.name]
-        return {id: (describe(own, int(keys[id]), lambda number: words.get(number, "?")), None) for id in ids}
+        return {id: (describe(own, int(numbers[id]), lambda number: names.get(number, "?")), None) for id in ids}
 
 
 def context_values(keys: Ints, words: dict[int, str]) -> dict[str, bytes]:

@@ -23,15 +23,13 @@ from setsearch.errors import (
     SetsearchError,
     UsageError,
 )
+from setsearch.guards import is_broken, require_shape, seal
 
 LEGACY = -1  # sqlite3.LEGACY_TRANSACTION_CONTROL, which Python 3.11 does not name
 LONGEST_TIMEOUT = 1e6
 CACHE_KIB = 32_768  # pages that SQLite may hold for each of our own connections
-SCHEMA = {
-    "m001_relations",
-    "m002_contexts",
-    "m003_origins",
-}  # the names of all migrations, so that a query need not import them
+# What the migrations make, so that a query need not import them; tests/test_house.py holds them to it.
+SCHEMA = {"m001_relations", "m002_contexts", "m003_origins"}
 
 
 class _Own(sqlite3.Connection):
@@ -99,7 +97,11 @@ class Database:
         try:
             with self._transaction("begin immediate", "setsearch_write") as cursor:
                 self._migrate(cursor)
+                require_shape(cursor, str(self))
+                sound = not is_broken(cursor)  # what is broken stays to be found
                 yield cursor
+                if sound and self._applied(cursor):  # unless everything was dropped
+                    seal(cursor)
         except BaseException:
             if made:
                 self._remove_file()
@@ -164,6 +166,8 @@ class Database:
                 str(self.path), timeout=self.timeout, isolation_level=None, check_same_thread=False, factory=_Own
             )
             connection.execute(f"pragma cache_size = -{CACHE_KIB}")
+            connection.execute("pragma trusted_schema = off")  # a file from a stranger runs no functions
+            connection.execute("pragma cell_size_check = on")
             connection.inode = self._inode()
         except sqlite3.Error as error:
             if connection is not None:
@@ -253,6 +257,7 @@ class Database:
         if not applied:
             raise NoIndex(f"{self} holds no setsearch index; `setsearch index {self} SOURCE` makes one")
         if applied == SCHEMA:
+            require_shape(cursor, str(self))
             self._checked = version
         return applied == SCHEMA
 

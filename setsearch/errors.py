@@ -16,6 +16,8 @@
 Messages are one line: the value at fault first, then the way out.
 """
 
+MEND = "`setsearch check DB --repair` may mend it"  # the way out of a CorruptIndex
+
 
 class SetsearchError(Exception):
     """Base of all errors that setsearch raises on purpose."""

@@ -265,14 +265,22 @@ class Index:
         return {}
 
     def check(self) -> list[str]:
-        """What is wrong with the stored lists and statistics, one line each; nothing in a sound index."""
+        """What is wrong with the index, one line each; nothing in a sound one.
+
+        Every statistic is computed again from the lists, each direction of the lists is compared with the other, and
+        checksums and SQLite's own indexes vouch for the rest.
+        """
         from setsearch.audit import audit
 
         with self._database.read() as cursor:
-            given = load_relations(cursor)
-            fresh = [relation for relation in given if relation.contexts_stamp == relation.stamp]
-            derived = [made for relation in fresh for made in load_derived(cursor, relation).values()]
-            return [line for relation in given + derived for line in audit(cursor, relation)]
+            return audit(cursor)
+
+    def repair(self) -> list[str]:
+        """Mend what can be mended, in one transaction; one line for each thing done. `check` tells what is left."""
+        from setsearch.repair import repair
+
+        with self._database.write() as cursor:
+            return list(repair(cursor, self._intake))
 
     def _write(self, items: Iterable[Writable], names: Names | None, replace: bool, empty: bool = False) -> int:
         from setsearch.writer import Writer

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.errors import CorruptIndex
+from setsearch.errors import MEND, CorruptIndex
 from setsearch.postings import Ints, decode_counts, decode_ids, encode_counts, encode_ids, run_starts
 
 FULL = 256  # ids in a block, from which on new ids at the end start the next block
@@ -23,7 +23,8 @@ SWEEP = 1_000_000  # ids that one step of a sweep decodes
 LARGEST = 65_536  # ids in a block at the most when it is written
 MANY = 400  # parameters in one statement
 
-Row = tuple[int, int, int, bytes, bytes | None]  # list, first, length, gaps, counts
+Row = tuple[int, int, int, int, int, bytes, bytes | None]  # list, first, last, length, total, gaps, counts
+_COLUMNS = "first, last, length, total, gaps"
 
 
 class Entries(NamedTuple):
@@ -57,11 +58,11 @@ class Lists:
         for start in range(0, len(lists), MANY):
             part = lists[start : start + MANY]
             rows += cursor.execute(
-                f"select list, first, length, gaps, {column} from setsearch_{self.table} "
+                f"select list, {_COLUMNS}, {column} from setsearch_{self.table} "
                 f"where relation = ? and list in ({','.join('?' * len(part))}) order by list, first",
                 (self.relation, *part),
             )
-        return self._decode(rows)
+        return self._decode(rows, counts)
 
     def sweep(self, cursor: sqlite3.Cursor, counts: bool = True) -> Iterator[Entries]:
         """All entries, some lists at a time; a long list may continue in the next step."""
@@ -69,20 +70,19 @@ class Lists:
         cursor = cursor.connection.cursor()  # the caller's cursor stays free for its own statements
         cursor.row_factory = None
         cursor.execute(
-            f"select list, first, length, gaps, {column} from setsearch_{self.table} "
-            "where relation = ? order by list, first",
+            f"select list, {_COLUMNS}, {column} from setsearch_{self.table} where relation = ? order by list, first",
             (self.relation,),
         )
         rows: list[Row] = []
         size = 0
         for row in cursor:
             rows.append(row)
-            size += row[2]
+            size += row[3]
             if size >= SWEEP:
-                yield self._decode(rows)
+                yield self._decode(rows, counts)
                 rows, size = [], 0
         if rows:
-            yield self._decode(rows)
+            yield self._decode(rows, counts)
 
     def frequencies(self, cursor: sqlite3.Cursor, peak: int) -> tuple[Ints, Ints]:
         """Length (document frequency) and sum of counts of every list: two `(peak,)` arrays, 0 where there is none."""
@@ -93,8 +93,8 @@ class Lists:
         found = np.fromiter(rows, np.dtype((np.int64, 3)))
         out = np.zeros((2, peak), np.int64)
         if len(found):
-            if found[:, 0].max() >= peak or found[:, 0].min() < 0:
-                raise CorruptIndex(f"setsearch_{self.table} holds a list of an unknown id; index the collection again")
+            if found[:, 0].max() >= peak or found.min() < 0:
+                raise CorruptIndex(f"setsearch_{self.table} holds a list of an unknown id; {MEND}")
             out[:, found[:, 0]] = found[:, 1:].T
         return out[0], out[1]
 
@@ -153,7 +153,8 @@ class Lists:
             part = blocks[start : start + MANY]
             rows += cursor.execute(
                 f"with wanted (list, first) as (values {','.join(['(?,?)'] * len(part))}) "
-                f"select b.list, b.first, length, gaps, counts from wanted cross join setsearch_{self.table} b "
+                f"select b.list, b.first, last, length, total, gaps, counts from wanted "
+                f"cross join setsearch_{self.table} b "
                 f"on relation = {self.relation} and b.list = wanted.list and b.first = wanted.first",
                 list(chain.from_iterable(part)),
             )
@@ -188,18 +189,20 @@ class Lists:
             zip(*columns, strict=True),
         )
 
-    def _decode(self, rows: Sequence[Row]) -> Entries:
+    def _decode(self, rows: Sequence[Row], counted: bool = True) -> Entries:
         if not rows:
             nothing = np.zeros(0, np.int64)
             return Entries(nothing, nothing, nothing)
-        lists, first, lengths, gaps, counts = zip(*rows, strict=True)
-        length = np.array(lengths, np.int64)
-        if length.min() < 1:
-            raise CorruptIndex(f"setsearch_{self.table} holds an empty block; index the collection again")
-        ids = decode_ids(np.array(first, np.int64), length, gaps)
-        if ids.min() < 0 or ids.max() >= self.peak:  # kernels do not check what they are given
-            raise CorruptIndex(f"setsearch_{self.table} holds an unknown id; index the collection again")
-        return Entries(np.repeat(np.array(lists, np.int64), length), ids, decode_counts(length, counts))
+        lists, firsts, lasts, lengths, totals, gaps, stored = zip(*rows, strict=True)
+        first, length = np.array(firsts, np.int64), np.array(lengths, np.int64)
+        ids, counts = decode_ids(first, length, gaps), decode_counts(length, stored)
+        ends = np.cumsum(length)
+        sound = first.min() >= 0 and max(lasts) < self.peak and np.array_equal(ids[ends - 1], lasts)
+        if counted and sound:
+            sound = np.array_equal(np.add.reduceat(counts, ends - length), totals)
+        if not sound:  # kernels do not check the ids that they are given; gaps are not negative
+            raise CorruptIndex(f"setsearch_{self.table} holds a damaged block; {MEND}")
+        return Entries(np.repeat(np.array(lists, np.int64), length), ids, counts)
 
 
 def _blocks_of(cells: Entries, heads: Ints) -> Ints:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from setsearch.errors import InvalidParameter, SourceError, UsageError
+from setsearch.errors import CorruptIndex, InvalidParameter, SourceError, UsageError
 from setsearch.fts5 import declaration, read_terms, tokenizer_of
 from setsearch.intake import Intake
 from setsearch.names import quoted
@@ -115,6 +115,34 @@ def is_behind(cursor: sqlite3.Cursor, relation: Relation) -> bool:
     return not origin.tracked or bool(pending(cursor, relation)) or _some_vanished(cursor, relation, origin)
 
 
+def audit_mirror(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
+    """One line for each thing that is wrong with what tells of changes in a table."""
+    origin = load_origin(cursor, relation)
+    if origin is None or not origin.tracked:
+        return
+    (odd,) = cursor.execute("select count(*) from setsearch_change where key is not again").fetchone()
+    if odd:
+        yield f"{odd} notes of changed rows of {origin.place} are damaged"
+    for event, wanted in _triggers(cursor, relation, origin).items():
+        row = cursor.execute("select sql from sqlite_master where name = ?", (trigger(relation, event),)).fetchone()
+        if row is None or row[0].lower() != wanted.lower():
+            yield f"the trigger {trigger(relation, event)} on {origin.place} is not as setsearch made it"
+
+
+def reread(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> bool:
+    """Read a table again, all of it, and make its triggers anew; False for what is no mirror of a table."""
+    origin = load_origin(cursor, relation)
+    if origin is None or origin.kind == WHOOSH or not columns_of(cursor, origin.place):
+        return False
+    relation.clear(cursor)
+    forget(cursor, relation)
+    _read_all(cursor, intake, relation, origin)
+    save_origin(cursor, relation, origin)
+    if origin.tracked:
+        _track(cursor, relation, origin)
+    return True
+
+
 def find_table(cursor: sqlite3.Cursor, table: str, columns: Columns, track: bool) -> Origin:
     """A table as the origin of a relation; raises SourceError where there is none, InvalidParameter."""
     have = columns_of(cursor, table)
@@ -138,7 +166,10 @@ def find_table(cursor: sqlite3.Cursor, table: str, columns: Columns, track: bool
 
 
 def _columns(origin: Origin) -> Columns:
-    return Columns(**origin.columns)
+    try:
+        return Columns(**origin.columns)
+    except TypeError as error:
+        raise CorruptIndex(f"which columns of {origin.place} were indexed is not known; index it again") from error
 
 
 def _read(cursor: sqlite3.Cursor, origin: Origin, condition: str = "") -> Iterator[Given]:
@@ -211,21 +242,26 @@ def _delete_vanished(cursor: sqlite3.Cursor, relation: Relation, origin: Origin)
 
 
 def _track(cursor: sqlite3.Cursor, relation: Relation, origin: Origin) -> None:
-    """Triggers that note the keys of changed rows, each once until the next refresh."""
-    have = columns_of(cursor, origin.place)
-    if origin.key == "rowid" and not has_rowid(cursor, origin.place, have):
+    """Make the triggers that note the keys of changed rows."""
+    if origin.key == "rowid" and not has_rowid(cursor, origin.place, columns_of(cursor, origin.place)):
         raise InvalidParameter(f"the rows of {origin.place} have no rowid; name them with --id")
-    c = _columns(origin)
+    for statement in _triggers(cursor, relation, origin).values():
+        cursor.execute(statement)
+
+
+def _triggers(cursor: sqlite3.Cursor, relation: Relation, origin: Origin) -> dict[str, str]:
+    """The triggers by their events; each notes a key once until the next refresh."""
+    have, c = columns_of(cursor, origin.place), _columns(origin)
     used = {c.id, *c.texts, c.title or "title", c.items, c.features, c.count, c.group_by}
     read = [quoted(name) for name in have if name in used]
-    key = quoted(origin.key)
+    key, made = quoted(origin.key), {}
     for event, touched in EVENTS.items():
         of = f" of {', '.join(read)}" if event == "update" and origin.key in have else ""
         notes = " ".join(
-            f"insert into setsearch_change (relation, key) select {relation.id}, {row}.{key} where not exists "
-            f"(select 1 from setsearch_change where relation = {relation.id} and key is {row}.{key});"
+            f"insert into setsearch_change (relation, key, again) select {relation.id}, {row}.{key}, {row}.{key} "
+            f"where not exists (select 1 from setsearch_change where relation = {relation.id} and key is {row}.{key});"
             for row in touched
         )
-        cursor.execute(
-            f"create trigger {trigger(relation, event)} after {event}{of} on {quoted(origin.place)} begin {notes} end"
-        )
+        name, table = trigger(relation, event), quoted(origin.place)
+        made[event] = f"create trigger {name} after {event}{of} on {table} begin {notes} end"
+    return made

@@ -9,7 +9,15 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from setsearch.errors import DuplicateItem, InvalidItem, InvalidParameter, NoSeeds, NothingToRank, UsageError
+from setsearch.errors import (
+    CorruptIndex,
+    DuplicateItem,
+    InvalidItem,
+    InvalidParameter,
+    NoSeeds,
+    NothingToRank,
+    UsageError,
+)
 from setsearch.fields import resolve_item
 from setsearch.hits import Contribution, Explanation, Hit
 from setsearch.kernels import Floats
@@ -17,6 +25,7 @@ from setsearch.models.gaussian import Gaussian
 from setsearch.names import storable
 from setsearch.postings import Ints
 from setsearch.relation import Relation
+from setsearch.sums import with_sum, without_sum
 from setsearch.wanted import several, whole
 
 LARGEST = 1e100  # whose squares and sums are numbers too
@@ -138,22 +147,21 @@ class NumericReading:
                 "select item, numbers from setsearch_numbers where relation = ? order by item", (relation.id,)
             ).fetchall()
             width = len(columns_of(relation))
-            x = np.frombuffer(b"".join(numbers for _, numbers in rows), "<f8").reshape(len(rows), width)
+            x = np.frombuffer(b"".join(_sound(numbers, width) for _, numbers in rows), "<f8").reshape(len(rows), width)
             self._matrix = matrix = _Matrix(relation.stamp, np.array([item for item, _ in rows], np.int64), x)
         return matrix
 
 
 def write_numbers(cursor: sqlite3.Cursor, relation: Relation, items: Iterable[Numbered]) -> int:
     """Add items, and give those that exist the new numbers; nothing is committed here."""
-    width, given = len(columns_of(relation)), dict(_checked(items, len(columns_of(relation))))
+    given = dict(_checked(items, len(columns_of(relation))))
     known = relation.items.find(cursor, list(given))
     fresh = [(name, title) for name, (_, title) in given.items() if name not in known]
     relation.items.retitle(cursor, [(given[name][1], id) for name, id in known.items()])
     known |= zip((name for name, _ in fresh), relation.items.insert(cursor, fresh), strict=True)
-    assert all(len(numbers) == 8 * width for numbers, _ in given.values())
     cursor.executemany(
         "insert or replace into setsearch_numbers (relation, item, numbers) values (?, ?, ?)",
-        [(relation.id, known[name], numbers) for name, (numbers, _) in given.items()],
+        [(relation.id, known[name], with_sum(numbers)) for name, (numbers, _) in given.items()],
     )
     relation.save(cursor)
     return len(given)
@@ -172,7 +180,33 @@ def delete_numbers(cursor: sqlite3.Cursor, relation: Relation, names: Sequence[s
 
 def columns_of(relation: Relation) -> list[str]:
     """The names of the dimensions."""
-    return list(json.loads(relation.columns or "[]"))
+    try:
+        found = json.loads(relation.columns or "[]")
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, list) or not found or not all(isinstance(name, str) for name in found):
+        raise CorruptIndex(f"the columns of {relation.items.name} are damaged; index them again")
+    return found
+
+
+def audit_numbers(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
+    """One line for each thing that is wrong with the numbers of a relation."""
+    rows = cursor.execute("select item, numbers from setsearch_numbers where relation = ?", (relation.id,)).fetchall()
+    try:
+        for _, numbers in rows:
+            _sound(numbers, len(columns_of(relation)))
+    except CorruptIndex as error:
+        yield f"{relation.items.name}: {error}"
+    if {item for item, _ in rows} != set(relation.items.ids(cursor)):
+        yield f"{relation.items.name}: not all that are named have numbers"
+
+
+def _sound(numbers: bytes, width: int) -> bytes:
+    """Stored numbers without their checksum, which those of the first versions lack; raises CorruptIndex."""
+    found = numbers if len(numbers) == 8 * width else without_sum(numbers)
+    if found is None or len(found) != 8 * width or not np.isfinite(np.frombuffer(found, "<f8")).all():
+        raise CorruptIndex("stored numbers are damaged; index them again")
+    return found
 
 
 def _checked(items: Iterable[Numbered], width: int) -> Iterator[tuple[str, tuple[bytes, str | None]]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from setsearch.errors import UsageError
+from setsearch.errors import CorruptIndex, UsageError
 from setsearch.relation import Relation
 
 TABLE, FTS5, WHOOSH = "table", "fts5", "whoosh"
@@ -37,7 +37,13 @@ def load_origin(cursor: sqlite3.Cursor, relation: Relation) -> Origin | None:
     if row is None:
         return None
     kind, place, columns, tracked, state = row
-    return Origin(kind, place, json.loads(columns), bool(tracked), None if state is None else json.loads(state))
+    try:
+        given, read = json.loads(columns), None if state is None else json.loads(state)
+    except (ValueError, RecursionError) as error:
+        raise CorruptIndex(f"where {relation.items.name} came from is not readable; index them again") from error
+    if not isinstance(given, dict) or kind not in (TABLE, FTS5, WHOOSH):
+        raise CorruptIndex(f"where {relation.items.name} came from is not known; index them again")
+    return Origin(kind, place, given, bool(tracked), read)
 
 
 def save_origin(cursor: sqlite3.Cursor, relation: Relation, origin: Origin) -> None:

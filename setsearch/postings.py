@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.errors import CorruptIndex
+from setsearch.errors import MEND, CorruptIndex
 
 Ints = npt.NDArray[np.int64]
 
@@ -56,12 +56,18 @@ def encode_counts(counts: Ints, starts: Ints) -> list[bytes | None]:
 
 
 def decode_ids(first: Ints, lengths: Ints, gaps: Sequence[bytes]) -> Ints:
-    """The ids of all blocks, concatenated: `(lengths.sum(),)`, the inverse of `encode_ids`."""
+    """The ids of all blocks, concatenated: `(lengths.sum(),)`, the inverse of `encode_ids`.
+
+    Raises CorruptIndex where bytes and lengths do not fit; nothing is allocated before that is known.
+    """
+    if lengths.min(initial=1) < 1:
+        raise CorruptIndex(f"a stored posting list is empty; {MEND}")
+    inner_steps = _unpack(gaps, lengths - 1)
     starts = starts_of(lengths)
     steps = np.zeros(starts[-1], np.int64)
     inner = np.ones(len(steps), bool)
     inner[starts[:-1]] = False
-    steps[inner] = _unpack(gaps, lengths - 1)
+    steps[inner] = inner_steps
     ids = np.cumsum(steps)
     ids += np.repeat(first - ids[starts[:-1]], lengths)
     return ids
@@ -70,8 +76,9 @@ def decode_ids(first: Ints, lengths: Ints, gaps: Sequence[bytes]) -> Ints:
 def decode_counts(lengths: Ints, counts: Sequence[bytes | None]) -> Ints:
     """The counts of all blocks, concatenated: `(lengths.sum(),)`, the inverse of `encode_counts`."""
     stored = np.fromiter((blob is not None for blob in counts), bool, len(counts))
+    found = _unpack([blob for blob in counts if blob is not None], lengths[stored])
     out = np.ones(int(lengths.sum()), np.int64)
-    out[np.repeat(stored, lengths)] = _unpack([b for b in counts if b is not None], lengths[stored])
+    out[np.repeat(stored, lengths)] = found
     return out
 
 
@@ -99,7 +106,7 @@ def _unpack(blobs: Sequence[bytes], lengths: Ints) -> Ints:
     sizes = np.fromiter(map(len, blobs), np.int64, len(blobs))
     width = sizes // np.maximum(lengths, 1)
     if np.any(width * lengths != sizes) or not np.all((width == 1) | (width == 2) | (width == 4) | (lengths == 0)):
-        raise CorruptIndex("a stored posting list has the wrong number of bytes; index the collection again")
+        raise CorruptIndex(f"a stored posting list has the wrong number of bytes; {MEND}")
     out = np.empty(int(lengths.sum()), np.int64)
     for size, dtype in WIDTHS.items():
         chosen = width == size

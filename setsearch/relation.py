@@ -5,13 +5,17 @@ import os
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from setsearch.context_names import CONTEXT_KINDS, ContextKind
-from setsearch.errors import InvalidItem, NameTaken
+from setsearch.errors import MEND, CorruptIndex, InvalidItem, NameTaken
 from setsearch.lists import Lists
 from setsearch.names import Kind
+from setsearch.sums import with_sum, without_sum
 
 DERIVED_VALUES = 32  # kept in the file for each reading, the newest ones
+ANY_FILE = 1 << 20  # so many ids may be used in a file of any size; in others a fourth of its bytes
+CONTEXTS = ("off", "forms", "auto", "on", "phrases")
 
 
 @dataclass
@@ -61,12 +65,12 @@ class Relation:
         cursor.execute("delete from setsearch_derived where relation = ?", (self.id,))
 
     def recall(self, cursor: sqlite3.Cursor, reading: str, name: str) -> bytes | None:
-        """A value that was derived from this content and kept in the file."""
+        """A value that was derived from this content and kept in the file; None also for one that is damaged."""
         row = cursor.execute(
             "select value from setsearch_derived where relation = ? and reading = ? and name = ? and stamp = ?",
             (self.id, reading, name, self.stamp),
         ).fetchone()
-        return None if row is None else row[0]
+        return None if row is None else without_sum(row[0])
 
     def remember(self, cursor: sqlite3.Cursor, reading: str, values: Mapping[str, bytes]) -> None:
         """Keep derived values in the file, if its content is still the one that they were derived from."""
@@ -74,7 +78,7 @@ class Relation:
             return
         cursor.executemany(
             "insert or replace into setsearch_derived (relation, reading, name, stamp, value) values (?, ?, ?, ?, ?)",
-            [(self.id, reading, name, self.stamp, value) for name, value in values.items()],
+            [(self.id, reading, name, self.stamp, with_sum(value)) for name, value in values.items()],
         )
         cursor.execute(
             "delete from setsearch_derived where rowid in (select rowid from setsearch_derived "
@@ -105,18 +109,36 @@ def _load(cursor: sqlite3.Cursor, which: str) -> list[Relation]:
         "select id, items, features, analyzer, revision, stamp, parent, contexts, contexts_stamp, columns "
         f"from setsearch_relation where {which} order by id"
     ).fetchall()
+    most = max(ANY_FILE, _file_size(cursor) // 4)
     made: dict[int, Kind] = {}
     relations = []
     for id, items, features, *rest in rows:
         for kind in (items, features):
             if kind not in made:
-                name, size, peak = kinds[kind]
-                known = Kind(kind, name, size, peak)
-                made[kind] = ContextKind(kind, name, size, peak, relation=id) if name in CONTEXT_KINDS else known
+                made[kind] = _make_kind(kind, kinds.get(kind), id, most)
         relation = Relation(id, made[items], made[features], *rest)
+        if relation.contexts not in CONTEXTS:
+            raise CorruptIndex(f"the contexts of {relation.items.name} are {relation.contexts!r:.40}; index it again")
         relation.features.titles_shown = relation.contexts != "off" and " " in (relation.analyzer or "")
         relations.append(relation)
     return relations
+
+
+def _make_kind(id: int, row: list[Any] | None, relation: int, most: int) -> Kind:
+    """A kind as stored, if arrays of its size can be made without harm."""
+    if row is None:
+        raise CorruptIndex(f"a relation names a kind, {id}, that is not there; index the collection again")
+    name, size, peak = row
+    if not (0 <= size <= most and 0 <= peak <= most):
+        raise CorruptIndex(f"{size} {name!r:.40} with ids below {peak} cannot be in a file of this size; {MEND}")
+    if name in CONTEXT_KINDS:
+        return ContextKind(id, name, size, peak, relation=relation)
+    return Kind(id, name, size, peak)
+
+
+def _file_size(cursor: sqlite3.Cursor) -> int:
+    (pages,), (size,) = (cursor.execute(f"pragma {name}").fetchone() for name in ("page_count", "page_size"))
+    return int(pages) * int(size)
 
 
 def create_relation(

@@ -9,6 +9,7 @@ setsearch_derived     what was computed from one stamp (bases, thresholds); may 
 setsearch_text        the texts of documents, from which contexts are read
 setsearch_numbers     items that are described by numbers instead of features
 setsearch_origin      the table that a relation mirrors, and setsearch_change the keys of rows that changed since
+setsearch_seal        a checksum over the small tables
 setsearch_set         saved sets of items, and setsearch_member who is in them
 """
 
@@ -129,8 +130,17 @@ def m003_origins(db: Database) -> None:
         ) strict
     """)
     # No constraint on the keys: a trigger takes over the host's "insert or abort", and would fail with it.
-    db.execute("create table setsearch_change (id integer primary key, relation integer not null, key any) strict")
+    db.execute("""
+        create table setsearch_change (
+            id integer primary key, relation integer not null, key any,
+            again any  -- the key once more: a flipped bit would else hide a change
+        ) strict
+    """)
     db.execute("create index setsearch_change_key on setsearch_change (relation, key)")
+    db.execute("create table setsearch_seal (id integer primary key, sum integer not null) strict")
+    # Derived values carry checksums from now on: those that were kept without are derived again.
+    db.execute("delete from setsearch_derived where reading <> ''")
+    db.execute("update setsearch_relation set contexts_stamp = null where contexts <> 'off'")
 
 
 def drop_tables(cursor: sqlite3.Cursor) -> None:

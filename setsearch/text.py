@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from setsearch.errors import InvalidParameter, UsageError
+from setsearch.errors import CorruptIndex, InvalidParameter, UsageError
 
 LONG = 1 << 20  # characters; a longer text is counted piece by piece
 WORDS, FOREIGN, FTS5 = "words", "of the application", "fts5 "  # how the descriptions begin
@@ -51,7 +51,9 @@ class Analyzer:
             made = cls(function=_unknown if spec == FOREIGN else Tokenizer(spec.removeprefix(FTS5)))
             made.spec, made.known = spec, spec != FOREIGN
             return made
-        _, *options = spec.split()
+        kind, *options = spec.split() or [""]
+        if kind != WORDS or len(options) > 2 or options[1:] not in ([], ["stop"]):
+            raise CorruptIndex(f"the analyzer {spec!r:.60} is not known; index the collection again")
         return cls(options[0] if options else None, "stop" in options[1:])
 
     def __call__(self, text: str) -> list[str] | Counter[str]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from setsearch.errors import CorruptIndex
 from setsearch.relation import Relation
 
+LONGEST = 1 << 30  # bytes of a text: a few packed bytes must not take all memory
+
 
 def pack(text: str) -> bytes:
     """A text as it is stored."""
@@ -16,7 +18,11 @@ def pack(text: str) -> bytes:
 def unpack(stored: bytes) -> str:
     """The inverse of `pack`; raises CorruptIndex."""
     try:
-        return zlib.decompress(stored).decode()
+        packed = zlib.decompressobj()
+        text = packed.decompress(stored, LONGEST)
+        if not packed.eof or packed.unused_data:
+            raise zlib.error("it does not end where it should")
+        return text.decode()
     except (zlib.error, UnicodeDecodeError) as error:
         raise CorruptIndex(f"a stored text is damaged ({error}); index the collection again") from error
 

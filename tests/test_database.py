@@ -238,7 +238,7 @@ def test_ids_that_do_not_exist_never_reach_a_kernel(tmp_path, table):
     connection.close()
     with setsearch.open(path) as index:
         for binarize in ("presence", "twice-mean"):
-            with pytest.raises(errors.CorruptIndex, match="unknown id"):
+            with pytest.raises(errors.CorruptIndex, match="damaged block"):
                 index.items("documents").expand(["a"], binarize=binarize)
         assert index.check()
 

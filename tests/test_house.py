@@ -27,13 +27,13 @@ ORDER = [
     "text",
     "stream",
     "contexts",
+    "sums",
     "context_names",
     "relation",
     "origins",
     "where",
     "texts",
     "writer",
-    "audit",
     "values",
     "models.model",
     "models.bernoulli",
@@ -56,6 +56,7 @@ ORDER = [
     "wordspace",
     "wanted",
     "schema",
+    "guards",
     "database",
     "views",
     "expansion",
@@ -64,6 +65,8 @@ ORDER = [
     "sources",
     "intake",
     "mirrors",
+    "audit",
+    "repair",
     "index",
     "integrations.sql",
     "",
@@ -142,9 +145,15 @@ def test_few_know_sqlite_utils():
 
 def test_migrations_are_known_to_the_database():
     from setsearch.database import SCHEMA
+    from setsearch.guards import TABLES
     from setsearch.schema import migrations
 
     assert {migration.name for migration in migrations._migrations} == SCHEMA
+    connection = sqlite3.connect(":memory:")
+    index = setsearch.open(connection)
+    index.add([("a", "b")])  # which refuses tables of another shape
+    made = {name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")}
+    assert made - {"setsearch_migrations"} == TABLES
 
 
 LOADED = """

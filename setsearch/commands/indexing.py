@@ -141,12 +141,22 @@ def info(
     print(f"default items: {found['defaults']['items']}")
 
 
-def check(db: DB) -> None:
-    """Recompute every statistic from the stored lists, and compare."""
-    with setsearch.open(db) as index:
+def check(
+    db: DB,
+    *,
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
+    timeout: Timeout = 5.0,
+) -> None:
+    """Recompute every statistic from the stored lists, and compare; look at names, texts, sums and triggers."""
+    with setsearch.open(db, timeout=timeout) as index:
         problems = index.check()
+        if problems and repair:
+            for line in [*problems, *index.repair()]:
+                say(line)
+            problems = index.check()
     if problems:
-        raise SetsearchError(f"{db}: {'; '.join(problems)}; index the collection again")
+        way_out = "index the collection again" if repair else "--repair mends what can be mended"
+        raise SetsearchError(f"{db}: {'; '.join(problems)}; {way_out}")
     say(f"{db} is sound")
 
 
