@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 
 from setsearch.errors import InvalidParameter, SourceError
-from setsearch.names import quoted
+from setsearch.names import quoted, table_named
 
 _DECLARED = re.compile(r"create\s+virtual\s+table\b.*?\busing\s+fts5\s*\((.*)\)", re.I | re.S)
 _OPTION = r"""(?:^|,)\s*{}\s*=\s*('(?:[^']|'')*'|"(?:[^"]|"")*"|\[[^\]]*\]|[^,\s]+)"""
@@ -80,7 +80,7 @@ def read_terms(
 
     Raises SourceError for a column that is not there.
     """
-    have = [row[1] for row in cursor.execute(f"pragma table_info({quoted(table)})")]
+    have = [row[1] for row in cursor.execute(f"pragma main.table_info({quoted(table)})")]
     for name in (*columns, *filter(None, [title])):
         if name not in have:
             raise SourceError(f"the full-text table {table} has no column {name!r}; it has {', '.join(have)}")
@@ -112,5 +112,5 @@ def read_terms(
 def _title(cursor: sqlite3.Cursor, table: str, column: str | None, rowid: int) -> str | None:
     if column is None:
         return None
-    row = cursor.execute(f"select {quoted(column)} from {quoted(table)} where rowid = ?", (rowid,)).fetchone()
+    row = cursor.execute(f"select {quoted(column)} from {table_named(table)} where rowid = ?", (rowid,)).fetchone()
     return None if row is None or row[0] is None else str(row[0])

@@ -118,7 +118,7 @@ class Index:
             for relation in load_relations(cursor):
                 origin = load_origin(cursor, relation)
                 if origin is not None and origin.kind in kinds and origin.place.lower() == table.lower():
-                    primary = [row[1] for row in cursor.execute(f"pragma table_info({quoted(table)})") if row[5]]
+                    primary = [row[1] for row in cursor.execute(f"pragma main.table_info({quoted(table)})") if row[5]]
                     by_rowid = origin.key == "rowid" and not primary
                     return {
                         "items": relation.items.name,

@@ -11,15 +11,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from setsearch.errors import CorruptIndex, InvalidParameter, SourceError, UsageError
+from setsearch.errors import InvalidParameter, SourceError, UsageError
 from setsearch.fts5 import declaration, read_terms, tokenizer_of
 from setsearch.intake import Intake
-from setsearch.names import quoted
-from setsearch.origins import EVENTS, FTS5, TABLE, WHOOSH, Origin, forget, load_origin, pending, save_origin, trigger
+from setsearch.names import quoted, table_named
+from setsearch.origins import FTS5, TABLE, WHOOSH, Origin, forget, load_origin, pending, save_origin
 from setsearch.relation import Relation, load_relations
-from setsearch.rows import RowReader, columns_of, has_rowid, no_table
+from setsearch.rows import RowReader, columns_of, no_table
 from setsearch.sources import Columns, Given, Reader, item_name
 from setsearch.text import FTS5 as BY_FTS5
+from setsearch.tracking import columns_from, is_tracked, track_changes
 from setsearch.views import TEXT
 from setsearch.writer import Writer
 
@@ -76,7 +77,7 @@ def mirror(
 
     Raises SourceError, UsageError where the relation holds other items, which only `empty` puts away.
     """
-    columns = _columns(origin)
+    columns = columns_from(origin)
     names = columns.relation
     relation = next((r for r in load_relations(cursor) if (r.items.name, r.features.name) == names), None)
     known = None if relation is None else load_origin(cursor, relation)
@@ -89,7 +90,7 @@ def mirror(
     changes = _read_all(cursor, intake, relation, origin, progress)
     save_origin(cursor, relation, origin)
     if origin.tracked:
-        _track(cursor, relation, origin)
+        track_changes(cursor, relation, origin)
     return changes
 
 
@@ -102,6 +103,12 @@ def refresh(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> Chang
         raise SourceError(f"{no_table(cursor, origin.place, 'the database')}; index another with --replace")
     if not origin.tracked:
         return _read_all(cursor, intake, relation, origin)
+    if not is_tracked(cursor, relation, origin):  # the table was made anew, and with it went its triggers
+        forget(cursor, relation)
+        changes = _read_all(cursor, intake, relation, origin)
+        save_origin(cursor, relation, origin)
+        track_changes(cursor, relation, origin)
+        return changes
     changes = _read_changed(cursor, intake, relation, origin)
     cursor.execute("delete from setsearch_change where relation = ?", (relation.id,))
     return changes + _delete_vanished(cursor, relation, origin)
@@ -112,7 +119,9 @@ def is_behind(cursor: sqlite3.Cursor, relation: Relation) -> bool:
     origin = load_origin(cursor, relation)
     if origin is None or origin.kind == WHOOSH:
         return False
-    return not origin.tracked or bool(pending(cursor, relation)) or _some_vanished(cursor, relation, origin)
+    if not origin.tracked or not is_tracked(cursor, relation, origin):
+        return True
+    return bool(pending(cursor, relation)) or _some_vanished(cursor, relation, origin)
 
 
 def audit_mirror(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
@@ -123,10 +132,8 @@ def audit_mirror(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
     (odd,) = cursor.execute("select count(*) from setsearch_change where key is not again").fetchone()
     if odd:
         yield f"{odd} notes of changed rows of {origin.place} are damaged"
-    for event, wanted in _triggers(cursor, relation, origin).items():
-        row = cursor.execute("select sql from sqlite_master where name = ?", (trigger(relation, event),)).fetchone()
-        if row is None or row[0].lower() != wanted.lower():
-            yield f"the trigger {trigger(relation, event)} on {origin.place} is not as setsearch made it"
+    if not is_tracked(cursor, relation, origin):
+        yield f"the triggers on {origin.place} are not as setsearch made them; a refresh reads all, and makes them"
 
 
 def reread(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> bool:
@@ -139,7 +146,7 @@ def reread(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> bool:
     _read_all(cursor, intake, relation, origin)
     save_origin(cursor, relation, origin)
     if origin.tracked:
-        _track(cursor, relation, origin)
+        track_changes(cursor, relation, origin)
     return True
 
 
@@ -150,14 +157,17 @@ def find_table(cursor: sqlite3.Cursor, table: str, columns: Columns, track: bool
         raise SourceError(no_table(cursor, table, "the database"))
     if columns.numbers:
         raise InvalidParameter("a table of numbers is read once: leave --track out")
+    row = cursor.execute("select type, name, sql from sqlite_master where name = ? collate nocase", (table,)).fetchone()
+    type, table = row[:2]
+    columns = _as_declared(columns, have)
     kind = TABLE if declaration(cursor, table) is None else FTS5
     if kind == FTS5:
         columns = replace(columns, id="rowid") if columns.id == "id" else columns
         if columns.id != "rowid" or columns.items or columns.features or columns.group_by:
             raise InvalidParameter(f"the rows of the full-text table {table} are named by rowid: use --id rowid")
-    (type,) = cursor.execute("select type from sqlite_master where name = ? collate nocase", (table,)).fetchone()
-    if track and (kind == FTS5 or type != "table"):
-        what = "full-text table" if kind == FTS5 else type
+    virtual = type == "table" and row[2].lower().startswith("create virtual")
+    if track and (virtual or type != "table"):
+        what = "full-text table" if kind == FTS5 else "virtual table" if virtual else type
         raise InvalidParameter(
             f"{table} is a {what}, on which there are no triggers: leave --track out (an update then compares all "
             "rows), or track the table that its text comes from"
@@ -165,16 +175,9 @@ def find_table(cursor: sqlite3.Cursor, table: str, columns: Columns, track: bool
     return Origin(kind, table, asdict(columns), track)
 
 
-def _columns(origin: Origin) -> Columns:
-    try:
-        return Columns(**origin.columns)
-    except TypeError as error:
-        raise CorruptIndex(f"which columns of {origin.place} were indexed is not known; index it again") from error
-
-
 def _read(cursor: sqlite3.Cursor, origin: Origin, condition: str = "") -> Iterator[Given]:
     """The items of a table, or of those of its rows for which a condition holds."""
-    columns = _columns(origin)
+    columns = columns_from(origin)
     if origin.kind == FTS5:
         yield from read_terms(cursor, origin.place, columns.text, columns.title)
         return
@@ -195,7 +198,10 @@ def _read_changed(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, or
     keys = [key for (key,) in noted]
     if not keys:
         return Changes()
-    within = f"where {quoted(origin.key)} in (select key from setsearch_change where relation = {relation.id})"
+    key = quoted(origin.key)
+    if None in keys and cursor.execute(f"select 1 from {table_named(origin.place)} where {key} is null").fetchone():
+        item_name(f"a row of {origin.place}", origin.key, None)  # which is refused, as when all is read
+    within = f"where {key} in (select key from setsearch_change where relation = {relation.id})"
     names = {item_name("a changed row", origin.key, key) for key in keys if key is not None}
     writer = Writer(cursor, relation, replace=True)
     given = _read(cursor, origin, within)
@@ -229,39 +235,27 @@ def _some_vanished(cursor: sqlite3.Cursor, relation: Relation, origin: Origin) -
 
     "insert or replace" deletes a row that another unique column stands against without calling triggers.
     """
-    (count,) = cursor.execute(f"select count(distinct {quoted(origin.key)}) from {quoted(origin.place)}").fetchone()
+    (count,) = cursor.execute(
+        f"select count(distinct {quoted(origin.key)}) from {table_named(origin.place)}"
+    ).fetchone()
     return bool(count < relation.items.size)
 
 
 def _delete_vanished(cursor: sqlite3.Cursor, relation: Relation, origin: Origin) -> Changes:
     if not _some_vanished(cursor, relation, origin):
         return Changes()
-    there = {str(name) for (name,) in cursor.execute(f"select {quoted(origin.key)} from {quoted(origin.place)}")}
+    there = {str(name) for (name,) in cursor.execute(f"select {quoted(origin.key)} from {table_named(origin.place)}")}
     gone = [name for name in relation.items.names(cursor) if name not in there]
     return Changes(0, Writer(cursor, relation).delete(gone))
 
 
-def _track(cursor: sqlite3.Cursor, relation: Relation, origin: Origin) -> None:
-    """Make the triggers that note the keys of changed rows."""
-    if origin.key == "rowid" and not has_rowid(cursor, origin.place, columns_of(cursor, origin.place)):
-        raise InvalidParameter(f"the rows of {origin.place} have no rowid; name them with --id")
-    for statement in _triggers(cursor, relation, origin).values():
-        cursor.execute(statement)
+def _as_declared(columns: Columns, have: list[str]) -> Columns:
+    """The columns in the case in which the table declares them, which does not matter to SQLite."""
+    declared = {name.lower(): name for name in have}
 
+    def _declared(given: Any) -> Any:
+        if isinstance(given, tuple):
+            return tuple(map(_declared, given))
+        return None if given is None else declared.get(given.lower(), given)
 
-def _triggers(cursor: sqlite3.Cursor, relation: Relation, origin: Origin) -> dict[str, str]:
-    """The triggers by their events; each notes a key once until the next refresh."""
-    have, c = columns_of(cursor, origin.place), _columns(origin)
-    used = {c.id, *c.texts, c.title or "title", c.items, c.features, c.count, c.group_by}
-    read = [quoted(name) for name in have if name in used]
-    key, made = quoted(origin.key), {}
-    for event, touched in EVENTS.items():
-        of = f" of {', '.join(read)}" if event == "update" and origin.key in have else ""
-        notes = " ".join(
-            f"insert into setsearch_change (relation, key, again) select {relation.id}, {row}.{key}, {row}.{key} "
-            f"where not exists (select 1 from setsearch_change where relation = {relation.id} and key is {row}.{key});"
-            for row in touched
-        )
-        name, table = trigger(relation, event), quoted(origin.place)
-        made[event] = f"create trigger {name} after {event}{of} on {table} begin {notes} end"
-    return made
+    return Columns(**{name: _declared(value) for name, value in asdict(columns).items()})

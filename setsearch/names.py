@@ -21,6 +21,11 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def table_named(name: str) -> str:
+    """A table of the database's own, not one of an attached or the temporary database, as SQL writes it."""
+    return "main." + quoted(name)
+
+
 @dataclass
 class Kind:
     """One kind as stored: `size` names, all ids below `peak`."""

@@ -10,7 +10,7 @@ from setsearch.errors import CorruptIndex, UsageError
 from setsearch.relation import Relation
 
 TABLE, FTS5, WHOOSH = "table", "fts5", "whoosh"
-EVENTS = {"insert": ("new",), "update": ("old", "new"), "delete": ("old",)}  # and the rows that each one touches
+EVENTS = ("insert", "update", "delete", "before_insert", "before_update")  # for which there are triggers
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def save_origin(cursor: sqlite3.Cursor, relation: Relation, origin: Origin) -> N
 def forget(cursor: sqlite3.Cursor, relation: Relation) -> None:
     """The relation mirrors nothing any more."""
     for event in EVENTS:
-        cursor.execute(f"drop trigger if exists {trigger(relation, event)}")
+        cursor.execute(f"drop trigger if exists main.{trigger(relation, event)}")
     for table in ("origin", "change"):
         cursor.execute(f"delete from setsearch_{table} where relation = ?", (relation.id,))
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from setsearch.errors import SourceError
-from setsearch.names import quoted
+from setsearch.names import quoted, table_named
 
 TEXT_FILES = (".txt", ".md")
 ROW_FILES = (".jsonl", ".csv", ".tsv")
@@ -101,7 +101,7 @@ class RowReader:
             rowid = has_rowid(cursor, table, names)
             names = ["rowid"] * rowid + names
             columns = "rowid, *" if rowid else "*"
-            cursor.execute(f"select {columns} from {quoted(table)} {self.condition}")
+            cursor.execute(f"select {columns} from {table_named(table)} {self.condition}")
             for number, row in enumerate(cursor, 1):
                 yield f"table {table}, row {number}", dict(zip(names, row, strict=True))
         except sqlite3.Error as error:
@@ -155,7 +155,8 @@ def open_file(path: Path) -> Iterator[IO[bytes]]:
 
 def columns_of(cursor: sqlite3.Cursor, table: str) -> list[str]:
     """The columns of a table; none where there is no such table."""
-    return [row[1] for row in cursor.execute(f"pragma table_info({quoted(table)})")]
+    rows = cursor.execute(f"pragma main.table_xinfo({quoted(table)})").fetchall()
+    return [row[1] for row in rows if row[6] != 1]  # without the hidden ones of virtual tables
 
 
 def has_rowid(cursor: sqlite3.Cursor, table: str, columns: list[str]) -> bool:
@@ -163,7 +164,7 @@ def has_rowid(cursor: sqlite3.Cursor, table: str, columns: list[str]) -> bool:
     if "rowid" in map(str.lower, columns):
         return False
     try:
-        cursor.execute(f"select rowid from {quoted(table)} limit 0")
+        cursor.execute(f"select rowid from {table_named(table)} limit 0")
     except sqlite3.Error:
         return False
     (kind,) = cursor.execute("select type from sqlite_master where name = ? collate nocase", (table,)).fetchone()

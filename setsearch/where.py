@@ -8,7 +8,7 @@ import numpy as np
 
 from setsearch.errors import InvalidParameter
 from setsearch.fts5 import find_fts5
-from setsearch.names import quoted
+from setsearch.names import quoted, table_named
 from setsearch.origins import FTS5, TABLE, Origin, load_origin
 from setsearch.postings import Ints
 from setsearch.relation import Relation
@@ -45,11 +45,20 @@ class Where:
         found = []
         if self.condition is not None:
             _check(cursor, origin, self.condition, self.parameters)
-            found.append(_select(cursor, relation, origin, f"(\n{self.condition}\n)", self.parameters, self.condition))
+            found.append(
+                _select(
+                    cursor,
+                    relation,
+                    origin,
+                    f"(\n{self.condition}\n)",
+                    self.parameters,
+                    f"condition {self.condition!r}",
+                )
+            )
         if self.match is not None:
             table, rowid = find_fts5(cursor, origin.place)
-            within = f"{quoted(rowid)} in (select rowid from {quoted(table)} where {quoted(table)} match ?)"
-            found.append(_select(cursor, relation, origin, within, (self.match,), self.match))
+            within = f"{quoted(rowid)} in (select rowid from {table_named(table)} where {quoted(table)} match ?)"
+            found.append(_select(cursor, relation, origin, within, (self.match,), f"full text {self.match!r}"))
         if not found:
             raise InvalidParameter("a condition needs an SQL expression, or a full text to match")
         ids = found[0]
@@ -65,7 +74,7 @@ def _check(cursor: sqlite3.Cursor, origin: Origin, condition: str, parameters: P
     within two, never within both.
     """
     for opened, closed in (("(", ")"), ("((", "))")):
-        text = f"explain select 1 from {quoted(origin.place)} where {opened}\n{condition}\n{closed}"
+        text = f"explain select 1 from {table_named(origin.place)} where {opened}\n{condition}\n{closed}"
         try:
             cursor.execute(text, parameters).fetchall()
         except (sqlite3.Error, sqlite3.Warning) as error:
@@ -78,10 +87,10 @@ def _select(
     """The items of those rows: a join from the rows to the names, whose index finds each."""
     key = quoted(origin.key)
     statement = (
-        f"select n.id from (select distinct cast({key} as text) as setsearch_key from {quoted(origin.place)} "
+        f"select n.id from (select distinct cast({key} as text) as setsearch_key from {table_named(origin.place)} "
         f"where {condition}) cross join setsearch_name n on n.name = setsearch_key and n.kind = {relation.items.id}"
     )
     try:
         return np.sort(np.array([id for (id,) in cursor.execute(statement, parameters)], np.int64))
     except (sqlite3.Error, sqlite3.Warning) as error:
-        raise InvalidParameter(f"the condition {asked!r} on {origin.place}: {error}") from error
+        raise InvalidParameter(f"the {asked} on {origin.place}: {error}") from error

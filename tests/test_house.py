@@ -63,6 +63,7 @@ ORDER = [
     "sets",
     "numbers",
     "sources",
+    "tracking",
     "intake",
     "mirrors",
     "audit",

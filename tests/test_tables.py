@@ -412,3 +412,86 @@ def test_hosts_in_threads_and_one_index_agree(tmp_path):
     assert contents(index) == fresh(connection)
     connection.close()
     index.close()
+
+
+def test_a_table_that_was_made_anew_is_tracked_again():
+    connection = host()
+    index = setsearch.open(connection)
+    index.add_table("articles", TEXTS, track=True)
+    connection.executescript("""
+        create table new_articles (id integer primary key, title text, body text, year int, slug text unique);
+        insert into new_articles select * from articles; drop table articles;
+        alter table new_articles rename to articles;
+        update articles set body = 'zebra' where id = 1;
+    """)
+    assert "triggers on articles" in index.check()[0]
+    assert index.refresh().written == 5
+    assert index.check() == []
+    assert contents(index) == fresh(connection)
+    connection.execute("update articles set body = 'lion' where id = 1")
+    assert index.refresh() == Changes(1, 0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 6), st.sampled_from("ABC"), st.sampled_from("xyz"))))
+def test_rows_that_or_replace_deletes_are_noted_for_items_of_several_rows(steps):
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table likes (id integer primary key, film text, user text, unique (film, user))")
+    connection.execute("insert into likes values (1, 'A', 'x'), (2, 'A', 'y'), (3, 'B', 'y'), (4, 'C', 'x')")
+    index = setsearch.open(connection)
+    likes = Columns(items="film", features="user")
+    index.add_table("likes", likes, track=True)
+    for kind, id, film, user in steps:
+        statement = [
+            "insert or replace into likes values (:id, :film, :user)",
+            "update or replace likes set film = :film, user = :user where id = :id",
+            "insert or ignore into likes (film, user) values (:film, :user)",
+            "delete from likes where film = :film and user = :user",
+        ][kind]
+        connection.execute(statement, {"id": id, "film": film, "user": user})
+    index.refresh()
+    assert contents(index, "film") == fresh(connection, likes, "likes")
+
+
+def test_triggers_cost_the_same_for_each_row():
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table t (id integer primary key, text text)")
+    setsearch.open(connection).add_table("t", Columns(), track=True)
+    plan = connection.execute("explain query plan insert into t values (1, 'x')").fetchall()
+    own = connection.execute(
+        "explain query plan select 1 from setsearch_change where relation = 1 and key is +(select id from t)"
+    ).fetchall()
+    assert any("setsearch_change_key (relation=? AND key=?)" in row[3] for row in own), (plan, own)
+    for (sql,) in connection.execute("select sql from sqlite_master where type = 'trigger'"):
+        assert "key is +" in sql
+
+
+def test_tables_of_every_shape():
+    connection = sqlite3.connect(":memory:")
+    connection.executescript("""
+        create table made (id integer primary key, x text, body text generated always as (x || ' lion') virtual);
+        insert into made (id, x) values (1, 'cat'), (2, 'oat');
+        attach ':memory:' as other; create table other.notes (id integer primary key, text text);
+        create table named (ID text primary key, Text text) without rowid; insert into named values ('a', 'lion');
+        create temp table named (ID text, Text text);
+        create virtual table old using fts4(text);
+        create table holes (id text primary key, text text); insert into holes values ('a', 'lion');
+    """)
+    index = setsearch.open(connection)
+    index.add_table("made", Columns(text="body"), track=True)
+    connection.execute("update made set x = 'wheat' where id = 2")
+    index.refresh()
+    assert index.items("documents").features_of("2") == {"lion": 1, "wheat": 1}
+    with pytest.raises(SourceError, match="no table 'notes'"):
+        index.add_table("notes", Columns(), replace=True)
+    assert index.add_table("NAMED", Columns(id="id", text="TEXT"), track=True, replace=True) == Changes(1, 0)
+    connection.execute("update main.named set text = 'oat'")
+    assert index.refresh() == Changes(1, 0)
+    with pytest.raises(InvalidParameter, match="old is a virtual table"):
+        index.add_table("old", Columns(id="rowid"), track=True, replace=True)
+    index.add_table("holes", Columns(), track=True, replace=True)
+    connection.execute("insert into holes values (null, 'wheat')")
+    with pytest.raises(SourceError, match="'id' is None"):
+        index.refresh()
+    connection.execute("delete from holes where id is null")
+    assert index.refresh() == Changes(0, 0)

@@ -11,8 +11,11 @@ setsearch_explain(item, seeds [, items [, model]])    a JSON object of the parts
 setsearch_error()                                     why the last of these calls failed on this connection
 
 Seeds are a JSON array, or separated by commas. Items are the documents of a text collection, else the items of the
-first relation, if `items` does not name a reading. SQLite cannot carry the message of an error out of a function: it
-says "user-defined function raised exception", the logger "setsearch" says which, and so does setsearch_error().
+first relation, if `items` does not name a reading. As with all functions that Python adds to SQLite, one thread at a
+time may use the connection: two that share it can wait for each other for ever.
+
+SQLite cannot carry the message of an error out of a function: it says "user-defined function raised exception", the
+logger "setsearch" says which, and so does setsearch_error().
 """
 
 import json
@@ -41,9 +44,9 @@ class _Functions:
         self._asked: tuple[object, ...] = ()
         self._scores: dict[str, float] = {}
 
-    def expand(self, seeds: str, k: int = 10, items: str | None = None, model: str | None = None) -> str:
+    def expand(self, seeds: str, k: int | None = 10, items: str | None = None, model: str | None = None) -> str:
         """A JSON array of hits."""
-        hits = self._reading(items).expand(_names(seeds), k, **_options(model))
+        hits = self._reading(items).expand(_names(seeds), 10 if k is None else k, **_options(model))
         return json.dumps(
             [
                 {"rank": hit.rank, "item": hit.item, "score": hit.score} | ({"title": hit.title} if hit.title else {})

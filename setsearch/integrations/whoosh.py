@@ -11,6 +11,7 @@ The terms are those of the Whoosh index, by its own analyzers; no text is copied
 whoosh3 has too.
 """
 
+import logging
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,10 +29,15 @@ from setsearch.fields import Fields
 from setsearch.integrations.whoosh_documents import WhooshDocuments, segment_of
 from setsearch.kernels import Floats
 from setsearch.postings import Ints
+from setsearch.wanted import Wanting, whole
+
+_log = logging.getLogger("setsearch")
 
 LOWEST = 1.0  # Whoosh takes scores of 0 and below for no match: the worst document has this one
 MORE_WORDS = 10  # that ~{...} adds at most to those that were typed
 FIRST = -1  # the plug-in reads like:( before Whoosh takes it for a field
+
+OPTIONS = {"k", "like", "having", "missing", *Wanting.__annotations__}
 
 Answer = dict[str, tuple[Ints, Floats]]  # docnums and scores of each segment
 
@@ -70,7 +76,7 @@ class SetQuery(query.Query):  # type: ignore[misc]
     With `k`, or `cut="keep"`, it matches just the best of those that live, exactly; else all documents that the
     database follows, so that in an And it ranks, and in an Or adds. `words` stand for documents that have some of
     them, or of the words that go with them. `like`, `having`, `exclude`, `among`, `keep_seeds` and models are those of
-    `Reading.expand`.
+    `Reading.expand`. With `missing="skip"` unknown seeds and words are passed over; without any left nothing matches.
 
     Whoosh drops what scores 0 or less, so scores are shifted: the worst document has 1. Ties are in Whoosh's order.
     """
@@ -83,6 +89,11 @@ class SetQuery(query.Query):  # type: ignore[misc]
         self.sets = sets
         self.boost = boost
         self.options = {key: value for key, value in options.items() if value is not None}
+        unknown = set(self.options) - OPTIONS
+        if unknown:
+            raise TypeError(f"SetQuery has no option {min(unknown)!r}; there is {', '.join(sorted(OPTIONS))}")
+        if "k" in self.options:
+            whole(self.options["k"])
         self._answer: tuple[object, Answer] = None, {}
 
     def __repr__(self) -> str:
@@ -116,6 +127,12 @@ class SetQuery(query.Query):  # type: ignore[misc]
         """At least so many documents match."""
         return 0
 
+    def docs(self, searcher: Any) -> Iterator[int]:
+        """The documents that match, in order."""
+        for leaf, offset in searcher.leaf_searchers():
+            for docnum in self.matcher(leaf).all_ids():
+                yield docnum + offset
+
     def matcher(self, searcher: Any, context: Any = None) -> Any:
         """The documents of one segment with their scores. Raises as `Reading.expand` does."""
         answer = self._answer_for(searcher.get_parent())
@@ -130,20 +147,25 @@ class SetQuery(query.Query):  # type: ignore[misc]
         self.sets.segments()
         key = self.sets.index.stamp(), *((segment_of(leaf), leaf.doc_count()) for leaf in leaves)
         if self._answer[0] != key:
+            if any(map(self.sets.unseen, leaves)):
+                _log.warning("documents of new segments of the Whoosh index are not ranked before WhooshSets.update()")
             self._answer = key, self._score(leaves)
         return self._answer[1]
 
     def _score(self, leaves: list[Any]) -> Answer:
         options = dict(self.options)
         k, cut = options.pop("k", None), options.pop("cut", None)
-        having = [*options.pop("having", ()), *self._all_words()]
+        seeds, words = self._known(options.pop("missing", "error"))
+        having = [*options.pop("having", ()), *self._with_more(words)]
+        if not (seeds or having or options.get("like")) and (self.seeds or self.words):
+            return {}
         reading = self.sets.index.items("documents")
-        with reading.scores(self.seeds, having=having, **options) as (fields, all_scores):
-            scores = _only(all_scores, _having(fields, having)) if self.words else all_scores
+        with reading.scores(seeds, having=having, **options) as (fields, all_scores):
+            scores = _only(all_scores, _having(fields, having)) if words else all_scores
             found = [self.sets.items(fields, leaf) for leaf in leaves]
             items = np.concatenate([items for _, items in found] or [np.zeros(0, np.int64)])
             if cut == "keep":
-                hits = reading.expand(self.seeds, None, having=having, cut=cut, **options)
+                hits = reading.expand(seeds, None, having=having, cut=cut, **options)
                 items = items[scores[items] >= min((hit.score for hit in hits), default=np.inf)]
             items = items[scores[items] > -np.inf]
             if k is not None and k < len(items):
@@ -155,12 +177,22 @@ class SetQuery(query.Query):  # type: ignore[misc]
             answer[segment_of(leaf)] = docnums[there], scores[own][there]
         return answer
 
-    def _all_words(self) -> list[str]:
-        """The words that were given, and those that go with them."""
-        if not self.words:
+    def _known(self, missing: str) -> tuple[list[str], list[str]]:
+        """Seeds and words, without those that are not known, if these are to be passed over."""
+        if missing != "skip":
+            return list(self.seeds), list(self.words)
+        known = []
+        for name, given in (("documents", self.seeds), ("terms", self.words)):
+            with self.sets.index.items(name).plain() as fields:
+                known.append([one for one in given if fields.knows(one)])
+        return known[0], known[1]
+
+    def _with_more(self, words: list[str]) -> list[str]:
+        """Words, and those that go with them."""
+        if not words:
             return []
-        more = self.sets.index.items("terms").expand(self.words, MORE_WORDS, cut="keep")
-        return [*self.words, *(hit.item for hit in more)]
+        more = self.sets.index.items("terms").expand(words, MORE_WORDS, cut="keep")
+        return [*words, *(hit.item for hit in more)]
 
 
 class SetMatcher(Matcher):  # type: ignore[misc]
@@ -221,7 +253,8 @@ class SetMatcher(Matcher):  # type: ignore[misc]
 class SetPlugin(Plugin):  # type: ignore[misc]
     """~{word, word} and like:(id id) for Whoosh's query parser. Made by `WhooshSets.plugin`.
 
-    Ids and words are separated by blanks or commas; quotes keep together what has such.
+    Ids and words are separated by blanks or commas; quotes keep together what has such. As with other terms of a query,
+    what is not known finds nothing, unless the plug-in is made with `missing="error"`.
     """
 
     def __init__(self, sets: WhooshSets, options: dict[str, Any]) -> None:
@@ -230,7 +263,8 @@ class SetPlugin(Plugin):  # type: ignore[misc]
 
     def taggers(self, parser: Any) -> list[tuple[Any, int]]:
         """What recognises the two in the text of a query."""
-        documents = _SetTagger(r"(?<!\w)like:(?:\((?P<given>[^)]*)\)|(?P<one>[^\s()]+))", self._documents)
+        one = r"(?P<one>\"[^\"]+\"|'[^']+'|[^\s()^]+)"
+        documents = _SetTagger(rf"(?<!\w)like:(?:\((?P<given>[^)]*)(?:\)|$)|{one})", self._documents)
         return [(_SetTagger(r"~\{(?P<given>[^}]*)\}", self._words), FIRST), (documents, FIRST)]
 
     def filters(self, parser: Any) -> list[Any]:
@@ -238,10 +272,10 @@ class SetPlugin(Plugin):  # type: ignore[misc]
         return []
 
     def _documents(self, names: list[str]) -> SetQuery:
-        return SetQuery(names, self.sets, **self.options)
+        return SetQuery(names, self.sets, **{"missing": "skip", **self.options})
 
     def _words(self, names: list[str]) -> SetQuery:
-        return SetQuery((), self.sets, words=names, **self.options)
+        return SetQuery((), self.sets, words=names, **{"missing": "skip", **self.options})
 
 
 class _SetTagger(RegexTagger):  # type: ignore[misc]

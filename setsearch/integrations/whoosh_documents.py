@@ -79,6 +79,10 @@ class WhooshDocuments:
                 self._places = {}
             return self._known[1]
 
+    def unseen(self, reader: Any) -> bool:
+        """Whether a segment is one that the last `update` did not know."""
+        return segment_of(reader) not in self.segments()
+
     def _check(self, schema: Any) -> None:
         stored = [self.id, *filter(None, [self.title])]
         for name in (*stored, *self.fields):
@@ -94,7 +98,8 @@ class WhooshDocuments:
             raise InvalidParameter("fields names at least one field whose terms describe documents")
 
     def _analyze(self, text: str) -> list[str]:
-        return list(self.whoosh_index.schema[self.fields[0]].process_text(text, mode="index"))
+        field = self.whoosh_index.schema[self.fields[0]]
+        return list(field.process_text(text, mode="index")) if field.analyzer else [text]
 
     def _delta(self, leaves: list[Any], known: dict[str, Any] | None) -> Delta:
         """What has changed since the segments were as they were `known`; all, where nothing is."""
@@ -126,7 +131,7 @@ class WhooshDocuments:
         cells = [np.zeros((0, 3), np.int64)]  # docnum, term, count
         for name in self.fields:
             field = leaf.schema[name]
-            for stored in leaf.lexicon(name):
+            for stored in field.sortable_terms(leaf, name):  # numbers have more, of lower precision
                 found = [(docnum, len(terms), count) for docnum, count in _postings(leaf.postings(name, stored))]
                 cells.append(np.array(found, np.int64).reshape(-1, 3))
                 terms.append(str(field.from_bytes(stored)))

@@ -213,9 +213,8 @@ def test_users_type_sets(filled):
             return found(searcher.search(parser.parse(text), limit=None))
 
         assert search("like:(d10 d20)") == found(searcher.search(SetQuery(["d10", "d20"], sets), limit=None))
-        assert (
-            search("like:d10") == search('like:("d10")') == found(searcher.search(SetQuery(["d10"], sets), limit=None))
-        )
+        alone = found(searcher.search(SetQuery(["d10"], sets), limit=None))
+        assert search("like:d10") == search('like:("d10")') == search('like:"d10"') == alone
         assert set(search("like:(d10, d20) cat1 kind:cat")) == {
             hit["path"]
             for hit in searcher.search(query.Term("content", "cat1") & query.Term("kind", "cat"), limit=None)
@@ -230,8 +229,18 @@ def test_users_type_sets(filled):
         assert search("~{cat1 cat2}^3 AND kind:cat") == [name for name in words if n_is_cat(searcher, name)]
         assert parser.parse("unlike:d1").__class__ is not SetQuery
         assert parser.parse("~{}") == query.NullQuery or search("~{}") == []
+        assert search("like:nobody") == search("~{nothing}") == []
+        assert search("like:(nobody d10)") == search("like:d10") == search("like:(d10") == alone
+        assert set(search("~{nothing} OR cat1")) == set(search("cat1"))
+        strict = qparser.QueryParser("content", SCHEMA, plugins=[sets.plugin(missing="error")])
         with pytest.raises(UnknownItem, match="no 'nobody'"):
-            search("like:nobody")
+            searcher.search(strict.parse("like:nobody"))
+        asked = SetQuery(["d10"], sets, k=5)
+        assert sorted(asked.docs(searcher)) == sorted(hit.docnum for hit in searcher.search(asked))
+        with pytest.raises(InvalidParameter, match="k must be"):
+            SetQuery(["d10"], sets, k=0)
+        with pytest.raises(TypeError, match=r"'nosuch'; there is .*having"):
+            SetQuery(["d10"], sets, nosuch=1)
 
 
 def n_is_cat(searcher, name):
@@ -258,6 +267,23 @@ def test_more_like_is_called_as_whooshs(filled):
         )
         with pytest.raises(TypeError, match="'limit'"):
             sets.more_like(searcher, docnum, limit=5)
+
+
+def test_fields_of_any_type_have_terms(tmp_path):
+    schema = fields.Schema(path=fields.ID(stored=True), year=fields.NUMERIC, flag=fields.BOOLEAN, tags=fields.KEYWORD)
+    index = RamStorage().create_index(schema)
+    writer = index.writer()
+    for name, year, tags in (("a", 2001, "x y"), ("b", 2001, "y"), ("c", -7, "z")):
+        writer.add_document(path=name, year=year, flag=year > 0, tags=tags)
+    writer.commit()
+    sets = WhooshSets(index, tmp_path / "x.db", id="path", fields=["year", "flag", "tags"])
+    sets.update()
+    documents = sets.index.items("documents")
+    assert documents.features_of("a").keys() - {"t", "True"} == {"2001", "x", "y"}
+    assert "-7" in documents.features_of("c")
+    assert documents.expand(["a"], 1)[0].item == "b"
+    assert sets.index.items("terms").expand(["2001"], 1)
+    sets.close()
 
 
 def test_mistakes_are_named_and_nothing_is_written(tmp_path):
