@@ -4,15 +4,21 @@ import sqlite3
 import zlib
 from collections.abc import Iterator
 
-from setsearch.errors import CorruptIndex
+from setsearch.errors import CorruptIndex, InvalidItem
 from setsearch.relation import Relation
 
-LONGEST = 1 << 30  # bytes of a text: a few packed bytes must not take all memory
+LONGEST = 1 << 27  # bytes of a text: a few packed bytes of a stranger's must not take all memory
 
 
 def pack(text: str) -> bytes:
-    """A text as it is stored."""
-    return zlib.compress(text.encode("utf-8", "replace"), 1)
+    """A text as it is stored; raises InvalidItem for one that is too long."""
+    data = text.encode("utf-8", "replace")
+    if len(data) > LONGEST:
+        raise InvalidItem(
+            f"a text of {len(data) >> 20} MB is too long to be kept for contexts ({LONGEST >> 20} MB are not): "
+            "split it, or use --no-contexts"
+        )
+    return zlib.compress(data, 1)
 
 
 def unpack(stored: bytes) -> str:

@@ -78,7 +78,7 @@ def _check(cursor: sqlite3.Cursor, origin: Origin, condition: str, parameters: P
         try:
             cursor.execute(text, parameters).fetchall()
         except (sqlite3.Error, sqlite3.Warning) as error:
-            raise InvalidParameter(f"the condition {condition!r} on {origin.place}: {error}") from error
+            raise InvalidParameter(f"the condition {condition!r} on {origin.place}: {_line(error)}") from error
 
 
 def _select(
@@ -93,4 +93,8 @@ def _select(
     try:
         return np.sort(np.array([id for (id,) in cursor.execute(statement, parameters)], np.int64))
     except (sqlite3.Error, sqlite3.Warning) as error:
-        raise InvalidParameter(f"the {asked} on {origin.place}: {error}") from error
+        raise InvalidParameter(f"the {asked} on {origin.place}: {_line(error)}") from error
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,75 @@
+"""Coverage-guided fuzzing of decoders and readers, by atheris: whatever the bytes, an answer or an error of ours.
+
+    python tests/torture/fuzz.py -max_total_time=600
+"""
+
+import io
+import sys
+import tempfile
+from pathlib import Path
+
+import atheris
+
+with atheris.instrument_imports(include=["setsearch"]):
+    import numpy as np
+
+    from setsearch import fts5, rows, sources, text, texts, values
+    from setsearch.errors import SetsearchError
+    from setsearch.postings import decode_counts, decode_ids
+
+FOLDER = Path(tempfile.mkdtemp())
+
+
+def decoders(data: "atheris.FuzzedDataProvider") -> None:
+    """Posting lists from any bytes."""
+    n = data.ConsumeIntInRange(0, 4)
+    lengths = np.array([data.ConsumeIntInRange(-2, 1 << 40) for _ in range(n)], np.int64)
+    first = np.array([data.ConsumeIntInRange(-(1 << 40), 1 << 40) for _ in range(n)], np.int64)
+    blobs = [data.ConsumeBytes(data.ConsumeIntInRange(0, 40)) for _ in range(n)]
+    ids = decode_ids(first, lengths, blobs)
+    assert len(ids) == len(decode_counts(lengths, [blob or None for blob in blobs]))
+
+
+def stored(data: "atheris.FuzzedDataProvider") -> None:
+    """Texts and statistics as they are stored."""
+    sizes = data.ConsumeIntInRange(0, 9), data.ConsumeIntInRange(0, 9)
+    rest = data.ConsumeBytes(400)
+    values.Measure.from_bytes(values.TWICE_MEAN, rest, *sizes)
+    texts.unpack(rest)
+
+
+def readers(data: "atheris.FuzzedDataProvider") -> None:
+    """Files of any bytes."""
+    kind = data.PickValueInList(["jsonl", "csv", "tsv", "txt", "jsonl.gz"])
+    errors = data.PickValueInList(["strict", "replace", "skip"])
+    relation = data.ConsumeBool()
+    columns = sources.Columns(items="a", features="b") if relation else sources.Columns(id="a", text="b")
+    path = FOLDER / f"x.{kind}"
+    path.write_bytes(data.ConsumeBytes(2000))
+    for name, _, _ in sources.Reader(columns, rows.RowReader(errors)).read([str(path)]):
+        assert isinstance(name, str)
+
+
+def words(data: "atheris.FuzzedDataProvider") -> None:
+    """Texts, and descriptions of analyzers and of FTS5 tables."""
+    given = data.ConsumeUnicodeNoSurrogates(300)
+    for word in text.words(given):
+        assert word
+    fts5.option(given, "content")
+    text.Analyzer.of("words")(given)
+    text.Analyzer.of(given)
+
+
+def one_input(data: bytes) -> None:
+    """One round of one of them."""
+    provider = atheris.FuzzedDataProvider(data)
+    try:
+        provider.PickValueInList([decoders, stored, readers, words])(provider)
+    except SetsearchError as error:
+        assert str(error)
+
+
+if __name__ == "__main__":
+    sys.stdin = io.TextIOWrapper(io.BytesIO(b""))
+    atheris.Setup(sys.argv, one_input)
+    atheris.Fuzz()

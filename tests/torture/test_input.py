@@ -1,0 +1,119 @@
+"""Bad input, each kind once: one line, nothing lost, nothing counted wrongly."""
+
+import sqlite3
+from contextlib import suppress
+
+import malformed
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import setsearch
+from setsearch import Where
+from setsearch.errors import SetsearchError
+from setsearch.fts5 import option
+from setsearch.postings import decode_counts, decode_ids
+from setsearch.rows import RowReader
+from setsearch.sources import Columns, Reader
+from setsearch.text import Analyzer
+from setsearch.texts import unpack
+from setsearch.values import TWICE_MEAN, Measure
+
+CASES = list(malformed.cases())
+
+
+def test_there_are_enough():
+    assert len(CASES) >= 100
+    assert len({case.name for case in CASES}) == len(CASES)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_input_is_read_or_refused(run, failed, tmp_path, case):
+    (tmp_path / case.file).write_bytes(case.data)
+    run("index", "x.db", "-", stdin=b'{"id": "kept", "text": "kept words"}\n')
+    own = case.options[1] if case.options[:1] == ("--items",) else "documents"
+    result = run("index", "x.db", case.file, *case.options)
+    assert "Traceback" not in result[2]
+    with setsearch.open(tmp_path / "x.db") as index:
+        if case.items is None:
+            failed((result[0], result[1], result[2].splitlines()[-1]), 1)
+            assert {reading["items"] for reading in index.info()["readings"]} == {"documents", "terms"}
+        else:
+            assert result[0] == 0, result[2]
+            assert index.items(own).item_count() == case.items + (own == "documents")
+        assert index.items("documents").features_of("kept") == {"kept": 1, "words": 1}
+        assert index.check() == []
+    for command in ("--table", "--json", "--csv") if len(case.data) < 100_000 else ("--json",):
+        assert run("expand", "x.db", "kept", "--items", "documents", "--keep-seeds", command)[0] == 0
+
+
+junk = st.binary(max_size=200)
+texts = st.text(max_size=60)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(st.integers(-3, 9), st.integers(-(2**40), 2**40), junk, st.none() | junk), max_size=5))
+def test_decoders_refuse_or_answer(blocks):
+    lengths, first = (np.array([block[part] for block in blocks], np.int64) for part in (0, 1))
+    try:
+        ids = decode_ids(first, lengths, [gaps for _, _, gaps, _ in blocks])
+        counts = decode_counts(lengths, [counts for *_, counts in blocks])
+    except SetsearchError:
+        return
+    assert len(ids) == len(counts) == lengths.sum()
+
+
+@settings(max_examples=150, deadline=None)
+@given(junk, st.integers(0, 5), st.integers(0, 5))
+def test_stored_values_refuse_or_answer(data, n_features, n_ids):
+    for decode in (unpack, lambda data: Measure.from_bytes(TWICE_MEAN, data, n_features, n_ids)):
+        with suppress(SetsearchError):
+            decode(data)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.one_of(junk, texts.map(str.encode)), max_size=5), st.sampled_from(["jsonl", "csv", "tsv", "txt"]))
+def test_readers_refuse_or_answer(tmp_path_factory, parts, kind):
+    path = tmp_path_factory.mktemp("fuzz") / f"x.{kind}"
+    path.write_bytes(b"\n".join(parts))
+    for errors in ("strict", "replace", "skip"):
+        reader = Reader(Columns(id="a", text="b"), RowReader(errors))
+        try:
+            for name, given_text, _ in reader.read([str(path)]):
+                assert isinstance(name, str)
+                assert isinstance(given_text, str)
+        except SetsearchError as error:
+            assert "\n" not in str(error).replace("\\n", "")
+
+
+@settings(max_examples=200, deadline=None)
+@given(texts, texts)
+def test_words_of_strangers_refuse_or_answer(given_text, other):
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table t (id text primary key, text text)")
+    connection.execute("create virtual table s using fts5(text, content=t)")
+    connection.executemany("insert into t values (?, ?)", [("a", "lion tiger"), ("b", "lion"), ("c", "wheat")])
+    index = setsearch.open(connection)
+    index.add_table("t", setsearch.Columns())
+    documents = index.items("documents")
+    before = connection.execute("select * from t").fetchall()
+    for question in (
+        lambda: documents.expand(["a"], among=Where(given_text)),
+        lambda: documents.expand(["a"], among=Where(match=given_text)),
+        lambda: documents.expand([given_text, other]),
+        lambda: documents.expand([], like=[given_text], exclude=[other]),
+        lambda: documents.expand([], having=[given_text]),
+        lambda: index.items(given_text),
+        lambda: index.items("terms").expand([given_text]),
+        lambda: index.set(given_text or "x", "documents").accept(other),
+        lambda: Analyzer.of(given_text),
+        lambda: option(given_text, "content"),
+    ):
+        try:
+            question()
+        except SetsearchError as error:
+            assert "\n" not in str(error)
+    assert connection.execute("select * from t").fetchall() == before
+    assert index.check() == []
+    connection.close()

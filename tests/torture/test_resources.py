@@ -1,0 +1,102 @@
+"""Too little memory, Ctrl-C, and many queries: a clear end, an intact database, nothing that grows."""
+
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import resources
+
+import setsearch
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    rng = random.Random(0)
+    with (tmp_path / "big.jsonl").open("w") as file:
+        for n in range(30_000):
+            text = " ".join(f"w{rng.randint(0, 60_000)}" for _ in range(60))
+            file.write(json.dumps({"id": f"d{n}", "text": text}) + "\n")
+    with setsearch.open(tmp_path / "x.db", create=True) as index:
+        index.add([("kept", "lion tiger")])
+    return tmp_path
+
+
+def command(folder, *arguments, megabytes=None):
+    def limit():
+        if megabytes is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "setsearch", *arguments],
+        cwd=folder,
+        env=environment,
+        preexec_fn=limit,  # noqa: PLW1509 - no threads here
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def is_as_before(folder):
+    with setsearch.open(folder / "x.db") as index:
+        assert index.items("documents").item_count() == 1
+        assert index.check() == []
+
+
+def test_too_little_memory_is_said_and_nothing_is_lost(corpus):
+    refused = 0
+    for megabytes in (160, 200, 240):
+        process = command(corpus, "index", "x.db", "big.jsonl", megabytes=megabytes)
+        _, err = process.communicate(timeout=120)
+        if process.returncode == 0:
+            break
+        assert process.returncode == 1, err
+        assert "Traceback" not in err
+        assert "memory" in err.splitlines()[-1], err
+        is_as_before(corpus)
+        refused += 1
+    assert refused >= 2
+
+
+def test_a_question_with_too_little_memory(corpus):
+    command(corpus, "index", "big.db", "big.jsonl").communicate(timeout=120)
+    told = set()
+    for megabytes in (130, 160, 1000):
+        process = command(corpus, "expand", "big.db", "d1", "d2", "--items", "documents", megabytes=megabytes)
+        _, err = process.communicate(timeout=60)
+        assert "Traceback" not in err
+        told.add(process.returncode)
+        assert process.returncode == 0 or "memory" in err, err
+    assert 0 in told
+
+
+def test_ctrl_c_at_any_moment(corpus):
+    rng, stopped = random.Random(1), 0
+    for _ in range(6):
+        process = command(corpus, "index", "x.db", "big.jsonl")
+        time.sleep(rng.uniform(0.15, 1.5))
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        if process.returncode == 0:
+            break
+        if process.returncode == -signal.SIGINT:  # before our first line of code
+            continue
+        assert process.returncode == 130, err
+        assert "Traceback" not in err
+        assert err.splitlines()[-1] == "Error: stopped; nothing was changed"
+        is_as_before(corpus)
+        stopped += 1
+    assert stopped >= 1
+
+
+def test_queries_leave_nothing_behind(tmp_path):
+    found = resources.torture(tmp_path, 3000)
+    assert found["file descriptors more"] == 0
+    assert found["megabytes more"] < 8

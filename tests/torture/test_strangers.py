@@ -1,0 +1,190 @@
+"""Databases from strangers: nothing is allocated without bound, run for ever, or executed."""
+
+import os
+import resource
+import sqlite3
+import time
+import zlib
+from pathlib import Path
+
+import damage
+import pytest
+
+import setsearch
+from setsearch.errors import CorruptIndex, MissingDatabase, NewerSchema, SetsearchError
+
+LIMIT = 400 << 20  # bytes beyond what a process has
+SECONDS = 20
+
+ATTACKS = {
+    "a list of 2^40 ids": "update setsearch_posting set length = 1099511627776",
+    "a list of 2^62 ids": "update setsearch_forward set length = 4611686018427387904",
+    "a list of -5 ids": "update setsearch_posting set length = -5",
+    "no ids": "update setsearch_posting set length = 0",
+    "ids from 2^60 on": "update setsearch_posting set first = first + 1152921504606846976",
+    "ids below 0": "update setsearch_forward set first = -9, last = last - 9",
+    "2^40 names": "update setsearch_kind set size = 1099511627776, peak = 1099511627776",
+    "ids up to 2^40": "update setsearch_kind set peak = 1099511627776",
+    "-1 names": "update setsearch_kind set size = -1, peak = -1",
+    "totals of 2^62": "update setsearch_posting set total = 4611686018427387904",
+    "gaps of other widths": "update setsearch_posting set gaps = cast(gaps || x'000000' as blob)",
+    "counts of other widths": "update setsearch_posting set counts = x'0102030405'",
+    "an empty blob": "update setsearch_forward set gaps = x''",
+    "a text that unpacks to a gigabyte": "update setsearch_text set text = (select blob from bomb)",
+    "a text that is none": "update setsearch_text set text = x'00'",
+    "derived values of other sizes": "update setsearch_derived set value = zeroblob(40)",
+    "numbers of other sizes": "update setsearch_numbers set numbers = zeroblob(8000000)",
+    "numbers that are none": "update setsearch_numbers set numbers = x'000000000000f07f000000000000f07f'",
+    "columns that are no list": "update setsearch_relation set columns = '{}' where columns is not null",
+    "columns that are deep": "update setsearch_relation set columns = (select text from deep) "
+    "where columns is not null",
+    "an origin that is deep": "update setsearch_origin set columns = (select text from deep)",
+    "an origin of other columns": """update setsearch_origin set columns = '{"__class__": 1}'""",
+    "an origin of another kind": "update setsearch_origin set kind = 'pickle'",
+    "an origin that is a table of ours": "update setsearch_origin set place = 'setsearch_name'",
+    "an analyzer that is none": "update setsearch_relation set analyzer = 'words klingon' where analyzer is not null",
+    "an analyzer with code": "update setsearch_relation set analyzer = '__import__(''os'')' where analyzer is not null",
+    "a tokenizer that is none": "update setsearch_relation set analyzer = 'fts5 x'' )' where analyzer is not null",
+    "contexts that are none": "update setsearch_relation set contexts = 'sometimes'",
+    "kinds that are missing": "delete from setsearch_kind",
+    "relations of nothing": "update setsearch_relation set items = 99",
+    "a relation that is its own parent": "update setsearch_relation set parent = id",
+    "names that are missing": "delete from setsearch_name",
+    "a set of nothing": "update setsearch_set set items = 'planets'",
+    "a name with controls": "update setsearch_name set name = name || char(27) || '[2J'",
+    "a migration of tomorrow": "insert into setsearch_migrations select 999, migration_set, 'm999', applied_at "
+    "from setsearch_migrations limit 1",
+    "an endless view": "drop table setsearch_text; "
+    "create view setsearch_text as with recursive n(relation, item, text) as "
+    "(select 1, 0, x'00' union all select relation, item + 1, text from n) select * from n",
+    "a trigger that writes": "create trigger evil after insert on setsearch_derived begin delete from likes; end",
+    "a column more": "alter table setsearch_name add column evil text",
+    "a table without strictness": "drop table setsearch_set; create table setsearch_set (name text, items text)",
+    "a generated column": "alter table setsearch_set add column evil text as (hex(zeroblob(1000000))) virtual",
+}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    path = tmp_path_factory.mktemp("strangers") / "whole.db"
+    damage.make(path)
+    connection = sqlite3.connect(path)
+    bomb = zlib.compress(bytes(300 << 20), 9)
+    connection.execute("create table bomb (blob blob)")
+    connection.execute("insert into bomb values (?)", (bomb,))
+    connection.execute("create table deep (text text)")
+    connection.execute("insert into deep values (?)", ("[" * 200_000,))
+    connection.commit()
+    connection.close()
+    return path.read_bytes()
+
+
+def ask_everything(path):
+    """Every way in; only errors of our own may come out."""
+
+    def tried(call):
+        try:
+            call()
+        except SetsearchError as error:
+            assert "\n" not in str(error)
+            return 1
+        return 0
+
+    with setsearch.open(path) as index:
+        failures = tried(index.info) + tried(index.check) + tried(index.refresh) + tried(index.sets)
+        for name, seed in (("documents", "d1"), ("terms", "lion"), ("film", "film1"), ("body", "x1")):
+            failures += tried(lambda name=name, seed=seed: index.items(name).expand([seed], 5, explain=True))
+            failures += tried(lambda name=name, seed=seed: index.items(name).explain([seed], seed))
+        failures += tried(lambda: index.items("documents").expand([], like=["lion"]))
+        failures += tried(lambda: index.set("cats").expand(3))
+        failures += tried(lambda: index.update([("new", "lion tiger")], ("documents", "terms")))
+        failures += tried(lambda: index.delete(["d1"], ("documents", "terms")))
+        failures += tried(index.repair)
+        tried(index.drop)
+    return failures
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_is_refused(tmp_path, whole, name):
+    path = tmp_path / "hostile.db"
+    path.write_bytes(whole)
+    connection = sqlite3.connect(path)
+    for statement in ATTACKS[name].split("; ") if not name.startswith("a trigger") else [ATTACKS[name]]:
+        connection.execute(statement)
+    connection.commit()
+    rows = connection.execute("select count(*) from likes").fetchone()
+    start = time.monotonic()
+    pid = os.fork()
+    if pid == 0:
+        code = 9
+        try:
+            used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_AS, (used + LIMIT, used + LIMIT))
+            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+            ask_everything(path)
+            code = 0
+        except BaseException:
+            import traceback
+
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(pid, 0)
+    assert status == 0, f"{name}: status {status}, see stderr"
+    assert time.monotonic() - start < SECONDS
+    assert connection.execute("select count(*) from likes").fetchone() == rows
+    connection.close()
+
+
+def test_refusals_say_what_is_wrong(tmp_path, whole):
+    for name, error, message in [
+        ("a list of 2^40 ids", CorruptIndex, "wrong number of bytes"),
+        ("ids up to 2^40", CorruptIndex, "cannot be in a file of this size"),
+        ("an endless view", CorruptIndex, "not as setsearch makes them"),
+        ("a migration of tomorrow", NewerSchema, "newer setsearch"),
+    ]:
+        path = tmp_path / "hostile.db"
+        path.write_bytes(whole)
+        connection = sqlite3.connect(path)
+        connection.executescript(ATTACKS[name])
+        connection.close()
+        with setsearch.open(path) as index, pytest.raises(error, match=message):
+            index.items("documents").expand(["d1"], model="bernoulli")
+    with pytest.raises(MissingDatabase):
+        setsearch.open(tmp_path / "none.db").info()
+
+
+@pytest.mark.parametrize("version", ["0.1.0", "0.2.0"])
+def test_a_migration_happens_completely_or_not_at_all(tmp_path, version):
+    data = (Path(__file__).parent.parent / "fixtures" / f"{version}.db").read_bytes()
+    path, stopped = tmp_path / "old.db", 0
+    for limit in range(1, 200):
+        path.write_bytes(data)
+        connection = sqlite3.connect(path, isolation_level=None)
+        before = list(connection.iterdump())
+        left = limit
+
+        def count(*_):
+            nonlocal left
+            left -= 1
+            return left < 0
+
+        connection.set_progress_handler(count, 40)  # interrupted after so many steps of SQLite's machine
+        try:
+            setsearch.open(connection).info()
+        except (SetsearchError, sqlite3.Error):
+            connection.set_progress_handler(None, 0)
+            if connection.in_transaction:
+                connection.execute("rollback")
+            if list(connection.iterdump()) != before:  # it was over when we stopped it
+                assert setsearch.open(connection).check() == []
+            stopped += 1
+        else:
+            break
+        finally:
+            connection.set_progress_handler(None, 0)
+            connection.close()
+    assert stopped > 5
+    with setsearch.open(path) as index:
+        assert index.check() == []
