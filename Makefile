@@ -8,7 +8,7 @@ DATA ?= data
 # The same integrations with the other versions that are promised; they cannot share an environment.
 OTHERS = .venv-others
 
-.PHONY: demo test test-others lint bench bench-relevance clean
+.PHONY: demo test test-others torture lint bench bench-relevance clean
 
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
@@ -18,6 +18,10 @@ test: $(VENV)/installed-dev
 
 test-others: $(OTHERS)/installed
 	$(OTHERS)/bin/python -m pytest -p no:cacheprovider tests/integrations/test_whoosh.py tests/integrations/test_datasette.py
+
+torture: $(VENV)/installed-dev
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check atheris
+	$(RUN)/python tests/torture/long.py
 
 lint: $(VENV)/installed-dev
 	$(RUN)/ruff check

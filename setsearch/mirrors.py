@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from setsearch.cells import item_name
 from setsearch.errors import InvalidParameter, SourceError, UsageError
 from setsearch.fts5 import declaration, read_terms, tokenizer_of
 from setsearch.intake import Intake
@@ -18,7 +19,7 @@ from setsearch.names import quoted, table_named
 from setsearch.origins import FTS5, TABLE, WHOOSH, Origin, forget, load_origin, pending, save_origin
 from setsearch.relation import Relation, load_relations
 from setsearch.rows import RowReader, columns_of, no_table
-from setsearch.sources import Columns, Given, Reader, item_name
+from setsearch.sources import Columns, Given, Reader
 from setsearch.text import FTS5 as BY_FTS5
 from setsearch.tracking import columns_from, is_tracked, track_changes
 from setsearch.views import TEXT
@@ -125,10 +126,13 @@ def is_behind(cursor: sqlite3.Cursor, relation: Relation) -> bool:
 
 
 def audit_mirror(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
-    """One line for each thing that is wrong with what tells of changes in a table."""
+    """One line for each thing that is wrong with a tracked table, and with what tells of changes in it."""
     origin = load_origin(cursor, relation)
     if origin is None or not origin.tracked:
         return
+    for (line,) in cursor.execute(f"pragma main.integrity_check({quoted(origin.place)})").fetchall():
+        if line != "ok":
+            yield f"{origin.place}: {line}"
     (odd,) = cursor.execute("select count(*) from setsearch_change where key is not again").fetchone()
     if odd:
         yield f"{odd} notes of changed rows of {origin.place} are damaged"

@@ -91,7 +91,7 @@ def _among(file: str | None, where: str | None, match: str | None) -> Any:
     if file is not None and (where, match) != (None, None):
         raise UsageError("--among FILE lists the ids; leave --where and --match out")
     if file is not None:
-        from setsearch.sources import read_ids
+        from setsearch.set_files import read_ids
 
         return read_ids(file)
     if (where, match) == (None, None):

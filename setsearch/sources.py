@@ -3,20 +3,18 @@
 Everything is yielded as `(id, text or counted features, title)`, one item at a time.
 """
 
-import json
-import math
 import sqlite3
-import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
+from setsearch.cells import count_of, item_name, number_of, require, text_of
 from setsearch.errors import SourceError, UsageError
-from setsearch.names import storable
 from setsearch.rows import STDIN, TEXT_FILES, Row, RowReader, kind_of, open_file
+
+T = TypeVar("T")
 
 Given = tuple[str, str | dict[str, int], str | None]
 
@@ -62,59 +60,6 @@ class Columns:
         return self.items, self.features
 
 
-def read_seed_sets(source: str) -> list[list[str]]:
-    """One set of seeds a line, a JSON array of texts; `-` for standard input."""
-    sets = []
-    with nullcontext(sys.stdin.buffer) if source == STDIN else open_file(Path(source)) as file:
-        for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            try:
-                seeds = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise SourceError(f"{source}, line {number}: broken JSON ({error})") from error
-            if not isinstance(seeds, list) or not all(isinstance(seed, str) for seed in seeds):
-                raise SourceError(f'{source}, line {number}: not an array of texts such as ["lion", "tiger"]')
-            sets.append(seeds)
-    return sets
-
-
-def read_ids(source: str) -> list[str]:
-    """One id a line; `-` for standard input."""
-    with nullcontext(sys.stdin.buffer) if source == STDIN else open_file(Path(source)) as file:
-        text = RowReader().decode(file.read(), source) or ""
-    return [line for line in text.splitlines() if line]
-
-
-def read_sets(source: str) -> dict[str, list[str]]:
-    """Named sets: a JSON object of arrays of items, or CSV with the columns set and item; `-` for JSON on stdin."""
-    if kind_of(Path(source)) in (".csv", ".tsv"):
-        found: dict[str, list[str]] = {}
-        for where, row in RowReader().read(source):
-            for name in ("set", "item"):
-                _require(where, row, name)
-            found.setdefault(row["set"], []).append(row["item"])
-        return found
-    with nullcontext(sys.stdin.buffer) if source == STDIN else open_file(Path(source)) as file:
-        try:
-            sets = json.loads(file.read())
-        except (ValueError, RecursionError) as error:
-            raise SourceError(f"{source}: broken JSON ({error})") from error
-    if not isinstance(sets, dict) or not all(isinstance(own, list) for own in sets.values()):
-        raise SourceError(f'{source} is not a JSON object of arrays such as {{"cats": ["lion", "tiger"]}}')
-    return {name: [str(item) for item in own] for name, own in sets.items()}
-
-
-def read_weights(source: str) -> dict[str, float]:
-    """CSV with the columns feature and weight."""
-    weights = {}
-    for where, row in RowReader().read(source):
-        for name in ("feature", "weight"):
-            _require(where, row, name)
-        weights[str(row["feature"])] = _number(where, "weight", row["weight"])
-    return weights
-
-
 @dataclass(frozen=True)
 class Reader:
     """Reads sources: rows as `columns` says, and texts."""
@@ -145,7 +90,7 @@ class Reader:
             if self.rows.table is None and path != STDIN and (Path(path).is_dir() or kind_of(Path(path)) in TEXT_FILES):
                 yield from self._files(Path(path))
             else:
-                yield from map(self._document, self.rows.read(path))
+                yield from self._each(self._document, path)
 
     def _files(self, path: Path) -> Iterator[Given]:
         """The files of a folder, named by their paths below it; or one file."""
@@ -162,7 +107,7 @@ class Reader:
             raise SourceError(f"{path} holds no .txt, .md or .jsonl file; name files of another kind one by one")
         for file in files:
             if kind_of(file) == ".jsonl":
-                yield from map(self._document, self.rows.read(str(file)))
+                yield from self._each(self._document, str(file))
             else:
                 yield from self._text_file(file, file.relative_to(path).as_posix())
 
@@ -191,30 +136,43 @@ class Reader:
         columns = self.columns
         names = [columns.id, *columns.texts, *([columns.title] if columns.title else [])]
         for name in names:
-            _require(where, values, name)
+            require(where, values, name)
         # A title that was not asked for by name is shown where there is one.
         title = values.get(columns.title or "title")
-        text = "\n".join(_text(where, name, values[name]) for name in columns.texts)
+        text = "\n".join(text_of(where, name, values[name]) for name in columns.texts)
         return item_name(where, columns.id, values[columns.id]), text, None if title is None else str(title)
 
     def read_numbers(self, sources: Iterable[str]) -> Iterator[tuple[str, list[float], str | None]]:
         """Items with the numbers of their columns."""
-        columns = self.columns
         for path in list(sources) or [""]:
-            for where, values in self.rows.read(path):
-                for name in filter(None, (columns.items, columns.title, *columns.numbers)):
-                    _require(where, values, name)
-                title = values[columns.title] if columns.title else None
-                numbers = [_number(where, name, values[name]) for name in columns.numbers]
-                item = item_name(where, columns.items or "", values[columns.items or ""])
-                yield item, numbers, None if title is None else str(title)
+            yield from self._each(self._numbered, path)
+
+    def _numbered(self, row: Row) -> tuple[str, list[float], str | None]:
+        where, values = row
+        columns = self.columns
+        for name in filter(None, (columns.items, columns.title, *columns.numbers)):
+            require(where, values, name)
+        title = values[columns.title] if columns.title else None
+        numbers = [number_of(where, name, values[name]) for name in columns.numbers]
+        item = item_name(where, columns.items or "", values[columns.items or ""])
+        return item, numbers, None if title is None else str(title)
+
+    def _each(self, make: Callable[[Row], T], path: str) -> Iterator[T]:
+        """What is made of each row; those of which nothing can be made are passed over, if that is asked for."""
+        for row in self.rows.read(path):
+            try:
+                yield make(row)
+            except SourceError as error:
+                if self.rows.errors != "skip":
+                    raise
+                self.rows.warn(f"skipped {error}")
 
     def _groups(self, paths: list[str]) -> Iterator[Given]:
         """The texts of each group, one behind the other; gathered in a temporary file."""
         stage = sqlite3.connect("")
         try:
             stage.execute("create table part (name text, text text)")
-            rows = (self._part(row) for path in paths or [""] for row in self.rows.read(path))
+            rows = (part for path in paths or [""] for part in self._each(self._part, path))
             stage.executemany("insert into part values (?, ?)", rows)
             parts = stage.execute("select name, text from part order by name, rowid")
             for name, group in groupby(parts, key=lambda part: part[0]):
@@ -226,8 +184,8 @@ class Reader:
         where, values = row
         group = self.columns.group_by or ""
         for name in (group, *self.columns.texts):
-            _require(where, values, name)
-        text = "\n".join(_text(where, name, values[name]) for name in self.columns.texts)
+            require(where, values, name)
+        text = "\n".join(text_of(where, name, values[name]) for name in self.columns.texts)
         return item_name(where, group, values[group]), text
 
     def _relation_items(self, paths: list[str]) -> Iterator[Given]:
@@ -235,7 +193,7 @@ class Reader:
         stage = sqlite3.connect("")
         try:
             stage.execute("create table cell (item text, feature text, count integer, title text)")
-            rows = (self._cell(row) for path in paths or [""] for row in self.rows.read(path))
+            rows = (cell for path in paths or [""] for cell in self._each(self._cell, path))
             stage.executemany("insert into cell values (?, ?, ?, ?)", rows)
             cells = stage.execute(
                 "select item, feature, sum(count), max(title) from cell group by item, feature order by item, feature"
@@ -251,58 +209,12 @@ class Reader:
         columns = self.columns
         wanted = (columns.items, columns.features, columns.count, columns.title)
         for name in filter(None, wanted):
-            _require(where, values, name)
+            require(where, values, name)
         item, feature = (item_name(where, name, values[name]) for name in (columns.items or "", columns.features or ""))
-        count = _count(where, columns.count, values[columns.count]) if columns.count else 1
+        count = count_of(where, columns.count, values[columns.count]) if columns.count else 1
         title = values[columns.title] if columns.title else None
         return item, feature, count, None if title is None else str(title)
 
 
 def _hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
-
-
-def _require(where: str, values: Mapping[str, Any], name: str) -> None:
-    if name not in values:
-        have = ", ".join(map(str, values)) or "none"
-        raise SourceError(f"{where} has no column {name!r}; it has {have} (choose with --id, --text, --items, ...)")
-
-
-def item_name(where: str, column: str, value: Any) -> str:
-    """An id as text; raises SourceError for what cannot be one."""
-    if value is None or isinstance(value, (dict, list, bytes, bool)) or not storable(str(value)):
-        raise SourceError(
-            f"{where}: the column {column!r} is {value!r}; "
-            "ids are texts or numbers, not empty, without NUL or lone surrogates"
-        )
-    return str(value)
-
-
-def _text(where: str, column: str, value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, list):
-        return "\n".join(_text(where, column, part) for part in value)
-    if isinstance(value, (dict, bytes)):
-        raise SourceError(f"{where}: the column {column!r} is not a text but {value!r:.40}")
-    return str(value)
-
-
-def _count(where: str, column: str, value: Any) -> int:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = -1.0
-    if not (number.is_integer() and 0 <= number < 2**31):
-        raise SourceError(f"{where}: the column {column!r} is {value!r}; counts are whole numbers from 0 to 2^31 - 1")
-    return int(number)
-
-
-def _number(where: str, column: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise SourceError(f"{where}: the column {column!r} is {value!r}, which is no finite number")
-    return number

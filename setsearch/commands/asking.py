@@ -144,7 +144,7 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
 
 
 def _expand_batch(db: Path, items: str | None, batch: str, wanted: dict[str, Any], model: "ModelOptions") -> None:
-    from setsearch.sources import read_seed_sets
+    from setsearch.set_files import read_seed_sets
 
     sets = read_seed_sets(batch)
     with setsearch.open(db) as index:

@@ -39,7 +39,7 @@ def concepts(
 ) -> None:
     """Which concepts the seeds could be examples of: features as hypotheses, with their posterior probabilities."""
     from setsearch.concepts import learn
-    from setsearch.sources import read_weights
+    from setsearch.set_files import read_weights
     from setsearch.wanted import whole
 
     weights = None if prior is None else read_weights(prior)
@@ -124,7 +124,7 @@ def prune(
 
 def known_sets(index: "Index", sets: str | None, items: str | None) -> tuple[dict[str, list[str]], str | None]:
     """The sets of a file, or the saved ones of one kind of items; and which items they are of."""
-    from setsearch.sources import read_sets
+    from setsearch.set_files import read_sets
 
     if sets is not None:
         return read_sets(sets), items

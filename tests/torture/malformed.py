@@ -112,6 +112,8 @@ def _json() -> Iterator[Case]:
         ("id with newline", lines({"id": "a\nb\tc", "text": "lion"}), 1),
     ]:
         yield Case(f"json {name}", "x.jsonl", data, (), items)
+    rows = lines({"id": "a", "text": "lion"}, {"text": "no id"}, {"id": None, "text": "x"}, {"id": "b", "text": {}})
+    yield Case("json rows without what is needed, skip", "x.jsonl", rows, ("--errors", "skip"), 1)
     for how in ("skip", "replace"):
         broken = good + b"{\n" + b"\xff\xfe\n"
         yield Case(f"json broken, {how}", "x.jsonl", broken, ("--errors", how), 1 if how == "skip" else None)

@@ -1,0 +1,62 @@
+"""The long form: `make torture`. Prints the figures, and writes them to docs/reliability.json.
+
+python tests/torture/long.py [--quick]
+"""
+
+import argparse
+import json
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import concurrency
+import crash
+import damage
+import resources
+
+import setsearch
+
+HERE = Path(__file__).parent
+RESULTS = HERE.parent.parent / "docs" / "reliability.json"
+
+
+def fuzz(seconds: int) -> dict[str, object]:
+    """The fuzzer's own figures; a crash of it ends with an error."""
+    command = [sys.executable, str(HERE / "fuzz.py"), f"-max_total_time={seconds}", "-rss_limit_mb=4000"]
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    last = [line for line in done.stderr.splitlines() if line.startswith("Done ")][-1]
+    return {"seconds": seconds, "inputs": int(last.split()[1]), "crashes": 0}
+
+
+def main() -> None:
+    """Run all of it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a tenth of everything")
+    share = 10 if parser.parse_args().quick else 1
+    found: dict[str, object] = {
+        "version": setsearch.__version__,
+        "machine": f"{platform.machine()}, Python {platform.python_version()}",
+    }
+    parts = {
+        "crashes": lambda folder: crash.torture(folder, 200 // share),
+        "concurrency": lambda folder: concurrency.torture(folder, 60 / share),
+        "damage": lambda folder: damage.torture(folder, 2000 // share),
+        "resources": lambda folder: resources.torture(folder, 100_000 // share),
+        "fuzzing": lambda folder: fuzz(600 // share),
+    }
+    for name, part in parts.items():
+        start = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            figures = part(Path(folder))
+        found[name] = figures | {"took, s": round(time.monotonic() - start)}
+        print(name, json.dumps(found[name]), flush=True)
+    RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
