@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 
 from setsearch.errors import CorruptIndex, SetsearchError
-from setsearch.guards import SEALED, TABLES, is_broken
+from setsearch.guards import SEALED, integrity, is_broken
 from setsearch.lists import Lists
 from setsearch.mirrors import audit_mirror
 from setsearch.names import Kind
@@ -33,14 +33,13 @@ def _told(lines: Callable[[], Iterable[str]]) -> Iterator[str]:
         yield from lines()
     except (SetsearchError, sqlite3.DatabaseError) as error:
         yield str(error)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # values that are not of their types
+        yield f"what is stored cannot be read ({error})"
 
 
 def _audit_tables(cursor: sqlite3.Cursor) -> Iterator[str]:
-    """What SQLite itself finds: names also stand in indexes, which then do not agree; and the seal."""
-    for table in sorted(TABLES):
-        for (line,) in cursor.execute(f"pragma integrity_check({table})").fetchall():
-            if line != "ok":
-                yield f"{table}: {line}"
+    """What SQLite finds, and the seal."""
+    yield from integrity(cursor)
     if is_broken(cursor):
         yield f"setsearch_{', setsearch_'.join(SEALED)} are not as setsearch wrote them"
 

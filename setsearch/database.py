@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from setsearch.errors import (
+    MEND,
+    CorruptIndex,
     DatabaseError,
     InvalidParameter,
     LockedDatabase,
@@ -23,11 +25,12 @@ from setsearch.errors import (
     SetsearchError,
     UsageError,
 )
-from setsearch.guards import is_broken, require_shape, seal
+from setsearch.guards import is_broken, is_damaged, require_shape, seal
 
 LEGACY = -1  # sqlite3.LEGACY_TRANSACTION_CONTROL, which Python 3.11 does not name
 LONGEST_TIMEOUT = 1e6
 CACHE_KIB = 32_768  # pages that SQLite may hold for each of our own connections
+STRANGE = (ArithmeticError, LookupError, TypeError, ValueError)  # what comes of values that are not of their types
 # What the migrations make, so that a query need not import them; tests/test_house.py holds them to it.
 SCHEMA = {"m001_relations", "m002_contexts", "m003_origins"}
 
@@ -169,7 +172,7 @@ class Database:
             connection.execute("pragma trusted_schema = off")  # a file from a stranger runs no functions
             connection.execute("pragma cell_size_check = on")
             connection.inode = self._inode()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             if connection is not None:
                 connection.close()
             raise self._explain(error) from error
@@ -178,39 +181,50 @@ class Database:
     @contextmanager
     def _transaction(self, begin: str, savepoint: str) -> Iterator[sqlite3.Cursor]:
         with self._connection() as connection:
-            text_factory = connection.text_factory
             try:
-                nested = connection.in_transaction
-                if self.lent is not None:
-                    self._nested = nested
-                if text_factory is not str:
-                    connection.text_factory = str
-                cursor = connection.cursor()
-                cursor.row_factory = None
-                if not nested:
-                    cursor.execute(begin)
-                if self.lent is not None:  # its release fails if the host ends the transaction meanwhile
-                    cursor.execute(f"savepoint {savepoint}")
-                try:
-                    self._same_file(connection)
-                    yield cursor
+                with self._settings(connection):
+                    nested = connection.in_transaction
                     if self.lent is not None:
-                        cursor.execute(f"release {savepoint}")
+                        self._nested = nested
+                    cursor = connection.cursor()
+                    cursor.row_factory = None
                     if not nested:
-                        cursor.execute("commit")
-                except BaseException:
-                    self._undo(connection, savepoint if nested else None)
-                    raise
-                finally:
-                    cursor.close()
+                        cursor.execute(begin)
+                    if self.lent is not None:  # its release fails if the host ends the transaction meanwhile
+                        cursor.execute(f"savepoint {savepoint}")
+                    try:
+                        self._same_file(connection)
+                        yield cursor
+                        if self.lent is not None:
+                            cursor.execute(f"release {savepoint}")
+                        if not nested:
+                            cursor.execute("commit")
+                    except BaseException:
+                        self._undo(connection, savepoint if nested else None)
+                        raise
+                    finally:
+                        cursor.close()
             except sqlite3.Error as error:
                 raise self._explain(error) from error
-            finally:
-                if text_factory is not str:
-                    connection.text_factory = text_factory
-                if self._autocommit is not None:
-                    setattr(connection, "autocommit", self._autocommit)  # noqa: B010
-                    self._autocommit = None
+            except STRANGE as error:
+                if isinstance(error, SetsearchError) or not is_damaged(connection):
+                    raise
+                raise CorruptIndex(f"{self} is damaged ({error}); {MEND}") from error
+
+    @contextmanager
+    def _settings(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """Ours while we use a connection, the host's again afterwards."""
+        text_factory = connection.text_factory
+        try:
+            if text_factory is not str:
+                connection.text_factory = str
+            yield
+        finally:
+            if text_factory is not str:
+                connection.text_factory = text_factory
+            if self._autocommit is not None:
+                setattr(connection, "autocommit", self._autocommit)  # noqa: B010
+                self._autocommit = None
 
     def _use_default_transactions(self, connection: sqlite3.Connection) -> None:
         """Set aside Python 3.12's `autocommit`, which sqlite-utils does not support, until our transaction ends."""

@@ -6,6 +6,7 @@ stand in an index too, lists in both directions; texts, numbers and derived valu
 
 import sqlite3
 import zlib
+from collections.abc import Iterator
 
 from setsearch.errors import CorruptIndex
 
@@ -50,3 +51,23 @@ def _sum(cursor: sqlite3.Cursor) -> int:
         for row in cursor.execute(f"select * from setsearch_{table} order by {key}"):
             found = zlib.crc32(repr(row).encode(), found)
     return found
+
+
+def integrity(cursor: sqlite3.Cursor) -> Iterator[str]:
+    """What SQLite itself finds in our tables: names also stand in indexes, which then do not agree; types; pages."""
+    for table in sorted(TABLES):
+        for (line,) in cursor.execute(f"pragma integrity_check({table})").fetchall():
+            if line != "ok":
+                yield f"{table}: {line}"
+
+
+def is_damaged(connection: sqlite3.Connection) -> bool:
+    """Whether SQLite finds something wrong, or cannot even look."""
+    cursor = connection.cursor()
+    cursor.row_factory = None
+    try:
+        return any(integrity(cursor))
+    except (sqlite3.DatabaseError, UnicodeDecodeError):  # the words of a damaged schema need not be UTF-8
+        return True
+    finally:
+        cursor.close()

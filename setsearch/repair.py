@@ -67,6 +67,6 @@ def _entries(cursor: sqlite3.Cursor, lists: Lists) -> Entries | None:
     """All entries of one direction; None where they cannot be read."""
     try:
         steps = [np.array(step, np.int64) for step in lists.sweep(cursor)]
-    except (CorruptIndex, sqlite3.DatabaseError):
+    except (CorruptIndex, sqlite3.DatabaseError, TypeError, ValueError, OverflowError):
         return None
     return Entries(*np.concatenate([np.zeros((3, 0), np.int64), *steps], axis=1))

@@ -23,3 +23,4 @@ class TestShort:
         found = damage.torture(tmp_path, 60)
         assert found["found"] > 5
         assert found["harmless"] > 0
+        assert found["mended"] > 0

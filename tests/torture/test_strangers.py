@@ -188,3 +188,11 @@ def test_a_migration_happens_completely_or_not_at_all(tmp_path, version):
     assert stopped > 5
     with setsearch.open(path) as index:
         assert index.check() == []
+
+
+def test_a_damaged_schema_is_told_though_its_words_are_no_utf8(tmp_path, whole):
+    path = tmp_path / "hostile.db"
+    assert b"CREATE TABLE setsearch_set" in whole
+    path.write_bytes(whole.replace(b"CREATE TABLE setsearch_set", b"CREATE T\xf4BLE setsearch_set"))
+    with setsearch.open(path) as index, pytest.raises(SetsearchError, match="hostile"):
+        index.info()
