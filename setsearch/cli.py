@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import typer
 
-from setsearch.commands import asking, indexing, keeping, learning, measuring, serving
+from setsearch.commands import asking, growing, indexing, keeping, learning, measuring, serving
 from setsearch.errors import SetsearchError
 from setsearch.printing import say
 
@@ -38,6 +38,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "concepts": learning.concepts,
     "classify": learning.classify,
     "prune": learning.prune,
+    "grow": growing.grow,
+    "serve": serving.serve,
     "mcp": serving.mcp,
 }
 for name, command in COMMANDS.items():

@@ -13,7 +13,7 @@ from setsearch.names import quoted, storable
 from setsearch.origins import Origin, describe_mirrors, forget, load_origin, refuse_mirror
 from setsearch.relation import create_relation, load_derived, load_relations
 from setsearch.sets import ItemSet, delete_set, load_set, new_set, set_names
-from setsearch.views import TEXT, Views, default_reading, has_forms, profile_of, readings_of
+from setsearch.views import TEXT, Views, default_reading, described, has_forms, profile_of, readings_of
 
 if TYPE_CHECKING:
     from setsearch.mirrors import Changes, Delta
@@ -222,6 +222,11 @@ class Index:
                 forget(cursor, relation)
             drop_tables(cursor)
 
+    def readings(self) -> list[dict[str, Any]]:
+        """What can be ranked: items, features, and how many there are of both."""
+        with self._database.read() as cursor:
+            return [reading for relation in load_relations(cursor) for reading in described(relation)]
+
     def info(self) -> dict[str, Any]:
         """What the index holds: readings with the counts of items, features and postings, revision, defaults."""
         with self._database.read() as cursor:
@@ -229,19 +234,9 @@ class Index:
             postings = {relation.id: relation.postings.entry_count(cursor) for relation in relations}
             mirrors = describe_mirrors(cursor, relations)
         readings = [
-            {
-                "items": kind.name,
-                "features": other.name,
-                "item_count": kind.size,
-                "feature_count": other.size,
-                "posting_count": postings[relation.id],
-                "revision": relation.revision,
-                "text": relation.analyzer is not None,
-                "defaults": profile_of(relation, kind.name).describe(),
-            }
+            reading | {"posting_count": postings[relation.id], "revision": relation.revision}
             for relation in relations
-            for kind, other in ((relation.items, relation.features), (relation.features, relation.items))
-            if kind.name in readings_of([relation])
+            for reading in described(relation)
         ]
         default = default_reading(relations, str(self._database))
         return {

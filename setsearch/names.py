@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 NEAR_CANDIDATES = 20_000
 MANY = 500
+HIGHEST = chr(0x10FFFF)  # behind every other character
 
 
 def storable(name: object) -> bool:
@@ -87,12 +88,15 @@ class Kind:
 
     def hint(self, cursor: sqlite3.Cursor, name: str) -> str:
         """A question that offers the names and titles that look like `name`; empty where there are none."""
-        near = self._near(cursor, name) if storable(name) else []
+        near = self.near(cursor, name)
         return f"did you mean {' or '.join(map(repr, near))}?" if near else ""
 
-    def _near(self, cursor: sqlite3.Cursor, name: str, limit: int = 3) -> list[str]:
+    def near(self, cursor: sqlite3.Cursor, name: str, limit: int = 3) -> list[str]:
+        """Names and titles that look like `name`, the most alike first."""
         import difflib
 
+        if not storable(name):
+            return []
         found: dict[str, str] = {}
         for column in ("name", "title"):
             rows = cursor.execute(
@@ -103,6 +107,25 @@ class Kind:
             found |= {text.lower(): text for (text,) in rows}
         found.pop(name.lower(), None)
         return [found[match] for match in difflib.get_close_matches(name.lower(), found, limit, 0.7)]
+
+    def starting(self, cursor: sqlite3.Cursor, prefix: str, limit: int) -> list[int]:
+        """Ids whose name or title begins with a text, as it stands."""
+        return [
+            id
+            for column in ("name", "title")
+            for (id,) in cursor.execute(
+                f"select id from setsearch_name where kind = ? and {column} >= ? and {column} < ? limit ?",
+                (self.id, prefix, prefix + HIGHEST, limit),
+            )
+        ]
+
+    def with_word_starting(self, cursor: sqlite3.Cursor, prefix: str, limit: int) -> list[int]:
+        """Ids in whose name or title, in lower case, a later word begins with a text."""
+        rows = cursor.execute(
+            "select id from setsearch_name where kind = ? and instr(lower(coalesce(title, name)), ?) limit ?",
+            (self.id, " " + prefix, limit),
+        )
+        return [id for (id,) in rows]
 
     def insert(self, cursor: sqlite3.Cursor, rows: Sequence[tuple[str, str | None]]) -> list[int]:
         """Give each new (name, title) an id: the free ones first, so that ids stay below the largest size ever."""

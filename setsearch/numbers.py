@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -22,7 +22,7 @@ from setsearch.fields import resolve_item
 from setsearch.hits import Contribution, Explanation, Hit
 from setsearch.kernels import Floats
 from setsearch.models.gaussian import Gaussian
-from setsearch.names import storable
+from setsearch.names import Kind, storable
 from setsearch.postings import Ints
 from setsearch.relation import Relation
 from setsearch.sums import with_sum, without_sum
@@ -107,9 +107,22 @@ class NumericReading:
             id = resolve_item(cursor, relation.items, name)
             return relation.items.describe(cursor, [id])[id][0]
 
+    def features_of(self, item: str) -> dict[str, float]:
+        """The numbers of an item, by column; raises UnknownItem."""
+        with self._open() as (cursor, relation):
+            matrix = self._load(cursor, relation)
+            row = int(np.searchsorted(matrix.ids, resolve_item(cursor, relation.items, item)))
+            return dict(zip(columns_of(relation), matrix.x[row].tolist(), strict=True))
+
     def expand_many(self, seed_sets: Iterable[Iterable[str]], k: int | None = 10, **options: Any) -> list[list[Hit]]:
         """Expand many sets of seeds: for each the answer of `expand`. Raises as it does."""
         return [self.expand(seeds, k, **options) for seeds in seed_sets]
+
+    @contextmanager
+    def names(self) -> Iterator[tuple[sqlite3.Cursor, Kind]]:
+        """The names of the items, within one transaction."""
+        with self._open() as (cursor, relation):
+            yield cursor, relation.items
 
     def fields(self, **options: Any) -> NoReturn:
         """Numbers are no features: raises UsageError."""

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from setsearch.database import Database
 from setsearch.errors import LockedDatabase, NoIndex, ReadOnlyDatabase, SetsearchError, UnknownReading
@@ -169,6 +170,22 @@ def readings_of(relations: Sequence[Relation]) -> dict[str, Relation]:
         for kind in (relation.items, relation.features)
         if relation.columns is None or kind is relation.items
     }
+
+
+def described(relation: Relation) -> list[dict[str, Any]]:
+    """What people are told of the readings of a relation."""
+    return [
+        {
+            "items": kind.name,
+            "features": other.name,
+            "item_count": kind.size,
+            "feature_count": other.size,
+            "text": relation.analyzer is not None,
+            "defaults": profile_of(relation, kind.name).describe(),
+        }
+        for kind, other in ((relation.items, relation.features), (relation.features, relation.items))
+        if kind.name in readings_of([relation])
+    ]
 
 
 def profile_of(relation: Relation, name: str) -> Profile:

@@ -10,6 +10,7 @@ import setsearch
 from setsearch.commands.arguments import DB, Items, Seeds
 from setsearch.errors import SourceError, UnknownItem, UnknownSet, UsageError
 from setsearch.options import Top, more_examples, options, scoring, wanting
+from setsearch.plots import Draw, plotter
 from setsearch.printing import Show, print_json, print_lines, printer, say, says_more, with_titles_that_say_more
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ Batch = Annotated[
 ]
 
 
-@options(more=more_examples, wanted=wanting, model=scoring, show=printer)
+@options(more=more_examples, wanted=wanting, model=scoring, draw=plotter, show=printer)
 def expand(
     db: DB,
     seeds: Annotated[
@@ -34,6 +35,7 @@ def expand(
     more: dict[str, Any],
     wanted: dict[str, Any],
     model: "ModelOptions",
+    draw: Draw,
     show: Show,
 ) -> None:
     """Give a few examples, get the rest of the set.
@@ -67,7 +69,7 @@ def expand(
                 raise
             raise UnknownItem(f"{error} (perhaps in the set: `setsearch set remove {db} {name} ITEM`)") from error
         _say_if_rare(reading, [*(seeds or ()), *wanted["exclude"]], model)
-    show(hit_rows(hits, wanted["explain"]))
+    draw(hit_rows(hits, wanted["explain"]), show)
 
 
 @options(model=scoring, show=printer)
@@ -97,7 +99,7 @@ def explain_command(
     show([*parts, {"part": f"score of {_label(found.item, found.title)}", "weight": found.score}])
 
 
-@options(model=scoring, show=printer)
+@options(model=scoring, draw=plotter, show=printer)
 def features(
     db: DB,
     seeds: Seeds,
@@ -105,6 +107,7 @@ def features(
     items: Items = None,
     k: Top = 10,
     model: "ModelOptions",
+    draw: Draw,
     show: Show,
 ) -> None:
     """The features that define a set.
@@ -124,7 +127,7 @@ def features(
 
             found = (most_informative if how == "mi" else language_model)(reading, seeds, k)
     rows = [part._asdict() for part in found]
-    show(with_titles_that_say_more(rows))
+    draw(with_titles_that_say_more(rows), show)
 
 
 def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:

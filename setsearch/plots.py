@@ -1,0 +1,105 @@
+"""Scores with the cut, features of a set: as bars in the terminal, or as a PNG or SVG file."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from setsearch.errors import SourceError, UsageError
+from setsearch.printing import CONTROL, Row, Show, say, says_more
+
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+LONGEST = 32  # characters of a label
+END = "here the set ends"
+TERMINAL = "-"
+Draw = Callable[[list[Row], Show], None]
+
+
+def plotter(
+    *,
+    plot: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Draw: into a .png or .svg file, or - on the terminal.")
+    ] = None,
+) -> Draw:
+    """What to do with rows: draw them if that is asked for, else show them."""
+    if plot is not None and plot != TERMINAL and Path(plot).suffix not in (".png", ".svg"):
+        raise UsageError(f"--plot {plot} is neither a .png nor a .svg file, nor - for the terminal")
+
+    def draw(rows: list[Row], show: Show) -> None:
+        """Draw or show."""
+        if plot is None:
+            show(rows)
+        elif plot == TERMINAL:
+            print("\n".join(bars(rows)))
+        else:
+            draw_file(rows, Path(plot))
+            say(f"drawn: {plot}")
+
+    return draw
+
+
+def bars(rows: list[Row], width: int | None = None, numbered: bool = False) -> list[str]:
+    """Rows as lines of `width` characters: label, bar, value; with a line where the set ends."""
+    if not rows:
+        return []
+    labels, values = _parts(rows)
+    if numbered:
+        labels = [f"{number:>3}  {label}" for number, label in enumerate(labels, 1)]
+    space = max(map(len, labels))
+    width = width or min(shutil.get_terminal_size().columns, 100)
+    room = max(8, width - space - 11)
+    zero, top = min(0.0, *values), max(values)
+    lines = []
+    for row, label, value, after in zip(rows, labels, values, [*rows[1:], {}], strict=True):
+        eighths = round(8 * room * (value - zero) / (top - zero)) if top > zero else 0
+        bar = EIGHTHS[8] * (eighths // 8) + EIGHTHS[eighths % 8].strip()
+        lines.append(f"{label:<{space}}  {bar:<{room}} {value:>8.3f}")
+        if row.get("belongs") is True and after.get("belongs") is False:
+            lines.append(f" {END} ".center(width, "-"))
+    return lines
+
+
+def draw_file(rows: list[Row], path: Path) -> None:
+    """Rows as horizontal bars in a PNG or SVG file. Raises SourceError where it cannot be written."""
+    try:
+        from matplotlib import rc_context
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise UsageError(
+            "a plot in a file needs an extra: pip install 'setsearch[plot]'; --plot - needs none"
+        ) from error
+    labels, values = _parts(rows)
+    belongs = [row.get("belongs") for row in rows]
+    figure = Figure(figsize=(7, 0.8 + 0.28 * len(rows)), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    colors = ["#9aa3ad" if above is False else "#2f63c9" for above in belongs]
+    axes.barh(range(len(rows)), values, color=colors)
+    axes.set_yticks(range(len(rows)), [label.replace("$", r"\$") for label in labels])  # no mathematics in names
+    axes.invert_yaxis()
+    axes.margins(y=0.01)
+    axes.set_xlabel("score, nats" if rows and "score" in rows[0] else "weight, nats")
+    axes.spines[["top", "right"]].set_visible(False)
+    if True in belongs and False in belongs:
+        end = belongs.index(False) - 0.5
+        axes.axhline(end, color="#a3321f", linestyle="--", linewidth=1)
+        axes.text(max(values), end, END, color="#a3321f", ha="right", va="bottom", fontsize="small")
+    try:
+        with rc_context({"svg.fonttype": "none"}):  # words stay words
+            figure.savefig(path, dpi=150)
+    except OSError as error:
+        raise SourceError(f"{path} cannot be written ({error.strerror}); choose another place") from error
+
+
+def _parts(rows: list[Row]) -> tuple[list[str], list[float]]:
+    """Labels and values of hits or features."""
+    name, value = ("item", "score") if rows and "score" in rows[0] else ("feature", "weight")
+    return [_label(row.get("title"), row[name]) for row in rows], [float(row[value]) for row in rows]
+
+
+def _label(title: Any, name: str) -> str:
+    label = (title if says_more(title, name) else name).translate(CONTROL)
+    return label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"

@@ -1,0 +1,120 @@
+"""The page and the JSON API, as an ASGI application: `setsearch serve DB`, or mounted in another application.
+
+from setsearch.web import make_app
+app.mount("/sets", make_app("notes.db"))
+"""
+
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.staticfiles import StaticFiles
+
+import setsearch
+from setsearch.errors import DatabaseError, NoIndex, ReadOnlyDatabase, SetsearchError
+from setsearch.index import Index
+from setsearch.web.api import make_api
+from setsearch.web.desk import Desk, Unavailable
+from setsearch.web.page import HERE, Render, make_pages, make_render
+from setsearch.web.rules import Envelope, Rules
+
+__all__ = ["Rules", "make_app"]
+
+TITLES = {
+    401: "This index asks for a token",
+    403: "Not allowed",
+    404: "Not here",
+    413: "Too much at a time",
+    422: "That has no answer",
+    503: "Not now",
+}
+
+
+def make_app(place: str | Path | Index, rules: Rules | None = None) -> FastAPI:
+    """An application that shows the index of a database; a lent connection is not for several threads, so give a path.
+
+    It needs no lifespan, and finds its own place where it is mounted.
+    """
+    rules = rules or Rules()
+    desk = Desk(place, rules.seconds)
+    app = FastAPI(
+        title="setsearch",
+        summary="Give it a few examples, get the rest of the set.",
+        version=setsearch.__version__,
+        docs_url=None,  # these pages would load scripts from elsewhere
+        redoc_url=None,
+    )
+    name = Path(place).name if not isinstance(place, Index) else str(desk.place)
+    render = make_render(name, rules)
+    routers = [make_api(desk, rules), make_pages(desk, rules, render)]
+    for router in routers:
+        app.include_router(router)
+    app.mount("/static", StaticFiles(directory=HERE / "static"))
+    _answer_errors(app, render, desk, [route for router in routers for route in router.routes])
+    app.add_middleware(Envelope)
+    if rules.origins:
+        methods = ["GET"] if rules.read_only else ["GET", "PUT", "DELETE"]
+        app.add_middleware(
+            CORSMiddleware, allow_origins=rules.origins, allow_methods=methods, allow_headers=["authorization"]
+        )
+    if rules.hosts:
+        app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(rules.hosts), www_redirect=False)
+    return app
+
+
+def _answer_errors(app: FastAPI, render: Render, desk: Desk, known: list[BaseRoute]) -> None:
+    """Errors as JSON below /api, as a page elsewhere; one line each, and never a trace of the stack."""
+
+    def _answer(request: Request, status: int, problem: str, **more: Any) -> Response:
+        headers = dict(more.pop("headers", None) or {})
+        headers |= {"www-authenticate": "Bearer"} if status == 401 else {"retry-after": "3"} if status == 503 else {}
+        if _path(request).startswith("/api/"):
+            return JSONResponse({"error": problem}, status, headers)
+        shown: dict[str, Any] = {"retry": False, "command": None, "sign_in": status == 401} | more
+        title = shown.pop("title", None) or TITLES.get(status, "That did not work")
+        page = render(request, "problem.html", title=title, problem=problem, **shown)
+        return HTMLResponse(page, status, headers)
+
+    @app.exception_handler(SetsearchError)
+    def _refused(request: Request, error: SetsearchError) -> Response:
+        if isinstance(error, NoIndex | FileNotFoundError) and isinstance(error, DatabaseError):
+            command = f"setsearch index {desk.place} FOLDER"
+            return _answer(request, 503, "There is nothing to search yet.", title="No index here", command=command)
+        return _answer(request, _status_of(error), str(error), retry=isinstance(error, Unavailable))
+
+    @app.exception_handler(RequestValidationError)
+    def _invalid(request: Request, error: RequestValidationError) -> Response:
+        told = "; ".join(f"{'.'.join(map(str, part['loc'][1:]))}: {part['msg']}" for part in error.errors())
+        return _answer(request, 422, told)
+
+    @app.exception_handler(HTTPException)
+    def _refused_by_rule(request: Request, error: HTTPException) -> Response:
+        headers = error.headers
+        if error.status_code == 405:  # the router names the methods of one route; there may be several of this path
+            routes = [one for one in known if isinstance(one, Route) and one.path_regex.match(_path(request))]
+            headers = {"allow": ", ".join(sorted({method for route in routes for method in route.methods or ()}))}
+        return _answer(request, error.status_code, str(error.detail), headers=headers)
+
+    @app.exception_handler(Exception)
+    def _failed(request: Request, error: Exception) -> Response:
+        return _answer(request, 500, "something went wrong that should not; the server's log says what")
+
+
+def _path(request: Request) -> str:
+    """The path within this application, wherever it is mounted."""
+    return str(request.scope["path"]).removeprefix(str(request.scope.get("root_path", "")))
+
+
+def _status_of(error: SetsearchError) -> int:
+    if isinstance(error, LookupError):
+        return 404
+    if isinstance(error, ReadOnlyDatabase):
+        return 403
+    return 503 if isinstance(error, DatabaseError | Unavailable) else 422

@@ -1,0 +1,93 @@
+"""The state of the page, which is its address: what is ranked, examples, what is not meant, how much is shown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.datastructures import QueryParams
+
+from setsearch.errors import UsageError
+
+MOST_NAMES = 200
+LONGEST_NAME = 1000  # characters
+SIZES = ("small", "large")
+
+
+@dataclass(frozen=True)
+class Address:
+    """What is asked. `rejected` are negative examples, `having` features as an example, `set` its saved name."""
+
+    items: str | None = None
+    seeds: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
+    having: tuple[str, ...] = ()
+    size: str = "small"
+    model: str | None = None
+    by: str | None = None
+    set: str | None = None
+
+    @classmethod
+    def read(cls, query: QueryParams) -> "Address":
+        """What an address says; raises UsageError for one that is too long."""
+
+        def several(key: str) -> tuple[str, ...]:
+            names = tuple(dict.fromkeys(name for name in query.getlist(key) if name.strip()))
+            if len(names) > MOST_NAMES or any(len(name) > LONGEST_NAME for name in names):
+                raise UsageError(f"at most {MOST_NAMES} names of {LONGEST_NAME} characters fit on a page")
+            return names
+
+        def one(key: str) -> str | None:
+            return (query.get(key) or "").strip() or None
+
+        size = query.get("size")
+        return cls(
+            one("items"),
+            several("seed"),
+            several("not"),
+            several("having"),
+            size if size in SIZES else SIZES[0],
+            one("model"),
+            one("by"),
+            one("set"),
+        )
+
+    @property
+    def asks(self) -> bool:
+        """Whether there is an example."""
+        return bool(self.seeds or self.having)
+
+    def accept(self, *names: str) -> "Address":
+        """With more examples."""
+        seeds = tuple(dict.fromkeys((*self.seeds, *names)))
+        return replace(self, seeds=seeds, rejected=_less(self.rejected, names))
+
+    def reject(self, name: str) -> "Address":
+        """With one more that is not meant."""
+        rejected = tuple(dict.fromkeys((*self.rejected, name)))
+        return replace(self, seeds=_less(self.seeds, [name]), rejected=rejected)
+
+    def forget(self, name: str) -> "Address":
+        """Without something."""
+        seeds, rejected, having = (_less(own, [name]) for own in (self.seeds, self.rejected, self.having))
+        return replace(self, seeds=seeds, rejected=rejected, having=having)
+
+    def replace(self, **fields: Any) -> "Address":
+        """With other fields."""
+        return replace(self, **fields)
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Names and values of the query."""
+        found = [("items", self.items), *(("seed", name) for name in self.seeds)]
+        found += [("not", name) for name in self.rejected]
+        found += [("having", name) for name in self.having]
+        found += [("size", self.size if self.size != SIZES[0] else None), ("model", self.model)]
+        found += [("by", self.by), ("set", self.set)]
+        return [(key, value) for key, value in found if value]
+
+    def __str__(self) -> str:
+        return "?" + urlencode(self.pairs())
+
+
+def _less(names: Sequence[str], gone: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in gone)

@@ -1,0 +1,153 @@
+"""The page: HTML that works without a script; the address of each page says all that it shows."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from fastapi import APIRouter, Depends
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.datastructures import QueryParams
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from setsearch.errors import InvalidParameter, UnknownSet
+from setsearch.index import Index
+from setsearch.web.address import Address
+from setsearch.web.api import save_set
+from setsearch.web.desk import Desk
+from setsearch.web.rules import COOKIE, Rules
+from setsearch.web.view import export_rows, label_of, look, open_item
+
+HERE = Path(__file__).parent
+SEE_OTHER = 303
+TYPES = {"csv": "text/csv", "json": "application/json", "txt": "text/plain"}
+Render = Callable[..., str]
+
+
+def make_render(place: str, rules: Rules) -> Render:
+    """A function that fills a template: (request, name, **values) to HTML; everything is escaped."""
+    pages = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    pages.globals |= {
+        "address": Address,
+        "label_of": label_of,
+        "place": place,
+        "query": lambda **given: "?" + urlencode(given),
+        "read_only": rules.read_only,
+    }
+
+    def render(request: Request, name: str, **values: Any) -> str:
+        return pages.get_template(name).render(root=request.scope.get("root_path", ""), **values)
+
+    return render
+
+
+def make_pages(desk: Desk, rules: Rules, render: Render) -> APIRouter:
+    """The routes of the page."""
+    router = APIRouter(include_in_schema=False)
+    known = [Depends(rules.require_token)]
+    writing = [*known, Depends(rules.require_write)]
+
+    @router.get("/", dependencies=known)
+    async def set_page(request: Request) -> Response:
+        asked = Address.read(request.query_params)
+        return HTMLResponse(await desk.ask(lambda index: render(request, "set.html", view=look(index, asked))))
+
+    @router.get("/item", dependencies=known)
+    async def item_page(request: Request) -> Response:
+        asked, name = Address.read(request.query_params), request.query_params.get("open", "")
+        found = desk.ask(lambda index: render(request, "item.html", found=open_item(index, asked, name)))
+        return HTMLResponse(await found)
+
+    @router.get("/open", dependencies=known)
+    async def open_set(request: Request) -> Response:
+        name = request.query_params.get("name", "")
+        return _to(request, str(await desk.ask(lambda index: _address_of(index, name))))
+
+    @router.get("/export.{kind}", dependencies=known)
+    async def export(request: Request, kind: str) -> Response:
+        if kind not in TYPES:
+            raise HTTPException(404, f"sets are exported as {', '.join(TYPES)}, not as {kind}")
+        asked = Address.read(request.query_params)
+        rows = await desk.ask(lambda index: export_rows(index, asked))
+        named = {"content-disposition": f'attachment; filename="set.{kind}"'}
+        return Response(_written(rows, kind), media_type=TYPES[kind] + "; charset=utf-8", headers=named)
+
+    @router.post("/sets", dependencies=writing)
+    async def save(request: Request) -> Response:
+        form = await _form(request)
+        asked, name = Address.read(form), form.get("name", "").strip()
+        await desk.ask(lambda index: _save(index, asked, name))
+        return _to(request, str(asked.replace(set=name)))
+
+    @router.post("/forget", dependencies=writing)
+    async def forget(request: Request) -> Response:
+        form = await _form(request)
+        await desk.ask(lambda index: index.delete_set(form.get("name", "")))
+        back = Address.read(QueryParams(form.get("back", "").removeprefix("?")))
+        return _to(request, str(back.replace(set=None)))
+
+    @router.post("/token", dependencies=[Depends(rules.require_same_origin)])
+    async def sign_in(request: Request) -> Response:
+        given = (await _form(request)).get("token", "")
+        if not rules.is_known(given):
+            raise HTTPException(401, "that is not the token")
+        answer = _to(request, "")
+        secure = request.url.scheme == "https"
+        answer.set_cookie(COOKIE, given, httponly=True, samesite="strict", secure=secure, path=_root(request) + "/")
+        return answer
+
+    return router
+
+
+def _root(request: Request) -> str:
+    return str(request.scope.get("root_path", ""))
+
+
+def _to(request: Request, place: str) -> Response:
+    return RedirectResponse(f"{_root(request)}/{place}", SEE_OTHER)
+
+
+async def _form(request: Request) -> QueryParams:
+    return QueryParams(parse_qsl((await request.body()).decode("utf-8", "replace"), keep_blank_values=True))
+
+
+def _address_of(index: Index, name: str) -> Address:
+    """The address of a saved set."""
+    if name not in index.sets():
+        raise UnknownSet(f"no set {name!r}; it may have been deleted meanwhile")
+    kept = index.set(name)
+    return Address(kept.items, tuple(kept.accepted), tuple(kept.rejected), set=name)
+
+
+def _save(index: Index, asked: Address, name: str) -> None:
+    """Keep a set; one of the same name is replaced only where it is the one that was opened."""
+    if not name:
+        raise InvalidParameter("a set needs a name")
+    if name in index.sets() and asked.set != name:
+        raise InvalidParameter(f"there is a set {name!r} already: open it to change it, or take another name")
+    save_set(index, name, asked.items, list(asked.seeds), list(asked.rejected))
+
+
+def _written(rows: list[dict[str, Any]], kind: str) -> str:
+    """CSV and JSON with everything; a plain list of the examples and what belongs, where that is known."""
+    if kind == "json":
+        return json.dumps(rows, ensure_ascii=False, indent=1)
+    if kind == "csv":
+        out = io.StringIO()
+        writer = csv.DictWriter(out, ["item", "title", "status", "score"], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return out.getvalue()
+    wanted = {"example", "belongs"} if any(row["status"] == "belongs" for row in rows) else {"example", "suggested"}
+    return "".join(f"{row['item']}\n" for row in rows if row["status"] in wanted)

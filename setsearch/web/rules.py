@@ -1,0 +1,92 @@
+"""Who may ask, and how much at a time."""
+
+import hmac
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+COOKIE = "setsearch_token"
+LARGEST_BODY = 1 << 20  # bytes
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """`token`: what everybody must bring; `read_only`: no set is saved; `origins`: pages from elsewhere that may ask.
+
+    `hosts`: the names under which the server may be called, all by default; a server on loopback should have some, or
+    a page from elsewhere calls it under a name of its own.
+    """
+
+    token: str | None = None
+    read_only: bool = False
+    origins: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    seconds: float = 10.0
+
+    def is_known(self, token: str | None) -> bool:
+        """Whether somebody brings the token, where there is one."""
+        return self.token is None or (token is not None and hmac.compare_digest(token.encode(), self.token.encode()))
+
+    def require_token(self, request: Request) -> None:
+        """Refuse who brings no token, as a header or as the cookie of the page."""
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        brought = given.encode("latin-1").decode("utf-8", "replace")  # as headers travel
+        if not self.is_known(brought if scheme.lower() == "bearer" else request.cookies.get(COOKIE)):
+            raise HTTPException(401, "this index asks for a token: Authorization: Bearer TOKEN")
+
+    def require_write(self, request: Request) -> None:
+        """Refuse to change anything: where that is not wanted, and to pages from elsewhere."""
+        if self.read_only:
+            raise HTTPException(403, "this server only reads; sets cannot be changed here")
+        self.require_same_origin(request)
+
+    def require_same_origin(self, request: Request) -> None:
+        """Refuse what another page sends with the visitor's browser."""
+        origin = request.headers.get("origin")
+        elsewhere = request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none")
+        if origin in self.origins:
+            return
+        if elsewhere or (origin is not None and urlsplit(origin).netloc != request.headers.get("host")):
+            raise HTTPException(403, "a page from elsewhere may not change anything here")
+
+
+class Envelope:
+    """ASGI middleware: bodies that are not too large, and headers that forbid a browser what our pages do not need."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        size = 0
+
+        async def counted() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > LARGEST_BODY:
+                raise HTTPException(413, f"a request has at most {LARGEST_BODY:,} bytes")
+            return message
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                names = {name.lower() for name, _ in message["headers"]}
+                more: list[Any] = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in names]
+                message["headers"] = [*message["headers"], *more]
+            await send(message)
+
+        await self.app(scope, counted, guarded)

@@ -1,0 +1,165 @@
+// The page works without this: it makes keys, completion, undo, and changes of the set without a new page.
+"use strict";
+const $ = (selector, from = document) => from.querySelector(selector);
+const SLOW = 250; // milliseconds after which a reader is told to wait
+let steps = 0; // how far undo goes
+let wanted = 0; // the latest request: answers of older ones come too late
+
+async function go(url, { push = true, body = null } = {}) {
+  const own = ++wanted;
+  const place = focused();
+  const slow = setTimeout(() => { $("#slow").hidden = false; $("#main").setAttribute("aria-busy", "true"); }, SLOW);
+  $("#lost").hidden = true;
+  try {
+    const answer = await fetch(url, body ? { method: "POST", body } : {});
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (own !== wanted) return;
+    $("#main").replaceWith($("#main", page));
+    document.title = page.title;
+    if (push && answer.url !== location.href) { history.pushState({ steps: ++steps }, "", answer.url); }
+    if ($("meta[http-equiv=refresh]", page)) setTimeout(() => { if (own === wanted) go(url, { push: false, body }); }, 3000);
+    dress();
+    settle(place);
+  } catch (error) {
+    if (own !== wanted) return;
+    $("#lost").hidden = false;
+    $("#again").onclick = () => go(url, { push, body });
+  } finally {
+    clearTimeout(slow);
+    if (own === wanted) { $("#slow").hidden = true; $("#main").removeAttribute("aria-busy"); }
+  }
+}
+
+// Where the keyboard is: a row of the list, the field for examples, or elsewhere.
+function focused() {
+  const row = document.activeElement?.closest?.("#hits > li");
+  if (row) return { row: rows().indexOf(row) };
+  return { field: document.activeElement?.id === "seed" };
+}
+
+function settle(place) {
+  const all = rows();
+  if (place.row !== undefined && all.length) select(all[Math.min(place.row, all.length - 1)]);
+  else if (place.field && $("#seed")) $("#seed").focus();
+  else $("#main").focus({ preventScroll: true });
+  const taken = document.querySelectorAll(".examples .taken").length;
+  const problem = $(".problem");
+  $("#status").textContent = problem ? problem.textContent.trim() : all.length
+    ? `${all.length} shown, of ${taken} ${taken === 1 ? "example" : "examples"}` : $("h1")?.textContent ?? "";
+}
+
+const rows = () => [...document.querySelectorAll("#hits > li[data-item]")];
+
+function select(row) {
+  for (const other of rows()) other.tabIndex = other === row ? 0 : -1;
+  row.focus();
+}
+
+// What only a script can do, shown where there is one.
+function dress() {
+  const copy = $("#copy");
+  if (copy && navigator.clipboard) {
+    copy.hidden = false;
+    copy.onclick = async () => { await navigator.clipboard.writeText(location.href); copy.textContent = "Copied"; };
+  }
+  const undo = $("#undo");
+  if (undo) { undo.hidden = steps === 0; undo.onclick = () => history.back(); }
+  complete();
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-go]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  go(link.href);
+});
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!form.matches("[data-go]")) return;
+  event.preventDefault();
+  const fields = new URLSearchParams([...new FormData(form)].filter(([, value]) => value.trim()));
+  if (form.method === "post") go(form.action, { body: fields });
+  else go(form.action + "?" + fields);
+});
+
+addEventListener("popstate", (event) => { steps = event.state?.steps ?? 0; go(location.href, { push: false }); });
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
+  if (event.key === "/") { event.preventDefault(); $("#seed")?.focus(); return; }
+  if (event.key === "u" && steps) { history.back(); return; }
+  const row = event.target.closest("#hits > li");
+  const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
+  if (step && $("#hits")) {
+    event.preventDefault();
+    const all = rows();
+    select(all[Math.max(0, Math.min(all.length - 1, row ? all.indexOf(row) + step : 0))]);
+    return;
+  }
+  const key = { Enter: "o", "+": "a", "-": "x" }[event.key] ?? event.key;
+  if (!row || (event.key === "Enter" && event.target !== row)) return;
+  $(`[data-key="${CSS.escape(key)}"]`, row)?.click();
+});
+
+// Completion: a combobox with a list, as the ARIA practices describe it.
+function complete() {
+  const field = $("#seed"), list = $("#offers");
+  if (!field || field.dataset.ready) return;
+  field.dataset.ready = "yes";
+  const form = field.form;
+  let timer = 0, asked = 0, chosen = -1;
+
+  const close = () => { list.hidden = true; chosen = -1; field.setAttribute("aria-expanded", "false"); field.removeAttribute("aria-activedescendant"); };
+  const choose = (place) => {
+    const offers = [...list.children];
+    chosen = (place + offers.length) % offers.length;
+    offers.forEach((offer, i) => offer.setAttribute("aria-selected", String(i === chosen)));
+    field.setAttribute("aria-activedescendant", offers[chosen].id);
+    offers[chosen].scrollIntoView({ block: "nearest" });
+  };
+  const take = (item) => { field.value = item; close(); form.requestSubmit(); };
+
+  async function offer() {
+    const own = ++asked, prefix = field.value.trim();
+    if (!prefix) return close();
+    const query = new URLSearchParams({ items: form.dataset.items, prefix, k: "8" });
+    const answer = await fetch(`${form.dataset.complete}?${query}`).catch(() => null);
+    if (!answer?.ok || own !== asked) return;
+    const found = await answer.json();
+    if (own !== asked) return;
+    list.replaceChildren(...found.map((row, i) => {
+      const line = document.createElement("li");
+      line.id = `offer${i}`;
+      line.setAttribute("role", "option");
+      line.setAttribute("aria-selected", "false");
+      line.append(row.title && row.title !== row.item ? row.title + " " : row.item);
+      if (row.title && row.title !== row.item) {
+        const id = document.createElement("small");
+        id.textContent = row.item;
+        line.append(id);
+      }
+      line.addEventListener("mousedown", (event) => { event.preventDefault(); take(row.item); });
+      line.dataset.item = row.item;
+      return line;
+    }));
+    list.hidden = !found.length;
+    chosen = -1;
+    field.setAttribute("aria-expanded", String(!list.hidden));
+  }
+
+  field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(offer, 80); });
+  field.addEventListener("blur", close);
+  field.addEventListener("keydown", (event) => {
+    const open = !list.hidden;
+    if (event.key === "ArrowDown" && open) { event.preventDefault(); choose(chosen + 1); }
+    else if (event.key === "ArrowUp" && open) { event.preventDefault(); choose(chosen < 0 ? -1 : chosen - 1); }
+    else if (event.key === "Enter" && open && chosen >= 0) { event.preventDefault(); take(list.children[chosen].dataset.item); }
+    else if (event.key === "Escape") { if (open) close(); else field.blur(); }
+    else if (event.key === "ArrowDown" && !open && rows().length) { event.preventDefault(); select(rows()[0]); }
+  });
+  form.addEventListener("submit", () => { clearTimeout(timer); asked++; close(); });
+}
+
+steps = history.state?.steps ?? 0;
+dress();

@@ -1,0 +1,306 @@
+"""What the page shows: an address answered by the index, as plain values for the templates."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from setsearch.completion import near
+from setsearch.documents import marked, text_of
+from setsearch.errors import AmbiguousItem, QueryError, UnknownItem, UsageError
+from setsearch.hits import Contribution, Hit
+from setsearch.index import Index
+from setsearch.numbers import NumericReading
+from setsearch.printing import says_more
+from setsearch.web.address import Address
+
+SMALL, LARGE, LEAST = 15, 200, 50  # hits of a small set; of a large one at most, and at least
+BARS = 6  # features of a hit that have a bar of their own
+SHOWN = 12  # features of the whole set, and parts of one score
+LEVELS = 4  # shades of marks
+LABELS = {"terms": "Words", "documents": "Documents"}
+OPPOSITE = {"terms": "documents", "documents": "terms"}
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A feature's part of a score: where its bar begins and how long it is, of 100."""
+
+    label: str
+    weight: float
+    start: float
+    length: float
+    address: Address | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A hit as it is shown; the weights of `parts` sum to its score."""
+
+    hit: Hit
+    label: str
+    parts: list[Bar]
+    accept: Address
+    reject: Address
+    ends: bool  # whether the cut is behind it
+
+
+@dataclass
+class View:
+    """The page of a set."""
+
+    address: Address
+    readings: list[dict[str, Any]]
+    sets: dict[str, str]
+    unknown: list[dict[str, Any]] = field(default_factory=list)
+    titles: dict[str, str] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    shared: list[Bar] = field(default_factory=list)
+    starters: list[str] = field(default_factory=list)
+    problem: str | None = None
+    note: str | None = None
+    other: Address | None = None  # the same set, of the other side
+
+    @property
+    def label(self) -> str:
+        """What is ranked, for people."""
+        return label_of(self.address.items or "")
+
+
+def label_of(items: str) -> str:
+    """What is ranked, for people."""
+    return LABELS.get(items, items)
+
+
+def look(index: Index, asked: Address) -> View:
+    """The page of an address: unknown examples are told and left out. Raises UnknownReading, DatabaseError."""
+    reading = index.items(asked.items)
+    readings = index.readings()
+    address, unknown = _known(reading, asked.replace(items=reading.name))
+    view = View(address, readings, index.sets(), unknown)
+    view.titles = _titles(reading, address)
+    if not address.asks:
+        view.starters = _starters(reading)
+        return view
+    try:
+        hits = _hits(reading, address)
+        view.rows = _rows(address, hits)
+        view.shared = _shared(reading, address)
+        view.note = _note(reading, address)
+    except (QueryError, UsageError) as error:
+        view.problem = str(error)
+    other = _other_side(readings, reading.name)
+    if other and address.seeds and not isinstance(reading, NumericReading):
+        by = "documents" if other == "terms" else None  # contexts have no documents
+        view.other = Address(items=other, having=address.seeds, by=by)
+    return view
+
+
+def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
+    """An item opened: its text with the features marked that matter to the set, or its features alone.
+
+    Raises UnknownItem, AmbiguousItem, NoSeeds.
+    """
+    reading = index.items(asked.items)
+    item = _find_spelled(reading, name)
+    address, _ = _known(reading, asked.replace(items=reading.name))
+    title = _titles(reading, Address(seeds=(item,))).get(item)
+    hit = _hit(reading, address, item) if address.asks else None
+    bars = _bars(hit, _scale([hit]), SHOWN) if hit else []
+    text = None if isinstance(reading, NumericReading) else text_of(reading, item)
+    pieces = []
+    if text is not None and not isinstance(reading, NumericReading):
+        heaviest = max((abs(part.weight) for part in hit.features), default=1.0) if hit else 1.0
+        pieces = [
+            {"text": piece.text, "weight": piece.weight, "level": _level(piece.weight, heaviest)}
+            for piece in marked(reading, text, hit.features if hit else ())
+        ]
+    counts = reading.features_of(item)
+    most = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[: 4 * SHOWN]
+    other = _other_side(index.readings(), reading.name)
+    features = [
+        {"name": feature, "count": count, "open": Address(items=other) if other else None} for feature, count in most
+    ]
+    return {
+        "item": item,
+        "label": title if title and says_more(title, item) else item,
+        "address": address,
+        "hit": hit,
+        "bars": bars,
+        "pieces": pieces,
+        "features": features,
+        "more": max(0, len(counts) - len(most)),
+        "marks": sum(1 for piece in pieces if piece["weight"]),
+    }
+
+
+def export_rows(index: Index, asked: Address) -> list[dict[str, Any]]:
+    """The set with what goes with it: examples, what belongs, what is above the end of the page, what is not meant."""
+    view = look(index, asked)
+    rows = [_exported(name, "example", view) for name in view.address.seeds]
+    for row in view.rows:
+        status = {True: "belongs", False: "suggested", None: "suggested"}[row.hit.belongs]
+        rows.append(_exported(row.hit.item, status, view, row.hit))
+    return rows + [_exported(name, "rejected", view) for name in view.address.rejected]
+
+
+def _exported(item: str, status: str, view: View, hit: Hit | None = None) -> dict[str, Any]:
+    title = hit.title if hit else view.titles.get(item)
+    return {"item": item, "title": title, "status": status, "score": hit.score if hit else None}
+
+
+def _known(reading: Any, asked: Address) -> tuple[Address, list[dict[str, Any]]]:
+    """The address with the names that the index has, and what it has no name for, with what may be meant."""
+    unknown: list[dict[str, Any]] = []
+
+    def _find(names: Sequence[str]) -> list[str]:
+        found = []
+        for name in names:
+            try:
+                found.append(_find_spelled(reading, name))
+            except (UnknownItem, AmbiguousItem) as error:
+                several = [part.strip() for part in name.replace("\n", ",").split(",") if part.strip()]
+                if len(several) > 1:  # a list was typed or pasted
+                    found += _find(several)
+                else:
+                    unknown.append({"name": name, "problem": str(error), "near": near(reading, name)})
+        return list(dict.fromkeys(found))
+
+    seeds = _find(asked.seeds)
+    rejected = [name for name in _find(asked.rejected) if name not in seeds]
+    address = asked.replace(seeds=tuple(seeds), rejected=tuple(rejected))
+    for own in unknown:
+        own["near"] = [(name, address.accept(name)) for name in own["near"]]
+    return address, unknown
+
+
+def _find_spelled(reading: Any, name: str) -> str:
+    """A name as the index has it: as it came, as forms write the end of a line, or without the blanks around it."""
+    spellings = dict.fromkeys((name, name.replace("\r\n", "\n"), name.strip()))
+    for spelling in list(spellings)[:-1]:
+        with suppress(UnknownItem, AmbiguousItem):
+            return str(reading.find(spelling))
+    return str(reading.find([*spellings][-1]))
+
+
+def _titles(reading: Any, address: Address) -> dict[str, str]:
+    """Titles of examples, where they say more than the names."""
+    if isinstance(reading, NumericReading):
+        return {}
+    with reading.plain() as fields:
+        ids = [fields.resolve(name) for name in (*address.seeds, *address.rejected) if fields.knows(name)]
+        described = fields.describe(ids).values()
+    return {name: title for name, title in described if title and says_more(title, name)}
+
+
+def _options(reading: Any, address: Address) -> dict[str, Any]:
+    given = {"model": address.model, "by": address.by if reading.name == "terms" else None}
+    return {key: value for key, value in given.items() if value}
+
+
+def _hits(reading: Any, address: Address) -> list[Hit]:
+    k = SMALL if address.size == "small" else LARGE
+    options = _options(reading, address) | ({"having": address.having} if address.having else {})
+    hits: list[Hit] = reading.expand(address.seeds, k, exclude=address.rejected, explain=True, cut="mark", **options)
+    belonging = sum(1 for hit in hits if hit.belongs)
+    return hits if address.size == "small" else hits[: max(LEAST, belonging)]
+
+
+def _hit(reading: Any, address: Address, item: str) -> Hit:
+    """One item as a hit, whether or not it is among the best."""
+    options = _options(reading, address) | ({"having": address.having} if address.having else {})
+    rejected = [name for name in address.rejected if name != item]
+    if isinstance(reading, NumericReading):
+        found = reading.explain(address.seeds, item)
+        return Hit(0, item, found.score, found.title, found.features)
+    options |= {"exclude": rejected, "among": [item], "keep_seeds": True, "explain": True}
+    hits: list[Hit] = reading.expand(address.seeds, 1, **options)
+    return hits[0]
+
+
+def _rows(address: Address, hits: list[Hit]) -> list[Row]:
+    scale = _scale(hits)
+    following = [hit.belongs for hit in hits[1:]] + [None]
+    return [
+        Row(
+            hit,
+            hit.title if hit.title and says_more(hit.title, hit.item) else hit.item,
+            _bars(hit, scale, BARS),
+            address.accept(hit.item),
+            address.reject(hit.item),
+            hit.belongs is True and after is False,
+        )
+        for hit, after in zip(hits, following, strict=True)
+    ]
+
+
+def _scale(hits: Sequence[Hit]) -> float:
+    """What 100 stands for: the largest sum of parts that add to a score."""
+    return max((sum(max(part.weight, 0) for part in hit.features) for hit in hits), default=0.0) or 1.0
+
+
+def _bars(hit: Hit, scale: float, most: int) -> list[Bar]:
+    """The parts of a score, which sum to it: the heaviest, all others, and what the item has from the start."""
+    rest = hit.score - sum(part.weight for part in hit.features)
+    named = [(_said(part), part.weight) for part in hit.features[:most]]
+    if len(hit.features) > most:
+        others = hit.features[most:]
+        named.append((f"{len(others)} more", sum(part.weight for part in others)))
+    if abs(rest) > 1e-6:
+        named.append(("what it has and lacks otherwise", rest))
+    bars, start = [], 0.0
+    for label, weight in named:
+        length = min(100.0 * max(weight, 0.0) / scale, 100.0 - start)
+        bars.append(Bar(label, weight, round(start, 2), round(length, 2)))
+        start += length
+    return bars
+
+
+def _said(part: Contribution) -> str:
+    return part.title if part.title and says_more(part.title, part.feature) else part.feature
+
+
+def _shared(reading: Any, address: Address) -> list[Bar]:
+    """The features that define the set; none where numbers describe the items, or a feature is the only example."""
+    if isinstance(reading, NumericReading) or not address.seeds:
+        return []
+    found = reading.features(address.seeds, SHOWN, **_options(reading, address))
+    heaviest = max((part.weight for part in found), default=1.0)
+    bars = []
+    for part in found:
+        title = part.title if part.title and says_more(part.title, part.feature) else part.feature
+        with_it = address.replace(having=(*address.having, part.feature)) if reading.name != "terms" else None
+        length = round(100 * max(part.weight, 0.0) / heaviest, 2) if heaviest > 0 else 0.0
+        bars.append(Bar(title, part.weight, 0.0, length, with_it))
+    return bars
+
+
+def _note(reading: Any, address: Address) -> str | None:
+    """What a reader should know of the answer."""
+    if isinstance(reading, NumericReading):
+        return None
+    rare = reading.without_context([*address.seeds, *address.rejected], **_options(reading, address))
+    return f"{', '.join(rare)}: too rare for contexts, so the answer is by documents" if rare else None
+
+
+def _starters(reading: Any) -> list[str]:
+    """A few items to begin with: neither the rarest nor those that are everywhere."""
+    if isinstance(reading, NumericReading):
+        return []
+    with reading.plain() as fields:
+        totals = fields.first.totals(fields.cursor)
+        order = totals.argsort(kind="stable")
+        order = order[totals[order] > 0]
+        places = [int(len(order) * share) for share in (0.995, 0.99, 0.985, 0.98, 0.97)]
+        chosen = list(dict.fromkeys(int(order[place]) for place in places if place < len(order)))
+        return [name for name, _ in fields.describe(chosen).values()]
+
+
+def _other_side(readings: list[dict[str, Any]], name: str) -> str | None:
+    """The reading that has these items as its features."""
+    return next((reading["items"] for reading in readings if reading["features"] == name), None)
+
+
+def _level(weight: float, heaviest: float) -> int:
+    """How dark a mark is, 1 to 4; 0 for what tells against the set, or nothing."""
+    return 0 if weight <= 0 else min(LEVELS, 1 + int(LEVELS * weight / heaviest * 0.999))

@@ -1,0 +1,144 @@
+"""A real server process for each test that wants one, and a real browser."""
+
+import http.client
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+
+import setsearch
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+ANIMALS = {
+    "lion": "The lion and the tiger are big cats of the savanna; the lion roars",
+    "tiger": "The tiger and the lion are big cats; the tiger has stripes",
+    "leopard": "The leopard is a big cat with spots and roars in the savanna",
+    "house cat": "A small cat that purrs in the house",
+    "wheat": "Wheat and barley grow in the fields",
+    "barley": "Barley and oats grow in cold fields, wheat in warm ones",
+    "oats": "Oats grow in fields of barley",
+    "rye": "Rye grows in poor fields, where oats and barley fail",
+}
+
+
+class Server:
+    """`setsearch serve` in a process of its own."""
+
+    def __init__(self, database, *options):
+        command = [sys.executable, "-m", "setsearch", "serve", str(database), "--port", "0", *options]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        self.lines = []
+        first = self.process.stderr.readline()
+        found = re.search(r"http://\S+/", first)
+        assert found, first + self.process.stderr.read()
+        self.url = found.group()
+        self.port = urlsplit(self.url).port
+        self.reader = threading.Thread(target=lambda: self.lines.extend(self.process.stderr))
+        self.reader.start()
+
+    def ask(self, path, method="GET", body=None, headers=(), **query):
+        """(status, headers, body) of a request."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        target = path + ("?" + urlencode(query, doseq=True) if query else "")
+        data = json.dumps(body).encode() if isinstance(body, dict) else body
+        more = {"content-type": "application/json"} if isinstance(body, dict) else {}
+        connection.request(method, target, data, more | dict(headers))
+        answer = connection.getresponse()
+        found = answer.status, dict(answer.headers), answer.read().decode()
+        connection.close()
+        return found
+
+    def json(self, path, status=200, **given):
+        """The JSON of an answer that has this status."""
+        found, _, text = self.ask(path, **given)
+        assert found == status, (found, text)
+        return json.loads(text) if text else None
+
+    def stop(self):
+        """End it as a person does; whatever it said."""
+        self.process.send_signal(signal.SIGINT)
+        assert self.process.wait(20) == 0
+        self.reader.join()
+        self.process.stderr.close()
+        said = "".join(self.lines)
+        assert "Traceback" not in said
+        return said
+
+
+@pytest.fixture
+def serve():
+    running = []
+
+    def start(database, *options):
+        running.append(Server(database, *options))
+        return running[-1]
+
+    yield start
+    for server in running:
+        if server.process.poll() is None:
+            server.stop()
+
+
+def make_animals(path):
+    """Documents with texts that are kept, and a saved set."""
+    with setsearch.open(path, create=True, contexts="on") as index:
+        index.add([(f"d{n}", text, name) for n, (name, text) in enumerate(ANIMALS.items())])
+        kept = index.set("grain", "documents")
+        kept.accept("wheat", "oats")
+        kept.reject("lion")
+        kept.save()
+    return path
+
+
+@pytest.fixture
+def animals(tmp_path):
+    """A collection of one's own."""
+    return make_animals(tmp_path / "animals.db")
+
+
+@pytest.fixture(scope="session")
+def asked(tmp_path_factory):
+    """A server for tests that only ask."""
+    server = Server(make_animals(tmp_path_factory.mktemp("asked") / "animals.db"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """Debian's Chromium."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium: apt-get install chromium")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def browse(chromium):
+    """Open a page; whatever a script of it complains of fails the test."""
+    opened, complaints = [], []
+
+    def start(url, **options):
+        context = chromium.new_context(**options)
+        opened.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+        page.on("dialog", lambda dialog: complaints.append(f"dialog {dialog.message}"))
+        page.goto(url)
+        return page
+
+    yield start
+    for context in opened:
+        context.close()
+    assert [one for one in complaints if not one.startswith("Failed to load resource")] == []

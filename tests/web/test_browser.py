@@ -1,0 +1,307 @@
+"""The page in real Chromium, from an example to a saved set, by keyboard and by mouse."""
+
+import csv
+import io
+import re
+import sqlite3
+from urllib.parse import urlencode
+
+import pytest
+
+import setsearch
+
+pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]")
+pytest.importorskip("playwright", reason="needs playwright: pip install playwright")
+
+from playwright.sync_api import expect
+
+
+def hits(page):
+    return page.locator("#hits > li[data-item]").evaluate_all("rows => rows.map(row => row.dataset.item)")
+
+
+def settled(page, seeds):
+    """Wait until the examples are these."""
+    expect(page.locator(".examples .taken")).to_have_text([re.compile(rf"^{re.escape(seed)} ") for seed in seeds])
+
+
+def examples(page, count):
+    """Wait until there are so many."""
+    expect(page.locator(".examples .taken")).to_have_count(count)
+
+
+def test_a_set_grows_by_keyboard_alone(serve, animals, browse):
+    server = serve(animals)
+    page = browse(server.url + "?items=documents")
+    page.keyboard.type("whe")  # the field has the keyboard from the start
+    page.wait_for_selector("#offers li")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    settled(page, ["wheat"])
+    with setsearch.open(animals) as index:
+        expected = index.items("documents").expand(["d4"], 15)
+    assert hits(page) == [hit.item for hit in expected]
+    page.keyboard.press("ArrowDown")  # from the field into the list
+    page.keyboard.press("a")
+    settled(page, ["wheat", dict(titles(animals))[expected[0].item]])
+    assert page.evaluate("document.activeElement.closest('#hits > li') !== null"), "the keyboard stays in the list"
+    page.keyboard.press("ArrowDown")
+    left = page.evaluate("document.activeElement.dataset.item")
+    page.keyboard.press("x")
+    page.wait_for_selector(".examples .left")
+    assert left not in hits(page)
+    page.keyboard.press("u")
+    page.wait_for_selector(".examples .left", state="detached")
+    assert left in hits(page)
+    page.keyboard.press("u")
+    settled(page, ["wheat"])
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "seed"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("w")
+    assert page.locator("#hits > li").first.locator("details").get_attribute("open") is not None
+    page.keyboard.press("o")
+    page.wait_for_selector("article h1")
+    page.keyboard.press("u")
+    settled(page, ["wheat"])
+
+
+def titles(path):
+    connection = sqlite3.connect(path)
+    rows = connection.execute("select name, title from setsearch_name where title is not null").fetchall()
+    connection.close()
+    return rows
+
+
+def test_an_address_can_be_sent(serve, animals, browse):
+    server = serve(animals)
+    page = browse(server.url + "?items=documents&seed=lion")
+    page.locator(".accept").first.click()
+    examples(page, 2)
+    page.get_by_role("link", name="Large set").click()
+    page.wait_for_selector(".sizes a[aria-current]:has-text('Large')")
+    other = browse(page.url)
+    assert hits(other) == hits(page)
+    assert other.locator(".examples").inner_text() == page.locator(".examples").inner_text().replace("\nUndo", "")
+    page.go_back()
+    page.go_back()
+    examples(page, 1)
+
+
+def test_why_sums_to_the_score(serve, animals, browse):
+    server = serve(animals)
+    for model in ("lift", "bernoulli", "multinomial"):
+        page = browse(server.url + f"?items=documents&seed=lion&seed=tiger&model={model}&size=large")
+        for row in page.locator("#hits > li[data-item]").all():
+            parts = row.locator("[data-weight]").evaluate_all("cells => cells.map(c => Number(c.dataset.weight))")
+            score = float(row.locator("[data-score]").get_attribute("data-score"))
+            assert sum(parts) == pytest.approx(score, abs=1e-9)
+
+
+def test_a_document_opens_with_what_matters_marked(serve, animals, browse):
+    server = serve(animals)
+    page = browse(server.url + "?items=documents&seed=lion&seed=tiger")
+    page.locator("#hits .name").first.click()
+    page.wait_for_selector("article .text")
+    with setsearch.open(animals) as index:
+        (best,) = index.items("documents").expand(["lion", "tiger"], 1, explain=True)
+    wanted = {part.feature for part in best.features if part.weight > 0}
+    assert {text.lower() for text in page.locator("mark").all_inner_texts()} == wanted
+    assert page.locator(".text").inner_text().startswith("The leopard is a big cat")
+    page.get_by_role("link", name="Take in").click()
+    examples(page, 3)
+
+
+def test_sets_are_saved_opened_exported_and_deleted(serve, animals, browse):
+    server = serve(animals)
+    page = browse(server.url + "?items=documents&seed=lion&seed=tiger&not=wheat")
+    page.get_by_label("Name of the set").fill('big <cats> & "more"')
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_selector(".sets >> text=big <cats>")
+    with setsearch.open(animals) as index:
+        kept = index.set('big <cats> & "more"')
+        assert (kept.accepted, kept.rejected) == (["d0", "d1"], ["d4"])
+    page.get_by_role("link", name="grain").click()
+    settled(page, ["wheat", "oats"])
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV").click()
+    rows = list(csv.DictReader(io.StringIO(download.value.path().read_text())))
+    assert {row["status"] for row in rows} >= {"example", "rejected"}
+    assert [row["item"] for row in rows if row["status"] == "rejected"] == ["d0"]
+    page.get_by_role("button", name="Delete the set grain").click()
+    expect(page.locator(".sets li", has_text="grain")).to_have_count(0)
+    with setsearch.open(animals) as index:
+        assert "grain" not in index.sets()
+
+
+def test_words_and_documents_lead_to_each_other(serve, animals, browse):
+    page = browse(serve(animals).url + "?items=terms&seed=barley&seed=oats")
+    page.get_by_role("link", name="Documents that go with these words").click()
+    page.wait_for_selector("h1:has-text('Documents like these')")
+    assert hits(page)[0] in ("d5", "d7", "d6")
+    page.goto(page.url.split("?")[0] + "?items=documents&seed=wheat&seed=oats")
+    page.get_by_role("link", name="Words that go with these documents").click()
+    page.wait_for_selector("h1:has-text('Words like these')")
+    assert "barley" in hits(page)
+
+
+def test_without_a_script(serve, animals, browse):
+    server = serve(animals)
+    page = browse(server.url + "?items=documents", java_script_enabled=False)
+    page.fill("#seed", "wheat, oats")
+    page.get_by_role("button", name="Add").click()
+    assert page.locator(".examples .taken").count() == 2
+    page.locator(".accept").first.click()
+    assert page.locator(".examples .taken").count() == 3
+    page.locator(".reject").first.click()
+    assert page.locator(".examples .left").count() == 1
+    page.get_by_label("Name of the set").fill("by hand")
+    page.get_by_role("button", name="Save").click()
+    assert page.locator(".sets").inner_text().count("by hand") == 1
+
+
+def test_states_are_designed(serve, animals, browse, tmp_path):
+    server = serve(animals)
+    page = browse(server.url)
+    assert "Give a few examples" in page.locator("h1").inner_text()
+    page.goto(server.url + "?items=documents&seed=lion&seed=tigr")
+    assert "tiger" in page.locator("[role=alert].problem").inner_text()
+    assert hits(page), "what is known is expanded"
+    page.locator(".problem a", has_text="tiger").click()
+    settled(page, ["lion", "tiger"])
+    page.goto(server.url + "?items=planets")
+    assert "planets" in page.locator("main [role=alert]").first.inner_text()
+    animals.unlink()
+    page.goto(server.url)
+    assert "No index here" in page.locator("h1").inner_text()
+    with setsearch.open(animals, create=True) as index:
+        index.add([("new", "one more lion"), ("other", "a lion")])
+    page.goto(server.url + "?items=documents&seed=new")
+    assert hits(page) == ["other"]
+
+
+def test_a_slow_answer_is_waited_for(serve, animals, browse):
+    page = browse(serve(animals).url + "?items=documents&seed=lion")
+
+    def late(route):
+        page.wait_for_timeout(600)
+        route.continue_()
+
+    page.route("**/?*", late)
+    page.locator(".accept").first.click()
+    page.wait_for_selector("#slow:visible")
+    assert page.locator("#main").get_attribute("aria-busy") == "true"
+    examples(page, 2)
+    assert page.locator("#slow").is_hidden()
+
+
+def test_a_server_that_is_gone_is_told(serve, animals, browse):
+    server = serve(animals)
+    page = browse(server.url + "?items=documents&seed=lion")
+    page.route("**/?*", lambda route: route.abort())
+    page.locator(".accept").first.click()
+    page.wait_for_selector("#lost:visible")
+    page.unroute("**/?*")
+    page.get_by_role("button", name="Try again").click()
+    examples(page, 2)
+    assert page.locator("#lost").is_hidden()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_a_phone_in_both_schemes(serve, animals, browse, scheme):
+    page = browse(
+        serve(animals).url + "?items=documents&seed=lion&seed=tiger",
+        viewport={"width": 360, "height": 700},
+        color_scheme=scheme,
+        has_touch=True,
+    )
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out"
+    for selector in ("body", ".score", ".note, .keys, small", "#hits .name"):
+        assert contrast(page, selector) >= 4.5
+    box = page.locator(".accept").first.bounding_box()
+    assert min(box["width"], box["height"]) >= 40, "large enough for a finger"
+    page.locator(".accept").first.tap()
+    examples(page, 3)
+
+
+def contrast(page, selector):
+    """The ratio of WCAG 2 between a text and what it stands on, the body's ground or paper."""
+    ink, ground = page.evaluate(
+        "s => [getComputedStyle(document.querySelector(s)).color, getComputedStyle(document.body).backgroundColor]",
+        selector,
+    )
+
+    def luminance(color):
+        parts = [int(part) / 255 for part in color[color.index("(") + 1 : -1].split(",")[:3]]
+        r, g, b = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+    low, high = sorted((luminance(ink), luminance(ground)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_a_screen_reader_finds_its_way(serve, animals, browse):
+    """Names and roles as the accessibility tree has them."""
+    page = browse(serve(animals).url + "?items=documents&seed=lion&seed=tiger")
+    assert page.locator("html").get_attribute("lang") == "en"
+    assert page.get_by_role("main").count() == 1
+    assert page.get_by_role("navigation", name="What is ranked").count() == 1
+    assert page.get_by_role("combobox", name="One more example").count() == 1
+    assert page.get_by_role("heading", level=1).count() == 1
+    first = page.locator("#hits .name").first.inner_text()
+    assert page.get_by_role("link", name=f"Take {first} in").count() == 1
+    unnamed = page.evaluate(
+        "[...document.querySelectorAll('a, button, input:not([type=hidden])')].filter(e => !(e.innerText.trim() ||"
+        " e.getAttribute('aria-label') || e.labels?.length)).map(e => e.outerHTML)"
+    )
+    assert unnamed == []
+    page.get_by_role("link", name=f"Take {first} in").click()
+    expect(page.locator("#status")).to_contain_text("of 3 examples")
+
+
+EVIL = [
+    "<script>pwned()</script>",
+    "\"><img src=x onerror='pwned()'>",
+    "'-pwned()-'",
+    "javascript:pwned()",
+    "</title><svg onload=pwned()>",
+    "{{ pwned() }}{% raw %}",
+    "a\nb\tc\r\n",
+    "&lt;b&gt;\u202e\u0000x".replace("\0", ""),
+]
+
+
+def test_a_hostile_collection_shows_as_text(serve, tmp_path, browse):
+    path = tmp_path / "x' onload='pwned()'.db"
+    with setsearch.open(path, create=True, contexts="on") as index:
+        index.add([(f"{evil}{n}", f"lion tiger {evil} cat", evil) for n, evil in enumerate(EVIL * 3)])
+        index.add(
+            [(f"{evil}{n}", {evil: 2, f"{evil}?": 1, "all": 1}, evil) for n, evil in enumerate(EVIL)],
+            ("<b>film</b>", "'\"user"),
+        )
+        for n, evil in enumerate(EVIL):
+            if evil.isprintable():
+                kept = index.set(f"{evil}", "documents")
+                kept.accept(f"{evil}{n}")
+                kept.save()
+    server = serve(path)
+    page = browse(server.url)
+    page.add_init_script("window.pwned = () => { throw new Error('pwned') }")
+    for items in ("documents", "terms", "<b>film</b>", "'\"user"):
+        for n, evil in enumerate(EVIL):
+            name = {"documents": f"{evil}{n}", "terms": "lion", "<b>film</b>": f"{evil}{n}", "'\"user": evil}[items]
+            shown = {"items": items, "seed": name, "not": evil, "having": evil, "set": evil, "model": evil}
+            page.goto(server.url + "?" + urlencode(shown))
+            assert page.locator("main").count() == 1
+            page.goto(server.url + "?" + urlencode({"items": items, "seed": name}))
+            assert page.locator("script, img, main svg[onload], b").count() == 1, "our own script alone"
+            page.goto(server.url + "item?" + urlencode({"items": items, "open": name}))
+            assert page.locator("article").count() == 1, name
+    page.goto(server.url + "?items=documents")
+    page.fill("#seed", "<scr")
+    page.wait_for_selector("#offers li")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#hits > li")
+    page.locator(".accept").first.click()
+    examples(page, 2)
