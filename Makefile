@@ -8,13 +8,16 @@ DATA ?= data
 # The same integrations with the other versions that are promised; they cannot share an environment.
 OTHERS = .venv-others
 
-.PHONY: demo test test-others torture lint bench bench-relevance clean
+.PHONY: demo test test-long test-others torture lint bench bench-relevance clean
 
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
 
 test: $(VENV)/installed-dev
 	$(RUN)/python -m pytest
+
+test-long: $(VENV)/installed-dev
+	$(RUN)/python -m pytest -m long
 
 test-others: $(OTHERS)/installed
 	$(OTHERS)/bin/python -m pytest -p no:cacheprovider tests/integrations/test_whoosh.py tests/integrations/test_datasette.py

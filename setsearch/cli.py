@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import typer
 
-from setsearch.commands import asking, growing, indexing, keeping, learning, measuring, serving
+from setsearch.commands import asking, distributed, growing, indexing, keeping, learning, measuring, serving
 from setsearch.errors import SetsearchError
 from setsearch.printing import say
 
@@ -45,6 +45,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
 for name, command in COMMANDS.items():
     app.command(name)(command)
 app.add_typer(keeping.app, name="set")
+app.add_typer(distributed.app, name="spark")
+app.add_typer(distributed.app, name="spark")
 
 
 def main() -> None:

@@ -11,7 +11,11 @@ from setsearch.options import options
 from setsearch.printing import Show, print_json, print_lines, printer, say
 
 if TYPE_CHECKING:
+    from setsearch.baselines import Score
+    from setsearch.fields import Fields
     from setsearch.hits import ModelOptions
+
+ALS = "ALS (spark.ml)"
 
 
 @options(show=printer)
@@ -22,6 +26,7 @@ def evaluate_command(
     items: Items = None,
     seeds: Annotated[int, typer.Option(metavar="N", help="Members to give as examples.", min=1)] = 3,
     draws: Annotated[int, typer.Option(metavar="N", help="How often to draw them, for each set.", min=1)] = 10,
+    als: Annotated[bool, typer.Option("--als", help="Also the ALS of spark.ml, for ratings ([spark]).")] = False,
     by: Annotated[str | None, typer.Option(metavar="WHAT", help="Terms by contexts, documents or both.")] = None,
     show: Show,
 ) -> None:
@@ -36,13 +41,24 @@ def evaluate_command(
         reading = index.items(items)
         model: ModelOptions = {"by": by}
         with reading.fields(**model) as fields:
-            found = evaluate(fields, reading.profile, known, Design(seeds, draws))
+            rivals = {ALS: _als(fields)} if als else {}
+            found = evaluate(fields, reading.profile, known, Design(seeds, draws), rivals)
     if found.left_out:
         say(f"left out, fewer than {seeds + 1} members that the index knows: {', '.join(found.left_out)}")
     rows = as_rows(found)
     show(rows if show in (print_json, print_lines) else [_short(row) for row in rows])
     say(f"{found.sets} sets, {found.queries} questions of {seeds} seeds; {found.recommendation}")
     say(f"what belongs: F1 {found.cut_f1:.3f}, with the best possible cut {found.best_f1:.3f}")
+
+
+def _als(fields: "Fields") -> "Score":
+    """The scores of matrix factorization."""
+    from setsearch.commands.distributed import on_spark
+
+    with on_spark("local[*]") as spark:
+        from setsearch.spark.als import als_score
+
+        return als_score(spark, fields)
 
 
 def _short(row: dict[str, Any]) -> dict[str, Any]:

@@ -105,6 +105,7 @@ def _json() -> Iterator[Case]:
         ("broken among good", good + b"{\n", None),
         ("carriage returns", good.replace(b"\n", b"\r\n"), 1),
         ("no last newline", good.strip(), 1),
+        ("many features", lines({"id": "a", "text": " ".join(f"w{n}" for n in range(100_000))}), 1),
         ("a million features", lines({"id": "a", "text": " ".join(f"w{n}" for n in range(1_000_000))}), 1),
         ("a word a million times", lines({"id": "a", "text": "lion " * 1_000_000}), 1),
         ("a thousand columns", lines({"id": "a", "text": "lion"} | {f"c{n}": n for n in range(1000)}), 1),

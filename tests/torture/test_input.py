@@ -21,6 +21,8 @@ from setsearch.texts import unpack
 from setsearch.values import TWICE_MEAN, Measure
 
 CASES = list(malformed.cases())
+LONG = "json a million features"
+PARAMETERS = [pytest.param(case, id=case.name, marks=[pytest.mark.long] * (case.name == LONG)) for case in CASES]
 
 
 def test_there_are_enough():
@@ -28,7 +30,7 @@ def test_there_are_enough():
     assert len({case.name for case in CASES}) == len(CASES)
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+@pytest.mark.parametrize("case", PARAMETERS)
 def test_input_is_read_or_refused(run, failed, tmp_path, case):
     (tmp_path / case.file).write_bytes(case.data)
     run("index", "x.db", "-", stdin=b'{"id": "kept", "text": "kept words"}\n')

@@ -110,9 +110,9 @@ def asked(tmp_path_factory):
     server.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
-    """Debian's Chromium."""
+    """Debian's Chromium; of one module, as its event loop would be in the way of others."""
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
     if CHROMIUM is None:
         pytest.skip("needs Chromium: apt-get install chromium")

@@ -1,0 +1,25 @@
+"""An index that has outgrown one machine: partitioned Parquet, built and asked by Spark, with the answers of SQLite.
+
+    from setsearch.spark import SparkIndex, build, cells_of, from_sqlite, read_source, to_sqlite
+    build(spark, cells_of(read_source(spark, "docs.parquet"), Columns(), Analyzer()), "hdfs:///index")
+    SparkIndex(spark, "hdfs:///index").items("documents").expand(["a", "b"], k=10)
+
+The workers need setsearch where texts are analysed.
+"""
+
+from setsearch.spark.building import Cells, build, cells_of, read_source
+from setsearch.spark.exchange import from_sqlite, to_sqlite
+from setsearch.spark.expanding import SparkIndex, SparkReading
+from setsearch.spark.layout import Layout
+
+__all__ = [
+    "Cells",
+    "Layout",
+    "SparkIndex",
+    "SparkReading",
+    "build",
+    "cells_of",
+    "from_sqlite",
+    "read_source",
+    "to_sqlite",
+]

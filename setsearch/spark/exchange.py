@@ -1,0 +1,124 @@
+"""SQLite to Parquet and back: an index that has outgrown its file, and a part of it that fits into one again."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+import setsearch
+from setsearch.errors import InvalidParameter, SourceError, UsageError
+from setsearch.expansion import Reading
+from setsearch.spark.building import CELLS, Cells, build
+from setsearch.spark.layout import Layout, load_layout, read
+from setsearch.spark.session import first_line
+from setsearch.text import Analyzer
+
+
+def from_sqlite(spark: SparkSession, database: str | Path, place: str, items: str | None = None) -> Layout:
+    """Build an index of Parquet from a reading of a database: the same names, counts and titles.
+
+    The texts stay behind: contexts are read from them in one file only. Raises DatabaseError, UnknownReading.
+    """
+    with setsearch.open(database) as index, tempfile.TemporaryDirectory() as folder:
+        reading = index.items(items or _first(index))
+        if not isinstance(reading, Reading):
+            raise UsageError(f"{reading.name} are described by numbers; these fit into one file")
+        with reading.plain() as fields:
+            relation = fields.first.relation
+            names = (relation.items.name, relation.features.name)
+            _write(Path(folder), index.items(names[0]))
+            given = Cells(
+                spark.read.parquet(f"{folder}/items"),
+                spark.read.schema(CELLS).parquet(f"{folder}/cells"),
+                names,
+                relation.analyzer,
+                spark.read.parquet(f"{folder}/features"),
+            )
+        return build(spark, given, place)
+
+
+def to_sqlite(
+    spark: SparkSession,
+    place: str,
+    database: str | Path,
+    *,
+    where: str | None = None,
+    sample: float | None = None,
+    seed: int = 0,
+) -> int:
+    """Write items into a database: those for which a condition in SQL holds, or a sample of them.
+
+    The condition may use id, name, title, length and total.
+    Returns how many. The database is made; raises UsageError where it holds something, InvalidParameter, SourceError.
+    """
+    layout = load_layout(spark, place)
+    if Path(database).exists():
+        raise UsageError(f"{database} is there already; name a file that is not")
+    if sample is not None and not 0 < sample <= 1:
+        raise InvalidParameter(f"a sample is a share above 0 and up to 1, not {sample:g}")
+    items = read(spark, layout, layout.items, "items")
+    try:
+        chosen = items if where is None else items.filter(where)
+        chosen = chosen if sample is None else chosen.sample(sample, seed)
+        chosen = chosen.select(F.col("id").alias("item"), "name", "title").persist()
+        if chosen.isEmpty():
+            raise SourceError("nothing is left to write: no item is as asked")
+    except PySparkException as error:
+        raise SourceError(f"the items cannot be chosen: {first_line(error)}") from error
+    spec = layout.analyzer
+    options: dict[str, Any] = {"contexts": "off"}
+    if spec is not None:
+        language = Analyzer.of(spec).language
+        options |= {"language": language, "stop_words": spec.endswith(" stop")} if language else {}
+    with setsearch.open(database, create=True, **options) as index:
+        return index.add(_items(_entries(spark, layout, chosen)), (layout.items, layout.features))
+
+
+def _entries(spark: SparkSession, layout: Layout, chosen: DataFrame) -> DataFrame:
+    """(item, name, title, features, counts) of the chosen items, an item a row."""
+    cells = read(spark, layout, layout.items, "postings").select("item", "feature", "count")
+    features = read(spark, layout, layout.features, "items").select(
+        F.col("id").alias("feature"), F.col("name").alias("of")
+    )
+    own = cells.join(F.broadcast(chosen.select("item")), "item").join(features, "feature")
+    pairs = own.groupBy("item").agg(F.collect_list(F.struct("of", "count")).alias("pairs"))
+    return chosen.join(pairs, "item", "left").orderBy("item")
+
+
+def _items(rows: DataFrame) -> Iterator[tuple[str, dict[str, int], str | None]]:
+    for row in rows.toLocalIterator():
+        yield row.name, {pair.of: pair["count"] for pair in row.pairs or ()}, row.title
+
+
+def _first(index: setsearch.Index) -> str:
+    return str(index.readings()[0]["items"])
+
+
+def _write(folder: Path, reading: Reading) -> None:
+    """Everything of a relation as Parquet files, some at a time."""
+    import pyarrow
+    from pyarrow import parquet
+
+    for what in ("items", "features", "cells"):
+        (folder / what).mkdir()
+    names = pyarrow.schema([("name", pyarrow.string()), ("title", pyarrow.string())])
+    schema = pyarrow.schema([("item", pyarrow.string()), ("feature", pyarrow.string()), ("count", pyarrow.int64())])
+    with reading.plain() as fields:
+        kinds = {"items": fields.items, "features": fields.first.features}
+        known: dict[str, dict[int, str]] = {}
+        for what, kind in kinds.items():
+            described = fields.cursor.execute(
+                "select id, name, title from setsearch_name where kind = ?", (kind.id,)
+            ).fetchall()
+            known[what] = {id: name for id, name, _ in described}
+            columns = [[row[1] for row in described], [row[2] for row in described]]
+            parquet.write_table(pyarrow.table(columns, names), folder / what / "part.parquet")
+        for number, step in enumerate(fields.first.forward.sweep(fields.cursor)):
+            items = [known["items"][id] for id in step.lists.tolist()]
+            features = [known["features"][id] for id in step.ids.tolist()]
+            table = pyarrow.table([items, features, step.counts], schema)
+            parquet.write_table(table, folder / "cells" / f"{number}.parquet")

@@ -1,0 +1,106 @@
+"""An index as a folder of Parquet: what lies where, and what is written last, so that a half-written one is none.
+
+    setsearch.json            format, names of both kinds, analyzer, statistics of both readings
+    READING/items             id, name, title, length, total, soft_df, norm_presence, norm_soft-twice-mean
+    READING/postings          feature, item, count, logs; of the item total and norms; df of the feature
+
+There are two readings, documents and terms for example: the postings of one are the forward lists of the other. Ids
+follow the order of names by code point, so that equal scores are ordered by id. What an item has in common for all its
+postings stands in each of them, though it is said again and again (Parquet packs it): a question then needs no join of
+all items.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from setsearch.errors import CorruptIndex, InvalidParameter, NewerSchema, NoIndex
+
+FORMAT = 1
+META = "setsearch.json"
+EXISTENCES = ("presence", "soft-twice-mean")  # which entries exist, by the rules that lift may have (values.py)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One reading: `count` items, the sum of all counts, the median norm of its items by existence.
+
+    `buckets`: the postings of feature j lie in the folder j mod buckets; a question opens only those of its features.
+    """
+
+    items: str
+    features: str
+    count: int
+    total: int
+    medians: dict[str, float]
+    buckets: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """An index at a place that Spark can read: a folder, hdfs://, s3a://."""
+
+    place: str
+    items: str
+    features: str
+    analyzer: str | None  # as text.Analyzer describes itself; None: a relation
+    sides: tuple[Side, Side]
+
+    def path(self, reading: str, what: str) -> str:
+        """Where the `items` or the `postings` of a reading lie."""
+        return path_of(self.place, self.side(reading).items, what)
+
+    def side(self, reading: str) -> Side:
+        """The statistics of a reading; raises InvalidParameter."""
+        for side in self.sides:
+            if side.items == reading:
+                return side
+        raise InvalidParameter(f"the index has no {reading!r}; it has {' and '.join(s.items for s in self.sides)}")
+
+
+def path_of(place: str, reading: str, what: str) -> str:
+    """Where something of a reading lies; the name of a reading may be any text."""
+    folder = "".join(c if c.isalnum() and c.isascii() else f"%{ord(c):x}" for c in reading)
+    return f"{place}/{folder}/{what}"
+
+
+def save_layout(spark: SparkSession, layout: Layout) -> None:
+    """Write what is read first: from now on there is an index. The folder may be on any file system of Spark's."""
+    data = json.dumps({"format": FORMAT} | asdict(layout) | {"place": None}, ensure_ascii=True)
+    rows = local(spark, [(data,)], value="string").coalesce(1)
+    rows.write.mode("overwrite").text(f"{layout.place}/{META}")
+
+
+def load_layout(spark: SparkSession, place: str) -> Layout:
+    """The layout at a place; raises NoIndex, NewerSchema, CorruptIndex."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        lines = [row.value for row in spark.read.text(f"{place}/{META}").collect()]
+    except AnalysisException as error:
+        raise NoIndex(f"{place} holds no setsearch index; `setsearch spark build {place} SOURCE` makes one") from error
+    try:
+        found: dict[str, Any] = json.loads("".join(lines))
+        if found.pop("format") > FORMAT:
+            raise NewerSchema(f"{place} was written by a newer setsearch; upgrade setsearch to read it")
+        first, second = (Side(**side) for side in found.pop("sides"))
+        return Layout(**found | {"place": place, "sides": (first, second)})
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise CorruptIndex(f"{place}/{META} is damaged; build the index again") from error
+
+
+def local(spark: SparkSession, rows: Iterable[Sequence[Any]], **types: str) -> DataFrame:
+    """Rows of this process as a DataFrame; by way of Arrow, which needs no Python worker."""
+    import pyarrow
+
+    schema = pyarrow.schema([(name, pyarrow.type_for_alias(type)) for name, type in types.items()])
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in types]
+    return spark.createDataFrame(pyarrow.table(columns, schema))
+
+
+def read(spark: SparkSession, layout: Layout, reading: str, what: str) -> DataFrame:
+    """The items or the postings of a reading."""
+    return spark.read.parquet(layout.path(reading, what))

@@ -1,0 +1,217 @@
+"""The index on Spark gives the answers of the SQLite index: same items, order, ties, and scores to the bit."""
+
+import json
+import random
+import shutil
+
+import pytest
+
+import setsearch
+from setsearch import Columns, errors
+from setsearch.spark import SparkIndex, build, cells_of, from_sqlite, read_source, to_sqlite
+from setsearch.spark.building import median
+from setsearch.text import Analyzer
+
+LONG = pytest.mark.long  # a job takes Spark a third of a second, however small
+WORDS = "lion tiger leopard cat dog wheat barley oats rye field savanna the a of and Über straße".split()
+
+
+def texts(count, seed=0):
+    """Documents of random words, some of them equal, one empty; ids in no order, some beyond ASCII."""
+    rng = random.Random(seed)
+    weights = [1 / (1 + n) for n in range(len(WORDS))]
+    rows = []
+    for n in range(count):
+        words = rng.choices(WORDS, weights, k=rng.choice([1, 3, 8, 20]))
+        rows.append({"id": f"{rng.choice('zaéB𝔘')}{n}", "text": " ".join(words), "title": f"T{n // 2}"})
+    rows[3]["text"] = rows[4]["text"] = rows[5]["text"]
+    rows[6]["text"] = ""
+    return rows
+
+
+def jsonl(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def both(spark, tmp_path_factory):
+    """The same documents in a database and on Spark."""
+    folder, rows = tmp_path_factory.mktemp("both"), texts(120)
+    source = jsonl(folder / "docs.jsonl", rows)
+    build(spark, cells_of(read_source(spark, source), Columns(), Analyzer()), str(folder / "index"))
+    with setsearch.open(folder / "x.db", create=True, contexts="off") as index:
+        index.add([(row["id"], row["text"], row["title"]) for row in rows])
+        yield index, SparkIndex(spark, str(folder / "index")), folder
+
+
+def same(reading, on_spark, sets, k=200, **options):
+    """Both answers, to the bit."""
+    found = on_spark.expand_many(sets, k, **options)
+    for seeds, hits in zip(sets, found, strict=True):
+        expected = [tuple(hit)[:4] for hit in reading.expand(seeds, k, **options)]
+        assert [tuple(hit)[:4] for hit in hits] == expected
+
+
+@pytest.mark.parametrize("name", ["documents", pytest.param("terms", marks=LONG)])
+@pytest.mark.parametrize("options", [{}, {"model": "bernoulli", "strength": 3.0}], ids=["lift", "bernoulli"])
+def test_the_same_answers(both, name, options):
+    index, on_spark, _ = both
+    reading = index.items(name)
+    with reading.plain() as fields:
+        names = fields.items.names(fields.cursor)
+    rng = random.Random(name)
+    sets = [rng.sample(names, count) for count in (1, 2, 3, 10)]
+    same(reading, on_spark.items(name), sets, **options)
+    same(reading, on_spark.items(name), sets[:1], k=3, keep_seeds=True, **options)
+
+
+@LONG
+def test_other_options_give_the_same(both):
+    index, on_spark, _ = both
+    reading, other = index.items("documents"), on_spark.items("documents")
+    seeds = [[hit.item for hit in reading.expand([texts(120)[0]["id"]], 2)]]
+    for options in ({"popularity": 0.7}, {"binarize": "presence", "model": "lift"}, {"strength": 0.5}):
+        same(reading, other, seeds, k=20, **options)
+
+
+@LONG
+def test_a_relation_gives_the_same(spark, tmp_path):
+    rng = random.Random(5)
+    rows = [
+        {"film": f"f{rng.randint(0, 30)}", "user": f"u{rng.randint(0, 40)}", "n": rng.randint(0, 3)} for _ in range(400)
+    ]
+    columns = Columns(items="film", features="user", count="n")
+    source = jsonl(tmp_path / "likes.jsonl", rows)
+    spark.read.json(source).write.parquet(str(tmp_path / "likes"))
+    counts = {}
+    for row in rows:
+        own = counts.setdefault(row["film"], {})
+        own[row["user"]] = own.get(row["user"], 0) + row["n"]
+    kept = [(film, {user: n for user, n in own.items() if n}) for film, own in counts.items()]
+    build(spark, cells_of(read_source(spark, str(tmp_path / "likes")), columns, Analyzer()), str(tmp_path / "index"))
+    with setsearch.open(tmp_path / "x.db", create=True) as index:
+        index.add(kept, ("film", "user"))
+        for name, seeds in (("film", ["f1", "f2"]), ("user", ["u3"])):
+            same(index.items(name), SparkIndex(spark, str(tmp_path / "index")).items(name), [seeds], 50)
+
+
+@LONG
+def test_there_and_back_again(spark, tmp_path):
+    """A collection of stems, to Parquet, and all and parts of it to databases again."""
+    rows = texts(120)
+    with setsearch.open(tmp_path / "x.db", create=True, language="english", stop_words=True, contexts="off") as index:
+        index.add([(row["id"], row["text"], row["title"]) for row in rows])
+        seeds, expected = [rows[10]["id"]], index.items("documents").expand([rows[10]["id"]], 30)
+    place = str(tmp_path / "index")
+    from_sqlite(spark, tmp_path / "x.db", place)
+    assert SparkIndex(spark, place).items("documents").expand(seeds, 30) == [
+        hit._replace(belongs=None) for hit in expected
+    ]
+    assert "lion" in {hit.item for hit in SparkIndex(spark, place).items("terms").expand(["Tigers"], 99)}
+    assert to_sqlite(spark, place, tmp_path / "back.db") == 120
+    with setsearch.open(tmp_path / "back.db") as back:
+        assert back.check() == []
+        assert back.items("documents").expand(seeds, 30) == expected
+        back.update([("new", "the dogs of lions")])
+        assert back.items("documents").features_of("new") == {"dog": 1, "lion": 1}, "the analyzer came along"
+    assert to_sqlite(spark, place, tmp_path / "part.db", where="length > 5 and name like 'z%'") > 0
+    to_sqlite(spark, place, tmp_path / "sample.db", sample=0.3)
+    with setsearch.open(tmp_path / "part.db") as part, setsearch.open(tmp_path / "sample.db") as sample:
+        with part.items("documents").plain() as fields:
+            names = fields.items.names(fields.cursor)
+        assert all(name.startswith("z") and len(part.items("documents").features_of(name)) > 5 for name in names)
+        assert 10 < sample.items("documents").item_count() < 70
+
+
+def test_stems(spark, tmp_path):
+    analyzer = Analyzer("english", stop_words=True)
+    frame = spark.createDataFrame([("a", "the running dogs and a dog")], "id string, text string")
+    cells = cells_of(frame, Columns(), analyzer).cells.collect()
+    assert {(row.item, row.feature, row["count"]) for row in cells} == {("a", "run", 1), ("a", "dog", 2)}
+
+
+def test_mistakes_are_told(spark, both, tmp_path):
+    _, on_spark, folder = both
+    reading = on_spark.items("documents")
+    for call, kind in [
+        (lambda: reading.expand(["nobody"]), errors.UnknownItem),
+        (lambda: reading.expand(["T1"]), errors.AmbiguousItem),
+        (lambda: reading.expand([]), errors.NoSeeds),
+        (lambda: reading.expand(["T1"], model="poisson"), errors.InvalidParameter),
+        (lambda: reading.expand(["T1"], 0), errors.InvalidParameter),
+        (lambda: on_spark.items("planets"), errors.InvalidParameter),
+        (lambda: SparkIndex(spark, str(tmp_path)), errors.NoIndex),
+        (lambda: read_source(spark, str(tmp_path / "none")), errors.SourceError),
+        (lambda: to_sqlite(spark, on_spark.layout.place, folder / "x.db"), errors.UsageError),
+        (lambda: to_sqlite(spark, on_spark.layout.place, tmp_path / "y.db", where="no such"), errors.SourceError),
+        (lambda: to_sqlite(spark, on_spark.layout.place, tmp_path / "y.db", where="length > 999"), errors.SourceError),
+    ]:
+        with pytest.raises(kind) as told:
+            call()
+        assert "\n" not in str(told.value)
+
+    def given(rows, columns=Columns()):  # noqa: B008
+        frame = spark.createDataFrame(rows, "id string, text string")
+        build(spark, cells_of(frame, columns, Analyzer()), str(tmp_path / "bad"))
+
+    for rows, kind in [
+        ([("a", "x"), ("a", "y")], errors.DuplicateItem),
+        ([(None, "x")], errors.InvalidItem),
+        ([("", "x")], errors.InvalidItem),
+        ([], errors.SourceError),
+    ]:
+        with pytest.raises(kind):
+            given(rows)
+    with pytest.raises(errors.SourceError, match="body"):
+        given([("a", "x")], Columns(text="body"))
+    assert not (tmp_path / "y.db").exists()
+
+
+def test_a_build_that_stops_leaves_no_index(spark, both, tmp_path, monkeypatch):
+    place = str(tmp_path / "index")
+    shutil.copytree(both[1].layout.place, place)
+    assert SparkIndex(spark, place).items("documents").name == "documents"
+    frame = spark.createDataFrame([("a", "x y"), ("b", "y")], "id string, text string")
+    monkeypatch.setattr("setsearch.spark.building._write_side", lambda *given: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        build(spark, cells_of(frame, Columns(), Analyzer()), place)
+    with pytest.raises(errors.NoIndex):
+        SparkIndex(spark, place)
+
+
+def test_the_median_is_exact(spark, monkeypatch):
+    monkeypatch.setattr("setsearch.spark.building.FEW", 3)
+    rng = random.Random(1)
+    for values in (
+        [1.0],
+        [1.0, 2.0],
+        [2.0] * 9,
+        [1.0] * 5 + [2.0] * 5,
+        [rng.random() for _ in range(100)],
+        [1, 2, 3, 4.5],
+    ):
+        frame = spark.createDataFrame([(float(value),) for value in values], "x double")
+        ordered = sorted(values)
+        expected = (ordered[(len(values) - 1) // 2] + ordered[len(values) // 2]) / 2
+        assert median(frame, "x") == expected
+    assert median(spark.createDataFrame([], "x double"), "x") == 1.0
+
+
+@LONG
+def test_als_is_compared(spark, run, tmp_path):
+    with setsearch.open(tmp_path / "x.db", create=True) as index:
+        rng = random.Random(3)
+        films = [(f"{g}{n}", [f"{g}u{rng.randint(0, 9)}" for _ in range(6)]) for g in "ab" for n in range(12)]
+        index.add(films, ("film", "user"))
+        from setsearch.evaluation import Design, evaluate
+        from setsearch.spark.als import als_score
+
+        reading = index.items("film")
+        with reading.fields() as fields:
+            rivals = {"ALS (spark.ml)": als_score(spark, fields)}
+            sets = {g: [f"{g}{n}" for n in range(12)] for g in "ab"}
+            found = evaluate(fields, reading.profile, sets, Design(3, 3), rivals)
+    (als,) = [result for result in found.results if result.method == "ALS (spark.ml)"]
+    assert als.map > 0.8
+    assert not als.ours
