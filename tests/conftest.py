@@ -1,5 +1,4 @@
 import io
-import random
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -34,23 +33,6 @@ def build(tmp_path: Path) -> Iterator[Callable[[Data], Index]]:
     yield make
     for index in made:
         index.close()
-
-
-def random_data(seed: int, items: int, features: int, density: float) -> dict[str, dict[str, int]]:
-    """Random counts, with a feature of all items and an item without features among them."""
-    rng = random.Random(seed)
-    data = {
-        f"i{item}": {
-            f"f{f}": rng.choice((1, 1, 2, 5)) for f in range(features) if rng.random() < density * 2 / (1 + f % 4)
-        }
-        for item in range(items)
-    }
-    if seed % 2:
-        for counts in data.values():
-            counts["everywhere"] = rng.randint(1, 3)
-    else:
-        data["i0"] = {}
-    return data
 
 
 @pytest.fixture

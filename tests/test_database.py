@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from conftest import random_data
+from samples import random_data
 
 import setsearch
 from setsearch import errors, scoring, snapshot

@@ -6,8 +6,8 @@ import random
 
 import numpy as np
 import pytest
-from conftest import random_data
 from oracle import lift_scores, log_scores, presence
+from samples import random_data
 
 import setsearch
 from setsearch import errors

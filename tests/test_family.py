@@ -3,9 +3,9 @@
 import random
 
 import pytest
-from conftest import random_data
 from oracle import concept_scores, lift_scores, multinomial_scores, poisson_scores, presence, transpose
 from oracle import same_scores as same
+from samples import random_data
 
 from setsearch import errors
 from setsearch.kernels import KERNELS, use_kernel

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import random_data
 from oracle import presence, transpose, twice_mean
+from samples import random_data
 from test_evaluation import planted
 
 import setsearch

@@ -4,8 +4,8 @@ import random
 from statistics import mean, median
 
 import pytest
-from conftest import random_data
 from oracle import lift_scores, lift_weights, ranking, same_scores, soft_values, transpose, x1_scores
+from samples import random_data
 
 from setsearch import errors
 from setsearch.kernels import KERNELS, use_kernel

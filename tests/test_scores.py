@@ -4,8 +4,8 @@ import math
 import random
 
 import pytest
-from conftest import random_data
 from oracle import log_scores, presence, ranking, transpose, twice_mean
+from samples import random_data
 
 RULES = {"presence": presence, "twice-mean": twice_mean}
 

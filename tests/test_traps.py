@@ -3,8 +3,8 @@
 import sqlite3
 
 import pytest
-from conftest import random_data
 from oracle import log_scores, presence, twice_mean
+from samples import random_data
 
 from setsearch import errors
 

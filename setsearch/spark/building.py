@@ -206,6 +206,7 @@ def _analysed(spec: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """A function for the workers: documents (name, text) to cells."""
 
     def analyse(batches: Iterator[Any]) -> Iterator[Any]:
+        """Runs where the documents are."""
         from collections import Counter
 
         import pandas

@@ -2,8 +2,8 @@
 
 import threading
 
-import conftest
 import pytest
+from cluster import Cluster, start
 from test_spark import jsonl, same, texts
 
 import setsearch
@@ -24,9 +24,9 @@ def test_a_worker_that_dies_changes_nothing(tmp_path):
     source = jsonl(tmp_path / "docs.jsonl", rows)
     with setsearch.open(tmp_path / "x.db", create=True, contexts="off") as index:
         index.add([(row["id"], row["text"], row["title"]) for row in rows])
-        cluster = conftest.Cluster(tmp_path)
+        cluster = Cluster(tmp_path)
         try:
-            spark = conftest.start(cluster.url, **{"spark.executor.memory": "512m", "spark.driver.host": "127.0.0.1"})
+            spark = start(cluster.url, **{"spark.executor.memory": "512m", "spark.driver.host": "127.0.0.1"})
             assert spark.sparkContext.master == cluster.url
             frame = read_source(spark, source).repartition(4)
             done = threading.Event()

@@ -12,7 +12,7 @@ from setsearch.spark import SparkIndex, build, cells_of, from_sqlite, read_sourc
 from setsearch.spark.building import median
 from setsearch.text import Analyzer
 
-LONG = pytest.mark.long  # a job takes Spark a third of a second, however small
+pytestmark = pytest.mark.long  # a job takes Spark a third of a second, however small
 WORDS = "lion tiger leopard cat dog wheat barley oats rye field savanna the a of and Über straße".split()
 
 
@@ -53,7 +53,7 @@ def same(reading, on_spark, sets, k=200, **options):
         assert [tuple(hit)[:4] for hit in hits] == expected
 
 
-@pytest.mark.parametrize("name", ["documents", pytest.param("terms", marks=LONG)])
+@pytest.mark.parametrize("name", ["documents", "terms"])
 @pytest.mark.parametrize("options", [{}, {"model": "bernoulli", "strength": 3.0}], ids=["lift", "bernoulli"])
 def test_the_same_answers(both, name, options):
     index, on_spark, _ = both
@@ -66,7 +66,6 @@ def test_the_same_answers(both, name, options):
     same(reading, on_spark.items(name), sets[:1], k=3, keep_seeds=True, **options)
 
 
-@LONG
 def test_other_options_give_the_same(both):
     index, on_spark, _ = both
     reading, other = index.items("documents"), on_spark.items("documents")
@@ -75,7 +74,6 @@ def test_other_options_give_the_same(both):
         same(reading, other, seeds, k=20, **options)
 
 
-@LONG
 def test_a_relation_gives_the_same(spark, tmp_path):
     rng = random.Random(5)
     rows = [
@@ -96,7 +94,6 @@ def test_a_relation_gives_the_same(spark, tmp_path):
             same(index.items(name), SparkIndex(spark, str(tmp_path / "index")).items(name), [seeds], 50)
 
 
-@LONG
 def test_there_and_back_again(spark, tmp_path):
     """A collection of stems, to Parquet, and all and parts of it to databases again."""
     rows = texts(120)
@@ -198,7 +195,6 @@ def test_the_median_is_exact(spark, monkeypatch):
     assert median(spark.createDataFrame([], "x double"), "x") == 1.0
 
 
-@LONG
 def test_als_is_compared(spark, run, tmp_path):
     with setsearch.open(tmp_path / "x.db", create=True) as index:
         rng = random.Random(3)

@@ -65,6 +65,7 @@ def test_too_little_memory_is_said_and_nothing_is_lost(corpus):
     assert refused >= 2
 
 
+@pytest.mark.long
 def test_a_question_with_too_little_memory(corpus):
     command(corpus, "index", "big.db", "big.jsonl").communicate(timeout=120)
     told = set()

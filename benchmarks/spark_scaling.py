@@ -1,0 +1,142 @@
+"""How Spark scales here: the same data on 1 and 2 workers, data that grow with the workers; and one file beside it.
+
+    python benchmarks/spark_scaling.py [--documents 20000]
+
+A real standalone master with workers of one core each, on loopback. Figures: seconds to build, for a batch of 20 sets
+and for one set, bytes shuffled and written by the build as Spark counts them; the same on one SQLite file.
+"""
+
+import argparse
+import json
+import os
+import platform
+import random
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+import pyspark
+
+import setsearch
+from setsearch.sources import Columns
+from setsearch.text import Analyzer
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "spark"))
+
+from cluster import Cluster, start
+
+from setsearch.spark import SparkIndex, build, cells_of
+
+RESULTS = Path(__file__).parent / "results" / "spark.json"
+WORDS, LENGTH = 50_000, 60
+SETS = 20
+FULL = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK", "spark.ui.enabled": "true"}
+
+
+def documents(count: int) -> list[tuple[str, str]]:
+    """Generated: words by Zipf's law, `LENGTH` a document."""
+    rng = random.Random(0)
+    weights = [1 / (n + 3) for n in range(WORDS)]
+    total = []
+    for weight in weights:
+        total.append(weight + (total[-1] if total else 0))
+    words = [f"w{n}" for n in range(WORDS)]
+    return [(f"d{n}", " ".join(rng.choices(words, cum_weights=total, k=LENGTH))) for n in range(count)]
+
+
+def on_cluster(rows: list[tuple[str, str]], workers: int, folder: Path) -> dict[str, float]:
+    """Build and ask on a cluster of so many workers."""
+    folder.mkdir()
+    source = folder / "docs.jsonl"
+    source.write_text("".join(json.dumps({"id": id, "text": text}) + "\n" for id, text in rows))
+    cluster = Cluster(folder, workers)
+    try:
+        more = {"spark.executor.memory": "800m", "spark.driver.host": "127.0.0.1", "spark.sql.shuffle.partitions": "8"}
+        spark = start(cluster.url, **FULL, **more)
+        frame = spark.read.json(str(source)).repartition(4 * workers)
+        begin = time.perf_counter()
+        build(spark, cells_of(frame, Columns(), Analyzer()), str(folder / "index"))
+        built = time.perf_counter() - begin
+        moved = shuffled(spark.sparkContext.uiWebUrl, spark.sparkContext.applicationId)
+        reading = SparkIndex(spark, str(folder / "index")).items("documents")
+        rng = random.Random(1)
+        sets = [rng.sample([id for id, _ in rows], 3) for _ in range(SETS)]
+        reading.expand(sets[0])  # classes are loaded, code is made
+        begin = time.perf_counter()
+        reading.expand(sets[1])
+        one = time.perf_counter() - begin
+        begin = time.perf_counter()
+        reading.expand_many(sets)
+        batch = time.perf_counter() - begin
+        spark.stop()
+    finally:
+        cluster.stop()
+    stored = sum(file.stat().st_size for file in (folder / "index").rglob("*") if file.is_file())
+    figures = {
+        "workers": workers,
+        "documents": len(rows),
+        "build, s": built,
+        "one set, s": one,
+        f"{SETS} sets, s": batch,
+    }
+    return {key: round(value, 2) for key, value in figures.items()} | moved | {"index, MB": round(stored / 1e6, 1)}
+
+
+def shuffled(url: str, application: str) -> dict[str, float]:
+    """Megabytes that all stages moved."""
+    with urllib.request.urlopen(f"{url}/api/v1/applications/{application}/stages") as answer:
+        stages = json.load(answer)
+    return {
+        "shuffled, MB": round(sum(stage["shuffleWriteBytes"] for stage in stages) / 1e6, 1),
+        "written, MB": round(sum(stage["outputBytes"] for stage in stages) / 1e6, 1),
+    }
+
+
+def on_one_file(rows: list[tuple[str, str]], folder: Path) -> dict[str, float]:
+    """The same with SQLite."""
+    path = folder / "one.db"
+    begin = time.perf_counter()
+    with setsearch.open(path, create=True, contexts="off") as index:
+        index.add(rows)
+        built = time.perf_counter() - begin
+        rng = random.Random(1)
+        sets = [rng.sample([id for id, _ in rows], 3) for _ in range(SETS)]
+        reading = index.items("documents")
+        reading.expand(sets[0])
+        begin = time.perf_counter()
+        reading.expand(sets[1])
+        one = time.perf_counter() - begin
+        begin = time.perf_counter()
+        reading.expand_many(sets)
+        batch = time.perf_counter() - begin
+    figures = {"documents": len(rows), "build, s": built, "one set, s": one, f"{SETS} sets, s": batch}
+    return {key: round(value, 4) for key, value in figures.items()} | {"index, MB": round(path.stat().st_size / 1e6, 1)}
+
+
+def main() -> None:
+    """Measure, print, keep."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, default=20_000)
+    count = parser.parse_args().documents
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    found: dict[str, object] = {
+        "version": setsearch.__version__,
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores for driver, master and workers",
+        "spark": pyspark.__version__,
+        "data": f"generated, {LENGTH} words a document of {WORDS:,} words by Zipf's law",
+    }
+    with tempfile.TemporaryDirectory() as name:
+        folder, rows = Path(name), documents(2 * count)
+        runs = {"half, 1 worker": (count, 1), "all, 1 worker": (2 * count, 1), "all, 2 workers": (2 * count, 2)}
+        for label, (size, workers) in runs.items():
+            found[label] = on_cluster(rows[:size], workers, folder / label.replace(" ", "").replace(",", ""))
+            print(label, json.dumps(found[label]), flush=True)
+        found["one file"] = on_one_file(rows, folder)
+        print("one file", json.dumps(found["one file"]))
+    RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

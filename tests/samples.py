@@ -1,0 +1,20 @@
+"""Generated relations that several tests use."""
+
+import random
+
+
+def random_data(seed: int, items: int, features: int, density: float) -> dict[str, dict[str, int]]:
+    """Random counts, with a feature of all items and an item without features among them."""
+    rng = random.Random(seed)
+    data = {
+        f"i{item}": {
+            f"f{f}": rng.choice((1, 1, 2, 5)) for f in range(features) if rng.random() < density * 2 / (1 + f % 4)
+        }
+        for item in range(items)
+    }
+    if seed % 2:
+        for counts in data.values():
+            counts["everywhere"] = rng.randint(1, 3)
+    else:
+        data["i0"] = {}
+    return data
