@@ -8,7 +8,7 @@ DATA ?= data
 # The same integrations with the other versions that are promised; they cannot share an environment.
 OTHERS = .venv-others
 
-.PHONY: demo test test-long test-others torture lint bench bench-relevance clean
+.PHONY: demo test test-long test-others torture lint bench bench-spark bench-relevance clean
 
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
@@ -25,6 +25,7 @@ test-others: $(OTHERS)/installed
 torture: $(VENV)/installed-dev
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check atheris
 	$(RUN)/python tests/torture/long.py
+	$(RUN)/python -m pytest -m long
 
 lint: $(VENV)/installed-dev
 	$(RUN)/ruff check
@@ -34,6 +35,10 @@ lint: $(VENV)/installed-dev
 bench: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/queries.py
 	$(RUN)/python benchmarks/scaling.py
+
+bench-spark: $(VENV)/installed-dev
+	$(RUN)/python benchmarks/spark_scaling.py --documents 100000
+	$(RUN)/python benchmarks/spark_model.py
 
 bench-relevance: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/relevance.py $(DATA)

@@ -127,6 +127,7 @@ class SparkReading:
             titled.setdefault(row.wanted, []).append(row.id)
 
         def find(name: str) -> int:
+            """One seed."""
             for form in forms[name]:
                 if form in by_name:
                     return int(by_name[form])
@@ -235,9 +236,8 @@ class SparkReading:
         found: Ranked = {own.number: [] for own in asked}
         for row in rows:
             found[row.number].append((row.item, row.score))
-        for own in asked:
-            found[own.number] += self._untouched(own, scores, model, k, keep_seeds)
-            found[own.number] = sorted(found[own.number], key=lambda pair: (-pair[1], pair[0]))[:k]
+        for number, others in self._untouched(asked, scores, model, (k, keep_seeds)).items():
+            found[number] = sorted(found[number] + others, key=lambda pair: (-pair[1], pair[0]))[:k]
         scores.unpersist()
         return found
 
@@ -270,25 +270,36 @@ class SparkReading:
             .select("number", "item", (F.col("score") + F.col("base")).alias("score"))
         )
 
-    def _untouched(
-        self, own: _Asked, scores: DataFrame, model: Model, k: int, keep_seeds: bool
-    ) -> list[tuple[int, float]]:
-        """The k best of the items that no list touches, which are in the order of their bases."""
-        base, _ = self._base(model, len(own.ids))
-        size = max(RESERVE, 4 * k)
-        while True:
-            if base is None:
-                first = [(id, 0.0) for id in range(min(size, self.side.count))]  # ids are in order, none is missing
-            else:
-                rows = base.orderBy(F.desc("base"), "item").limit(size).collect()
-                first = [(row.item, row.base) for row in rows]
-            ids = local(self.spark, [(id,) for id, _ in first], item="int64")
-            mine = scores.filter(F.col("number") == own.number).join(F.broadcast(ids), "item")
-            touched = {row.item for row in mine.select("item").collect()}
-            left = [pair for pair in first if pair[0] not in touched and (keep_seeds or pair[0] not in own.ids)]
-            if len(left) >= k or len(first) >= self.side.count:
-                return left[:k]
-            size *= 10
+    def _untouched(self, asked: Sequence[_Asked], scores: DataFrame, model: Model, wanted: tuple[int, bool]) -> Ranked:
+        """For each set the k best of the items that no list touches: these are in the order of their bases."""
+        k, keep_seeds = wanted
+        found: Ranked = {}
+        size, open_sets = max(RESERVE, 4 * k), list(asked)
+        while open_sets:
+            firsts = {count: self._first(model, count, size) for count in {len(own.ids) for own in open_sets}}
+            ids = sorted({id for first in firsts.values() for id, _ in first})
+            known = local(self.spark, [(id,) for id in ids], item="int64")
+            rows = scores.join(F.broadcast(known), "item").select("number", "item").collect()
+            touched = {(row.number, row.item) for row in rows}
+            again = []
+            for own in open_sets:
+                first = firsts[len(own.ids)]
+                seeds = set() if keep_seeds else set(own.ids)
+                left = [pair for pair in first if pair[0] not in seeds and (own.number, pair[0]) not in touched]
+                if len(left) >= k or len(first) >= self.side.count:
+                    found[own.number] = left[:k]
+                else:
+                    again.append(own)
+            open_sets, size = again, 10 * size
+        return found
+
+    def _first(self, model: Model, n_seeds: int, size: int) -> list[tuple[int, float]]:
+        """The items of highest base, equal ones in the order of their names."""
+        base, _ = self._base(model, n_seeds)
+        if base is None:
+            return [(id, 0.0) for id in range(min(size, self.side.count))]  # ids are in order, none is missing
+        rows = base.orderBy(F.desc("base"), "item").limit(size).collect()
+        return [(row.item, row.base) for row in rows]
 
     def _named(self, asked: Sequence[_Asked], found: Ranked) -> list[list[Hit]]:
         ids = sorted({id for pairs in found.values() for id, _ in pairs})
