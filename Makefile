@@ -14,7 +14,7 @@ demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
 
 test: $(VENV)/installed-dev
-	$(RUN)/python -m pytest
+	$(RUN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
 
 test-long: $(VENV)/installed-dev
 	$(RUN)/python -m pytest -m long

@@ -188,13 +188,13 @@ def test_many_writers_and_readers_at_once(serve, animals):
         assert all(pool.map(one, range(80)))
 
 
-def test_the_api_is_as_it_is_described(serve, animals):
+def test_the_api_is_as_it_is_described(serve, animals, tmp_path):
     """Schemathesis makes requests of the description, at the edges of what it allows, and compares the answers."""
     command = [sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()", "run"]
     command += [serve(animals).url + "openapi.json", "--phases", "examples,coverage", "--workers", "2", "--seed", "1"]
     # An unknown model, or examples that have no answer, are refused with 422 though the schema allows them.
     command += ["--exclude-checks", "positive_data_acceptance", "--no-color", "--generation-database", "none"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200, cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr
 
 
