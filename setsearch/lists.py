@@ -7,7 +7,7 @@ full, so that adding to a long list rewrites little.
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
@@ -19,7 +19,8 @@ from setsearch.errors import MEND, CorruptIndex
 from setsearch.postings import Ints, decode_counts, decode_ids, encode_counts, encode_ids, run_starts
 
 FULL = 256  # ids in a block, from which on new ids at the end start the next block
-SWEEP = 1_000_000  # ids that one step of a sweep decodes
+SWEEP = 1_000_000  # ids that one step of a sweep decodes, at least
+PIECE = 1 << 17  # ids that are decoded together: few enough to stay in the processor's cache
 LARGEST = 65_536  # ids in a block at the most when it is written
 MANY = 400  # parameters in one statement
 
@@ -53,6 +54,10 @@ class Lists:
 
     def read(self, cursor: sqlite3.Cursor, lists: Sequence[int], counts: bool = True) -> Entries:
         """The entries of some lists (ascending ids); without `counts` these are not loaded, and all 1."""
+        return self._decode(self.blocks(cursor, lists, counts), counts)
+
+    def blocks(self, cursor: sqlite3.Cursor, lists: Sequence[int], counts: bool = True) -> list[Row]:
+        """The blocks of some lists (ascending ids) as they are stored."""
         column = "counts" if counts else "null"
         rows: list[Row] = []
         for start in range(0, len(lists), MANY):
@@ -62,7 +67,7 @@ class Lists:
                 f"where relation = ? and list in ({','.join('?' * len(part))}) order by list, first",
                 (self.relation, *part),
             )
-        return self._decode(rows, counts)
+        return rows
 
     def sweep(self, cursor: sqlite3.Cursor, counts: bool = True) -> Iterator[Entries]:
         """All entries, some lists at a time; a long list may continue in the next step."""
@@ -73,16 +78,21 @@ class Lists:
             f"select list, {_COLUMNS}, {column} from setsearch_{self.table} where relation = ? order by list, first",
             (self.relation,),
         )
-        rows: list[Row] = []
-        size = 0
-        for row in cursor:
-            rows.append(row)
-            size += row[3]
-            if size >= SWEEP:
-                yield self._decode(rows, counts)
-                rows, size = [], 0
-        if rows:
-            yield self._decode(rows, counts)
+        # Whoever sweeps may do something for each id in each step.
+        yield from self.pieces(cursor, counts, max(SWEEP, self.peak))
+
+    def pieces(self, rows: Iterable[Row], counts: bool, size: int) -> Iterator[Entries]:
+        """The entries of stored blocks, about `size` at a time."""
+        part: list[Row] = []
+        length = 0
+        for row in rows:
+            part.append(row)
+            length += row[3]
+            if length >= size:
+                yield self._decode(part, counts)
+                part, length = [], 0
+        if part:
+            yield self._decode(part, counts)
 
     def frequencies(self, cursor: sqlite3.Cursor, peak: int) -> tuple[Ints, Ints]:
         """Length (document frequency) and sum of counts of every list: two `(peak,)` arrays, 0 where there is none."""

@@ -9,9 +9,9 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from setsearch.arena import Arena
-from setsearch.kernels import Floats, Postings, Values
-from setsearch.lists import Entries, Lists
+from setsearch.arena import Arena, Load, Piece
+from setsearch.kernels import Floats, Postings
+from setsearch.lists import PIECE, Entries, Lists
 from setsearch.models import Model
 from setsearch.names import Kind
 from setsearch.postings import Ints, run_starts
@@ -19,7 +19,8 @@ from setsearch.relation import Relation
 from setsearch.scoring import Base, Part, accumulate, to_lattice
 from setsearch.values import PRESENCE, Measure, Rule, measure
 
-CACHED_BYTES = 64 << 20  # of decoded lists, for each direction and rule
+# Bytes of decoded lists that are kept, for each direction and rule: so many for an item, within limits.
+CACHED_OF_ITEM, SMALLEST_CACHE, LARGEST_CACHE = 256, 64 << 20, 512 << 20
 CACHED_NAMES = 100_000
 CACHED_BASES = 8  # beyond, all are dropped
 
@@ -131,13 +132,7 @@ class Snapshot:
 
     def features_of(self, cursor: sqlite3.Cursor, items: Ints, rule: Rule) -> Postings:
         """The features of some items (ascending ids) with their values; loads those that are not cached."""
-
-        def load(missing: Ints) -> tuple[Entries, Values | None]:
-            entries = self.forward.read(cursor, missing.tolist(), counts=rule != PRESENCE)
-            values = self._values(cursor, rule, entries.ids, entries.lists, entries.counts)
-            return _kept(entries, values, rule)
-
-        return self._arena("forward", rule, self.items.peak).get(items, load)
+        return self._arena("forward", rule, self.items.peak).get(items, self._loader(cursor, self.forward, rule))
 
     def entries_of(self, cursor: sqlite3.Cursor, counts: Mapping[str, int], rule: Rule) -> tuple[Ints, Floats]:
         """Features (ascending ids) and values of something that the index does not hold, from its counted features.
@@ -156,17 +151,26 @@ class Snapshot:
 
     def active_postings(self, cursor: sqlite3.Cursor, features: Ints, rule: Rule) -> Postings:
         """The posting lists of some features (ascending ids) with values; loads those that are not cached."""
-
-        def load(missing: Ints) -> tuple[Entries, Values | None]:
-            return self._valued(cursor, self.postings.read(cursor, missing.tolist(), counts=rule != PRESENCE), rule)
-
-        return self._arena("postings", rule, self.features.peak).get(features, load)
+        return self._arena("postings", rule, self.features.peak).get(
+            features, self._loader(cursor, self.postings, rule)
+        )
 
     def _arena(self, direction: str, rule: Rule, n_lists: int) -> Arena:
         key = direction, rule
         if key not in self._arenas:
-            self._arenas[key] = Arena(n_lists, CACHED_BYTES)
+            limit = min(LARGEST_CACHE, max(SMALLEST_CACHE, CACHED_OF_ITEM * self.items.size))
+            self._arenas[key] = Arena(n_lists, limit, not rule.binary)
         return self._arenas[key]
+
+    def _loader(self, cursor: sqlite3.Cursor, lists: Lists, rule: Rule) -> Load:
+        """How an arena loads lists: decoded and valued piece by piece."""
+
+        def load(missing: Ints) -> tuple[int, Iterator[Piece]]:
+            rows = lists.blocks(cursor, missing.tolist(), rule != PRESENCE)
+            pieces = lists.pieces(rows, rule != PRESENCE, PIECE)
+            return sum(row[3] for row in rows), (self._valued(cursor, lists, entries, rule) for entries in pieces)
+
+        return load
 
     def base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: int) -> Base:
         """B_N of every item and the constant: from memory, from the file, or in one pass over all postings."""
@@ -200,21 +204,21 @@ class Snapshot:
             return Base(scores, 0.0)
         weights = to_lattice(background.weights, model.rule.binary)
         for stored in self.postings.sweep(cursor, counts=model.rule != PRESENCE):
-            entries, values = self._valued(cursor, stored, model.rule)
+            entries, values = self._valued(cursor, self.postings, stored, model.rule)
             lists = entries.lists[run_starts(entries.lists)]
             postings = Postings(entries.ids.astype(np.int32), *entries.bounds(lists), values)
             accumulate(scores, Part(postings, weights[lists]))
         self.unsaved[f"base {model} N={n_seeds}"] = np.append(background.constant, scores).astype("<f8").tobytes()
         return Base(scores, background.constant)
 
-    def _valued(self, cursor: sqlite3.Cursor, entries: Entries, rule: Rule) -> tuple[Entries, Values | None]:
-        """Entries, lists of features, with their values, and without those that are 0."""
-        return _kept(entries, self._values(cursor, rule, entries.lists, entries.ids, entries.counts), rule)
-
-    def _values(self, cursor: sqlite3.Cursor, rule: Rule, features: Ints, items: Ints, counts: Ints) -> Floats | None:
+    def _valued(self, cursor: sqlite3.Cursor, lists: Lists, entries: Entries, rule: Rule) -> Piece:
+        """Entries of one direction with their values, and without those that are 0."""
         if rule == PRESENCE:
-            return None
-        return self.measure(cursor, rule).of(features, items, counts)
+            return entries, None
+        features, items = (entries.ids, entries.lists) if lists == self.forward else (entries.lists, entries.ids)
+        values = self.measure(cursor, rule).of(features, items, entries.counts)
+        there = values > 0
+        return entries.where(there), None if rule.binary else values[there].astype(np.float32)
 
 
 class _Counts:
@@ -234,10 +238,3 @@ class _Counts:
     def read(self, features: Ints) -> Entries:
         """The entries of some features, ascending."""
         return self.postings.read(self.cursor, features.tolist())
-
-
-def _kept(entries: Entries, values: Floats | None, rule: Rule) -> tuple[Entries, Values | None]:
-    if values is None:
-        return entries, None
-    there = values > 0
-    return entries.where(there), None if rule.binary else values[there].astype(np.float32)

@@ -155,7 +155,7 @@ def test_threads_share_an_index(tmp_path, monkeypatch, kernel, sparse):
     monkeypatch.setattr(scoring, "SPARSE", sparse)
     monkeypatch.setattr(scoring, "HIGHEST", 20)
     use_kernel(kernel)
-    monkeypatch.setattr(snapshot, "CACHED_BYTES", 2000)
+    monkeypatch.setattr(snapshot, "LARGEST_CACHE", 2000)
     data = random_data(6, 80, 60, 0.2)
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(data.items(), ("film", "user"))
@@ -180,14 +180,15 @@ def test_threads_share_an_index(tmp_path, monkeypatch, kernel, sparse):
     use_kernel(None)
 
 
-def test_a_small_cache_changes_nothing(tmp_path, monkeypatch):
+def test_small_caches_and_pieces_change_nothing(tmp_path, monkeypatch):
     data = random_data(8, 50, 40, 0.2)
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(data.items(), ("film", "user"))
         expected = [index.items("film").expand([f"i{n}"]) for n in range(30)]
     for limit in (0, 100, 400):
-        monkeypatch.setattr(snapshot, "CACHED_BYTES", limit)
+        monkeypatch.setattr(snapshot, "LARGEST_CACHE", limit)
         monkeypatch.setattr(snapshot, "CACHED_BASES", 1)
+        monkeypatch.setattr(snapshot, "PIECE", 1 + limit % 7)
         with setsearch.open(tmp_path / "a.db") as index:
             assert [index.items("film").expand([f"i{n}"]) for n in range(30)] == expected
 

@@ -136,13 +136,13 @@ def test_only_active_lists_are_read(build, monkeypatch):
     from setsearch.lists import Lists
 
     read: list[int] = []
-    original = Lists.read
+    original = Lists.blocks
 
     def counting(self, cursor: sqlite3.Cursor, lists, counts=True):
         read.extend(lists if self.table == "posting" else [])
         return original(self, cursor, lists, counts)
 
-    monkeypatch.setattr(Lists, "read", counting)
+    monkeypatch.setattr(Lists, "blocks", counting)
     monkeypatch.setattr(Lists, "sweep", None)
     import setsearch
 
