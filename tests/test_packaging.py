@@ -52,6 +52,7 @@ def test_wheel(built, tmp_path):
         archive.extractall(tmp_path / "site")
     assert {name.split("/")[0] for name in names if "dist-info" not in name} == {"setsearch"}
     assert "setsearch/py.typed" in names
+    assert {"setsearch/web/templates/page.html", "setsearch/web/static/page.js"} <= set(names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
     (entry_points,) = [name for name in names if name.endswith("entry_points.txt")]
     assert "setsearch = setsearch.cli:main" in (tmp_path / "site" / entry_points).read_text()
@@ -63,7 +64,17 @@ def test_sdist(built, tmp_path):
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path, filter="data")
     (root,) = [path for path in tmp_path.iterdir() if path.is_dir()]
-    for part in ("pyproject.toml", "README.md", "LICENSE", "Makefile", "cli.py", "migrations/migrations.py", "tests"):
+    for part in (
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "Makefile",
+        "cli.py",
+        "migrations",
+        "examples",
+        "docs",
+        "tests",
+    ):
         assert (root / part).exists(), part
     assert (root / "sample_corpus" / "wordnet.jsonl").exists()
     runs(root, tmp_path)

@@ -39,7 +39,7 @@ def build_command(
     from setsearch.text import Analyzer
 
     analyzer = Analyzer(language, stop_words)
-    columns.relation  # noqa: B018  # which refuses what does not go together
+    columns.relation  # noqa: B018  # which refuses what does not go together, before Spark starts
     with on_spark(master) as spark:
         from setsearch.spark import build, cells_of, read_source
 

@@ -12,9 +12,10 @@ from pyspark.sql import functions as F  # noqa: N812
 import setsearch
 from setsearch.errors import InvalidParameter, SourceError, UsageError
 from setsearch.expansion import Reading
-from setsearch.spark.building import CELLS, Cells, build
-from setsearch.spark.layout import Layout, load_layout, read
+from setsearch.spark.building import Cells, build, delete
+from setsearch.spark.layout import Layout, load_layout, read, require_place
 from setsearch.spark.session import first_line
+from setsearch.spark.sources import CELLS
 from setsearch.text import Analyzer
 
 
@@ -23,22 +24,25 @@ def from_sqlite(spark: SparkSession, database: str | Path, place: str, items: st
 
     The texts stay behind: contexts are read from them in one file only. Raises DatabaseError, UnknownReading.
     """
+    require_place(place)
+    given = f"{place}/_given"
     with setsearch.open(database) as index, tempfile.TemporaryDirectory() as folder:
-        reading = index.items(items or _first(index))
+        reading = index.items(items)
         if not isinstance(reading, Reading):
             raise UsageError(f"{reading.name} are described by numbers; these fit into one file")
         with reading.plain() as fields:
             relation = fields.first.relation
             names = (relation.items.name, relation.features.name)
-            _write(Path(folder), index.items(names[0]))
-            given = Cells(
-                spark.read.parquet(f"{folder}/items"),
-                spark.read.schema(CELLS).parquet(f"{folder}/cells"),
-                names,
-                relation.analyzer,
-                spark.read.parquet(f"{folder}/features"),
-            )
-        return build(spark, given, place)
+            shown = relation.features.titles_shown
+        _write(Path(folder), index.items(names[0]))
+        try:
+            _upload(spark, folder, given)
+            kinds = {what: spark.read.parquet(f"{given}/{what}") for what in ("items", "features")}
+            cells = spark.read.schema(CELLS).parquet(f"{given}/cells")
+            made = Cells(kinds["items"], cells, names, relation.analyzer, kinds["features"], shown)
+            return build(spark, made, place)
+        finally:
+            delete(spark, given)
 
 
 def to_sqlite(
@@ -56,6 +60,8 @@ def to_sqlite(
     Returns how many. The database is made; raises UsageError where it holds something, InvalidParameter, SourceError.
     """
     layout = load_layout(spark, place)
+    if layout.analyzer is not None and Analyzer.of(layout.analyzer).function is not None:
+        raise UsageError(f"this collection was analysed by {layout.analyzer!r}, which a new database would not know")
     if Path(database).exists():
         raise UsageError(f"{database} is there already; name a file that is not")
     if sample is not None and not 0 < sample <= 1:
@@ -74,17 +80,21 @@ def to_sqlite(
     if spec is not None:
         language = Analyzer.of(spec).language
         options |= {"language": language, "stop_words": spec.endswith(" stop")} if language else {}
-    with setsearch.open(database, create=True, **options) as index:
-        return index.add(_items(_entries(spark, layout, chosen)), (layout.items, layout.features))
+    entries = _entries(spark, layout, chosen, where is None and sample is None)
+    try:
+        with setsearch.open(database, create=True, **options) as index:
+            return index.add(_items(entries), (layout.items, layout.features))
+    finally:
+        chosen.unpersist()
 
 
-def _entries(spark: SparkSession, layout: Layout, chosen: DataFrame) -> DataFrame:
+def _entries(spark: SparkSession, layout: Layout, chosen: DataFrame, all_: bool) -> DataFrame:
     """(item, name, title, features, counts) of the chosen items, an item a row."""
     cells = read(spark, layout, layout.items, "postings").select("item", "feature", "count")
     features = read(spark, layout, layout.features, "items").select(
         F.col("id").alias("feature"), F.col("name").alias("of")
     )
-    own = cells.join(F.broadcast(chosen.select("item")), "item").join(features, "feature")
+    own = (cells if all_ else cells.join(chosen.select("item"), "item")).join(features, "feature")
     pairs = own.groupBy("item").agg(F.collect_list(F.struct("of", "count")).alias("pairs"))
     return chosen.join(pairs, "item", "left").orderBy("item")
 
@@ -94,8 +104,11 @@ def _items(rows: DataFrame) -> Iterator[tuple[str, dict[str, int], str | None]]:
         yield row.name, {pair.of: pair["count"] for pair in row.pairs or ()}, row.title
 
 
-def _first(index: setsearch.Index) -> str:
-    return str(index.readings()[0]["items"])
+def _upload(spark: SparkSession, folder: str, target: str) -> None:
+    """Copy a folder of this machine to where all workers can read it."""
+    jvm: Any = spark._jvm
+    paths = [jvm.org.apache.hadoop.fs.Path(path) for path in (f"file://{folder}", target)]
+    paths[1].getFileSystem(spark._jsc.hadoopConfiguration()).copyFromLocalFile(False, True, *paths)
 
 
 def _write(folder: Path, reading: Reading) -> None:

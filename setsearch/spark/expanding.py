@@ -9,26 +9,28 @@ setsearch.scoring, so that sums are exact in any order, on any number of workers
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, cast
 
 import numpy as np
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from setsearch.errors import AmbiguousItem, InvalidParameter, NoSeeds, NothingToRank, UnknownItem
+from setsearch.errors import InvalidParameter, NothingToRank
 from setsearch.hits import Hit, ModelOptions
-from setsearch.models import Bernoulli, Lift, Model, Query, Seeds
+from setsearch.models import Bernoulli, Lift, Model
 from setsearch.profiles import DOCUMENTS, GROUPS, RATINGS, TERMS
 from setsearch.scoring import to_lattice
-from setsearch.spark.layout import Layout, Side, load_layout, local, read
-from setsearch.text import Analyzer
-from setsearch.values import LATTICE, PRESENCE
+from setsearch.spark.layout import Layout, Side, load_layout, local, read, read_lists
+from setsearch.spark.questions import Question, find_seeds, weigh
+from setsearch.spark.values import value_of
+from setsearch.values import PRESENCE
 from setsearch.views import TEXT
 from setsearch.wanted import several, whole
 
-NORMS = {"presence": "norm_presence", "soft-twice-mean": "norm_soft"}
-Ranked = dict[int, list[tuple[int, float]]]  # for each set (item, score), best first
+Pairs = list[tuple[int, float]]  # (item, score), best first
 RESERVE = 1000  # items of highest base that are looked at beside those that a list touches
+KEPT_BASES = 8  # beyond, all are given back
 
 
 class SparkIndex:
@@ -51,13 +53,10 @@ class SparkIndex:
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """One set: the ids of its seeds, what they have, and the weights of that."""
+class _Base:
+    """What every item starts from, (item, base), and what is added to all; `items` is None where all start from 0."""
 
-    number: int
-    ids: list[int]
-    seeds: Seeds
-    query: Query
+    items: DataFrame | None
     constant: float
 
 
@@ -68,7 +67,7 @@ class SparkReading:
     spark: SparkSession
     layout: Layout
     side: Side
-    _bases: dict[tuple[Model, int], tuple[DataFrame | None, float]] = field(default_factory=dict)
+    _bases: dict[tuple[Model, int], _Base] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -86,17 +85,15 @@ class SparkReading:
 
         Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
         """
-        k, sets = whole(k), [several(seeds, "seeds") for seeds in seed_sets]
+        k, sets = min(whole(k), self.side.count), [several(seeds, "seeds") for seeds in seed_sets]
         model = self._model(cast(ModelOptions, options))
         if not sets:
             return []
-        ids = self._resolve(sets)
-        asked = self._weigh(ids, model)
-        for own in asked:
-            if not keep_seeds and len(own.ids) >= self.side.count:
-                raise NothingToRank(f"all {self.side.count} {self.name} are seeds, none is left to rank")
-        found = self._best(asked, model, k, keep_seeds)
-        return self._named(asked, found)
+        ids = find_seeds(self.spark, self.layout, self.side, sets)
+        if not keep_seeds and max(map(len, ids)) >= self.side.count:
+            raise NothingToRank(f"all {self.side.count} {self.name} are seeds, none is left to rank")
+        questions = weigh(self.spark, self.layout, self.side, ids, model)
+        return self._named(questions, self._best(questions, model, k, keep_seeds), model)
 
     def _model(self, options: ModelOptions) -> Model:
         if options.get("by") not in (None, "documents"):
@@ -108,209 +105,146 @@ class SparkReading:
         else:
             profile = DOCUMENTS if self.name == TEXT[0] else GROUPS
         model = profile.make(options)
-        rule = model.rule
-        if not (isinstance(model, Bernoulli) and rule == PRESENCE) and not isinstance(model, Lift):
+        if not (isinstance(model, Bernoulli) and model.rule == PRESENCE) and not isinstance(model, Lift):
             raise InvalidParameter("on Spark the models are lift, and bernoulli with presence; for others use one file")
         return model
 
-    def _resolve(self, sets: Sequence[Sequence[str]]) -> list[list[int]]:
-        """Ids of seeds: by name, as the analyzer writes it, or by a title that only one has."""
-        forms = {name: self._forms(name) for seeds in sets for name in seeds}
-        wanted = sorted({form for own in forms.values() for form in own})
-        items = read(self.spark, self.layout, self.name, "items")
-        names = local(self.spark, [(name,) for name in wanted], wanted="string")
-        match = (F.col("name") == F.col("wanted")) | (F.col("title") == F.col("wanted"))
-        rows = items.join(F.broadcast(names), match).select("wanted", "id", "name").collect() if wanted else []
-        by_name = {row.wanted: row.id for row in rows if row.name == row.wanted}
-        titled: dict[str, list[int]] = {}
-        for row in rows:
-            titled.setdefault(row.wanted, []).append(row.id)
-
-        def find(name: str) -> int:
-            """One seed."""
-            for form in forms[name]:
-                if form in by_name:
-                    return int(by_name[form])
-            own = titled.get(name, [])
-            if len(own) > 1:
-                raise AmbiguousItem(f"{name!r} is the title of several {self.name}; name one by its id")
-            if not own:
-                raise UnknownItem(f"no {name!r} among the {self.side.count} {self.name}")
-            return own[0]
-
-        found = [list(dict.fromkeys(map(find, seeds))) for seeds in sets]
-        if not all(found):
-            raise NoSeeds(f"no seeds; give at least one of the {self.side.count} {self.name}")
-        return found
-
-    def _forms(self, name: str) -> list[str]:
-        if self.layout.analyzer is None or self.name != self.layout.features:
-            return [name]
-        analyzer = Analyzer.of(self.layout.analyzer)
-        terms = list(analyzer(name)) if analyzer.known else []
-        return [name, *(terms if len(terms) == 1 else [])]
-
-    def _weigh(self, sets: Sequence[Sequence[int]], model: Model) -> list[_Asked]:
-        """What the seeds of each set have, and what the model makes of it: equation by equation as in one process."""
-        every = sorted({id for ids in sets for id in ids})
-        buckets = sorted({id % self.side.buckets for id in every})
-        other = read(self.spark, self.layout, self.side.features, "postings")  # whose lists are what items have
-        rows = other.filter(F.col("bucket").isin(buckets) & F.col("feature").isin(every))
-        entries = rows.select(F.col("feature").alias("item"), F.col("item").alias("feature"))
-        # The postings of the features know the rest: their own frequencies, and the lengths and norms of the items.
-        mine = read(self.spark, self.layout, self.name, "postings")
-        found = (
-            mine.join(F.broadcast(entries), ["feature", "item"])
-            .select("item", "feature", "df", "soft_df", self._value(model).alias("value"))
-            .collect()
-        )
-        by_item: dict[int, list[Any]] = {}
-        for row in found:
-            by_item.setdefault(row.item, []).append(row)
-        return [self._weighed(number, ids, by_item, model) for number, ids in enumerate(sets)]
-
-    def _weighed(self, number: int, ids: Sequence[int], by_item: dict[int, list[Any]], model: Model) -> _Asked:
-        rows = [row for id in ids for row in by_item.get(id, []) if row.value > 0]
-        features, which = np.unique(np.array([row.feature for row in rows], np.int64), return_inverse=True)
-        having = np.bincount(which, minlength=len(features))
-        sums = np.bincount(which, np.array([row.value for row in rows], float), len(features))
-        column = self._frequency(model)
-        frequency = {row.feature: row[column] for row in rows}
-        df = np.array([frequency[feature] for feature in features.tolist()], np.int64)
-        seeds = Seeds(features, having.astype(np.int64), sums.astype(float), len(ids))
-        query = model.query(seeds, df, self.side.count)
-        _, constant = self._base(model, len(ids))
-        total = float(to_lattice(np.array([constant, *query.constants.tolist()])).sum())
-        return _Asked(number, list(ids), seeds, query, total)
-
-    def _frequency(self, model: Model) -> str:
-        return "df" if model.rule.existence == "presence" else "soft_df"
-
-    def _value(self, model: Model) -> Column:
-        """x_ij of setsearch.values from the columns of a posting."""
-        rule = model.rule
-        if rule == PRESENCE:
-            return F.lit(1.0)
-        assert rule.balance is not None
-        norm, middle = F.col(NORMS[rule.existence]), self.side.medians[rule.existence]
-        weight = F.col("logs") * F.col("factor")
-        scale = F.when(
-            norm > 0, F.lit(1.0) / (F.lit((1 - rule.balance) * middle) + F.lit(rule.balance) * norm)
-        ).otherwise(0.0)
-        value = F.rint(F.least(weight * scale, F.lit(1.0)) * LATTICE) / LATTICE
-        if rule.existence == "presence":
-            return value
-        return F.when(F.col("count") / F.col("total") > F.col("floor"), value).otherwise(0.0)
-
-    def _base(self, model: Model, n_seeds: int) -> tuple[DataFrame | None, float]:
-        """(item, base) of all items and the constant; None where every item starts from 0."""
+    def _base(self, model: Model, n_seeds: int) -> _Base:
         key = (model, n_seeds)
         if key not in self._bases:
+            if len(self._bases) >= KEPT_BASES:
+                self.release()
             self._bases[key] = self._make_base(model, n_seeds)
         return self._bases[key]
 
-    def _make_base(self, model: Model, n_seeds: int) -> tuple[DataFrame | None, float]:
+    def release(self) -> None:
+        """Give back what the workers keep for the next question."""
+        for base in self._bases.values():
+            if base.items is not None:
+                base.items.unpersist()
+        self._bases = {}
+
+    def _make_base(self, model: Model, n_seeds: int) -> _Base:
+        if model.background(np.zeros(0, np.int64), self.side.count, n_seeds) is None:
+            return _Base(None, 0.0)
         features = read(self.spark, self.layout, self.side.features, "items")
         rows = features.groupBy(F.col("length").alias("df")).count().orderBy("df").collect()
         frequencies, times = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
         background = model.background(np.repeat(frequencies, times), self.side.count, n_seeds)
-        if background is None:
-            return None, 0.0
-        first = np.cumsum(times) - times
-        weights = to_lattice(background.weights[first], model.rule.binary)
+        assert background is not None
+        weights = to_lattice(background.weights[np.cumsum(times) - times], model.rule.binary)
         table = local(self.spark, zip(frequencies.tolist(), weights.tolist(), strict=True), df="int64", weight="double")
         postings = read(self.spark, self.layout, self.name, "postings")
         sums = postings.join(F.broadcast(table), "df").groupBy("item").agg(F.sum("weight").alias("base"))
-        items = read(self.spark, self.layout, self.name, "items").select(F.col("id").alias("item"))
-        base = items.join(sums, "item", "left").na.fill(0.0, ["base"]).persist()
-        return base, background.constant
+        items = self._items()
+        return _Base(items.join(sums, "item", "left").na.fill(0.0, ["base"]).persist(), background.constant)
 
-    def _best(self, asked: Sequence[_Asked], model: Model, k: int, keep_seeds: bool) -> Ranked:
+    def _items(self) -> DataFrame:
+        return read(self.spark, self.layout, self.name, "items").select(F.col("id").alias("item"))
+
+    def _best(self, questions: Sequence[Question], model: Model, k: int, keep_seeds: bool) -> list[Pairs]:
         """The k best of each set, constants not added: those that lists touch, and the best of all others."""
-        scores = self._scores(asked, model).persist()
-        seeds = [(own.number, id) for own in asked for id in own.ids]
+        scores = self._scores(questions, model).persist()
+        seeds = [] if keep_seeds else [(own.number, id) for own in questions for id in own.ids]
         without = local(self.spark, seeds, number="int32", item="int64")
-        open_scores = scores if keep_seeds else scores.join(F.broadcast(without), ["number", "item"], "left_anti")
         order = Window.partitionBy("number").orderBy(F.desc("score"), "item")
-        rows = open_scores.withColumn("place", F.row_number().over(order)).filter(F.col("place") <= k).collect()
-        found: Ranked = {own.number: [] for own in asked}
-        for row in rows:
+        rows = (
+            scores.join(F.broadcast(without), ["number", "item"], "left_anti")
+            .withColumn("place", F.row_number().over(order))
+            .filter(F.col("place") <= k)
+            .collect()
+        )
+        found: list[Pairs] = [[] for _ in questions]
+        for row in sorted(rows, key=lambda row: row.place):
             found[row.number].append((row.item, row.score))
-        for number, others in self._untouched(asked, scores, model, (k, keep_seeds)).items():
-            found[number] = sorted(found[number] + others, key=lambda pair: (-pair[1], pair[0]))[:k]
+        taken = scores.select("number", "item").unionByName(without)
+        self._add_untouched(questions, taken, found, (model, k))
         scores.unpersist()
         return found
 
-    def _scores(self, asked: Sequence[_Asked], model: Model) -> DataFrame:
+    def _scores(self, questions: Sequence[Question], model: Model) -> DataFrame:
         """(number of the set, item, score) of every item that a list touches."""
         weights = [
             (own.number, feature, weight)
-            for own in asked
-            for feature, weight in zip(
-                own.seeds.features.tolist(), to_lattice(own.query.weights, model.rule.binary).tolist(), strict=True
-            )
+            for own in questions
+            for feature, weight in zip(own.features.tolist(), own.weights.tolist(), strict=True)
+            if weight
         ]
-        features = sorted({feature for _, feature, _ in weights})
         table = local(self.spark, weights, number="int32", feature="int64", weight="double")
-        postings = read(self.spark, self.layout, self.name, "postings")
-        active = postings.filter(F.col("bucket").isin(sorted({feature % self.side.buckets for feature in features})))
-        valued = active.join(F.broadcast(table), "feature").withColumn("value", self._value(model)).filter("value > 0")
-        sums = valued.groupBy("number", "item").agg(F.sum(F.col("weight") * F.col("value")).alias("score"))
-        if self._base(model, len(asked[0].ids))[0] is None:
+        active = read_lists(self.spark, self.layout, self.side, (feature for _, feature, _ in weights))
+        valued = active.join(F.broadcast(table), "feature").withColumn("value", value_of(model.rule, self.side))
+        added = F.sum(F.col("weight") * F.col("value")).alias("score")
+        sums = valued.filter("value > 0").groupBy("number", "item").agg(added)
+        by_size = {len(own.ids): self._base(model, len(own.ids)).items for own in questions}
+        if None in by_size.values():
             return sums
-        sizes = local(self.spark, [(own.number, len(own.ids)) for own in asked], number="int32", size="int32")
-        bases = None
-        for size in sorted({len(own.ids) for own in asked}):
-            base = cast(DataFrame, self._base(model, size)[0]).withColumn("size", F.lit(size))
-            bases = base if bases is None else bases.unionByName(base)
-        assert bases is not None
+        sizes = local(self.spark, [(own.number, len(own.ids)) for own in questions], number="int32", size="int32")
+        sized = [base.withColumn("size", F.lit(size)) for size, base in by_size.items() if base is not None]
         return (
             sums.join(F.broadcast(sizes), "number")
-            .join(bases, ["size", "item"])
+            .join(reduce(DataFrame.unionByName, sized), ["size", "item"])
             .select("number", "item", (F.col("score") + F.col("base")).alias("score"))
         )
 
-    def _untouched(self, asked: Sequence[_Asked], scores: DataFrame, model: Model, wanted: tuple[int, bool]) -> Ranked:
-        """For each set the k best of the items that no list touches: these are in the order of their bases."""
-        k, keep_seeds = wanted
-        found: Ranked = {}
-        size, open_sets = max(RESERVE, 4 * k), list(asked)
-        while open_sets:
-            firsts = {count: self._first(model, count, size) for count in {len(own.ids) for own in open_sets}}
-            ids = sorted({id for first in firsts.values() for id, _ in first})
-            known = local(self.spark, [(id,) for id in ids], item="int64")
-            rows = scores.join(F.broadcast(known), "item").select("number", "item").collect()
-            touched = {(row.number, row.item) for row in rows}
-            again = []
-            for own in open_sets:
-                first = firsts[len(own.ids)]
-                seeds = set() if keep_seeds else set(own.ids)
-                left = [pair for pair in first if pair[0] not in seeds and (own.number, pair[0]) not in touched]
-                if len(left) >= k or len(first) >= self.side.count:
-                    found[own.number] = left[:k]
-                else:
-                    again.append(own)
-            open_sets, size = again, 10 * size
-        return found
+    def _add_untouched(
+        self, questions: Sequence[Question], taken: DataFrame, found: list[Pairs], wanted: tuple[Model, int]
+    ) -> None:
+        """Among the best of each set, those that are not `taken` (number, item): their scores are their bases."""
+        model, k = wanted
+        sizes = {len(own.ids) for own in questions}
+        firsts = {size: self._first(model, size, min(max(RESERVE, 4 * k), self.side.count)) for size in sizes}
+        # Where the k-th score is above the highest base, no other item can come in.
+        open_ = [own for own in questions if not _full(found[own.number], k, firsts[len(own.ids)][0][1])]
+        if not open_:
+            return
+        ids = sorted({id for size in {len(own.ids) for own in open_} for id, _ in firsts[size]})
+        known = local(self.spark, [(id,) for id in ids], item="int64")
+        rows = taken.join(F.broadcast(known), "item").select("number", "item").collect()
+        touched = {(row.number, row.item) for row in rows}
+        for own in open_:
+            first, best = firsts[len(own.ids)], found[own.number]
+            left = [pair for pair in first if (own.number, pair[0]) not in touched][:k]
+            merged = _merged(best, left, k)
+            if len(left) < k and len(first) < self.side.count and not _full(merged, k, first[-1][1]):
+                merged = _merged(best, self._rest(own, taken, model, k), k)
+            found[own.number] = merged
 
-    def _first(self, model: Model, n_seeds: int, size: int) -> list[tuple[int, float]]:
+    def _first(self, model: Model, n_seeds: int, size: int) -> Pairs:
         """The items of highest base, equal ones in the order of their names."""
-        base, _ = self._base(model, n_seeds)
+        base = self._base(model, n_seeds).items
         if base is None:
-            return [(id, 0.0) for id in range(min(size, self.side.count))]  # ids are in order, none is missing
+            return [(id, 0.0) for id in range(size)]  # ids are in order, none is missing
         rows = base.orderBy(F.desc("base"), "item").limit(size).collect()
         return [(row.item, row.base) for row in rows]
 
-    def _named(self, asked: Sequence[_Asked], found: Ranked) -> list[list[Hit]]:
-        ids = sorted({id for pairs in found.values() for id, _ in pairs})
+    def _rest(self, own: Question, taken: DataFrame, model: Model, k: int) -> Pairs:
+        """The k best of all that are not taken, found by the workers."""
+        base = self._base(model, len(own.ids)).items
+        items = self._items().withColumn("base", F.lit(0.0)) if base is None else base
+        left = items.join(taken.filter(F.col("number") == own.number), "item", "left_anti")
+        return [(row.item, row.base) for row in left.orderBy(F.desc("base"), "item").limit(k).collect()]
+
+    def _named(self, questions: Sequence[Question], found: Sequence[Pairs], model: Model) -> list[list[Hit]]:
+        wanted = local(self.spark, [(id,) for id in sorted({id for pairs in found for id, _ in pairs})], id="int64")
         items = read(self.spark, self.layout, self.name, "items")
-        wanted = local(self.spark, [(id,) for id in ids], id="int64")
         rows = items.join(F.broadcast(wanted), "id").select("id", "name", "title").collect()
         names = {row.id: (row.name, row.title) for row in rows}
-        return [
-            [
-                Hit(rank, names[id][0], score + own.constant, names[id][1])
-                for rank, (id, score) in enumerate(found[own.number], 1)
-            ]
-            for own in asked
-        ]
+        if self.layout.titles_shown and self.name == self.layout.features:
+            names = {id: (title or name, None) for id, (name, title) in names.items()}
+        hits = []
+        for own, pairs in zip(questions, found, strict=True):
+            constants = np.array([self._base(model, len(own.ids)).constant, *own.query.constants.tolist()])
+            constant = float(to_lattice(constants).sum())
+            hits.append(
+                [Hit(rank, names[id][0], score + constant, names[id][1]) for rank, (id, score) in enumerate(pairs, 1)]
+            )
+        return hits
+
+
+def _full(best: Pairs, k: int, bound: float) -> bool:
+    """Whether there are k, all of them above a bound."""
+    return len(best) == k and best[-1][1] > bound
+
+
+def _merged(best: Pairs, others: Pairs, k: int) -> Pairs:
+    return sorted(best + others, key=lambda pair: (-pair[1], pair[0]))[:k]

@@ -1,8 +1,9 @@
 """An index as a folder of Parquet: what lies where, and what is written last, so that a half-written one is none.
 
     setsearch.json            format, names of both kinds, analyzer, statistics of both readings
-    READING/items             id, name, title, length, total, soft_df, norm_presence, norm_soft-twice-mean
-    READING/postings          feature, item, count, logs; of the item total and norms; df of the feature
+    READING/items             id, name, title, length, total, and the norms
+    READING/postings          feature, item, count, logs; total and norms of the item; df, soft_df, factor and floor of
+                              the feature; in folders by bucket
 
 There are two readings, documents and terms for example: the postings of one are the forward lists of the other. Ids
 follow the order of names by code point, so that equal scores are ordered by id. What an item has in common for all its
@@ -16,12 +17,19 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
 from setsearch.errors import CorruptIndex, InvalidParameter, NewerSchema, NoIndex
 
 FORMAT = 1
 META = "setsearch.json"
-EXISTENCES = ("presence", "soft-twice-mean")  # which entries exist, by the rules that lift may have (values.py)
+NORMS = {"presence": "norm_presence", "soft-twice-mean": "norm_soft"}  # by which entries exist (values.py)
+COLUMNS = {  # said, not found out, as an index without any posting has no file
+    "items": "id bigint, name string, title string, length bigint, total bigint, norm_presence double, "
+    "norm_soft double",
+    "postings": "feature bigint, item bigint, count bigint, logs double, total bigint, norm_presence double, "
+    "norm_soft double, df bigint, soft_df bigint, factor double, floor double, bucket int",
+}
 
 
 @dataclass(frozen=True)
@@ -48,6 +56,7 @@ class Layout:
     features: str
     analyzer: str | None  # as text.Analyzer describes itself; None: a relation
     sides: tuple[Side, Side]
+    titles_shown: bool = False  # whether a feature is shown by its title, where it has one: the form of a stem
 
     def path(self, reading: str, what: str) -> str:
         """Where the `items` or the `postings` of a reading lie."""
@@ -59,6 +68,12 @@ class Layout:
             if side.items == reading:
                 return side
         raise InvalidParameter(f"the index has no {reading!r}; it has {' and '.join(s.items for s in self.sides)}")
+
+
+def require_place(place: str) -> None:
+    """Raises InvalidParameter for what Spark would take for a pattern, or for everything."""
+    if not place.strip("/") or set(place) & set("{}[]*?\\"):
+        raise InvalidParameter(f"{place!r} is no place for an index; name a folder, without any of {{}}[]*?\\")
 
 
 def path_of(place: str, reading: str, what: str) -> str:
@@ -103,4 +118,10 @@ def local(spark: SparkSession, rows: Iterable[Sequence[Any]], **types: str) -> D
 
 def read(spark: SparkSession, layout: Layout, reading: str, what: str) -> DataFrame:
     """The items or the postings of a reading."""
-    return spark.read.parquet(layout.path(reading, what))
+    return spark.read.schema(COLUMNS[what]).parquet(layout.path(reading, what))
+
+
+def read_lists(spark: SparkSession, layout: Layout, side: Side, features: Iterable[int]) -> DataFrame:
+    """The postings in those folders of a reading in which the lists of some features lie, and others' with them."""
+    buckets = sorted({feature % side.buckets for feature in features})
+    return read(spark, layout, side.items, "postings").filter(F.col("bucket").isin(buckets))

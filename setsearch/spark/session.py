@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -20,12 +21,14 @@ def session(master: str | None) -> Iterator[SparkSession]:
     builder = SparkSession.builder.appName("setsearch").config("spark.ui.showConsoleProgress", "false")
     if master is not None:
         builder = builder.master(master)
-    if master is None or master.startswith("local"):
-        builder = builder.config("spark.sql.shuffle.partitions", SMALL_SHUFFLE).config("spark.ui.enabled", "false")
+        if master.startswith("local"):
+            builder = builder.config("spark.ui.enabled", "false")
     try:
         spark = builder.getOrCreate()
-    except (PySparkException, RuntimeError) as error:
+    except (PySparkException, Py4JError, RuntimeError) as error:
         raise DatabaseError(f"Spark does not start: {first_line(error)}; it needs Java 17, and a master") from error
+    if str(spark.sparkContext.master).startswith("local"):
+        spark.conf.set("spark.sql.shuffle.partitions", SMALL_SHUFFLE)
     spark.sparkContext.setLogLevel("OFF")
     try:
         yield spark
@@ -39,8 +42,6 @@ def session(master: str | None) -> Iterator[SparkSession]:
 
 def told(error: Exception) -> Exception:
     """An error of Spark's as one of ours; others as they are."""
-    from py4j.protocol import Py4JError
-
     if isinstance(error, (PySparkException, Py4JError)):
         return DatabaseError(f"Spark stopped: {first_line(error)}")
     return error
@@ -49,4 +50,6 @@ def told(error: Exception) -> Exception:
 def first_line(error: Exception) -> str:
     """What an error says, without the trace that Spark sends along."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines[0] if lines else type(error).__name__)[:300]
+    if len(lines) > 1 and lines[0].startswith("An error occurred while calling"):
+        del lines[0]
+    return (lines[0].lstrip(": ") if lines else type(error).__name__)[:300]

@@ -74,7 +74,9 @@ def test_other_options_give_the_same(both):
         same(reading, other, seeds, k=20, **options)
 
 
-def test_a_relation_gives_the_same(spark, tmp_path):
+def test_a_relation_gives_the_same(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr("setsearch.spark.building.IN_BUCKET", 50)
+    monkeypatch.setattr("setsearch.spark.building.SLICE", 7)
     rng = random.Random(5)
     rows = [
         {"film": f"f{rng.randint(0, 30)}", "user": f"u{rng.randint(0, 40)}", "n": rng.randint(0, 3)} for _ in range(400)
@@ -121,11 +123,92 @@ def test_there_and_back_again(spark, tmp_path):
         assert 10 < sample.items("documents").item_count() < 70
 
 
-def test_stems(spark, tmp_path):
+def test_stems_are_shown_as_they_are_written(spark, tmp_path):
+    rows = [
+        ("a", "the running dogs and the dogs"),
+        ("b", "a dog is running, runs and runs with dogs"),
+        ("c", "running"),
+        ("d", "cats"),
+        ("e", "cats and dogs"),
+    ]
+    frame = spark.createDataFrame(rows, "id string, text string")
     analyzer = Analyzer("english", stop_words=True)
-    frame = spark.createDataFrame([("a", "the running dogs and a dog")], "id string, text string")
-    cells = cells_of(frame, Columns(), analyzer).cells.collect()
-    assert {(row.item, row.feature, row["count"]) for row in cells} == {("a", "run", 1), ("a", "dog", 2)}
+    build(spark, cells_of(frame, Columns(), analyzer), str(tmp_path / "index"))
+    with setsearch.open(tmp_path / "x.db", create=True, language="english", stop_words=True, contexts="off") as index:
+        index.add(rows)
+        terms = index.items("terms")
+        assert {hit.item for hit in terms.expand(["runs"], by="documents")} == {"dogs", "cats"}
+        same(terms, SparkIndex(spark, str(tmp_path / "index")).items("terms"), [["runs"], ["cat"]], by="documents")
+
+
+def test_items_without_features_can_be_asked_for(spark, tmp_path):
+    frame = spark.createDataFrame([("a", ""), ("b", "…"), ("c", None)], "id string, text string")
+    build(spark, cells_of(frame, Columns(), Analyzer()), str(tmp_path / "index"))
+    for model in ("lift", "bernoulli"):
+        hits = SparkIndex(spark, str(tmp_path / "index")).items("documents").expand(["b"], model=model)
+        assert [(hit.item, hit.score) for hit in hits] == [("a", 0.0), ("c", 0.0)]
+
+
+def test_untouched_items_are_found_however_many_are_touched(spark, tmp_path, monkeypatch):
+    """Where the first items of highest base are all touched, the workers look for the others."""
+    monkeypatch.setattr("setsearch.spark.expanding.RESERVE", 1)
+    rng = random.Random(2)
+    items = [(f"i{n:02}", ["every", *rng.sample("abcdef", rng.randint(0, 4))]) for n in range(40)]
+    rows = [{"film": film, "user": user} for film, users in items for user in users]
+    build(
+        spark,
+        cells_of(spark.createDataFrame(rows), Columns(items="film", features="user"), Analyzer()),
+        str(tmp_path / "index"),
+    )
+    with setsearch.open(tmp_path / "x.db", create=True) as index:
+        index.add(items, ("film", "user"))
+        films, on_spark = index.items("film"), SparkIndex(spark, str(tmp_path / "index")).items("film")
+        for options in ({"model": "bernoulli"}, {"model": "bernoulli", "strength": 40.0}, {}):
+            for k in (1, 3, 30, 10**9):
+                same(films, on_spark, [["i03"], ["i04", "i05"]], k, **options)
+        on_spark.release()
+        assert not on_spark._bases
+        monkeypatch.setattr("setsearch.spark.questions.MOST_ACTIVE", 2)
+        with pytest.raises(errors.InvalidParameter, match="more than 2 user"):
+            on_spark.expand(["i03", "i04", "i05"])
+
+
+def test_terms_of_a_relation_are_terms(spark, tmp_path):
+    """A relation whose features are called terms is a collection of texts, here as in a file."""
+    docs = [(f"d{n}", words.split()) for n, words in enumerate(["a b", "b c", "a c d", "d"])]
+    rows = [{"doc": doc, "terms": word} for doc, words in docs for word in words]
+    columns = Columns(items="doc", features="terms")
+    build(spark, cells_of(spark.createDataFrame(rows), columns, Analyzer()), str(tmp_path / "index"))
+    on_spark = SparkIndex(spark, str(tmp_path / "index"))
+    with setsearch.open(tmp_path / "x.db", create=True) as index:
+        index.add(docs, ("doc", "terms"))
+        assert on_spark.items().name == index.items().name == "terms"
+        same(index.items("doc"), on_spark.items("doc"), [["d0"], ["d1", "d2"]])
+
+
+def test_odd_cells_are_refused(spark, tmp_path):
+    def relation(count, type_="double"):
+        frame = spark.createDataFrame([("a", "x", count)], f"item string, feature string, n {type_}")
+        return build(
+            spark,
+            cells_of(frame, Columns(items="item", features="feature", count="n"), Analyzer()),
+            str(tmp_path / "index"),
+        )
+
+    for count, type_ in [(0.7, "double"), (-1.0, "double"), (None, "double"), ("many", "string"), (2**31, "bigint")]:
+        with pytest.raises(errors.SourceError, match="no count"):
+            relation(count, type_)
+    frame = spark.createDataFrame([(1.5, ["a", None]), (2.5, ["b"])], "id double, text array<string>")
+    with pytest.raises(errors.InvalidItem, match="is double"):
+        cells_of(frame, Columns(), Analyzer())
+    cells = cells_of(frame.withColumn("id", frame.id.cast("int")), Columns(), Analyzer()).cells.collect()
+    assert {(row.item, row.feature) for row in cells} == {("1", "a"), ("2", "b")}
+    odd = spark.createDataFrame([("a", {"x": "y"})], "id string, text map<string, string>")
+    with pytest.raises(errors.SourceError, match="map"):
+        cells_of(odd, Columns(), Analyzer())
+    for place in ("", "/", "a*", "x[1]"):
+        with pytest.raises(errors.InvalidParameter, match="place"):
+            build(spark, cells_of(frame.withColumn("id", frame.id.cast("int")), Columns(), Analyzer()), place)
 
 
 def test_mistakes_are_told(spark, both, tmp_path):
@@ -133,6 +216,8 @@ def test_mistakes_are_told(spark, both, tmp_path):
     reading = on_spark.items("documents")
     for call, kind in [
         (lambda: reading.expand(["nobody"]), errors.UnknownItem),
+        (lambda: reading.expand(["\ud800"]), errors.UnknownItem),
+        (lambda: reading.expand([""]), errors.UnknownItem),
         (lambda: reading.expand(["T1"]), errors.AmbiguousItem),
         (lambda: reading.expand([]), errors.NoSeeds),
         (lambda: reading.expand(["T1"], model="poisson"), errors.InvalidParameter),

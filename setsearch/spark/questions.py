@@ -1,0 +1,129 @@
+"""Sets of seeds, as they are asked for: which items they are, what these have, and what a model makes of that.
+
+This much comes to the driver, so a question may have MOST_ACTIVE active features.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from setsearch.errors import AmbiguousItem, InvalidParameter, NoSeeds, UnknownItem
+from setsearch.models import Model, Query, Seeds
+from setsearch.names import storable
+from setsearch.scoring import to_lattice
+from setsearch.spark.layout import Layout, Side, local, read, read_lists
+from setsearch.spark.values import frequency_of, value_of
+from setsearch.text import Analyzer
+
+MOST_ACTIVE = 2_000_000  # entries of all seeds of all sets together: some hundred megabytes on the driver
+
+
+@dataclass(frozen=True)
+class Question:
+    """One set: the ids of its seeds, what they have, and the weights of that, `(n_active,)`, on the lattice."""
+
+    number: int
+    ids: list[int]
+    features: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.float64]
+    query: Query
+
+
+def find_seeds(spark: SparkSession, layout: Layout, side: Side, sets: Sequence[Sequence[str]]) -> list[list[int]]:
+    """Ids of seeds: by name, as the analyzer writes it, or by a title that only one has.
+
+    Raises UnknownItem, AmbiguousItem, NoSeeds.
+    """
+    forms = {name: _forms(layout, side, name) for seeds in sets for name in seeds}
+    wanted = sorted({form for own in forms.values() for form in own})
+    named, titled = _found(spark, layout, side, wanted) if wanted else ({}, {})
+
+    def find(name: str) -> int:
+        """One seed."""
+        for form in forms[name]:
+            if form in named:
+                return named[form]
+        count, id = titled.get(name, (0, 0))
+        if count > 1:
+            raise AmbiguousItem(f"{name!r} is the title of several {side.items}; name one by its id")
+        if not count:
+            raise UnknownItem(f"no {name!r} among the {side.count} {side.items}")
+        return id
+
+    found = [list(dict.fromkeys(map(find, seeds))) for seeds in sets]
+    if not all(found):
+        raise NoSeeds(f"no seeds; give at least one of the {side.count} {side.items}")
+    return found
+
+
+def _forms(layout: Layout, side: Side, name: str) -> list[str]:
+    if not storable(name):
+        return []
+    if layout.analyzer is None or side.items != layout.features:
+        return [name]
+    analyzer = Analyzer.of(layout.analyzer)
+    terms = list(analyzer(name)) if analyzer.known else []
+    return [name, *(terms if len(terms) == 1 else [])]
+
+
+def _found(
+    spark: SparkSession, layout: Layout, side: Side, wanted: Sequence[str]
+) -> tuple[dict[str, int], dict[str, tuple[int, int]]]:
+    """Those that are names, with their ids; those that are titles, of how many, with the first id."""
+    items = read(spark, layout, side.items, "items")
+    names = F.broadcast(local(spark, [(name,) for name in wanted], wanted="string"))
+    found = None
+    for titled, column in enumerate(("name", "title")):
+        matches = items.join(names, F.col(column) == F.col("wanted")).groupBy("wanted")
+        part = matches.agg(F.count("*").alias("many"), F.min("id").alias("id"), F.lit(bool(titled)).alias("titled"))
+        found = part if found is None else found.unionByName(part)
+    assert found is not None
+    rows = found.collect()
+    return (
+        {row.wanted: row.id for row in rows if not row.titled},
+        {row.wanted: (row.many, row.id) for row in rows if row.titled},
+    )
+
+
+def weigh(
+    spark: SparkSession, layout: Layout, side: Side, sets: Sequence[Sequence[int]], model: Model
+) -> list[Question]:
+    """What the seeds of each set have, and what the model makes of it: equation by equation as in one process.
+
+    Raises InvalidParameter where they have too much.
+    """
+    every = sorted({id for ids in sets for id in ids})
+    # The lists of the features of the other reading are what items have.
+    other = read_lists(spark, layout, layout.side(side.features), every)
+    had = other.filter(F.col("feature").isin(every)).select(F.col("feature").alias("item"), F.col("item").alias("had"))
+    entries = had.limit(MOST_ACTIVE + 1).toArrow()
+    if entries.num_rows > MOST_ACTIVE:
+        raise InvalidParameter(
+            f"the seeds have more than {MOST_ACTIVE:,} {side.features}; give fewer or rarer ones, or smaller batches"
+        )
+    features = np.unique(entries["had"].to_numpy())
+    # The postings of the features know the rest: their own frequencies, and the lengths and norms of the items.
+    mine = read_lists(spark, layout, side, features.tolist())
+    pairs = F.broadcast(spark.createDataFrame(entries.rename_columns(["item", "feature"])))
+    found = (
+        mine.join(pairs, ["feature", "item"])
+        .select("item", "feature", F.col(frequency_of(model.rule)).alias("df"), value_of(model.rule, side).alias("x"))
+        .filter("x > 0")
+        .toArrow()
+    )
+    columns = {name: found[name].to_numpy() for name in found.column_names}
+    return [_weighed(number, ids, columns, side.count, model) for number, ids in enumerate(sets)]
+
+
+def _weighed(number: int, ids: Sequence[int], columns: dict[str, Any], n_items: int, model: Model) -> Question:
+    own = np.isin(columns["item"], ids)
+    features, first, which = np.unique(columns["feature"][own], return_index=True, return_inverse=True)
+    having = np.bincount(which, minlength=len(features)).astype(np.int64)
+    sums = np.bincount(which, columns["x"][own], len(features)).astype(float)
+    query = model.query(Seeds(features, having, sums, len(ids)), columns["df"][own][first], n_items)
+    return Question(number, list(ids), features, to_lattice(query.weights, model.rule.binary), query)

@@ -1,0 +1,183 @@
+"""What Spark can read, as cells: documents, whose texts are analysed in Python by the workers, or rows of a relation.
+
+What a cell may be is said in setsearch.cells; here the same is said to Spark.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
+
+from setsearch.errors import DuplicateItem, InvalidItem, SourceError, UsageError
+from setsearch.sources import Columns
+from setsearch.spark.building import Cells
+from setsearch.spark.session import first_line
+from setsearch.text import Analyzer
+from setsearch.views import TEXT
+
+CELLS = "item string, feature string, count bigint"
+FORMS = "form string, name string, count bigint"
+NAMES = (T.StringType, T.IntegralType, T.DecimalType, T.DateType)
+TEXTS = (T.StringType, T.NumericType, T.BooleanType, T.DateType, T.TimestampType, T.NullType)
+
+
+def read_source(spark: SparkSession, source: str) -> DataFrame:
+    """Rows of a Parquet folder or file, of JSONL, or of a table that Spark knows. Raises SourceError."""
+    try:
+        if re.search(r"\.jsonl?(\.gz)?$", source):
+            return spark.read.option("mode", "FAILFAST").json(source)
+        if re.fullmatch(r"[\w.]+", source) and spark.catalog.tableExists(source):
+            return spark.table(source)
+        return spark.read.parquet(source)
+    except (PySparkException, Py4JError) as error:
+        raise SourceError(f"{source} cannot be read: {first_line(error)}; give Parquet, .jsonl or a table") from error
+
+
+def cells_of(rows: DataFrame, columns: Columns, analyzer: Analyzer) -> Cells:
+    """What rows say: documents with a text, analysed in Python by the workers, or a relation.
+
+    Raises SourceError, InvalidItem, DuplicateItem.
+    """
+    columns.relation  # noqa: B018  # which refuses what does not go together
+    if columns.group_by or columns.numbers:
+        raise UsageError("on Spark, documents and relations are built; leave --group-by and --numbers out")
+    wanted = (columns.items, columns.features, columns.count) if columns.items else (columns.id, *columns.texts)
+    for name in filter(None, (*wanted, columns.title)):
+        if name not in rows.columns:
+            raise SourceError(f"there is no column {name!r}; there is {', '.join(rows.columns)}")
+    return _relation(rows, columns, analyzer) if columns.items else _documents(rows, columns, analyzer)
+
+
+def _documents(rows: DataFrame, columns: Columns, analyzer: Analyzer) -> Cells:
+    documents = rows.select(
+        _name(rows, columns.id).alias("name"),
+        _title(rows, columns).alias("title"),
+        F.concat_ws("\n", *(_text(rows, name) for name in columns.texts)).alias("text"),
+    )
+    _refuse_odd(documents, columns.id)
+    twice = documents.groupBy("name").count().filter("count > 1").select("name").take(1)
+    if twice:
+        raise DuplicateItem(f"the id {twice[0].name!r} comes twice; ids must be unique")
+    cells = documents.select("name", "text").mapInPandas(_analysed(analyzer.spec), CELLS)
+    items, stemmed = documents.select("name", "title"), analyzer.language is not None
+    return Cells(items, cells, TEXT, analyzer.spec, _forms(documents, analyzer) if stemmed else None, stemmed)
+
+
+def _forms(documents: DataFrame, analyzer: Analyzer) -> DataFrame:
+    """(name, title) of terms: the most frequent of the forms that have the stem, as setsearch.forms chooses it."""
+    forms = documents.select("text").mapInPandas(_formed(analyzer.spec), FORMS)
+    counted = forms.groupBy("form", "name").agg(F.sum("count").alias("count"))
+    first = F.min_by("form", F.struct(-F.col("count"), F.col("form")))
+    return counted.groupBy("name").agg(first.alias("title"))
+
+
+def _relation(rows: DataFrame, columns: Columns, analyzer: Analyzer) -> Cells:
+    """Rows that say "this item has this feature", perhaps with a count."""
+    item, feature = columns.items or "", columns.features or ""
+    number = F.col(_quoted(columns.count)).try_cast("double") if columns.count else F.lit(1.0)
+    cells = rows.select(
+        _name(rows, item).alias("item"),
+        _name(rows, feature).alias("feature"),
+        number.alias("count"),
+        _title(rows, columns).alias("title"),
+    )
+    for column, name in (("item", item), ("feature", feature)):
+        _refuse_odd(cells.select(F.col(column).alias("name")), name)
+    count = F.col("count")
+    if cells.filter(count.isNull() | (count != F.floor(count)) | ~count.between(0, 2**31 - 1)).take(1):
+        raise SourceError(f"the column {columns.count!r} has what is no count; these are whole numbers, 0 to 2^31 - 1")
+    items = cells.groupBy(F.col("item").alias("name")).agg(F.max("title").alias("title"))
+    summed = cells.groupBy("item", "feature").agg(F.sum(count.cast("bigint")).alias("count")).filter("count > 0")
+    return Cells(items, summed, columns.relation, analyzer.spec if feature == TEXT[1] else None)
+
+
+def _analysed(spec: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """A function for the workers: documents (name, text) to cells."""
+
+    def analyse(batches: Iterator[Any]) -> Iterator[Any]:
+        """Runs where the documents are."""
+        from collections import Counter
+
+        import pandas
+
+        from setsearch.text import Analyzer
+
+        analyzer = Analyzer.of(spec)
+        for batch in batches:
+            counted = [
+                (name, Counter(analyzer(text or ""))) for name, text in zip(batch["name"], batch["text"], strict=True)
+            ]
+            columns = {
+                "item": [name for name, counts in counted for _ in counts],
+                "feature": list(chain.from_iterable(counts for _, counts in counted)),
+                "count": list(chain.from_iterable(counts.values() for _, counts in counted)),
+            }
+            if columns["item"]:  # columns of nothing have no type
+                yield pandas.DataFrame(columns)
+
+    return analyse
+
+
+def _formed(spec: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """A function for the workers: texts to (form, stem, how often)."""
+
+    def form(batches: Iterator[Any]) -> Iterator[Any]:
+        """Runs where the documents are."""
+        from collections import Counter
+
+        import pandas
+
+        from setsearch.text import Analyzer, words
+
+        analyzer = Analyzer.of(spec)
+        for batch in batches:
+            counts = Counter(chain.from_iterable(words(text or "") for text in batch["text"]))
+            if counts:
+                stems = list(map(analyzer.stem, counts))
+                yield pandas.DataFrame({"form": list(counts), "name": stems, "count": list(counts.values())})
+
+    return form
+
+
+def _quoted(name: str | None) -> str:
+    return "`" + (name or "").replace("`", "``") + "`"
+
+
+def _name(rows: DataFrame, column: str) -> Column:
+    """A column of ids."""
+    if not isinstance(rows.schema[column].dataType, NAMES):
+        raise InvalidItem(f"the column {column!r} is {_type(rows, column)}; ids are texts or whole numbers")
+    return F.col(_quoted(column)).cast("string")
+
+
+def _text(rows: DataFrame, column: str) -> Column:
+    """A column of texts, or of lists of texts."""
+    type_, cell = rows.schema[column].dataType, F.col(_quoted(column))
+    if isinstance(type_, T.ArrayType) and isinstance(type_.elementType, TEXTS):
+        return F.array_join(cell.cast("array<string>"), "\n")
+    if not isinstance(type_, TEXTS):
+        raise SourceError(f"the column {column!r} is {_type(rows, column)}; a text is one, or a list of some")
+    return cell.cast("string")
+
+
+def _type(rows: DataFrame, column: str) -> str:
+    return str(rows.schema[column].dataType.simpleString())[:60]
+
+
+def _title(rows: DataFrame, columns: Columns) -> Column:
+    chosen = columns.title or ("title" if "title" in rows.columns and not columns.items else None)
+    return F.col(_quoted(chosen)).cast("string") if chosen else F.lit(None).cast("string")
+
+
+def _refuse_odd(names: DataFrame, column: str) -> None:
+    """Names are texts, not empty, without NUL."""
+    name = F.col("name")
+    odd = names.filter(name.isNull() | (name == "") | name.contains("\0")).select("name").take(1)
+    if odd:
+        raise InvalidItem(f"the column {column!r} is {odd[0][0]!r} in a row; ids are texts, not empty, without NUL")
