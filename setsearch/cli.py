@@ -46,7 +46,6 @@ for name, command in COMMANDS.items():
     app.command(name)(command)
 app.add_typer(keeping.app, name="set")
 app.add_typer(distributed.app, name="spark")
-app.add_typer(distributed.app, name="spark")
 
 
 def main() -> None:

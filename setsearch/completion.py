@@ -44,9 +44,9 @@ def complete(reading: Reading | NumericReading, prefix: str, k: int = 10) -> lis
 
 
 def near(reading: Reading | NumericReading, name: str) -> list[str]:
-    """Ids and titles that look like a name that nothing bears, at most three."""
+    """What may be meant by a name that is nobody's: the ids that bear it as a title, else ids and titles like it."""
     with _names(reading) as (cursor, kind, _, _):
-        return kind.near(cursor, name)
+        return [id for _, id in kind.titled(cursor, name)] or kind.near(cursor, name)
 
 
 @contextmanager
@@ -73,4 +73,4 @@ def _add(found: Fitting, cursor: sqlite3.Cursor, kind: Kind, totals: Ints | None
         if whole in (name.casefold(), (title or name).casefold()):
             place = WHOLE
         total = 0 if totals is None else int(totals[id])
-        found[name] = min(found.get(name, (MIDDLE, 0, title)), (place, total, title), key=lambda fit: fit[0])
+        found[name] = min(found.get(name, (MIDDLE + 1, 0, title)), (place, total, title), key=lambda fit: fit[0])

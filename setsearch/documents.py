@@ -6,6 +6,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from setsearch.expansion import Reading
 from setsearch.fields import Fields
 from setsearch.hits import Contribution
@@ -33,6 +35,17 @@ def text_of(reading: Reading, item: str) -> str | None:
     """
     with reading.plain() as fields:
         return _text(fields, fields.resolve(item))
+
+
+def most_of(reading: Reading, item: str, k: int) -> tuple[dict[str, int], int]:
+    """The k features of which an item has most, with counts, in the order of their names, and how many it has.
+
+    Raises UnknownItem, AmbiguousItem.
+    """
+    with reading.plain() as fields:
+        entries = fields.first.forward.read(fields.cursor, [fields.resolve(item)])
+        most = np.sort(np.argsort(-entries.counts, kind="stable")[:k])
+        return fields.named(fields.first.features, entries.ids[most], entries.counts[most]), len(entries.ids)
 
 
 def marked(reading: Reading, text: str, features: Iterable[Contribution]) -> list[Piece]:
@@ -64,10 +77,11 @@ def _text_of_host(cursor: sqlite3.Cursor, relation: Relation, name: str) -> str 
     if columns.items:
         return None
     chosen = ", ".join(map(_own, columns.texts)) if columns.text or origin.kind == TABLE else "*"
+    where = f"from {table_named(origin.place)} t where {_own(origin.key)}"
     try:
-        rows = cursor.execute(
-            f"select {chosen} from {table_named(origin.place)} t where {_own(origin.key)} = ?", (name,)
-        ).fetchall()
+        rows = cursor.execute(f"select {chosen} {where} = ?", (name,)).fetchall()
+        if not rows and name.lstrip("-").isdecimal():  # a column without a type holds numbers as numbers
+            rows = cursor.execute(f"select {chosen} {where} = ?", (int(name),)).fetchall()
     except sqlite3.OperationalError:  # the table is no longer as it was: an update will tell
         return None
     return "\n".join("" if cell is None else str(cell) for row in rows for cell in row) or None

@@ -198,10 +198,10 @@ class Reading:
             entries = fields.first.forward.read(fields.cursor, [fields.resolve(item)])
             return fields.named(fields.first.features, entries.ids, entries.counts)
 
-    def find(self, name: str) -> str:
-        """An item as the index names it; raises UnknownItem, AmbiguousItem."""
+    def find(self, name: str, hint: bool = True) -> str:
+        """An item as the index names it; raises UnknownItem, with a hint at names that look alike, AmbiguousItem."""
         with self.plain() as fields:
-            id = fields.resolve(name)
+            id = fields.resolve(name, hint)
             return fields.describe([id])[id][0]
 
     def without_context(self, names: list[str], **options: Unpack[ModelOptions]) -> list[str]:

@@ -70,10 +70,10 @@ class Fields:
         """Whether a name is that of an item."""
         return isinstance(name, str) and self._find(name) is not None
 
-    def resolve(self, name: str) -> int:
+    def resolve(self, name: str, hint: bool = True) -> int:
         """The item that is meant: by id, by id as the analyzer writes it, by title if only one has it."""
         found = self._find(name) if isinstance(name, str) else None
-        return resolve_item(self.cursor, self.items, name) if found is None else found
+        return resolve_item(self.cursor, self.items, name, hint) if found is None else found
 
     def known(self, names: Iterable[str]) -> list[int]:
         """The distinct items of those names that are known, in the order of the items' names, whatever their ids."""
@@ -143,8 +143,11 @@ class Fields:
             yield terms[0]
 
 
-def resolve_item(cursor: sqlite3.Cursor, kind: Kind, name: str) -> int:
-    """The item of an id, or of a title that only one has; raises UnknownItem, AmbiguousItem, InvalidParameter."""
+def resolve_item(cursor: sqlite3.Cursor, kind: Kind, name: str, hint: bool = True) -> int:
+    """The item of an id, or of a title that only one has; raises UnknownItem, AmbiguousItem, InvalidParameter.
+
+    A hint at names that look alike looks at many.
+    """
     if not isinstance(name, str):
         raise InvalidParameter(f"an item is named by its id, a text, not by {name!r}")
     id = kind.find_one(cursor, name)
@@ -156,8 +159,9 @@ def resolve_item(cursor: sqlite3.Cursor, kind: Kind, name: str) -> int:
     if titled:
         ids = ", ".join(repr(id) for _, id in titled)
         raise AmbiguousItem(f"{name!r} is the title of several {kind.name}; name one by its id: {ids}")
-    hint = kind.hint(cursor, name) or "look at what is there with `setsearch info`"
-    raise UnknownItem(f"no {name if len(name) < 80 else name[:79] + '…'!r} among the {kind.size} {kind.name}; {hint}")
+    way_out = (kind.hint(cursor, name) if hint else "") or "look at what is there with `setsearch info`"
+    said = name if len(name) < 80 else name[:79] + "…"
+    raise UnknownItem(f"no {said!r} among the {kind.size} {kind.name}; {way_out}")
 
 
 def nothing_left(items: Kind, among: Ints | None) -> str:

@@ -101,10 +101,10 @@ class NumericReading:
             features = _contributions(columns_of(relation), parts[row])
         return Explanation(name, float(parts[row].sum()), 0.0, 0.0, features, title)
 
-    def find(self, name: str) -> str:
-        """An item as the index names it; raises UnknownItem, AmbiguousItem."""
+    def find(self, name: str, hint: bool = True) -> str:
+        """An item as the index names it; raises UnknownItem, with a hint at names that look alike, AmbiguousItem."""
         with self._open() as (cursor, relation):
-            id = resolve_item(cursor, relation.items, name)
+            id = resolve_item(cursor, relation.items, name, hint)
             return relation.items.describe(cursor, [id])[id][0]
 
     def features_of(self, item: str) -> dict[str, float]:

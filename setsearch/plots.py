@@ -14,6 +14,8 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 LONGEST = 32  # characters of a label
 END = "here the set ends"
 TERMINAL = "-"
+UNITS = {"score": "score, nats", "weight": "weight", "probability": "probability"}  # of a column
+MOST = 500  # bars in a file
 Draw = Callable[[list[Row], Show], None]
 
 
@@ -71,6 +73,8 @@ def draw_file(rows: list[Row], path: Path) -> None:
         raise UsageError(
             "a plot in a file needs an extra: pip install 'setsearch[plot]'; --plot - needs none"
         ) from error
+    if len(rows) > MOST:
+        raise UsageError(f"{len(rows)} bars do not fit into a picture; draw at most {MOST} (-k {MOST})")
     labels, values = _parts(rows)
     belongs = [row.get("belongs") for row in rows]
     figure = Figure(figsize=(7, 0.8 + 0.28 * len(rows)), layout="constrained")
@@ -81,7 +85,7 @@ def draw_file(rows: list[Row], path: Path) -> None:
     axes.set_yticks(range(len(rows)), [label.replace("$", r"\$") for label in labels])  # no mathematics in names
     axes.invert_yaxis()
     axes.margins(y=0.01)
-    axes.set_xlabel("score, nats" if rows and "score" in rows[0] else "weight, nats")
+    axes.set_xlabel(UNITS[_value(rows)])
     axes.spines[["top", "right"]].set_visible(False)
     if True in belongs and False in belongs:
         end = belongs.index(False) - 0.5
@@ -96,8 +100,14 @@ def draw_file(rows: list[Row], path: Path) -> None:
 
 def _parts(rows: list[Row]) -> tuple[list[str], list[float]]:
     """Labels and values of hits or features."""
-    name, value = ("item", "score") if rows and "score" in rows[0] else ("feature", "weight")
+    name = "item" if rows and "item" in rows[0] else "feature"
+    value = _value(rows)
     return [_label(row.get("title"), row[name]) for row in rows], [float(row[value]) for row in rows]
+
+
+def _value(rows: list[Row]) -> str:
+    """The column to draw."""
+    return next((name for name in UNITS if rows and name in rows[0]), "weight")
 
 
 def _label(title: Any, name: str) -> str:

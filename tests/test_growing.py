@@ -60,6 +60,8 @@ def test_mistakes_are_answered_and_nothing_is_lost(grow, database):
     assert out.count("accepted") == 2
     assert err.count("Error: ") == 6
     assert "nothing to undo" in err
+    code, out, err = grow("1 2 3 4 5\n", "d0")  # all of them: no answer is left, but the set stays
+    assert (code, out.count("accepted"), err.count("Error: all 6 documents")) == (0, 1, 1)
     code, _, err = grow("", "unicorn")
     assert (code, err.count("\n")) == (1, 1)
     assert grow("")[0] == 2
@@ -89,6 +91,8 @@ def test_plots(run, database, tmp_path):
     _, out, _ = run("features", "x.db", "d0", "--items", "documents", "--csv")
     first = out.splitlines()[1].split(",")[1]
     assert f">{first}<" in (tmp_path / "b.svg").read_text()
+    for how in ("mi", "probability"):
+        assert run("features", "x.db", "d0", "--items", "documents", "--by", how, "--plot", "c.svg")[0] == 0
     assert run("expand", "x.db", "lion", "--plot", "a.pdf")[0] == 2
     assert run("expand", "x.db", "lion", "--plot", "none/a.png")[0] == 1
 
@@ -114,6 +118,7 @@ def test_names_are_completed(database):
         assert [row.item for row in complete(documents, "l")] == ["d0", "d2"], "by title, those with most first"
         assert [row.item for row in complete(documents, "BARLEY")] == ["d4"]
         assert [row.item for row in complete(documents, "yor")] == ["d5"], "a later word"
+        assert complete(documents, "yor")[0].total == 2
         assert complete(terms, "the")[0].total == 4
         assert complete(terms, "q") == []
         assert complete(terms, "\0") == []

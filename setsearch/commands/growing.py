@@ -1,5 +1,6 @@
 """The command that grows a set: expand, take in and leave out, expand again."""
 
+import io
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -100,12 +101,11 @@ class _Dialogue:
                 break
             try:
                 changed = self._answer(line, current)
+                if changed is not None:
+                    self._look(changed)
+                    current = changed
             except SetsearchError as error:
                 say(f"Error: {error}")
-                continue
-            if changed is not None:
-                current = changed
-                self._look(current)
         return current
 
     def _answer(self, line: str, current: _Set) -> _Set | None:
@@ -178,6 +178,8 @@ class _Dialogue:
 
 def _lines() -> Iterator[str]:
     """What is typed, until the end of input; the prompt stands on stderr."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")  # such a name is unknown, which is told
     while True:
         print("> ", end="", file=sys.stderr, flush=True)
         line = sys.stdin.readline()

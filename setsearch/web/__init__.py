@@ -78,6 +78,7 @@ def _answer_errors(app: FastAPI, render: Render, desk: Desk, known: list[BaseRou
         if _path(request).startswith("/api/"):
             return JSONResponse({"error": problem}, status, headers)
         shown: dict[str, Any] = {"retry": False, "command": None, "sign_in": status == 401} | more
+        shown |= {"back": "?" + request.url.query, "retry": shown["retry"] and request.method == "GET"}
         title = shown.pop("title", None) or TITLES.get(status, "That did not work")
         page = render(request, "problem.html", title=title, problem=problem, **shown)
         return HTMLResponse(page, status, headers)

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Path, Query
 
 import setsearch
 from setsearch.completion import complete
-from setsearch.documents import text_of
+from setsearch.documents import most_of, text_of
 from setsearch.errors import UnknownSet
 from setsearch.index import Index
 from setsearch.numbers import NumericReading
@@ -80,7 +80,7 @@ def _add_reading(router: APIRouter, desk: Desk, rules: Rules) -> None:
     @router.get("/item")
     async def item(asked: Annotated[ItemAsked, Query()]) -> Item:
         """An item: its features, and its text where there is one."""
-        return Item(**await desk.ask(lambda index: describe_item(index, asked.items, asked.item)))
+        return Item(**await desk.ask(lambda index: describe_item(index, asked)))
 
 
 def _add_asking(router: APIRouter, desk: Desk) -> None:
@@ -140,12 +140,15 @@ def _add_sets(router: APIRouter, desk: Desk, rules: Rules) -> None:
         await desk.ask(lambda index: index.delete_set(name))
 
 
-def describe_item(index: Index, items: str | None, name: str) -> dict[str, Any]:
+def describe_item(index: Index, asked: ItemAsked) -> dict[str, Any]:
     """An item with its features and its text. Raises UnknownItem, AmbiguousItem."""
-    reading = index.items(items)
-    found = reading.find(name)
-    text = None if isinstance(reading, NumericReading) else text_of(reading, found)
-    return {"item": found, "features": reading.features_of(found), "text": text}
+    reading = index.items(asked.items)
+    item = reading.find(asked.item)
+    if isinstance(reading, NumericReading):
+        numbers = reading.features_of(item)
+        return {"item": item, "features": numbers, "feature_count": len(numbers), "text": None}
+    features, count = most_of(reading, item, asked.k)
+    return {"item": item, "features": features, "feature_count": count, "text": text_of(reading, item)}
 
 
 def save_set(index: Index, name: str, items: str | None, accepted: list[str], rejected: list[str]) -> None:

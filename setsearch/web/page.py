@@ -21,7 +21,7 @@ from setsearch.web.address import Address
 from setsearch.web.api import save_set
 from setsearch.web.desk import Desk
 from setsearch.web.rules import COOKIE, Rules
-from setsearch.web.view import export_rows, label_of, look, open_item
+from setsearch.web.view import export_rows, find_spelled, label_of, look, open_item
 
 HERE = Path(__file__).parent
 SEE_OTHER = 303
@@ -94,17 +94,18 @@ def make_pages(desk: Desk, rules: Rules, render: Render) -> APIRouter:
     async def forget(request: Request) -> Response:
         form = await _form(request)
         await desk.ask(lambda index: index.delete_set(form.get("name", "")))
-        back = Address.read(QueryParams(form.get("back", "").removeprefix("?")))
-        return _to(request, str(back.replace(set=None)))
+        back = _back(form)
+        return _to(request, str(back.replace(set=None) if back.set == form.get("name") else back))
 
     @router.post("/token", dependencies=[Depends(rules.require_same_origin)])
     async def sign_in(request: Request) -> Response:
-        given = (await _form(request)).get("token", "")
-        if not rules.is_known(given):
+        form = await _form(request)
+        if not rules.is_known(form.get("token", "")):
             raise HTTPException(401, "that is not the token")
-        answer = _to(request, "")
-        secure = request.url.scheme == "https"
-        answer.set_cookie(COOKIE, given, httponly=True, samesite="strict", secure=secure, path=_root(request) + "/")
+        answer = _to(request, str(_back(form)))
+        # Lax, so that a link to a set that somebody sent opens; what changes anything asks for the same origin.
+        kind: Any = {"httponly": True, "samesite": "lax", "secure": request.url.scheme == "https"}
+        answer.set_cookie(COOKIE, rules.cookie, path=_root(request) + "/", **kind)
         return answer
 
     return router
@@ -116,6 +117,11 @@ def _root(request: Request) -> str:
 
 def _to(request: Request, place: str) -> Response:
     return RedirectResponse(f"{_root(request)}/{place}", SEE_OTHER)
+
+
+def _back(form: QueryParams) -> Address:
+    """The page that a form was on."""
+    return Address.read(QueryParams(form.get("back", "").removeprefix("?")))
 
 
 async def _form(request: Request) -> QueryParams:
@@ -136,7 +142,9 @@ def _save(index: Index, asked: Address, name: str) -> None:
         raise InvalidParameter("a set needs a name")
     if name in index.sets() and asked.set != name:
         raise InvalidParameter(f"there is a set {name!r} already: open it to change it, or take another name")
-    save_set(index, name, asked.items, list(asked.seeds), list(asked.rejected))
+    reading = index.items(asked.items)
+    accepted, rejected = ([find_spelled(reading, item) for item in own] for own in (asked.seeds, asked.rejected))
+    save_set(index, name, reading.name, accepted, rejected)
 
 
 def _written(rows: list[dict[str, Any]], kind: str) -> str:

@@ -1,5 +1,6 @@
 """Who may ask, and how much at a time."""
 
+import hashlib
 import hmac
 from dataclasses import dataclass
 from typing import Any
@@ -38,11 +39,17 @@ class Rules:
         """Whether somebody brings the token, where there is one."""
         return self.token is None or (token is not None and hmac.compare_digest(token.encode(), self.token.encode()))
 
+    @property
+    def cookie(self) -> str:
+        """What the page keeps of the token, in letters that a cookie may have."""
+        return hashlib.sha256((self.token or "").encode()).hexdigest()
+
     def require_token(self, request: Request) -> None:
         """Refuse who brings no token, as a header or as the cookie of the page."""
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         brought = given.encode("latin-1").decode("utf-8", "replace")  # as headers travel
-        if not self.is_known(brought if scheme.lower() == "bearer" else request.cookies.get(COOKIE)):
+        signed_in = hmac.compare_digest(request.cookies.get(COOKIE, "").encode(), self.cookie.encode())
+        if not (self.is_known(brought) if scheme.lower() == "bearer" else self.token is None or signed_in):
             raise HTTPException(401, "this index asks for a token: Authorization: Bearer TOKEN")
 
     def require_write(self, request: Request) -> None:
@@ -57,8 +64,15 @@ class Rules:
         elsewhere = request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none")
         if origin in self.origins:
             return
-        if elsewhere or (origin is not None and urlsplit(origin).netloc != request.headers.get("host")):
+        if elsewhere or (origin is not None and _host_of(origin) != request.headers.get("host")):
             raise HTTPException(403, "a page from elsewhere may not change anything here")
+
+
+def _host_of(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
 
 
 class Envelope:

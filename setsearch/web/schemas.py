@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from setsearch.web.address import LONGEST_NAME, MOST_NAMES
 
 MOST_HITS = 1000
+MOST_FEATURES = 10_000  # of an item
 LONGEST_TEXT = 20_000  # characters
 Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
 Names = Annotated[list[Name], Field(max_length=MOST_NAMES)]
@@ -72,6 +73,7 @@ class ItemAsked(BaseModel):
 
     items: Name | None = None
     item: Name
+    k: Annotated[int, Field(ge=1, le=MOST_FEATURES, description="features at most")] = MOST_HITS
 
 
 class ClassifyAsked(BaseModel):
@@ -143,10 +145,11 @@ class Completed(BaseModel):
 
 
 class Item(BaseModel):
-    """An item, its features with counts, and its text where there is one."""
+    """An item, its features with counts, those it has most of if there are many, and its text where there is one."""
 
     item: str
     features: dict[str, float]
+    feature_count: int
     text: str | None
 
 

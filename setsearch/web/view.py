@@ -6,20 +6,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from setsearch.completion import near
-from setsearch.documents import marked, text_of
+from setsearch.documents import marked, most_of, text_of
 from setsearch.errors import AmbiguousItem, QueryError, UnknownItem, UsageError
 from setsearch.hits import Contribution, Hit
 from setsearch.index import Index
 from setsearch.numbers import NumericReading
 from setsearch.printing import says_more
-from setsearch.web.address import Address
+from setsearch.web.address import MOST_NAMES, Address
 
 SMALL, LARGE, LEAST = 15, 200, 50  # hits of a small set; of a large one at most, and at least
 BARS = 6  # features of a hit that have a bar of their own
 SHOWN = 12  # features of the whole set, and parts of one score
 LEVELS = 4  # shades of marks
 LABELS = {"terms": "Words", "documents": "Documents"}
-OPPOSITE = {"terms": "documents", "documents": "terms"}
+HINTED = 3  # names that the index has not for which it looks for others like them: that takes a while
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
     Raises UnknownItem, AmbiguousItem, NoSeeds.
     """
     reading = index.items(asked.items)
-    item = _find_spelled(reading, name)
+    item = find_spelled(reading, name)
     address, _ = _known(reading, asked.replace(items=reading.name))
     title = _titles(reading, Address(seeds=(item,))).get(item)
     hit = _hit(reading, address, item) if address.asks else None
@@ -115,7 +115,11 @@ def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
             {"text": piece.text, "weight": piece.weight, "level": _level(piece.weight, heaviest)}
             for piece in marked(reading, text, hit.features if hit else ())
         ]
-    counts = reading.features_of(item)
+    if isinstance(reading, NumericReading):
+        counts: Any = reading.features_of(item)
+        count = len(counts)
+    else:
+        counts, count = most_of(reading, item, 4 * SHOWN)
     most = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[: 4 * SHOWN]
     other = _other_side(index.readings(), reading.name)
     features = [
@@ -129,7 +133,7 @@ def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
         "bars": bars,
         "pieces": pieces,
         "features": features,
-        "more": max(0, len(counts) - len(most)),
+        "more": max(0, count - len(most)),
         "marks": sum(1 for piece in pieces if piece["weight"]),
     }
 
@@ -157,30 +161,36 @@ def _known(reading: Any, asked: Address) -> tuple[Address, list[dict[str, Any]]]
         found = []
         for name in names:
             try:
-                found.append(_find_spelled(reading, name))
-            except (UnknownItem, AmbiguousItem) as error:
-                several = [part.strip() for part in name.replace("\n", ",").split(",") if part.strip()]
+                found.append(find_spelled(reading, name))
+            except AmbiguousItem as error:
+                unknown.append({"name": name, "problem": str(error), "several": True})
+            except UnknownItem as error:
+                several = list(dict.fromkeys(part.strip() for part in name.replace("\n", ",").split(",")))
+                several = [part for part in several if part]
+                if len(several) > MOST_NAMES:
+                    raise UsageError(f"at most {MOST_NAMES} names fit on a page") from error
                 if len(several) > 1:  # a list was typed or pasted
                     found += _find(several)
                 else:
-                    unknown.append({"name": name, "problem": str(error), "near": near(reading, name)})
+                    unknown.append({"name": name, "problem": str(error), "several": False})
         return list(dict.fromkeys(found))
 
     seeds = _find(asked.seeds)
     rejected = [name for name in _find(asked.rejected) if name not in seeds]
     address = asked.replace(seeds=tuple(seeds), rejected=tuple(rejected))
-    for own in unknown:
-        own["near"] = [(name, address.accept(name)) for name in own["near"]]
+    for place, own in enumerate(unknown):
+        alike = near(reading, own["name"]) if place < HINTED else ()
+        own["near"] = [(name, address.accept(name)) for name in alike]
     return address, unknown
 
 
-def _find_spelled(reading: Any, name: str) -> str:
+def find_spelled(reading: Any, name: str) -> str:
     """A name as the index has it: as it came, as forms write the end of a line, or without the blanks around it."""
     spellings = dict.fromkeys((name, name.replace("\r\n", "\n"), name.strip()))
     for spelling in list(spellings)[:-1]:
         with suppress(UnknownItem, AmbiguousItem):
-            return str(reading.find(spelling))
-    return str(reading.find([*spellings][-1]))
+            return str(reading.find(spelling, hint=False))
+    return str(reading.find([*spellings][-1], hint=False))
 
 
 def _titles(reading: Any, address: Address) -> dict[str, str]:

@@ -38,6 +38,7 @@ def test_answers_are_those_of_the_index(serve, animals):
         assert server.json("/api/item", items="documents", item="lion") == {
             "item": "d0",
             "features": documents.features_of("d0"),
+            "feature_count": 10,
             "text": "The lion and the tiger are big cats of the savanna; the lion roars",
         }
     info = server.json("/api/info")
@@ -104,18 +105,44 @@ def test_who_may_do_what(serve, animals):
     status, headers, _ = server.ask("/token", method="POST", body="token=secret+%C3%A4")
     assert status == 303
     cookie = headers["set-cookie"]
-    assert "HttpOnly" in cookie and "SameSite=strict" in cookie
+    assert "HttpOnly" in cookie and "SameSite=lax" in cookie
+    assert "secret" not in cookie
     assert server.ask("/?items=documents&seed=lion", headers={"cookie": cookie.split(";")[0]})[0] == 200
+    assert server.ask("/", headers={"cookie": "setsearch_token=wrong"})[0] == 401
+    assert 'value="?items=documents&amp;seed=lion"' in server.ask("/?items=documents&seed=lion")[2]
+    back = "token=secret+%C3%A4&back=%3Fitems%3Ddocuments%26seed%3Dlion"
+    assert server.ask("/token", method="POST", body=back)[1]["location"] == "/?items=documents&seed=lion"
+    back = "token=secret+%C3%A4&back=https%3A%2F%2Fevil.example%2F"
+    assert "evil" not in server.ask("/token", method="POST", body=back)[1]["location"].split("?")[0]
     elsewhere = bearer | {"origin": "https://evil.example"}
     assert "access-control-allow-origin" not in server.ask("/api/sets", headers=elsewhere)[1]
     friend = bearer | {"origin": "https://friend.example"}
     assert server.ask("/api/sets", headers=friend)[1]["access-control-allow-origin"] == "https://friend.example"
     body = {"items": "documents", "accepted": ["lion"]}
-    assert server.ask("/api/sets/x", method="PUT", body=body, headers=elsewhere)[0] == 403
+    for origin in ("https://evil.example", "http://[", "null"):
+        assert server.ask("/api/sets/x", method="PUT", body=body, headers=bearer | {"origin": origin})[0] == 403
     assert (
         server.ask("/api/sets/x", method="PUT", body=body, headers=bearer | {"sec-fetch-site": "cross-site"})[0] == 403
     )
     assert server.ask("/api/sets/x", method="PUT", body=body, headers=bearer)[0] == 200
+
+
+def test_many_unknown_names_are_told(asked):
+    """Names that look alike are looked for a few times only, as that takes a while; more than fit are refused."""
+    from setsearch.web.view import HINTED
+
+    names = [f"wheatx{n}" for n in range(150)]
+    for seeds in ({"seed": names}, {"seed": ",".join(names[:100])}):
+        _, _, text = asked.ask("/", items="documents", **seeds)
+        assert text.count("Did you mean") == HINTED
+        assert text.count("is not in this collection") >= 100
+    assert asked.ask("/", items="documents", seed=",".join(f"x{n}" for n in range(201)))[0] == 422
+
+
+def test_an_item_with_much_is_cut(asked):
+    found = asked.json("/api/item", items="terms", item="oats", k=2)
+    with_all = asked.json("/api/item", items="terms", item="oats")
+    assert len(found["features"]) == 2 < len(with_all["features"]) == found["feature_count"]
 
 
 def test_other_names_of_the_server_are_refused(serve, animals):

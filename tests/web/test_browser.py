@@ -128,6 +128,9 @@ def test_sets_are_saved_opened_exported_and_deleted(serve, animals, browse):
     rows = list(csv.DictReader(io.StringIO(download.value.path().read_text())))
     assert {row["status"] for row in rows} >= {"example", "rejected"}
     assert [row["item"] for row in rows if row["status"] == "rejected"] == ["d0"]
+    page.get_by_role("button", name="Delete the set big").click()
+    expect(page.locator(".sets li", has_text="big")).to_have_count(0)
+    expect(page.get_by_label("Name of the set")).to_have_value("grain")  # another was deleted
     page.get_by_role("button", name="Delete the set grain").click()
     expect(page.locator(".sets li", has_text="grain")).to_have_count(0)
     with setsearch.open(animals) as index:
@@ -143,6 +146,45 @@ def test_words_and_documents_lead_to_each_other(serve, animals, browse):
     page.get_by_role("link", name="Words that go with these documents").click()
     page.wait_for_selector("h1:has-text('Words like these')")
     assert "barley" in hits(page)
+
+
+def test_two_of_one_title_are_told_apart(serve, animals, browse):
+    with setsearch.open(animals) as index:
+        index.add([("j1", "a cat of the jungle", "Jaguar, the"), ("j2", "a car", "Jaguar, the")])
+    page = browse(serve(animals).url + "?items=documents&seed=Jaguar,%20the")
+    assert "the title of several" in page.locator(".problem").inner_text()
+    page.locator(".problem a", has_text="j1").click()
+    settled(page, ["Jaguar, the"])
+
+
+def test_keys_of_one_letter_can_be_turned_off(serve, animals, browse):
+    page = browse(serve(animals).url + "?items=documents&seed=lion")
+    page.get_by_label("Keys of one letter").uncheck()
+    page.reload()
+    page.locator("#hits > li").first.focus()
+    page.keyboard.press("a")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement === document.querySelectorAll('#hits > li')[1]")
+    page.get_by_label("Keys of one letter").check()
+    page.locator("#hits > li").first.focus()
+    page.keyboard.press("a")
+    examples(page, 2)
+    page.locator(".skip").focus()
+    page.keyboard.press("Enter")  # a link within the page takes nothing back
+    page.keyboard.press("u")
+    page.wait_for_timeout(200)
+    page.keyboard.press("u")
+    examples(page, 1)
+
+
+def test_a_set_that_is_there_is_not_written_over(serve, animals, browse):
+    page = browse(serve(animals).url + "?items=documents&seed=lion")
+    page.get_by_label("Name of the set").fill("grain")
+    with page.expect_response("**/sets"):
+        page.get_by_role("button", name="Save").click()
+    page.wait_for_selector("main [role=alert]")
+    assert "already" in page.locator("main [role=alert]").inner_text()
+    assert "/sets" not in page.url, "what was refused has no address"
 
 
 def test_without_a_script(serve, animals, browse):

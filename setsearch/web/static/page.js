@@ -4,6 +4,9 @@ const $ = (selector, from = document) => from.querySelector(selector);
 const SLOW = 250; // milliseconds after which a reader is told to wait
 let steps = 0; // how far undo goes
 let wanted = 0; // the latest request: answers of older ones come too late
+let shown = here(); // the page that is shown
+
+function here() { return location.href.split("#")[0]; }
 
 async function go(url, { push = true, body = null } = {}) {
   const own = ++wanted;
@@ -14,10 +17,14 @@ async function go(url, { push = true, body = null } = {}) {
     const answer = await fetch(url, body ? { method: "POST", body } : {});
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (own !== wanted) return;
-    $("#main").replaceWith($("#main", page));
+    const main = $("#main", page);
+    if (!main) throw new Error("an answer, but none of ours");
+    $("#main").replaceWith(main);
     document.title = page.title;
-    if (push && answer.url !== location.href) { history.pushState({ steps: ++steps }, "", answer.url); }
-    if ($("meta[http-equiv=refresh]", page)) setTimeout(() => { if (own === wanted) go(url, { push: false, body }); }, 3000);
+    // What was sent and refused has no address of its own.
+    if (push && answer.url !== location.href && (!body || answer.redirected)) history.pushState({ steps: ++steps }, "", answer.url);
+    shown = here();
+    if ($("meta[http-equiv=refresh]", page)) setTimeout(() => { if (own === wanted) go(url, { push: false }); }, 3000);
     dress();
     settle(place);
   } catch (error) {
@@ -83,15 +90,26 @@ document.addEventListener("submit", (event) => {
   else go(form.action + "?" + fields);
 });
 
-addEventListener("popstate", (event) => { steps = event.state?.steps ?? 0; go(location.href, { push: false }); });
+addEventListener("popstate", (event) => {
+  if (here() === shown) return; // a link within the page
+  steps = event.state?.steps ?? 0;
+  go(location.href, { push: false });
+});
+
+// Keys of one letter can be turned off, for those whose words or tremor would press them.
+const keys = $("#keys");
+keys.parentElement.hidden = false;
+keys.checked = localStorage.getItem("setsearch keys") !== "off";
+keys.onchange = () => localStorage.setItem("setsearch keys", keys.checked ? "on" : "off");
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
+  if (event.key.length === 1 && !keys.checked) return;
   if (event.key === "/") { event.preventDefault(); $("#seed")?.focus(); return; }
   if (event.key === "u" && steps) { history.back(); return; }
   const row = event.target.closest("#hits > li");
   const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
-  if (step && $("#hits")) {
+  if (step && $("#hits") && (row || event.key.length === 1)) { // arrows scroll, but in the list
     event.preventDefault();
     const all = rows();
     select(all[Math.max(0, Math.min(all.length - 1, row ? all.indexOf(row) + step : 0))]);
@@ -149,7 +167,7 @@ function complete() {
   }
 
   field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(offer, 80); });
-  field.addEventListener("blur", close);
+  field.addEventListener("blur", () => { clearTimeout(timer); asked++; close(); });
   field.addEventListener("keydown", (event) => {
     const open = !list.hidden;
     if (event.key === "ArrowDown" && open) { event.preventDefault(); choose(chosen + 1); }
