@@ -22,6 +22,7 @@ CORES = 100  # of the cluster
 NETWORK = 1e9 / 8  # bytes a second and core
 HEAPS = 44, 0.5  # words of a vocabulary: 44 times the root of all tokens
 SEEDS = 3
+LAST_STEP = 0.07  # of the run time of a build, by the list of stages of one of 20,000 documents
 SORTED_ROW = 100  # bytes of a posting while its task sorts it: ten columns of 8, and the row's own
 MEMORY = 2e9  # bytes that a task may hold before it sorts on disk
 MACHINES = {"16 GB": 16e9, "64 GB": 64e9}  # for one file
@@ -90,8 +91,8 @@ def estimate(documents: float, costs: dict[str, float]) -> dict[str, float]:
     slices = int(1 + documents // SLICE)
     whole = np.bincount(np.arange(len(lists)) % buckets, lists, buckets)  # ids follow the names, not the frequencies
     pieces = np.repeat(whole / slices, slices)
-    # The last step of a build, which is one tenth of it or so, is bound to buckets; all other steps are even.
-    last, rest = 0.1 * an_entry, even - 0.1 * an_entry * entries / CORES
+    # The last step of a build is bound to buckets; all other steps are even.
+    last, rest = LAST_STEP * an_entry, even - LAST_STEP * an_entry * entries / CORES
     row = {
         "documents": documents,
         "entries": entries,

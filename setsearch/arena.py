@@ -23,9 +23,9 @@ class Arena:
     """
 
     def __init__(self, n_lists: int, limit: int, valued: bool) -> None:
-        self.limit = limit
         self._lock = threading.Lock()
         self._valued = valued
+        self._room = limit // (8 if valued else 4)  # entries
         self._starts: npt.NDArray[np.int64] = np.full(n_lists, -1, np.int64)
         self._ends: npt.NDArray[np.int64] = np.zeros(n_lists, np.int64)
         self._clear()
@@ -36,10 +36,11 @@ class Arena:
             missing = lists[self._starts[lists] < 0]
             if len(missing):
                 size, pieces = load(missing)
-                if (8 if self._valued else 4) * (self._used + size) > self.limit:
+                if self._used + size > self._room:
                     self._clear()
                     if len(missing) < len(lists):
-                        missing, (_, pieces) = lists, load(lists)
+                        missing, (size, pieces) = lists, load(lists)
+                self._reserve(self._used + size)
                 self._append(missing, pieces)
             return Postings(self._ids, self._starts[lists], self._ends[lists], self._values)
 
@@ -50,14 +51,17 @@ class Arena:
         self._used = 0
         self._starts[:] = -1
 
+    def _reserve(self, needed: int) -> None:
+        if needed > len(self._ids):
+            size = max(needed, min(2 * len(self._ids), self._room))
+            self._ids = _grown(self._ids, self._used, size)
+            if self._values is not None:
+                self._values = _grown(self._values, self._used, size)
+
     def _append(self, lists: Ints, pieces: Iterable[Piece]) -> None:
         lengths, end = np.zeros(len(lists), np.int64), self._used
         for entries, values in pieces:
             begin, end = end, end + len(entries.ids)
-            if end > len(self._ids):
-                self._ids = _grown(self._ids, begin, end)
-                if self._values is not None:
-                    self._values = _grown(self._values, begin, end)
             self._ids[begin:end] = entries.ids
             if self._values is not None:
                 self._values[begin:end] = values
@@ -69,8 +73,8 @@ class Arena:
         self._used = end
 
 
-def _grown(array: npt.NDArray[Any], used: int, needed: int) -> npt.NDArray[Any]:
+def _grown(array: npt.NDArray[Any], used: int, size: int) -> npt.NDArray[Any]:
     """A larger copy of an array, of which the first `used` elements matter."""
-    grown = np.empty(max(needed, 2 * len(array)), array.dtype)
+    grown = np.empty(size, array.dtype)
     grown[:used] = array[:used]
     return grown

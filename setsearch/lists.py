@@ -69,6 +69,15 @@ class Lists:
             )
         return rows
 
+    def length(self, rows: Iterable[Row]) -> int:
+        """How many entries blocks hold. Raises CorruptIndex where one has not the bytes for what it says."""
+        length = 0
+        for row in rows:
+            if row[3] > len(row[5]) + 1:
+                raise self._damaged()
+            length += row[3]
+        return length
+
     def sweep(self, cursor: sqlite3.Cursor, counts: bool = True) -> Iterator[Entries]:
         """All entries, some lists at a time; a long list may continue in the next step."""
         column = "counts" if counts else "null"
@@ -211,8 +220,11 @@ class Lists:
         if counted and sound:
             sound = np.array_equal(np.add.reduceat(counts, ends - length), totals)
         if not sound:  # kernels do not check the ids that they are given; gaps are not negative
-            raise CorruptIndex(f"setsearch_{self.table} holds a damaged block; {MEND}")
+            raise self._damaged()
         return Entries(np.repeat(np.array(lists, np.int64), length), ids, counts)
+
+    def _damaged(self) -> CorruptIndex:
+        return CorruptIndex(f"setsearch_{self.table} holds a damaged block; {MEND}")
 
 
 def _blocks_of(cells: Entries, heads: Ints) -> Ints:

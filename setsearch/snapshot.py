@@ -168,7 +168,7 @@ class Snapshot:
         def load(missing: Ints) -> tuple[int, Iterator[Piece]]:
             rows = lists.blocks(cursor, missing.tolist(), rule != PRESENCE)
             pieces = lists.pieces(rows, rule != PRESENCE, PIECE)
-            return sum(row[3] for row in rows), (self._valued(cursor, lists, entries, rule) for entries in pieces)
+            return lists.length(rows), (self._valued(cursor, lists, entries, rule) for entries in pieces)
 
         return load
 
