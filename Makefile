@@ -37,6 +37,7 @@ bench: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/scaling.py
 
 bench-spark: $(VENV)/installed-dev
+	$(RUN)/python benchmarks/one_file.py
 	$(RUN)/python benchmarks/spark_scaling.py --documents 100000
 	$(RUN)/python benchmarks/spark_model.py
 

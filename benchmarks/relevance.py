@@ -2,7 +2,7 @@
 
     python benchmarks/relevance.py DATA
 
-DATA holds, as far as they are at hand: a folder for each collection of documents with docs.jsonl.gz (id, title, text)
+DATA holds any of these: a folder for each collection of documents with docs.jsonl.gz (id, title, text)
 and sets.json (set -> ids); words/, with NAME.jsonl.gz and classes.json (class -> words); and movielens-latest-small/,
 with ratings.csv.gz and movies.csv. Writes results/relevance.json.
 """

@@ -1,7 +1,7 @@
 """The command line: `setsearch index`, `expand`, `explain`, ...; the commands are in commands/.
 
 Data goes to stdout, messages and progress to stderr. Exit codes: 0, 1 for a mistake in the data or the database, 2
-for wrong usage.
+for wrong usage, 130 when interrupted.
 """
 
 import io

@@ -16,10 +16,10 @@ class Item(NamedTuple):
 class ModelOptions(TypedDict, total=False):
     """How to score; what is left out, or None, has the default of the kind of items (`Index.info`).
 
-    `model`: "lift", "bernoulli" (the paper's), "x1"; `strength`: k of the prior; `binarize`: which counts are an
-    entry, "presence" or "twice-mean"; `popularity`, of lift: how far items with much in them may be ahead, 0 to 1;
-    `by`, of terms: what describes them, "contexts", "documents" or "both"; by default both where all the terms of the
-    question are frequent enough to have contexts, else documents.
+    `model`: "lift", "bernoulli" (the paper's), "x1", "multinomial", "poisson", "concept"; `strength`: k of the prior;
+    `binarize`: which counts are an entry, "presence" or "twice-mean"; `popularity`, of lift: how far items with much
+    in them may be ahead, 0 to 1; `by`, of terms: what describes them, "contexts", "documents" or "both"; by default
+    both where all the terms of the question are frequent enough to have contexts, else documents.
     """
 
     model: str | None

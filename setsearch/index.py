@@ -176,9 +176,15 @@ class Index:
         """The set that was saved under a name, or a new one of `items` (default as in `items()`)."""
         return load_set(name, items, self._database, self.items)
 
-    def new_set(self, name: str, items: str | None = None) -> ItemSet:
-        """An empty set, whether or not one was saved under the name."""
-        return new_set(name, self._database, self.items(items))
+    def keep_set(
+        self, name: str, accepted: Iterable[str], rejected: Iterable[str] = (), items: str | None = None
+    ) -> ItemSet:
+        """Save a set, in the place of one of the same name. Raises UnknownItem, InvalidParameter."""
+        kept = new_set(name, self._database, self.items(items))
+        kept.accept(*accepted)
+        kept.reject(*rejected)
+        kept.save(replace=True)
+        return kept
 
     def sets(self) -> dict[str, str]:
         """The names of the saved sets, each with what it ranks."""

@@ -95,7 +95,7 @@ def prune(
 ) -> tuple[int, int, int]:
     """A new database with the `keep` features that are most informative about any of the sets.
 
-    Returns how many features it has, and the number of entries before and after. Raises DuplicateItem where the place
+    Returns how many features it has, and the number of entries before and after. Raises UsageError where the place
     exists already: UsageError.
     """
     if Path(place).exists():

@@ -128,6 +128,7 @@ class Intake:
 
     def _analyzed(self, relation: Relation, given: Writable) -> Item:
         """The item with its text as features."""
+        given = given[:3] if isinstance(given, Item) else given
         if not isinstance(given, tuple) or not 2 <= len(given) <= 3:
             raise InvalidItem(f"an item is (id, features) or (id, features, title), not {given!r:.80}")
         id, features, *title = given

@@ -49,6 +49,15 @@ class Profile:
         return {"model": self.model, "strength": 2.0, "binarize": self.binarize, "popularity": self.popularity}
 
 
+def profile_for(name: str, features: str, analyzed: bool) -> Profile:
+    """The defaults of a reading, by what it ranks, what its relation calls features, and whether these are terms."""
+    if not analyzed:
+        return RATINGS
+    if name == features:
+        return TERMS
+    return DOCUMENTS if name == "documents" else GROUPS
+
+
 @lru_cache(maxsize=64)
 def _made(profile: Profile, options: tuple[tuple[str, Any, type], ...]) -> Model:
     return profile._make(cast(ModelOptions, {key: value for key, value, _ in options}))

@@ -5,7 +5,8 @@ setsearch_name        the names (and titles) of one kind, under small reused int
 setsearch_relation    which kind has which: documents x terms; its revision, and a random stamp of its content
 setsearch_posting     feature -> items, in blocks (see postings.py)
 setsearch_forward     item -> features, the same entries read the other way
-setsearch_derived     what was computed from one stamp (bases, thresholds); may be deleted at any time
+setsearch_derived     what was computed from one stamp: bases and measures, which may be deleted at any time, and, where
+                      `reading` is empty, the names of contexts
 setsearch_text        the texts of documents, from which contexts are read
 setsearch_numbers     items that are described by numbers instead of features
 setsearch_origin      the table that a relation mirrors, and setsearch_change the keys of rows that changed since

@@ -31,7 +31,6 @@ class Snapshot:
     def __init__(self, relation: Relation, transposed: bool) -> None:
         self.relation = relation
         self.transposed = transposed
-        self.stamp = relation.stamp
         self.unsaved: dict[str, bytes] = {}  # derived values that the file does not hold yet
         self._ids: dict[str, int] = {}
         self._described: dict[int, tuple[str, str | None]] = {}

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.postings import Ints
-from setsearch.text import normal
+from setsearch.text import Vocabulary, normal
 
 RARE, BREAK, COMMA = 0, 1, 2
 FIRST_WORD = 3
@@ -52,17 +52,9 @@ class Stream:
         return max(len(self.tokens) * FREQUENT_SHARE, FREQUENT_COUNT)
 
 
-class _Numbers(dict[str, int]):
-    """Words to numbers in the order of their first occurrence."""
-
-    def __missing__(self, word: str) -> int:
-        self[word] = number = len(self)
-        return number
-
-
 def read_stream(texts: Iterable[tuple[int, str]]) -> Stream:
     """The stream of (document, text)."""
-    numbers = _Numbers({mark: number for number, mark in enumerate(MARKS)})
+    numbers = Vocabulary({mark: number for number, mark in enumerate(MARKS)})
     number_of = numbers.__getitem__
     tokens, documents, starts = array("i", [BREAK, BREAK]), array("q"), array("q")
     for document, text in texts:

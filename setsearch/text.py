@@ -109,6 +109,14 @@ class _Terms(dict[str, str]):
         return term
 
 
+class Vocabulary(dict[str, int]):
+    """Words to numbers, in the order of their first occurrence."""
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = len(self)
+        return number
+
+
 def words(text: str) -> list[str]:
     """The words of a text in order: runs of letters, digits and underscores, composed (NFC), in lower case."""
     return _words_of(normal(text))

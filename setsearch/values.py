@@ -31,7 +31,6 @@ CLOSE = 1e-9  # relative; far above the rounding error of a mean, far below any 
 LATTICE = 2.0**22  # values are multiples of its inverse: exact as float32, and exact when multiplied by weights
 
 Floats = npt.NDArray[np.float64]
-Values = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 from setsearch.database import Database
 from setsearch.errors import LockedDatabase, NoIndex, ReadOnlyDatabase, SetsearchError, UnknownReading
 from setsearch.fields import Field, Fields
-from setsearch.profiles import DOCUMENTS, GROUPS, NUMBERS, RATINGS, TERMS, Profile
+from setsearch.profiles import NUMBERS, Profile, profile_for
 from setsearch.relation import Relation, current_stamp, load_derived, load_relations
 from setsearch.snapshot import Snapshot
 from setsearch.text import Analyzer
@@ -192,11 +192,7 @@ def profile_of(relation: Relation, name: str) -> Profile:
     """The defaults of a reading."""
     if relation.columns is not None:
         return NUMBERS
-    if relation.analyzer is None:
-        return RATINGS
-    if name == relation.features.name:
-        return TERMS
-    return DOCUMENTS if name == TEXT[0] else GROUPS
+    return profile_for(name, relation.features.name, relation.analyzer is not None)
 
 
 def default_reading(relations: Sequence[Relation], place: str) -> str:

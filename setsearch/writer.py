@@ -13,19 +13,12 @@ from setsearch.lists import Entries
 from setsearch.names import storable
 from setsearch.postings import Ints, run_lengths, run_starts
 from setsearch.relation import Relation
+from setsearch.text import Vocabulary
 from setsearch.texts import pack
 
 BATCH = 2_000_000  # features that are gathered before they are written
 GATHERED = 3_000_000  # cells that are gathered before the posting lists are merged
 LARGEST_COUNT = 2**31 - 1
-
-
-class _Vocabulary(dict[str, int]):
-    """Words to their places in the order of first occurrence."""
-
-    def __missing__(self, word: str) -> int:
-        self[word] = place = len(self)
-        return place
 
 
 class _Batch:
@@ -39,7 +32,7 @@ class _Batch:
         self.places = array("i")
         self.counts: array[int] | None = None  # of the places, once an item came with counts
 
-    def put(self, item: Item, vocabulary: _Vocabulary) -> None:
+    def put(self, item: Item, vocabulary: Vocabulary) -> None:
         """Take an item in."""
         name, features, title, text = item
         before = len(self.places)
@@ -67,7 +60,7 @@ class Writer:
         self.relation = relation
         self.replace = replace
         self.seen: set[int] = set()
-        self.vocabulary = _Vocabulary()
+        self.vocabulary = Vocabulary()
         self.feature_ids = np.zeros(0, np.int64)  # of the words of the vocabulary, as far as written
         self.pending: list[npt.NDArray[np.int32]] = []  # cells that the posting lists do not have yet, (3, n_cells)
         self.emptied: set[int] = set()

@@ -52,7 +52,7 @@ def test_wheel(built, tmp_path):
         archive.extractall(tmp_path / "site")
     assert {name.split("/")[0] for name in names if "dist-info" not in name} == {"setsearch"}
     assert "setsearch/py.typed" in names
-    assert {"setsearch/web/templates/page.html", "setsearch/web/static/page.js"} <= set(names)
+    assert {"setsearch/web/templates/set.html", "setsearch/web/static/page.js"} <= set(names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
     (entry_points,) = [name for name in names if name.endswith("entry_points.txt")]
     assert "setsearch = setsearch.cli:main" in (tmp_path / "site" / entry_points).read_text()

@@ -63,7 +63,7 @@ def expand(
     master: Master = None,
     show: Show,
 ) -> None:
-    """Give a few examples, get the rest of the set: the items and scores of `setsearch expand --by documents`."""
+    """Give a few examples, get the rest of the set: the items and scores of `setsearch expand`; terms by documents."""
     if bool(seeds) == (batch is not None):
         raise UsageError("give SEED..., or --batch FILE")
     from setsearch.set_files import read_seed_sets

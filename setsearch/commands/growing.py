@@ -168,10 +168,7 @@ class _Dialogue:
             raise UsageError("s NAME saves the set; give it a name")
         if name in self.index.sets() and name != self.name:
             raise UsageError(f"there is a set {name!r} already; take another name, or grow it with --set {name}")
-        kept = self.index.new_set(name, self.reading.name)
-        kept.accept(*current.accepted)
-        kept.reject(*current.rejected)
-        kept.save(replace=True)
+        self.index.keep_set(name, current.accepted, current.rejected, self.reading.name)
         self.name = name
         say(f"saved: {name!r}, {len(current.accepted)} accepted, {len(current.rejected)} rejected")
 

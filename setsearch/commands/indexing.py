@@ -36,7 +36,7 @@ def index_command(
 ) -> None:
     """Index texts or a relation; items that exist are updated by id.
 
-    A SOURCE is a folder of .txt and .md files, a .txt, .md, .jsonl, .csv or .tsv file (also .gz), - for JSONL on
+    A SOURCE is a folder of .txt, .md and .jsonl files, one of these or a .csv or .tsv file (also .gz), - for JSONL on
     standard input, or, with --table, an SQLite database (default: DB itself). With --items and --features each row
     says "this item has this feature"; give all rows of an item in one call. A table of DB itself is mirrored from
     then on: `update` takes over what has changed in it. An FTS5 table gives the terms of its own index.

@@ -32,11 +32,7 @@ def save(
     if both:
         raise UsageError(f"{min(both)!r} cannot be both accepted and rejected")
     with setsearch.open(db) as index:
-        kept = index.new_set(name, items)
-        kept.accept(*members)
-        kept.reject(*(reject or ()))
-        kept.save(replace=True)
-        _say_size(kept)
+        _say_size(index.keep_set(name, members, reject or (), items))
 
 
 @app.command("add")

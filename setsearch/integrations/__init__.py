@@ -1,1 +1,1 @@
-"""Where setsearch plugs into other software: one file each, the only one that imports its library."""
+"""Where setsearch plugs into other software: Whoosh, Datasette, sqlite-utils, SQL, assistants."""

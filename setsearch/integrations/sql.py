@@ -5,7 +5,7 @@
 
     select title from articles where year > 2000 order by setsearch_score(id, 'doc-1, doc-2') desc limit 10
 
-setsearch_expand(seeds [, k [, items [, model]]])     a JSON array of {"rank", "item", "score"}
+setsearch_expand(seeds [, k [, items [, model]]])     a JSON array of {"rank", "item", "score", "title"}
 setsearch_score(item, seeds [, items [, model]])      the score of one item; null for what is none
 setsearch_explain(item, seeds [, items [, model]])    a JSON object of the parts that sum to the score
 setsearch_error()                                     why the last of these calls failed on this connection

@@ -19,13 +19,12 @@ from pyspark.sql import functions as F  # noqa: N812
 from setsearch.errors import InvalidParameter, NothingToRank
 from setsearch.hits import Hit, ModelOptions
 from setsearch.models import Bernoulli, Lift, Model
-from setsearch.profiles import DOCUMENTS, GROUPS, RATINGS, TERMS
+from setsearch.profiles import profile_for
 from setsearch.scoring import to_lattice
 from setsearch.spark.layout import Layout, Side, load_layout, local, read, read_lists
 from setsearch.spark.questions import Question, find_seeds, weigh
 from setsearch.spark.values import value_of
 from setsearch.values import PRESENCE
-from setsearch.views import TEXT
 from setsearch.wanted import several, whole
 
 Pairs = list[tuple[int, float]]  # (item, score), best first
@@ -44,12 +43,6 @@ class SparkIndex:
         """The reading that ranks `name`; by default the terms of texts, else the items. Raises InvalidParameter."""
         chosen = name or (self.layout.features if self.layout.analyzer else self.layout.items)
         return SparkReading(self.spark, self.layout, self.layout.side(chosen))
-
-    def info(self) -> list[dict[str, Any]]:
-        """What can be ranked, and how many there are."""
-        return [
-            {"items": side.items, "features": side.features, "item_count": side.count} for side in self.layout.sides
-        ]
 
 
 @dataclass(frozen=True)
@@ -98,12 +91,7 @@ class SparkReading:
     def _model(self, options: ModelOptions) -> Model:
         if options.get("by") not in (None, "documents"):
             raise InvalidParameter("contexts are not on Spark; leave --by out")
-        if self.layout.analyzer is None:
-            profile = RATINGS
-        elif self.name == self.layout.features:
-            profile = TERMS
-        else:
-            profile = DOCUMENTS if self.name == TEXT[0] else GROUPS
+        profile = profile_for(self.name, self.layout.features, self.layout.analyzer is not None)
         model = profile.make(options)
         if not (isinstance(model, Bernoulli) and model.rule == PRESENCE) and not isinstance(model, Lift):
             raise InvalidParameter("on Spark the models are lift, and bernoulli with presence; for others use one file")

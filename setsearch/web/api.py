@@ -129,7 +129,7 @@ def _add_sets(router: APIRouter, desk: Desk, rules: Rules) -> None:
         """Keep a set under a name, in the place of what was kept there."""
 
         def _put(index: Index) -> SavedSet:
-            save_set(index, name, members.items, members.accepted, members.rejected)
+            index.keep_set(name, members.accepted, members.rejected, members.items)
             return _saved(index, name)
 
         return await desk.ask(_put)
@@ -149,14 +149,6 @@ def describe_item(index: Index, asked: ItemAsked) -> dict[str, Any]:
         return {"item": item, "features": numbers, "feature_count": len(numbers), "text": None}
     features, count = most_of(reading, item, asked.k)
     return {"item": item, "features": features, "feature_count": count, "text": text_of(reading, item)}
-
-
-def save_set(index: Index, name: str, items: str | None, accepted: list[str], rejected: list[str]) -> None:
-    """Keep a set in the place of one of the same name. Raises UnknownItem, InvalidParameter."""
-    kept = index.new_set(name, items)
-    kept.accept(*accepted)
-    kept.reject(*rejected)
-    kept.save(replace=True)
 
 
 def _saved(index: Index, name: str) -> SavedSet:

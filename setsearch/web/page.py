@@ -18,7 +18,6 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from setsearch.errors import InvalidParameter, UnknownSet
 from setsearch.index import Index
 from setsearch.web.address import Address
-from setsearch.web.api import save_set
 from setsearch.web.desk import Desk
 from setsearch.web.rules import COOKIE, Rules
 from setsearch.web.view import export_rows, find_spelled, label_of, look, open_item
@@ -144,7 +143,7 @@ def _save(index: Index, asked: Address, name: str) -> None:
         raise InvalidParameter(f"there is a set {name!r} already: open it to change it, or take another name")
     reading = index.items(asked.items)
     accepted, rejected = ([find_spelled(reading, item) for item in own] for own in (asked.seeds, asked.rejected))
-    save_set(index, name, reading.name, accepted, rejected)
+    index.keep_set(name, accepted, rejected, reading.name)
 
 
 def _written(rows: list[dict[str, Any]], kind: str) -> str:

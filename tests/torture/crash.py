@@ -56,9 +56,7 @@ def write(path, kind, given):
         elif kind == "delete":
             index.delete(given)
         elif kind == "set":
-            kept = index.new_set("kept", "documents")
-            kept.accept(*given)
-            kept.save(replace=True)
+            index.keep_set("kept", given, items="documents")
         else:
             getattr(index, kind)((name, words) for name, words in given.items())
 

@@ -1,0 +1,75 @@
+"""`setsearch spark ...` as it is typed: what it answers, and what it says to mistakes, in one line."""
+
+import json
+import os
+
+import pytest
+
+pytestmark = pytest.mark.long
+ON = ("--master", "local[2]")
+DOCS = [
+    ("a", "the lion and the tiger", "Cats"),
+    ("b", "the tiger and the cat of the savanna", "More cats"),
+    ("c", "a lion of the savanna", "Lions"),
+    ("d", "wheat and barley", "Grain"),
+    ("e", "barley and oats", "Cereals"),
+]
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch):
+    """Few data: what makes Spark fast with many takes longer than the work."""
+    for key, value in {"spark.sql.codegen.wholeStage": "false", "spark.sql.shuffle.partitions": "2"}.items():
+        arguments = os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell")
+        monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--conf {key}={value} {arguments}")
+
+
+def test_from_documents_to_answers_and_back(run, tmp_path):
+    rows = [json.dumps(dict(zip(("id", "body", "name"), row, strict=True))) + "\n" for row in DOCS]
+    (tmp_path / "docs.jsonl").write_text("".join(rows))
+    columns = ("--text", "body", "--title", "name")
+    code, _, err = run("spark", "build", "idx", "docs.jsonl", *columns, *ON)
+    assert code == 0
+    assert "built idx: 5 documents, 13 terms" in err
+    assert run("index", "x.db", "docs.jsonl", *columns, "--no-contexts")[0] == 0
+    for asked in (["a", "Lions", "--items", "documents", "-k", "3"], ["lion", "--model", "bernoulli"]):
+        code, out, _ = run("spark", "expand", "idx", *asked, "--json", *ON)
+        _, expected, _ = run("expand", "x.db", *asked, "--json")
+        assert code == 0
+        found = [(row["rank"], row["item"], row["score"]) for row in json.loads(out)]
+        assert found == [(row["rank"], row["item"], row["score"]) for row in json.loads(expected)]
+    (tmp_path / "sets.jsonl").write_text('["a", "c"]\n["d"]\n')
+    code, out, _ = run("spark", "expand", "idx", "--batch", "sets.jsonl", "--items", "documents", "-k", "2", *ON)
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert [answer["seeds"] for answer in answers] == [["a", "c"], ["d"]]
+    assert [answer["hits"][0]["item"] for answer in answers] == ["b", "e"]
+    assert run("spark", "from-sqlite", "x.db", "again", *ON)[0] == 0
+    code, _, err = run("spark", "to-sqlite", "again", "part.db", "--where", "title like '%ats'", *ON)
+    assert (code, "2 items are in part.db" in err) == (0, True)
+    assert run("check", "part.db")[0] == 0
+
+
+def test_mistakes_are_told_in_one_line(run, tmp_path):
+    (tmp_path / "docs.jsonl").write_text('{"id": "a", "text": "x"}\n')
+    (tmp_path / "docs.csv").write_text("id,text\na,x\n")
+    (tmp_path / "bad.jsonl").write_text('{"id": \n')
+    for arguments, said in {
+        ("expand", "nothing", "a"): "holds no setsearch index",
+        ("expand", "nothing"): "give SEED",
+        ("expand", "nothing", "a", "--master", "nonsense"): "Spark does not start",
+        ("build", "idx", "docs.jsonl", "--text", "body"): "no column 'body'",
+        ("build", "idx", "none.parquet"): "none.parquet cannot be read",
+        ("build", "idx", "docs.csv"): "docs.csv cannot be read",
+        ("build", "idx", "bad.jsonl"): "bad.jsonl",
+        ("build", "idx", "docs.jsonl", "--items", "film"): "--features",
+        ("build", "idx", "docs.jsonl", "--group-by", "id"): "leave --group-by",
+        ("build", "i*", "docs.jsonl"): "no place",
+        ("from-sqlite", "none.db", "idx"): "none.db",
+        ("to-sqlite", "nothing", "y.db"): "holds no setsearch index",
+    }.items():
+        code, out, err = run("spark", *arguments, *(() if "--master" in arguments else ON))
+        own = [line for line in err.splitlines() if line.startswith("Error: ")]
+        assert (code in (1, 2), out, len(own)) == (True, "", 1), err
+        assert said in own[0], own[0]
+        assert "Traceback" not in err
+    assert not (tmp_path / "y.db").exists()
