@@ -16,7 +16,7 @@ Data = Mapping[str, Mapping[str, int]]
 def papers_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """The paper's model as the default of every reading: for tests that were derived from the paper."""
     for name in ("DOCUMENTS", "TERMS", "RATINGS"):
-        monkeypatch.setattr(f"setsearch.views.{name}", replace(getattr(profiles, name), model="bernoulli"))
+        monkeypatch.setattr(f"setsearch.profiles.{name}", replace(getattr(profiles, name), model="bernoulli"))
 
 
 @pytest.fixture
