@@ -122,7 +122,7 @@ def largest(holds, costs: dict[str, float]) -> float | None:
     while high - low > 0.01:
         middle = (low + high) / 2
         low, high = (middle, high) if holds(estimate(10**middle, costs)) else (low, middle)
-    return float(f"{10**low:.1g}")
+    return float(f"{10**low:.2g}")
 
 
 def rounded(row: dict[str, float]) -> dict[str, float]:
