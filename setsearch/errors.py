@@ -117,3 +117,9 @@ class NameTaken(ItemError):
 
 class SourceError(SetsearchError):
     """A source cannot be read; the message names file and place."""
+
+
+class Interrupted(SetsearchError):
+    """Stopped from the keyboard, where that has not left everything as it was."""
+
+    exit_code = 130

@@ -9,7 +9,7 @@ import typer
 
 from setsearch.commands.arguments import DB, Items
 from setsearch.commands.asking import hit_rows
-from setsearch.errors import UsageError
+from setsearch.errors import Interrupted, UsageError
 from setsearch.options import Top, columns_of, options
 from setsearch.printing import Show, print_lines, printer, say
 
@@ -40,7 +40,7 @@ def build_command(
 
     analyzer = Analyzer(language, stop_words)
     columns.relation  # noqa: B018  # which refuses what does not go together, before Spark starts
-    with on_spark(master) as spark:
+    with _building(place), on_spark(master) as spark:
         from setsearch.spark import build, cells_of, read_source
 
         layout = build(spark, cells_of(read_source(spark, source), columns, analyzer), place)
@@ -83,7 +83,7 @@ def expand(
 @app.command("from-sqlite")
 def from_sqlite(db: DB, place: Place, *, items: Items = None, master: Master = None) -> None:
     """Take a database to an index of Parquet: names, counts and titles."""
-    with on_spark(master) as spark:
+    with _building(place), on_spark(master) as spark:
         from setsearch.spark import from_sqlite
 
         layout = from_sqlite(spark, db, place, items)
@@ -118,6 +118,14 @@ def on_spark(master: str | None) -> "Iterator[SparkSession]":
         raise UsageError("the commands of spark need an extra: pip install 'setsearch[spark]', and Java 17") from error
     with session(master) as spark:
         yield spark
+
+
+@contextmanager
+def _building(place: str) -> "Iterator[None]":
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise Interrupted(f"stopped; {place} may hold no index now: build it again") from error
 
 
 def _say_built(layout: Any) -> None:

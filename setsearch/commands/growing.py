@@ -10,7 +10,7 @@ import typer
 
 import setsearch
 from setsearch.commands.arguments import DB, Items
-from setsearch.errors import SetsearchError, UsageError
+from setsearch.errors import Interrupted, SetsearchError, UsageError
 from setsearch.options import options, scoring
 from setsearch.plots import bars
 from setsearch.printing import Show, printer, say
@@ -29,10 +29,6 @@ l          a larger list, and back
 u          undo
 s NAME     save the set under a name
 q          done: the set is printed"""
-
-
-class _Stopped(SetsearchError):
-    exit_code = 130
 
 
 @dataclass(frozen=True)
@@ -80,7 +76,7 @@ def grow(
         try:
             done = _Dialogue(index, reading, model, set).run(start)
         except KeyboardInterrupt as error:
-            raise _Stopped("stopped; what was saved stays") from error
+            raise Interrupted("stopped; what was saved stays") from error
     rows = [{"item": name, "status": "accepted"} for name in done.accepted]
     show(rows + [{"item": name, "status": "rejected"} for name in done.rejected])
 

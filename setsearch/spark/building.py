@@ -47,6 +47,9 @@ def build(spark: SparkSession, given: Cells, place: str) -> Layout:
     spark.conf.set(skew, "true")
     try:
         return _build(spark, given, place, f"{place}/_stage")
+    except BaseException:
+        spark.sparkContext.cancelAllJobs()  # which would go on writing
+        raise
     finally:
         spark.conf.set(skew, str(before))
         delete(spark, f"{place}/_stage")

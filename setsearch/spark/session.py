@@ -1,9 +1,13 @@
 """The Spark session of the command line: the cluster of the surroundings, or this machine."""
 
+import logging
 import os
+import re
+import signal
 import sys
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -23,10 +27,12 @@ def session(master: str | None) -> Iterator[SparkSession]:
         builder = builder.master(master)
         if master.startswith("local"):
             builder = builder.config("spark.ui.enabled", "false")
-    try:
-        spark = builder.getOrCreate()
-    except (PySparkException, Py4JError, RuntimeError) as error:
-        raise DatabaseError(f"Spark does not start: {first_line(error)}; it needs Java 17, and a master") from error
+    pipe = getattr(signal, "SIGPIPE", signal.SIGINT)  # where there is none, twice the same
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, pipe)}
+    spark = _start(builder)
+    signal.signal(pipe, signal.SIG_IGN)  # the connection to Java may break
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # Spark's own would ask Java while an answer is awaited
+    logging.disable()  # of what happens to the connection when it is interrupted
     if str(spark.sparkContext.master).startswith("local"):
         spark.conf.set("spark.sql.shuffle.partitions", SMALL_SHUFFLE)
     spark.sparkContext.setLogLevel("OFF")
@@ -35,9 +41,38 @@ def session(master: str | None) -> Iterator[SparkSession]:
     except SetsearchError:
         raise
     except Exception as error:
+        if _was_interrupted(error):
+            raise KeyboardInterrupt from error
         raise told(error) from error
     finally:
-        spark.stop()
+        with suppress(Py4JError):
+            spark.stop()
+        logging.disable(logging.NOTSET)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def _start(builder: SparkSession.Builder) -> SparkSession:
+    """Start Java without what it says while it starts; but for the end of that, where it does not."""
+    with tempfile.TemporaryFile() as said:
+        stderr = os.dup(2)
+        os.dup2(said.fileno(), 2)
+        try:
+            return builder.getOrCreate()
+        except (PySparkException, Py4JError, RuntimeError) as error:
+            said.seek(0)
+            lines = [line.strip() for line in said.read().decode("utf-8", "replace").splitlines()]
+            reasons = [line for line in lines if re.search("exception|error|not found|no such", line.lower())]
+            why = next((line[:300] for line in reasons if not line.startswith("at ")), first_line(error))
+            raise DatabaseError(f"Spark does not start: {why}; it needs Java 17, and a master") from error
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C came before: what is cleaned up after it may fail, as the connection is broken."""
+    return error is not None and (isinstance(error, KeyboardInterrupt) or _was_interrupted(error.__context__))
 
 
 def told(error: Exception) -> Exception:

@@ -2,6 +2,11 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -88,3 +93,20 @@ def test_mistakes_are_told_in_one_line(spark_run, tmp_path):
         assert said in own[0], own[0]
         assert "Traceback" not in err
     assert not (tmp_path / "y.db").exists()
+
+
+@pytest.mark.parametrize("busy", [False, True], ids=["while Java starts", "at work"])
+def test_ctrl_c_is_told_in_one_line(tmp_path, busy):
+    """What Java and its connection say of that stays away from the terminal."""
+    rows = (json.dumps({"id": str(n), "text": f"lion w{n % 1000} w{n % 7}"}) + "\n" for n in range(30_000))
+    (tmp_path / "docs.jsonl").write_text("".join(rows))
+    command = [sys.executable, "-m", "setsearch", "spark", "build", "idx", "docs.jsonl", *ON]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while not ((tmp_path / "idx" / "_stage").exists() if busy else children.read_text()):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (130, "Error: stopped; idx may hold no index now: build it again\n")
+    assert not (tmp_path / "idx" / "setsearch.json").exists()
