@@ -85,6 +85,7 @@ ORDER = [
     "classification",
     "printing",
     "plots",
+    "dialogue",
     "completion",
     "documents",
     "web.address",

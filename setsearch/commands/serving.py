@@ -1,14 +1,16 @@
 """Commands that serve an index: to a browser and other programs, or to an assistant."""
 
-import socket
 from contextlib import suppress
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from setsearch.commands.arguments import DB
 from setsearch.errors import UsageError
 from setsearch.printing import say
+
+if TYPE_CHECKING:
+    from socket import socket
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 Texts = list[str] | None
@@ -67,8 +69,10 @@ def serve(
     say("stopped")
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> "socket":
     """A socket that listens; raises UsageError."""
+    import socket
+
     # With its protocol named, asyncio sends at once; without, each answer waits 40 ms for an acknowledgement.
     made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
