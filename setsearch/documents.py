@@ -3,7 +3,7 @@
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from setsearch.expansion import Reading
 from setsearch.fields import Fields
 from setsearch.hits import Contribution
 from setsearch.names import quoted, table_named
+from setsearch.numbers import NumericReading
 from setsearch.origins import FTS5, TABLE, load_origin
 from setsearch.relation import Relation
 from setsearch.text import Analyzer
@@ -28,20 +29,25 @@ class Piece(NamedTuple):
     weight: float = 0.0
 
 
-def text_of(reading: Reading, item: str) -> str | None:
+def text_of(reading: Reading | NumericReading, item: str) -> str | None:
     """The text of a document: as the index keeps it for contexts, or as the mirrored table has it; None without either.
 
     Raises UnknownItem, AmbiguousItem.
     """
+    if isinstance(reading, NumericReading):
+        return None
     with reading.plain() as fields:
         return _text(fields, fields.resolve(item))
 
 
-def most_of(reading: Reading, item: str, k: int) -> tuple[dict[str, int], int]:
+def most_of(reading: Reading | NumericReading, item: str, k: int) -> tuple[Mapping[str, float], int]:
     """The k features of which an item has most, with counts, in the order of their names, and how many it has.
 
-    Raises UnknownItem, AmbiguousItem.
+    Of an item with numbers, all of these. Raises UnknownItem, AmbiguousItem.
     """
+    if isinstance(reading, NumericReading):
+        numbers = reading.features_of(item)
+        return numbers, len(numbers)
     with reading.plain() as fields:
         entries = fields.first.forward.read(fields.cursor, [fields.resolve(item)])
         most = np.sort(np.argsort(-entries.counts, kind="stable")[:k])

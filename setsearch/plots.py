@@ -3,12 +3,12 @@
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from setsearch.errors import SourceError, UsageError
-from setsearch.printing import CONTROL, Row, Show, say, says_more
+from setsearch.printing import CONTROL, Row, Show, say, shown
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 LONGEST = 32  # characters of a label
@@ -110,6 +110,6 @@ def _value(rows: list[Row]) -> str:
     return next((name for name in UNITS if rows and name in rows[0]), "weight")
 
 
-def _label(title: Any, name: str) -> str:
-    label = (title if says_more(title, name) else name).translate(CONTROL)
+def _label(title: str | None, name: str) -> str:
+    label = shown(name, title).translate(CONTROL)
     return label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"

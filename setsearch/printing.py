@@ -43,6 +43,11 @@ def says_more(title: str | None, name: str) -> bool:
     return title is not None and title not in name
 
 
+def shown(name: str, title: str | None) -> str:
+    """The title in the place of the name, where it says more."""
+    return title if title is not None and says_more(title, name) else name
+
+
 def with_titles_that_say_more(rows: list[Row]) -> list[Row]:
     """Rows of features, without their titles where none of these tells more than the names."""
     if any(says_more(row.get("title"), row["feature"]) for row in rows):

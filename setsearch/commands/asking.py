@@ -1,13 +1,13 @@
 """Commands that ask: which items belong, and why."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import setsearch
-from setsearch.commands.arguments import DB, Items, Seeds
+from setsearch.commands.arguments import DB, Examples, Items, Seeds
 from setsearch.errors import SourceError, UnknownItem, UnknownSet, UsageError
 from setsearch.options import Top, more_examples, options, scoring, wanting
 from setsearch.plots import Draw, plotter
@@ -26,9 +26,7 @@ Batch = Annotated[
 @options(more=more_examples, wanted=wanting, model=scoring, draw=plotter, show=printer)
 def expand(
     db: DB,
-    seeds: Annotated[
-        list[str] | None, typer.Argument(metavar="SEED...", help="Examples of the set.", show_default=False)
-    ] = None,
+    seeds: Examples = None,
     *,
     items: Items = None,
     batch: Batch = None,
@@ -152,7 +150,12 @@ def _expand_batch(db: Path, items: str | None, batch: str, wanted: dict[str, Any
     sets = read_seed_sets(batch)
     with setsearch.open(db) as index:
         found = index.items(items).expand_many(sets, **wanted, **model)
-    rows = [hit_rows(hits, wanted["explain"]) for hits in found]
+    print_answers(sets, found, wanted["explain"])
+
+
+def print_answers(sets: Sequence[Sequence[str]], found: "Sequence[list[Hit]]", explain: bool) -> None:
+    """A line of JSON for each set: its seeds and its hits."""
+    rows = [hit_rows(hits, explain) for hits in found]
     print_lines([{"seeds": own, "hits": hits} for own, hits in zip(sets, rows, strict=True)])
 
 

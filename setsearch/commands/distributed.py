@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from setsearch.commands.arguments import DB, Items
-from setsearch.commands.asking import hit_rows
+from setsearch.commands.arguments import DB, Examples, Items
+from setsearch.commands.asking import hit_rows, print_answers
 from setsearch.errors import Interrupted, UsageError
 from setsearch.options import Top, columns_of, options
-from setsearch.printing import Show, print_lines, printer, say
+from setsearch.printing import Show, printer, say
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -51,9 +51,7 @@ def build_command(
 @options(show=printer)
 def expand(
     place: Place,
-    seeds: Annotated[
-        list[str] | None, typer.Argument(metavar="SEED...", help="Examples of the set.", show_default=False)
-    ] = None,
+    seeds: Examples = None,
     *,
     items: Items = None,
     k: Top = 10,
@@ -76,8 +74,7 @@ def expand(
     if batch is None:
         show(hit_rows(found[0], explain=False))
     else:
-        rows = [hit_rows(hits, explain=False) for hits in found]
-        print_lines([{"seeds": own, "hits": hits} for own, hits in zip(sets, rows, strict=True)])
+        print_answers(sets, found, explain=False)
 
 
 @app.command("from-sqlite")

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from setsearch.errors import SourceError, UsageError
-from setsearch.spark.layout import META, NORMS, Layout, Side, local, path_of, require_place, save_layout
+from setsearch.spark.layout import META, NORMS, Layout, Side, local, located, path_of, require_place, save_layout
 
 OF_FEATURE = ("df", "soft_df", "factor", "floor")
 IN_BUCKET, MOST_BUCKETS = 2_000_000, 1024  # postings of a folder of its own: a question opens only some
@@ -184,7 +184,5 @@ def _staged(spark: SparkSession, rows: DataFrame, path: str) -> DataFrame:
 
 def delete(spark: SparkSession, path: str) -> None:
     """Delete on whatever file system a path is."""
-    jvm: Any = spark._jvm
-    hadoop: Any = spark._jsc.hadoopConfiguration()
-    target = jvm.org.apache.hadoop.fs.Path(path)
-    target.getFileSystem(hadoop).delete(target, True)
+    system, target = located(spark, path)
+    system.delete(target, True)

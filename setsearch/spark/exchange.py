@@ -13,7 +13,7 @@ import setsearch
 from setsearch.errors import InvalidParameter, SourceError, UsageError
 from setsearch.expansion import Reading
 from setsearch.spark.building import Cells, build, delete
-from setsearch.spark.layout import Layout, load_layout, read, require_place
+from setsearch.spark.layout import Layout, load_layout, located, read, require_place
 from setsearch.spark.session import first_line
 from setsearch.spark.sources import CELLS
 from setsearch.text import Analyzer
@@ -106,9 +106,9 @@ def _items(rows: DataFrame) -> Iterator[tuple[str, dict[str, int], str | None]]:
 
 def _upload(spark: SparkSession, folder: str, target: str) -> None:
     """Copy a folder of this machine to where all workers can read it."""
-    jvm: Any = spark._jvm
-    paths = [jvm.org.apache.hadoop.fs.Path(path) for path in (f"file://{folder}", target)]
-    paths[1].getFileSystem(spark._jsc.hadoopConfiguration()).copyFromLocalFile(False, True, *paths)
+    _, source = located(spark, f"file://{folder}")
+    system, there = located(spark, target)
+    system.copyFromLocalFile(False, True, source, there)
 
 
 def _write(folder: Path, reading: Reading) -> None:

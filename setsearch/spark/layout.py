@@ -82,6 +82,13 @@ def path_of(place: str, reading: str, what: str) -> str:
     return f"{place}/{folder}/{what}"
 
 
+def located(spark: SparkSession, path: str) -> tuple[Any, Any]:
+    """The file system that a path is on, and the path, as Hadoop has them."""
+    jvm: Any = spark._jvm
+    target = jvm.org.apache.hadoop.fs.Path(path)
+    return target.getFileSystem(spark._jsc.hadoopConfiguration()), target
+
+
 def save_layout(spark: SparkSession, layout: Layout) -> None:
     """Write what is read first: from now on there is an index. The folder may be on any file system of Spark's."""
     data = json.dumps({"format": FORMAT} | asdict(layout) | {"place": None}, ensure_ascii=True)

@@ -43,7 +43,7 @@ def session(master: str | None) -> Iterator[SparkSession]:
     except Exception as error:
         if _was_interrupted(error):
             raise KeyboardInterrupt from error
-        raise told(error) from error
+        raise _told(error) from error
     finally:
         with suppress(Py4JError):
             spark.stop()
@@ -75,7 +75,7 @@ def _was_interrupted(error: BaseException | None) -> bool:
     return error is not None and (isinstance(error, KeyboardInterrupt) or _was_interrupted(error.__context__))
 
 
-def told(error: Exception) -> Exception:
+def _told(error: Exception) -> Exception:
     """An error of Spark's as one of ours; others as they are."""
     if isinstance(error, (PySparkException, Py4JError)):
         return DatabaseError(f"Spark stopped: {first_line(error)}")

@@ -9,7 +9,6 @@ from setsearch.completion import complete
 from setsearch.documents import most_of, text_of
 from setsearch.errors import UnknownSet
 from setsearch.index import Index
-from setsearch.numbers import NumericReading
 from setsearch.web.desk import Desk
 from setsearch.web.rules import Rules
 from setsearch.web.schemas import (
@@ -144,9 +143,6 @@ def describe_item(index: Index, asked: ItemAsked) -> dict[str, Any]:
     """An item with its features and its text. Raises UnknownItem, AmbiguousItem."""
     reading = index.items(asked.items)
     item = reading.find(asked.item)
-    if isinstance(reading, NumericReading):
-        numbers = reading.features_of(item)
-        return {"item": item, "features": numbers, "feature_count": len(numbers), "text": None}
     features, count = most_of(reading, item, asked.k)
     return {"item": item, "features": features, "feature_count": count, "text": text_of(reading, item)}
 

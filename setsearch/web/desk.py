@@ -27,6 +27,7 @@ class Desk:
     def __init__(self, place: str | Path | Index, seconds: float, workers: int | None = None) -> None:
         self.place = place if not isinstance(place, Index) else "the database"
         self.seconds = seconds
+        self._lent = isinstance(place, Index)
         self._index = place if isinstance(place, Index) else None
         self._pool = ThreadPoolExecutor(workers or WORKERS, "setsearch")
         self._free = threading.BoundedSemaphore(WAITING)
@@ -58,6 +59,6 @@ class Desk:
         except (LockedDatabase, ReadOnlyDatabase):
             raise
         except DatabaseError:
-            if not isinstance(self.place, Index) and self.place != "the database":
+            if not self._lent:
                 self._index = None  # it may be another file by the next question
             raise

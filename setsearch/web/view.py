@@ -8,10 +8,10 @@ from typing import Any
 from setsearch.completion import near
 from setsearch.documents import marked, most_of, text_of
 from setsearch.errors import AmbiguousItem, QueryError, UnknownItem, UsageError
-from setsearch.hits import Contribution, Hit
+from setsearch.hits import Hit
 from setsearch.index import Index
 from setsearch.numbers import NumericReading
-from setsearch.printing import says_more
+from setsearch.printing import says_more, shown
 from setsearch.web.address import MOST_NAMES, Address
 
 SMALL, LARGE, LEAST = 15, 200, 50  # hits of a small set; of a large one at most, and at least
@@ -107,19 +107,15 @@ def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
     title = _titles(reading, Address(seeds=(item,))).get(item)
     hit = _hit(reading, address, item) if address.asks else None
     bars = _bars(hit, _scale([hit]), SHOWN) if hit else []
-    text = None if isinstance(reading, NumericReading) else text_of(reading, item)
+    text = text_of(reading, item)
     pieces = []
-    if text is not None and not isinstance(reading, NumericReading):
+    if text is not None:
         heaviest = max((abs(part.weight) for part in hit.features), default=1.0) if hit else 1.0
         pieces = [
             {"text": piece.text, "weight": piece.weight, "level": _level(piece.weight, heaviest)}
             for piece in marked(reading, text, hit.features if hit else ())
         ]
-    if isinstance(reading, NumericReading):
-        counts: Any = reading.features_of(item)
-        count = len(counts)
-    else:
-        counts, count = most_of(reading, item, 4 * SHOWN)
+    counts, count = most_of(reading, item, 4 * SHOWN)
     most = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[: 4 * SHOWN]
     other = _other_side(index.readings(), reading.name)
     features = [
@@ -127,7 +123,7 @@ def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
     ]
     return {
         "item": item,
-        "label": title if title and says_more(title, item) else item,
+        "label": shown(item, title),
         "address": address,
         "hit": hit,
         "bars": bars,
@@ -208,9 +204,13 @@ def _options(reading: Any, address: Address) -> dict[str, Any]:
     return {key: value for key, value in given.items() if value}
 
 
+def _examples(reading: Any, address: Address) -> dict[str, Any]:
+    return _options(reading, address) | ({"having": address.having} if address.having else {})
+
+
 def _hits(reading: Any, address: Address) -> list[Hit]:
     k = SMALL if address.size == "small" else LARGE
-    options = _options(reading, address) | ({"having": address.having} if address.having else {})
+    options = _examples(reading, address)
     hits: list[Hit] = reading.expand(address.seeds, k, exclude=address.rejected, explain=True, cut="mark", **options)
     belonging = sum(1 for hit in hits if hit.belongs)
     return hits if address.size == "small" else hits[: max(LEAST, belonging)]
@@ -218,7 +218,7 @@ def _hits(reading: Any, address: Address) -> list[Hit]:
 
 def _hit(reading: Any, address: Address, item: str) -> Hit:
     """One item as a hit, whether or not it is among the best."""
-    options = _options(reading, address) | ({"having": address.having} if address.having else {})
+    options = _examples(reading, address)
     rejected = [name for name in address.rejected if name != item]
     if isinstance(reading, NumericReading):
         found = reading.explain(address.seeds, item)
@@ -234,7 +234,7 @@ def _rows(address: Address, hits: list[Hit]) -> list[Row]:
     return [
         Row(
             hit,
-            hit.title if hit.title and says_more(hit.title, hit.item) else hit.item,
+            shown(hit.item, hit.title),
             _bars(hit, scale, BARS),
             address.accept(hit.item),
             address.reject(hit.item),
@@ -252,7 +252,7 @@ def _scale(hits: Sequence[Hit]) -> float:
 def _bars(hit: Hit, scale: float, most: int) -> list[Bar]:
     """The parts of a score, which sum to it: the heaviest, all others, and what the item has from the start."""
     rest = hit.score - sum(part.weight for part in hit.features)
-    named = [(_said(part), part.weight) for part in hit.features[:most]]
+    named = [(shown(part.feature, part.title), part.weight) for part in hit.features[:most]]
     if len(hit.features) > most:
         others = hit.features[most:]
         named.append((f"{len(others)} more", sum(part.weight for part in others)))
@@ -266,10 +266,6 @@ def _bars(hit: Hit, scale: float, most: int) -> list[Bar]:
     return bars
 
 
-def _said(part: Contribution) -> str:
-    return part.title if part.title and says_more(part.title, part.feature) else part.feature
-
-
 def _shared(reading: Any, address: Address) -> list[Bar]:
     """The features that define the set; none where numbers describe the items, or a feature is the only example."""
     if isinstance(reading, NumericReading) or not address.seeds:
@@ -278,10 +274,9 @@ def _shared(reading: Any, address: Address) -> list[Bar]:
     heaviest = max((part.weight for part in found), default=1.0)
     bars = []
     for part in found:
-        title = part.title if part.title and says_more(part.title, part.feature) else part.feature
         with_it = address.replace(having=(*address.having, part.feature)) if reading.name != "terms" else None
         length = round(100 * max(part.weight, 0.0) / heaviest, 2) if heaviest > 0 else 0.0
-        bars.append(Bar(title, part.weight, 0.0, length, with_it))
+        bars.append(Bar(shown(part.feature, part.title), part.weight, 0.0, length, with_it))
     return bars
 
 
