@@ -33,8 +33,9 @@ class Arena:
     def get(self, lists: Ints, load: Load) -> Postings:
         """The posting lists of some features, ascending; `load` reads those that are missing."""
         with self._lock:  # a lookup takes microseconds; only loading makes others wait
-            missing = lists[self._starts[lists] < 0]
-            if len(missing):
+            starts = self._starts[lists]
+            if len(starts) and starts.min() < 0:
+                missing = lists[starts < 0]
                 size, pieces = load(missing)
                 if self._used + size > self._room:
                     self._clear()
@@ -42,7 +43,8 @@ class Arena:
                         missing, (size, pieces) = lists, load(lists)
                 self._reserve(self._used + size)
                 self._append(missing, pieces)
-            return Postings(self._ids, self._starts[lists], self._ends[lists], self._values)
+                starts = self._starts[lists]
+            return Postings(self._ids, starts, self._ends[lists], self._values)
 
     def _clear(self) -> None:
         # New arrays: whoever still reads the old ones keeps them.

@@ -76,7 +76,8 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[sqlite3.Cursor]:
         """A cursor in one consistent snapshot of the database; tables of an earlier version are migrated first."""
-        self._require_file()
+        if not self._idle:  # else `_same_file` looks
+            self._require_file()
         for _ in range(2):
             with self._transaction("begin", "setsearch_read") as cursor:
                 if self._is_current(cursor):
@@ -144,14 +145,8 @@ class Database:
     def _connection(self) -> Iterator[sqlite3.Connection]:
         """The host's connection, or one of our own, that no other thread uses meanwhile."""
         if self.lent is not None:
-            with self._lock:
-                if self._busy:
-                    raise UsageError("the connection is in use by setsearch; finish that call before the next one")
-                self._busy = True
-                try:
-                    yield self.lent
-                finally:
-                    self._busy = False
+            with self._borrow(self.lent):
+                yield self.lent
             return
         try:
             connection = self._idle.pop()
@@ -182,28 +177,27 @@ class Database:
     def _transaction(self, begin: str, savepoint: str) -> Iterator[sqlite3.Cursor]:
         with self._connection() as connection:
             try:
-                with self._settings(connection):
-                    nested = connection.in_transaction
+                nested = connection.in_transaction
+                if self.lent is not None:
+                    self._nested = nested
+                cursor = connection.cursor()
+                cursor.row_factory = None
+                if not nested:
+                    cursor.execute(begin)
+                if self.lent is not None:  # its release fails if the host ends the transaction meanwhile
+                    cursor.execute(f"savepoint {savepoint}")
+                try:
+                    self._same_file(connection)
+                    yield cursor
                     if self.lent is not None:
-                        self._nested = nested
-                    cursor = connection.cursor()
-                    cursor.row_factory = None
+                        cursor.execute(f"release {savepoint}")
                     if not nested:
-                        cursor.execute(begin)
-                    if self.lent is not None:  # its release fails if the host ends the transaction meanwhile
-                        cursor.execute(f"savepoint {savepoint}")
-                    try:
-                        self._same_file(connection)
-                        yield cursor
-                        if self.lent is not None:
-                            cursor.execute(f"release {savepoint}")
-                        if not nested:
-                            cursor.execute("commit")
-                    except BaseException:
-                        self._undo(connection, savepoint if nested else None)
-                        raise
-                    finally:
-                        cursor.close()
+                        cursor.execute("commit")
+                except BaseException:
+                    self._undo(connection, savepoint if nested else None)
+                    raise
+                finally:
+                    cursor.close()
             except sqlite3.Error as error:
                 raise self._explain(error) from error
             except STRANGE as error:
@@ -212,19 +206,23 @@ class Database:
                 raise CorruptIndex(f"{self} is damaged ({error}); {MEND}") from error
 
     @contextmanager
-    def _settings(self, connection: sqlite3.Connection) -> Iterator[None]:
-        """Ours while we use a connection, the host's again afterwards."""
-        text_factory = connection.text_factory
-        try:
-            if text_factory is not str:
-                connection.text_factory = str
-            yield
-        finally:
-            if text_factory is not str:
-                connection.text_factory = text_factory
-            if self._autocommit is not None:
-                setattr(connection, "autocommit", self._autocommit)  # noqa: B010
-                self._autocommit = None
+    def _borrow(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """A connection that was lent is ours, with our settings; afterwards it has the host's again."""
+        with self._lock:
+            if self._busy:
+                raise UsageError("the connection is in use by setsearch; finish that call before the next one")
+            self._busy, text_factory = True, connection.text_factory
+            try:
+                if text_factory is not str:
+                    connection.text_factory = str
+                yield
+            finally:
+                self._busy = False
+                if text_factory is not str:
+                    connection.text_factory = text_factory
+                if self._autocommit is not None:
+                    setattr(connection, "autocommit", self._autocommit)  # noqa: B010
+                    self._autocommit = None
 
     def _use_default_transactions(self, connection: sqlite3.Connection) -> None:
         """Set aside Python 3.12's `autocommit`, which sqlite-utils does not support, until our transaction ends."""
@@ -253,6 +251,7 @@ class Database:
             inode = self._inode()
             if inode < 0 or inode != connection.inode:
                 connection.inode = -1
+                self._require_file()
                 raise DatabaseError(f"{self} was removed or replaced meanwhile; open it again")
 
     def _inode(self) -> int:

@@ -6,7 +6,7 @@ should come first. Means are over sets, each set the mean of its draws; interval
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -132,7 +132,7 @@ def _queries(fields: Fields, sets: Mapping[str, Sequence[str]], design: Design) 
 
 def _methods(fields: Fields, profile: Profile) -> list[tuple[str, bool, Score]]:
     """(label, whether it is ours, scores of all items from seeds)."""
-    contexts = replace(fields, all=tuple(f for f in fields.all if f.weight == 1.0)) if len(fields.all) > 1 else fields
+    contexts = fields._replace(all=tuple(f for f in fields.all if f.weight == 1.0)) if len(fields.all) > 1 else fields
     where = NEIGHBOURS if len(fields.all) > 1 else ""
     variants: list[tuple[str, Fields, ModelOptions]] = [
         ("lift", fields, {"model": "lift"}),
@@ -144,8 +144,8 @@ def _methods(fields: Fields, profile: Profile) -> list[tuple[str, bool, Score]]:
         ("poisson" + where, contexts, {"model": "poisson"}),
     ]
     if len(fields.all) > 1:
-        documents = replace(fields, all=fields.all[-1:])
-        listed = replace(fields, all=fields.all[:-1])
+        documents = fields._replace(all=fields.all[-1:])
+        listed = fields._replace(all=fields.all[:-1])
         variants[1:1] = [
             ("lift, by contexts", listed, {"model": "lift"}),
             ("lift, by documents", documents, {"model": "lift"}),

@@ -6,7 +6,7 @@ What is looked up here belongs to one transaction: a cursor, and the snapshots t
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,16 +20,14 @@ from setsearch.text import Analyzer, words
 from setsearch.where import Where
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(NamedTuple):
     """Features of one relation, and what their weights are multiplied by."""
 
     snapshot: Snapshot
     weight: float = 1.0
 
 
-@dataclass(frozen=True)
-class Fields:
+class Fields(NamedTuple):
     """The fields of a reading; all have the same items. `analyzer` turns text into names of terms."""
 
     cursor: sqlite3.Cursor

@@ -3,8 +3,7 @@
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from setsearch.database import Database
 from setsearch.errors import LockedDatabase, NoIndex, ReadOnlyDatabase, SetsearchError, UnknownReading
@@ -24,15 +23,14 @@ BY = {
 }
 
 
-@dataclass(frozen=True)
-class Opened:
+class Opened(NamedTuple):
     """A reading at one stamp of its relation; within a transaction, with `cursor`, it can be asked."""
 
     relation: Relation
     name: str
     analyzer: Analyzer | None
     contexts: bool  # whether the collection is one to have contexts
-    kept: dict[str, tuple[Field, ...]] = field(default_factory=dict)
+    kept: dict[str, tuple[Field, ...]]
     cursor: sqlite3.Cursor | None = None
 
     @property
@@ -129,9 +127,9 @@ class Views:
         if known is None or outdated or current_stamp(cursor, known.relation.id) != known.relation.stamp:
             relation = _still_there(cursor, name)
             analyzer = self._analyzer_of(relation) if relation.analyzer else None
-            known = Opened(relation, name, analyzer, self._wants_contexts(cursor, relation))
+            known = Opened(relation, name, analyzer, self._wants_contexts(cursor, relation), {})
             self._kept[name] = known
-        return replace(known, cursor=cursor)
+        return known._replace(cursor=cursor)
 
     def _wants_contexts(self, cursor: sqlite3.Cursor, relation: Relation) -> bool:
         if relation.contexts_stamp == relation.stamp:  # it was decided when they were read

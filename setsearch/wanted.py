@@ -1,8 +1,7 @@
 """What of an expanded set is wanted: how many, without what, with which explanations."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -34,8 +33,7 @@ class Wanting(ModelOptions, total=False):
 OWN = set(Wanting.__annotations__) - set(ModelOptions.__annotations__)
 
 
-@dataclass(frozen=True)
-class Wanted:
+class Wanted(NamedTuple):
     """What of an expanded set is wanted, checked; `model`: how to score."""
 
     k: int

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from setsearch.scoring import Base, Part, accumulate, to_lattice
 from setsearch.values import PRESENCE
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Examples:
     """A set by its examples: `ids` of items, and `texts`, the counted features of things that the index lacks."""
 
@@ -26,8 +27,7 @@ class Examples:
         return len(self.ids) + len(self.texts)
 
 
-@dataclass(frozen=True)
-class FieldWeights:
+class FieldWeights(NamedTuple):
     """One field, weighed: what the seeds have there, the model's answer, and the lists that score."""
 
     field: Field
@@ -48,8 +48,7 @@ class FieldWeights:
         return to_lattice(self.share * self.query.weights, binary)[places] * values
 
 
-@dataclass(frozen=True)
-class Weighed:
+class Weighed(NamedTuple):
     """A set of examples, weighed: everything that scores an item."""
 
     model: Model
@@ -74,28 +73,27 @@ class Weighed:
         """v+ - gamma v-: these weights, less a share of those of negative examples."""
         binary = self.model.rule.binary
         against = [
-            replace(own, share=-gamma * own.share, part=_part(own.part.postings, own.query, -gamma * own.share, binary))
+            own._replace(share=-gamma * own.share, part=_part(own.part.postings, own.query, -gamma * own.share, binary))
             for own in other.fields
         ]
-        return replace(self, against=tuple(against))
+        return self._replace(against=tuple(against))
 
 
 def weigh(fields: Fields, examples: Examples, model: Model) -> Weighed:
     """The weights of everything that the examples have, on the lattice; base and constant."""
     base = fields.base(model, examples.count)
-    weighed, constants = [], [base.constant]
+    weighed, constant = [], float(to_lattice(np.asarray(base.constant)))
     for field in fields.all:
         seeds = _seeds(fields, field, examples, model)
         postings = field.snapshot.active_postings(fields.cursor, seeds.features, model.rule)
         query = model.query(seeds, postings.lengths, fields.items.size)
         part = _part(postings, query, field.weight, model.rule.binary)
         weighed.append(FieldWeights(field, seeds, query, part, field.weight))
-        constants += (field.weight * query.constants).tolist()
+        constant += float(to_lattice(field.weight * query.constants).sum())
         of_lengths = getattr(model, "of_lengths", None)
         if of_lengths is not None:
             lengths = field.snapshot.totals(fields.cursor)
             base = Base(base.items + to_lattice(field.weight * of_lengths(lengths, seeds)), base.constant)
-    constant = float(to_lattice(np.array(constants)).sum())
     return Weighed(model, examples, tuple(weighed), base, constant)
 
 
@@ -133,10 +131,13 @@ def scores_when_left_out(fields: Fields, weighed: Weighed) -> Floats:
 def _seeds(fields: Fields, field: Field, examples: Examples, model: Model) -> Seeds:
     """What the examples have in one field."""
     if model.rule == PRESENCE and not examples.texts:
-        in_order = np.sort(_stored(fields, field, examples, model).together()).astype(np.int64)
-        begin = run_starts(in_order)
-        having = run_lengths(begin, len(in_order))
-        return Seeds(in_order[begin], having, having.astype(float), examples.count)
+        features = _stored(fields, field, examples, model).together().astype(np.int64)
+        if examples.count == 1:  # as they are stored: ascending, each once
+            return Seeds(features, np.ones(len(features), np.int64), np.ones(len(features)), 1)
+        features.sort()
+        begin = run_starts(features)
+        having = run_lengths(begin, len(features))
+        return Seeds(features[begin], having, having.astype(float), examples.count)
     _, features, values = _entries(fields, field, examples, model)
     order = np.argsort(features, kind="stable")
     in_order = features[order]

@@ -42,11 +42,12 @@ class Bernoulli:
 
     def query(self, seeds: Seeds, df: Ints, n_items: int) -> Query:
         """`weights` = delta_j, q_j less its background weight, > 0; `constants` = the change of c."""
-        n_seeds, varied = seeds.count, df < n_items  # an active feature has df > 0
-        alpha, beta = self._prior(df, n_items)
-        # Both constants share log(alpha+beta) - log(alpha+beta+N) and log beta. beta = 0 where df = n: exactly 0 there.
-        constants = np.log((beta + (n_seeds - seeds.having)) / (beta + n_seeds), where=varied, out=np.zeros(len(df)))
-        weights = np.log((alpha + seeds.having) / alpha, where=varied, out=np.zeros(len(df))) - constants
+        n_seeds = seeds.count
+        alpha, beta = self._prior(df, n_items)  # an active feature has df > 0
+        having = seeds.having * (df < n_items)  # where df = n, the logarithms are those of 1: exactly 0
+        # Both constants share log(alpha+beta) - log(alpha+beta+N) and log beta.
+        constants = np.log((beta + (n_seeds - having)) / (beta + n_seeds))
+        weights = np.log((alpha + having) / alpha) - constants
         return Query(weights, constants)
 
     def _prior(self, df: Ints, n_items: int) -> tuple[Floats, Floats]:

@@ -13,7 +13,7 @@ depend on which items are seeds, only on how many: it is computed once and kept.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +26,10 @@ SMALLEST, LARGEST = 1e-100, 1e100  # strengths within which float64 neither over
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Table = Callable[[Ints, Floats], Floats]
+NOTHING: Ints = np.zeros(0, np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Seeds:
     """What the seeds have: `features` `(n_active,)` ascending ids, `having` c_j, `sums` s_j, `count` N.
 
@@ -40,12 +41,11 @@ class Seeds:
     having: Ints
     sums: Floats
     count: int
-    cf: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    cf: Ints = field(default_factory=lambda: NOTHING)
     cf_of_all: int = 0
 
 
-@dataclass(frozen=True)
-class Background:
+class Background(NamedTuple):
     """The part of a score that holds for every set of N seeds, in nats.
 
     `weights` `(n_features,)`: what each feature of an item adds as long as no seed has it, times its value;
@@ -56,8 +56,7 @@ class Background:
     constant: float
 
 
-@dataclass(frozen=True)
-class Query:
+class Query(NamedTuple):
     """The part that depends on the seeds, in nats.
 
     `weights` `(n_active,)`: what each active feature adds, times its value, beyond its background weight;
