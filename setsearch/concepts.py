@@ -11,8 +11,9 @@ import numpy as np
 
 from setsearch.errors import InvalidParameter, NoConcept
 from setsearch.expansion import Reading
+from setsearch.kernels import Part
 from setsearch.models.concept import posterior
-from setsearch.scoring import Part, accumulate, to_lattice
+from setsearch.scoring import accumulate, to_lattice
 from setsearch.values import PRESENCE
 
 

@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from setsearch.bases import Base
 from setsearch.errors import AmbiguousItem, InvalidParameter, UnknownItem
 from setsearch.models import Model
 from setsearch.names import Kind, storable
 from setsearch.postings import Ints
-from setsearch.scoring import Base, to_lattice
+from setsearch.scoring import to_lattice
 from setsearch.snapshot import Snapshot
 from setsearch.text import Analyzer, words
 from setsearch.where import Where

@@ -1,27 +1,160 @@
-"""The numba kernel: the only file that imports numba (extra `[numba]`). Compiled once, then loaded from a cache."""
+"""Compiled loops: the only file that imports numba (extra `[numba]`). Compiled once, then loaded from a cache.
+
+`lists` are the ids of posting lists, unsigned so that no loop looks for negative ones, where each starts and ends.
+`found` is the k best scores so far as a heap, least first; ids and scores of items that reached the least when they
+were seen; and [how many these are, whether there was no room for one].
+"""
 
 from typing import Any
 
 import numba
+import numpy as np
+
+LISTS = "Tuple((u4[::1], i8[::1], i8[::1]))"
+WAITING = 256  # items whose bases are read together
+FOUND = "Tuple((f8[::1], i8[::1], f8[::1], i8[::1]))"
 
 
-@numba.njit("void(f8[::1], u4[::1], i8[::1], i8[::1], f8[::1])", nogil=True, cache=True)
-def add(scores: Any, ids: Any, starts: Any, ends: Any, weights: Any) -> None:
-    """scores[ids[starts[i] : ends[i]]] += weights[i], for each i; unsigned ids need no check for negative ones."""
+@numba.njit(nogil=True)
+def _place_of(ids: Any, begin: Any, end: Any, guess: Any, id: Any) -> Any:
+    """The first place from `begin` on whose id is `id` or larger, or `end`; near the guess, few places are read."""
+    below, reaching, step = guess, guess, 1
+    if ids[guess] < id:
+        reaching += 1
+        while reaching < end and ids[reaching] < id:
+            below, reaching, step = reaching, reaching + step, 2 * step
+        reaching = min(reaching, end)
+    else:
+        below -= 1
+        while below >= begin and ids[below] >= id:
+            reaching, below, step = below, below - step, 2 * step
+        below = max(below, begin - 1)
+    while reaching - below > 1:
+        middle = (below + reaching) >> 1
+        if ids[middle] < id:
+            below = middle
+        else:
+            reaching = middle
+    return reaching
+
+
+@numba.njit(nogil=True)
+def _replace_least(best: Any, score: Any) -> None:
+    """Put a score in the place of the least of a heap."""
+    place = 0
+    while True:
+        child = 2 * place + 1
+        if child >= len(best):
+            break
+        if child + 1 < len(best) and best[child + 1] < best[child]:
+            child += 1
+        if best[child] >= score:
+            break
+        best[place] = best[child]
+        place = child
+    best[place] = score
+
+
+@numba.njit(nogil=True)
+def _offer(found: Any, id: Any, score: Any) -> None:
+    """Take an item that reaches the least of the best; one of -inf is none."""
+    best, ids, scores, state = found
+    if score < best[0] or score == -np.inf:
+        return
+    if state[0] == len(ids):
+        kept = 0
+        for i in range(len(ids)):
+            if scores[i] >= best[0]:
+                ids[kept], scores[kept] = ids[i], scores[i]
+                kept += 1
+        state[0] = kept
+        state[1] |= 2 * kept > len(ids)
+    if not state[1]:
+        ids[state[0]], scores[state[0]] = id, score
+        state[0] += 1
+    if score > best[0]:
+        _replace_least(best, score)
+
+
+@numba.njit([f"void(f8[::1], {LISTS}, {values}[::1], f8[::1], i8)" for values in ("f4", "f8")], nogil=True, cache=True)
+def add(scores: Any, lists: Any, values: Any, weights: Any, low: Any) -> None:
+    """Add weights[i] * values[p] at ids[p] - low, from starts[i] on to the last id that `scores` has room for.
+
+    The starts are moved on behind it. No values: ones.
+    """
+    ids, starts, ends = lists
+    first, beyond = np.uint32(low), np.int64(low) + len(scores)
     for i in range(len(weights)):
-        weight = weights[i]
-        for place in range(starts[i], ends[i]):
-            scores[ids[place]] += weight
+        weight, begin, end = weights[i], starts[i], ends[i]
+        if begin < end and ids[end - 1] >= beyond:
+            share = len(scores) / (np.int64(ids[end - 1]) - low + 1)
+            end = _place_of(ids, begin, end, begin + int(share * (end - begin)), beyond)
+        if len(values):
+            for p in range(begin, end):
+                scores[ids[p] - first] += weight * values[p]
+        else:
+            for p in range(begin, end):
+                scores[ids[p] - first] += weight
+        starts[i] = end
 
 
-@numba.njit(
-    [f"void(f8[::1], u4[::1], i8[::1], i8[::1], {values}[::1], f8[::1])" for values in ("f4", "f8")],
-    nogil=True,
-    cache=True,
-)
-def add_valued(scores: Any, ids: Any, starts: Any, ends: Any, values: Any, weights: Any) -> None:
-    """scores[ids[p]] += weights[i] * values[p], for p in starts[i] to ends[i], for each i."""
-    for i in range(len(weights)):
-        weight = weights[i]
-        for place in range(starts[i], ends[i]):
-            scores[ids[place]] += weight * values[place]
+@numba.njit(f"void(f8[:, ::1], f8[::1], u1[::1], f8, f8, i8, {FOUND})", nogil=True, cache=True)
+def scan(added: Any, base: Any, below: Any, top: Any, step: Any, low: Any, found: Any) -> None:
+    """Find the best of the items from `low` on, whose scores are base + added; `added` is filled with zeros again.
+
+    Item low + i is in row i // width and column i % width of `added`, and its base at most top - step * below[i]. A
+    column whose bounds do not reach the least of the best is not looked at; those of largest bounds come first.
+    """
+    height, width = added.shape
+    best = found[0]
+    bounds = np.full(width, -np.inf)
+    for row in range(height):
+        steps = below[row * width : (row + 1) * width]
+        for column in range(len(steps)):
+            reached = added[row, column] - step * steps[column]
+            bounds[column] = reached if reached > bounds[column] else bounds[column]
+    likely = np.full(len(best), -np.inf)
+    for column in range(width):
+        bounds[column] += top
+        if bounds[column] > likely[0]:
+            _replace_least(likely, bounds[column])
+    for first in (True, False):
+        for column in range(width):
+            if bounds[column] >= best[0] and (bounds[column] >= likely[0]) == first:
+                for place in range(column, len(base), width):
+                    more = added[place // width, column]
+                    if more - step * below[place] + top >= best[0]:
+                        _offer(found, low + place, more + base[place])
+    added[:] = 0.0
+
+
+@numba.njit(nogil=True)
+def _offer_several(found: Any, ids: Any, added: Any, base: Any) -> None:
+    """Offer items by what was added to their base."""
+    for i in range(len(ids)):
+        added[i] += base[ids[i]]  # without a branch, so that the processor waits for many at once
+    for i in range(len(ids)):
+        _offer(found, ids[i], added[i])
+
+
+@numba.njit(f"void(f8[::1], f8[::1], f8, {LISTS}, {FOUND})", nogil=True, cache=True)
+def collect(added: Any, base: Any, top: Any, lists: Any, found: Any) -> None:
+    """Find the best of the items of some lists; `added` is put back to zero at their ids, so that each counts once.
+
+    `top` is the largest base. Items to which nothing was added are passed over.
+    """
+    ids, starts, ends = lists
+    best = found[0]
+    likely, added_to_likely, count = np.empty(WAITING, np.uint32), np.empty(WAITING), 0
+    for i in range(len(starts)):
+        for p in range(starts[i], ends[i]):
+            id = ids[p]
+            more = added[id]
+            added[id] = 0.0
+            if more + top >= best[0] and more != 0.0:
+                likely[count], added_to_likely[count] = id, more
+                count += 1
+                if count == WAITING:
+                    _offer_several(found, likely, added_to_likely, base)
+                    count = 0
+    _offer_several(found, likely[:count], added_to_likely[:count], base)

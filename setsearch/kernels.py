@@ -53,6 +53,13 @@ class Postings(NamedTuple):
         return int(self.lengths.sum())
 
 
+class Part(NamedTuple):
+    """Posting lists and the weight of each, on the lattice (scoring.py)."""
+
+    postings: Postings
+    weights: Floats
+
+
 class Kernel(Protocol):
     """One way to do it."""
 
@@ -94,16 +101,16 @@ class NumbaKernel:
 
     def add(self, scores: Floats, postings: Postings, weights: Floats) -> None:
         """Add the weight of each list at its ids."""
-        from setsearch.kernel_numba import add, add_valued
+        from setsearch.kernel_numba import add
 
-        places = postings.ids.view(np.uint32), postings.starts, postings.ends
-        if postings.values is None:
-            add(scores, *places, weights)
-        else:
-            add_valued(scores, *places, postings.values, weights)
+        ids, starts, ends, values = postings
+        lists = ids.view(np.uint32), starts.copy(), ends
+        add(scores, lists, NO_VALUES if values is None else values, weights, 0)
 
 
 KERNELS: dict[str, Kernel] = {"numpy": NumpyKernel(), "scipy": ScipyKernel(), "numba": NumbaKernel()}
+
+NO_VALUES: Values = np.zeros(0, np.float32)  # for loops to which None cannot be given
 
 _chosen: str | None = None
 _fastest: str | None = None

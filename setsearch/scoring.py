@@ -6,24 +6,18 @@ Where entries have values other than 0 and 1, which are multiples of 2^-22, so a
 multiples of 2^-44, and their sums exact below 2^9.
 """
 
-import math
 import threading
-from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from setsearch.kernels import Floats, Ids, Postings, kernel
-
-Ints = npt.NDArray[np.int64]
-Ranks = Callable[[], Ints]
+from setsearch.bases import Base
+from setsearch.kernels import KERNELS, Floats, Ids, Part, kernel
+from setsearch.selection import Ints, Ranks, candidates, in_order
 
 LATTICE = 2.0**36
 LATTICE_OF_VALUED = 2.0**22
 SPARSE = 12  # postings times this, below the number of items: most items keep their base
-HIGHEST = 1024  # items of highest base that are known in advance
 
 _threads = threading.local()
 
@@ -33,13 +27,6 @@ def to_lattice(weights: Floats, binary: bool = True) -> Floats:
     lattice = LATTICE if binary else LATTICE_OF_VALUED
     rounded: Floats = np.rint(weights * lattice) / lattice
     return rounded
-
-
-class Part(NamedTuple):
-    """Posting lists and the weight of each, on the lattice."""
-
-    postings: Postings
-    weights: Floats
 
 
 def accumulate(scores: Floats, *parts: Part) -> None:
@@ -52,23 +39,6 @@ def accumulate(scores: Floats, *parts: Part) -> None:
             kernel().add(scores, part.postings, part.weights)
 
 
-class Base:
-    """What every item scores before the seeds are known: `items` `(n_items,)`, -inf where there is none; a constant."""
-
-    def __init__(self, items: Floats, constant: float) -> None:
-        self.items = items
-        self.constant = constant
-
-    @cached_property
-    def highest(self) -> tuple[Ints, float]:
-        """Fewer than HIGHEST items of highest base, in no order, and a bound: no other item has a base above it."""
-        if len(self.items) < HIGHEST:
-            return np.arange(len(self.items)), -np.inf
-        ids = _candidates(self.items, HIGHEST)
-        bound = float(np.partition(self.items[ids], -HIGHEST)[-HIGHEST])
-        return ids[self.items[ids] > bound], bound
-
-
 def best(
     base: Base, parts: Sequence[Part], without: Sequence[int], k: int, ranks: Ranks, among: Ints | None = None
 ) -> tuple[Ints, Floats]:
@@ -77,6 +47,12 @@ def best(
     Items `without` are left out, and all that are not `among` distinct ones, where these are given. Equal scores are
     ordered by `ranks()[id]`, `(n_items,)`, which is called only where a tie has to be decided.
     """
+    if among is None and kernel() is KERNELS["numba"]:
+        from setsearch.search_numba import search
+
+        reaching = search(base, parts, without, k)
+        if reaching is not None:
+            return in_order(*reaching, k, ranks)
     if among is None and sum(part.postings.size for part in parts) * SPARSE < len(base.items):
         found = _best_of_few(base, parts, without, k, ranks)
         if found is not None:
@@ -84,8 +60,8 @@ def best(
     scores = _copy_of(base)
     accumulate(scores, *parts)
     scores[without] = -np.inf
-    ids = _candidates(scores, k) if among is None else among[_candidates(scores[among], k)]
-    return _top_k(ids, scores[ids], k, ranks)
+    ids = candidates(scores, k) if among is None else among[candidates(scores[among], k)]
+    return in_order(ids, scores[ids], k, ranks)
 
 
 def _best_of_few(
@@ -110,7 +86,7 @@ def _best_of_few(
     _threads.kept = base, scores
     places = _best_distinct(touched, found, k)
     ids, first = np.unique(np.concatenate([touched[places], highest]), return_index=True)
-    ids, found = _top_k(ids, np.concatenate([found[places], found_highest])[first], k, ranks)
+    ids, found = in_order(ids, np.concatenate([found[places], found_highest])[first], k, ranks)
     sure = bound == -np.inf or (len(ids) == k and found[-1] > bound)
     return (ids, found) if sure else None
 
@@ -119,7 +95,7 @@ def _best_distinct(touched: Ids, found: Floats, k: int) -> Ints:
     """Places of the k best distinct items and all that equal the k-th; an item may be there many times."""
     enough = 2 * k
     while True:
-        places = _candidates(found, enough)
+        places = candidates(found, enough)
         if len(places) > enough:
             of_places = found[places]
             places = places[of_places >= np.partition(of_places, -enough)[-enough]]
@@ -136,37 +112,3 @@ def _copy_of(base: Base) -> Floats:
     scores = scores[: len(base.items)]
     np.copyto(scores, base.items)
     return scores
-
-
-def _top_k(ids: npt.NDArray[np.integer], found: Floats, k: int, ranks: Ranks) -> tuple[Ints, Floats]:
-    """The k best of distinct ids, best first, and their scores; equal ones by `ranks()[id]`; -inf never appears."""
-    if len(ids) > k:
-        reach = found >= np.partition(found, len(ids) - k)[len(ids) - k]
-        ids, found = ids[reach], found[reach]
-    if found.min(initial=0.0) == -np.inf:
-        ids, found = ids[found > -np.inf], found[found > -np.inf]
-    order = np.argsort(-found, kind="stable")
-    in_order = found[order]
-    if np.any(in_order[1:] == in_order[:-1]):
-        order = np.lexsort((ranks()[ids], -found))
-    order = order[:k]
-    return ids[order].astype(np.int64), found[order]
-
-
-def _candidates(scores: Floats, k: int) -> Ints:
-    """Ids among which the k best scores and all that equal the k-th are, in no order.
-
-    The k-th largest maximum of blocks is a lower bound of the k-th best score: only blocks that reach it matter. A
-    block is every n_blocks-th score, so that all maxima are taken at once; sqrt(n / k) scores make a block, so that
-    there are as many maxima to look through as scores in the blocks that reach the bound.
-    """
-    size = math.isqrt(len(scores) // k)
-    if size < 2:
-        return np.arange(len(scores))
-    n_blocks = len(scores) // size
-    whole = n_blocks * size
-    maxima = scores[:whole].reshape(size, n_blocks).max(axis=0)
-    bound = np.partition(maxima, n_blocks - k)[n_blocks - k]
-    blocks = np.flatnonzero(maxima >= bound)
-    inside = (np.arange(size)[:, None] * n_blocks + blocks).ravel()
-    return np.concatenate([inside, np.arange(whole, len(scores))])

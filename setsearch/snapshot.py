@@ -10,13 +10,14 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 import numpy as np
 
 from setsearch.arena import Arena, Load, Piece
-from setsearch.kernels import Floats, Postings
+from setsearch.bases import Base
+from setsearch.kernels import Floats, Part, Postings
 from setsearch.lists import PIECE, Entries, Lists
 from setsearch.models import Model
 from setsearch.names import Kind
 from setsearch.postings import Ints, run_starts
 from setsearch.relation import Relation
-from setsearch.scoring import Base, Part, accumulate, to_lattice
+from setsearch.scoring import accumulate, to_lattice
 from setsearch.values import PRESENCE, Measure, Rule, measure
 
 # Bytes of decoded lists that are kept, for each direction and rule: so many for an item, within limits.

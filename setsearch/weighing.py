@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from setsearch.bases import Base
 from setsearch.fields import Field, Fields
-from setsearch.kernels import Floats, Postings
+from setsearch.kernels import Floats, Part, Postings
 from setsearch.models import Model, Query, Seeds
 from setsearch.postings import Ints, run_lengths, run_starts, starts_of
-from setsearch.scoring import Base, Part, accumulate, to_lattice
+from setsearch.scoring import accumulate, to_lattice
 from setsearch.values import PRESENCE
 
 

@@ -9,7 +9,7 @@ import pytest
 from samples import random_data
 
 import setsearch
-from setsearch import errors, scoring, snapshot
+from setsearch import bases, errors, scoring, search_numba, snapshot
 from setsearch.kernels import KERNELS, use_kernel
 
 ITEMS = [("a", "lion tiger cat"), ("b", "lion cat"), ("c", "wheat barley")]
@@ -153,7 +153,9 @@ def test_a_read_only_connection(tmp_path):
 def test_threads_share_an_index(tmp_path, monkeypatch, kernel, sparse):
     """Eight threads, caches so small that they start again all the time: the answers of one thread."""
     monkeypatch.setattr(scoring, "SPARSE", sparse)
-    monkeypatch.setattr(scoring, "HIGHEST", 20)
+    monkeypatch.setattr(search_numba, "SPARSE", sparse)
+    monkeypatch.setattr(search_numba, "CHUNK", 64)
+    monkeypatch.setattr(bases, "HIGHEST", 20)
     use_kernel(kernel)
     monkeypatch.setattr(snapshot, "LARGEST_CACHE", 2000)
     data = random_data(6, 80, 60, 0.2)

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
 
-from setsearch import scoring
+from setsearch import bases, kernel_numba, scoring, search_numba
+from setsearch.bases import Base
 from setsearch.errors import InvalidParameter
-from setsearch.kernels import KERNELS, Postings, use_kernel
-from setsearch.scoring import Base, Part, best, to_lattice
+from setsearch.kernels import KERNELS, Part, Postings, use_kernel
+from setsearch.scoring import best, to_lattice
 
 NOTHING = Postings(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
@@ -60,7 +61,7 @@ def test_few_postings_give_what_many_would(seed, kernel, monkeypatch):
     """Whether a query touches few items or many, and whatever was asked before: the bits of the plain way."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 3000))
-    monkeypatch.setattr(scoring, "HIGHEST", int(rng.integers(1, 40)))
+    monkeypatch.setattr(bases, "HIGHEST", int(rng.integers(1, 40)))
     base = Base(to_lattice(np.round(rng.normal(size=n), int(rng.integers(0, 4)))), 0.0)
     base.items[rng.random(n) < 0.1] = -np.inf
     ranks = rng.permutation(n)
@@ -86,6 +87,62 @@ def test_few_postings_give_what_many_would(seed, kernel, monkeypatch):
             assert ids.tolist() == plain
             assert np.array_equal(scores, expected[plain])
     use_kernel(None)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_compiled_search_gives_what_sorting_does(seed, monkeypatch):
+    """Whatever is looked at, in one piece or in many: the bits and the ties of the plain way."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 4000))
+    digits = int(rng.integers(0, 4))
+    base = Base(to_lattice(np.round(rng.normal(size=n) * rng.choice([0, 1, 40]), digits), False), 0.0)
+    base.items[rng.random(n) < 0.1] = -np.inf
+    ranks = rng.permutation(n)
+    monkeypatch.setattr(search_numba, "CHUNK", int(rng.choice([64, 192, 1024, 1 << 16])))
+    use_kernel("numba")
+    for _ in range(6):
+        parts, expected = [], base.items.copy()
+        for _ in range(rng.integers(1, 4)):
+            sizes = rng.integers(0, n // int(rng.choice([2, 30])) + 1, rng.integers(0, 9))
+            lists = [np.sort(rng.choice(n, size, replace=False)) for size in sizes]
+            ends = np.cumsum(sizes, dtype=np.int64)
+            weights = to_lattice(np.round(rng.normal(size=len(lists)) + 0.5, digits), False)
+            kind = rng.choice(["ones", "float32", "float64"])
+            values = None if kind == "ones" else to_lattice(rng.random(int(sizes.sum())), False).astype(kind)
+            ids = np.concatenate([*lists, []]).astype(np.int32)
+            parts.append(Part(Postings(ids, ends - sizes, ends, values), weights))
+            np.add.at(expected, ids, np.repeat(weights, sizes) * (1 if values is None else values))
+        without = rng.choice(n, int(rng.integers(0, min(n, 4) + 1)), replace=False).tolist()
+        expected[without] = -np.inf
+        k = int(rng.integers(1, 30))
+        plain = sorted(np.flatnonzero(expected > -np.inf).tolist(), key=lambda id: (-expected[id], ranks[id]))[:k]
+        for sparse in (0, 1, 10**9):
+            monkeypatch.setattr(search_numba, "SPARSE", sparse)
+            ids, scores = best(base, parts, without, k, lambda: ranks)
+            assert ids.tolist() == plain
+            assert np.array_equal(scores, expected[plain])
+    use_kernel(None)
+
+
+def test_the_compiled_search_leaves_alone_what_it_cannot_do():
+    lists = Postings(np.arange(50, dtype=np.int32), np.zeros(1, np.int64), np.full(1, 50))
+    part = Part(lists, np.ones(1))
+    found = search_numba.search(Base(np.zeros(5000), 0.0), [part], [], 10)
+    assert found is not None
+    assert sorted(found[0].tolist()) == list(range(50))
+    assert search_numba.search(Base(np.zeros(5000), 0.0), [part], [], 51) is None  # 4,950 equal ones
+    assert search_numba.search(Base(np.zeros(5000), 0.0), [part], [], search_numba.MOST + 1) is None
+    assert search_numba.search(Base(np.full(5000, -(2.0**17)), 0.0), [part], [], 10) is None
+    assert search_numba.search(Base(np.full(0, 1.0), 0.0), [], [], 10)[0].tolist() == []
+
+
+@pytest.mark.parametrize("id", range(44))
+def test_places_are_found_from_any_guess(id):
+    ids = np.array([0, 3, 4, 7, 9, 20, 21, 22, 30, 31, 40], np.uint32)
+    for begin in range(len(ids)):
+        for end in range(begin + 1, len(ids) + 1):
+            expected = min(end, max(begin, int(np.searchsorted(ids, id))))
+            assert {kernel_numba._place_of(ids, begin, end, guess, id) for guess in range(begin, end)} == {expected}
 
 
 def test_kernels_are_chosen_by_name():

@@ -1,0 +1,52 @@
+"""What items score before the seeds are known, and what is derived from that to find the best ones."""
+
+import math
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from setsearch.selection import Floats, Ints, candidates
+
+HIGHEST = 1024  # items of highest base that are known in advance
+
+
+class Base:
+    """What every item scores before the seeds are known: `items` `(n_items,)`, -inf where there is none; a constant."""
+
+    def __init__(self, items: Floats, constant: float) -> None:
+        self.items = items
+        self.constant = constant
+
+    @cached_property
+    def highest(self) -> tuple[Ints, float]:
+        """Fewer than HIGHEST items of highest base, in no order, and a bound: no other item has a base above it."""
+        if len(self.items) < HIGHEST:
+            return np.arange(len(self.items)), -np.inf
+        ids = candidates(self.items, HIGHEST)
+        bound = float(np.partition(self.items[ids], -HIGHEST)[-HIGHEST])
+        return ids[self.items[ids] > bound], bound
+
+    @cached_property
+    def top(self) -> float:
+        """The largest score."""
+        return float(self.items.max(initial=-np.inf))
+
+    @cached_property
+    def below(self) -> tuple[npt.NDArray[np.uint8], float]:
+        """How many steps below the top each item is, at least, `(n_items,)`; and a step, a power of two.
+
+        A bound of each base in an eighth of the bytes, with which sums are exact. 255 steps reach to the lowest
+        hundredth.
+        """
+        there = self.items[self.items > -np.inf]
+        if not len(there):
+            return np.zeros(len(self.items), np.uint8), 1.0
+        height = max(self.top - float(np.percentile(there, 1)), 2.0**-20)
+        step = 2.0 ** math.ceil(math.log2(height / 255))
+        return np.minimum((self.top - self.items) / step, 255).astype(np.uint8), step
+
+    @cached_property
+    def extreme(self) -> float:
+        """The largest |score|."""
+        return float(np.abs(self.items, where=self.items > -np.inf, out=np.zeros(len(self.items))).max(initial=0.0))

@@ -1,0 +1,115 @@
+"""The best of all items by compiled loops (kernel_numba.py): the same items and bits as scoring.py's plain way.
+
+What the lists add is gathered apart from the base, in an array that is all zeros between queries. The base itself is
+read where it matters only: a bound of it, in one byte an item, tells which items cannot be among the best.
+"""
+
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+
+from setsearch.bases import Base
+from setsearch.kernel_numba import add, collect, scan
+from setsearch.kernels import NO_VALUES, Floats, Part
+from setsearch.selection import Ints
+
+CHUNK = 1 << 16  # items that are scored together: so few that what is added to them stays in the processor's cache
+ROWS = 64
+SPARSE = 12  # postings times this, below the number of items: few are touched
+MOST = 1000  # best ones that are looked for
+EXACT, EXACT_OF_VALUED = 2.0**17, 2.0**9  # sums below are the same in any order
+
+_threads = threading.local()
+
+
+class _Found:
+    """What has been found so far (kernel_numba.py)."""
+
+    def __init__(self, k: int) -> None:
+        self.best = np.full(k, -np.inf)
+        self.ids = np.empty(8 * k + 1000, np.int64)
+        self.scores = np.empty(len(self.ids))
+        self.state = np.zeros(2, np.int64)
+        self.arrays = self.best, self.ids, self.scores, self.state
+
+    def reaching(self) -> tuple[Ints, Floats] | None:
+        """The k best items and all that equal the k-th, in no order; None if there are too many of these."""
+        count, full = self.state.tolist()
+        if full:
+            return None
+        scores = self.scores[:count]
+        reach = scores >= self.best[0]
+        return self.ids[:count][reach], scores[reach]
+
+
+def search(base: Base, parts: Sequence[Part], without: Sequence[int], k: int) -> tuple[Ints, Floats] | None:
+    """The k items of the highest base + sum of weights, and all that equal the k-th, in no order; not those `without`.
+
+    None where the plain way has to: for many, for many of equal scores, for sums so large that their order matters.
+    """
+    if k > MOST or not _exact(base, parts):
+        return None
+    size = max(len(base.items), CHUNK)
+    added: Floats | None = getattr(_threads, "added", None)
+    _threads.added = None  # an error in between leaves no half-used array
+    if added is None or len(added) < size:
+        added = np.zeros(size * 5 // 4)
+    result = None
+    if sum(part.postings.size for part in parts) * SPARSE < len(base.items):
+        result = _among_few(base, parts, without, k, added)
+    if result is None:
+        result = _among_all(base, parts, without, k, added)
+    _threads.added = added
+    return result
+
+
+def _exact(base: Base, parts: Sequence[Part]) -> bool:
+    """Whether sums do not depend on their order. Without a base it is the order of the plain way."""
+    if not base.extreme:
+        return True
+    binary = all(part.postings.values is None for part in parts)
+    total = base.extreme + sum(float(np.abs(part.weights).sum()) for part in parts)
+    return total < (EXACT if binary else EXACT_OF_VALUED)
+
+
+def _among_few(
+    base: Base, parts: Sequence[Part], without: Sequence[int], k: int, added: Floats
+) -> tuple[Ints, Floats] | None:
+    """By a look at the touched items; None if others could be among the best."""
+    found = _Found(k)
+    for part in parts:
+        _add(added[: len(base.items)], part, part.postings.starts.copy(), 0)
+    added[without] = -np.inf
+    for part in parts:
+        ids, starts, ends, _ = part.postings
+        rare_first = np.argsort(ends - starts)  # whose items are the best, so that others are soon known not to be
+        lists = ids.view(np.uint32), starts[rare_first], ends[rare_first]
+        collect(added, base.items, base.top, lists, found.arrays)
+    added[without] = 0.0
+    return found.reaching() if found.best[0] > base.top else None
+
+
+def _among_all(
+    base: Base, parts: Sequence[Part], without: Sequence[int], k: int, added: Floats
+) -> tuple[Ints, Floats] | None:
+    """By a look at all items, some after the others."""
+    found = _Found(k)
+    below, step = base.below
+    places = [part.postings.starts.copy() for part in parts]
+    for low in range(0, len(base.items), CHUNK):
+        items = base.items[low : low + CHUNK]
+        width = -(-len(items) // ROWS)
+        chunk = added[: ROWS * width]
+        for part, own in zip(parts, places, strict=True):
+            _add(chunk, part, own, low)
+        for id in without:
+            if low <= id < low + len(items):
+                chunk[id - low] = -np.inf
+        scan(chunk.reshape(ROWS, width), items, below[low : low + CHUNK], base.top, step, low, found.arrays)
+    return found.reaching()
+
+
+def _add(scores: Floats, part: Part, places: Ints, low: int) -> None:
+    ids, _, ends, values = part.postings
+    add(scores, (ids.view(np.uint32), places, ends), NO_VALUES if values is None else values, part.weights, low)
