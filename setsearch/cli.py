@@ -7,45 +7,57 @@ for wrong usage, 130 when interrupted.
 import io
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Iterable
+from importlib import import_module
 
 import typer
 
-from setsearch.commands import asking, distributed, growing, indexing, keeping, learning, measuring, serving
 from setsearch.errors import SetsearchError
 from setsearch.printing import say
 
 INTERRUPTED = 130
 
-app = typer.Typer(
-    help="Give it a few examples, get the rest of the set.",
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-COMMANDS: dict[str, Callable[..., None]] = {
-    "index": indexing.index_command,
-    "expand": asking.expand,
-    "explain": asking.explain_command,
-    "features": asking.features,
-    "update": indexing.update,
-    "delete": indexing.delete,
-    "info": indexing.info,
-    "check": indexing.check,
-    "drop": indexing.drop,
-    "evaluate": measuring.evaluate_command,
-    "tune": learning.tune,
-    "concepts": learning.concepts,
-    "classify": learning.classify,
-    "prune": learning.prune,
-    "grow": growing.grow,
-    "serve": serving.serve,
-    "mcp": serving.mcp,
+# Where each command is, in commands/; a module without a function is a group of commands.
+COMMANDS = {
+    "index": "indexing.index_command",
+    "expand": "asking.expand",
+    "explain": "asking.explain_command",
+    "features": "asking.features",
+    "update": "indexing.update",
+    "delete": "indexing.delete",
+    "info": "indexing.info",
+    "check": "indexing.check",
+    "drop": "indexing.drop",
+    "evaluate": "measuring.evaluate_command",
+    "tune": "learning.tune",
+    "concepts": "learning.concepts",
+    "classify": "learning.classify",
+    "prune": "learning.prune",
+    "grow": "growing.grow",
+    "serve": "serving.serve",
+    "mcp": "serving.mcp",
+    "set": "keeping",
+    "spark": "distributed",
 }
-for name, command in COMMANDS.items():
-    app.command(name)(command)
-app.add_typer(keeping.app, name="set")
-app.add_typer(distributed.app, name="spark")
+
+
+def app_of(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """The command line with these commands: what is not asked for need not be loaded."""
+    app = typer.Typer(
+        help="Give it a few examples, get the rest of the set.",
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(lambda: None)  # so that a single command has its name, too
+    for name in names:
+        module, _, function = COMMANDS[name].partition(".")
+        commands = import_module(f"setsearch.commands.{module}")
+        if function:
+            app.command(name)(getattr(commands, function))
+        else:
+            app.add_typer(commands.app, name=name)
+    return app
 
 
 def main() -> None:
@@ -57,6 +69,8 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
+        asked = sys.argv[1]
+        app = app_of([asked] if asked in COMMANDS else COMMANDS)
         code = app(standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()

@@ -134,6 +134,8 @@ class Views:
     def _wants_contexts(self, cursor: sqlite3.Cursor, relation: Relation) -> bool:
         if relation.contexts_stamp == relation.stamp:  # it was decided when they were read
             return bool(load_derived(cursor, relation))
+        if relation.contexts in ("off", "forms"):
+            return False
         from setsearch.wordspace import worthwhile
 
         return worthwhile(cursor, relation)

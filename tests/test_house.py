@@ -285,10 +285,9 @@ def test_python_in_documents_runs(tmp_path, monkeypatch, name):
 
 def test_readme_names_every_command():
     readme = (ROOT / "README.md").read_text()
-    from setsearch.cli import app
+    from setsearch.cli import COMMANDS
 
-    for command in app.registered_commands:
-        name = command.name or command.callback.__name__
+    for name in COMMANDS:
         assert f"setsearch {name}" in readme, name
 
 
