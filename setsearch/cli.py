@@ -4,6 +4,7 @@ Data goes to stdout, messages and progress to stderr. Exit codes: 0, 1 for a mis
 for wrong usage, 130 when interrupted.
 """
 
+import gc
 import io
 import signal
 import sys
@@ -16,6 +17,7 @@ from setsearch.errors import SetsearchError
 from setsearch.printing import say
 
 INTERRUPTED = 130
+FEW_LOOKS = 100_000  # new objects between two looks for garbage: most commands are done before the first
 
 # Where each command is, in commands/; a module without a function is a group of commands.
 COMMANDS = {
@@ -62,6 +64,7 @@ def app_of(names: Iterable[str] = COMMANDS) -> typer.Typer:
 
 def main() -> None:
     """Run the command line; a mistake becomes one line on stderr and an exit code, never a traceback."""
+    gc.set_threshold(FEW_LOOKS)
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end as other tools do when the reader has gone
     if len(sys.argv) == 1:
@@ -89,6 +92,7 @@ def main() -> None:
         if not hasattr(error, "format_message"):  # a usage error of the click that typer carries has one
             raise
         code = _fail(" ".join(error.format_message().split()) + " (see --help)", 2)
+    gc.freeze()  # the process ends: whoever looks for garbage now finds nothing to look at
     sys.exit(code if isinstance(code, int) else 0)
 
 

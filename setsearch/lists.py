@@ -20,7 +20,7 @@ from setsearch.postings import Ints, decode_counts, decode_ids, encode_counts, e
 
 FULL = 256  # ids in a block, from which on new ids at the end start the next block
 SWEEP = 1_000_000  # ids that one step of a sweep decodes, at least
-PIECE = 1 << 17  # ids that are decoded together: few enough to stay in the processor's cache
+PIECE = 1 << 15  # ids that are decoded together: few enough to stay in the processor's cache
 LARGEST = 65_536  # ids in a block at the most when it is written
 MANY = 400  # parameters in one statement
 

@@ -62,14 +62,9 @@ def decode_ids(first: Ints, lengths: Ints, gaps: Sequence[bytes]) -> Ints:
     """
     if lengths.min(initial=1) < 1:
         raise CorruptIndex(f"a stored posting list is empty; {MEND}")
-    inner_steps = _unpack(gaps, lengths - 1)
-    starts = starts_of(lengths)
-    steps = np.zeros(starts[-1], np.int64)
-    inner = np.ones(len(steps), bool)
-    inner[starts[:-1]] = False
-    steps[inner] = inner_steps
-    ids = np.cumsum(steps)
-    ids += np.repeat(first - ids[starts[:-1]], lengths)
+    ids = _unpack(gaps, lengths - 1, lead=1)
+    np.cumsum(ids, out=ids)
+    ids += np.repeat(first - ids[starts_of(lengths)[:-1]], lengths)
     return ids
 
 
@@ -101,16 +96,18 @@ def _pack(values: Ints, lengths: Ints) -> list[bytes]:
     return out
 
 
-def _unpack(blobs: Sequence[bytes], lengths: Ints) -> Ints:
-    """The inverse of `_pack`; raises CorruptIndex where a blob has no width that fits its length."""
+def _unpack(blobs: Sequence[bytes], lengths: Ints, lead: int = 0) -> Ints:
+    """The inverse of `_pack`, with `lead` zeros before each run; raises CorruptIndex where a blob does not fit."""
     sizes = np.fromiter(map(len, blobs), np.int64, len(blobs))
     width = sizes // np.maximum(lengths, 1)
     if np.any(width * lengths != sizes) or not np.all((width == 1) | (width == 2) | (width == 4) | (lengths == 0)):
         raise CorruptIndex(f"a stored posting list has the wrong number of bytes; {MEND}")
-    out = np.empty(int(lengths.sum()), np.int64)
+    lengths = lengths + lead
+    out = np.zeros(int(lengths.sum()), np.int64)
     for size, dtype in WIDTHS.items():
         chosen = width == size
         if chosen.any():
-            data = b"".join([blobs[i] for i in np.flatnonzero(chosen).tolist()])
-            out[np.repeat(chosen, lengths)] = np.frombuffer(data, dtype)
+            before = bytes(size * lead)
+            data = before + before.join([blobs[i] for i in np.flatnonzero(chosen).tolist()])
+            out[slice(None) if chosen.all() else np.repeat(chosen, lengths)] = np.frombuffer(data, dtype)
     return out

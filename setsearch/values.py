@@ -32,6 +32,8 @@ LATTICE = 2.0**22  # values are multiples of its inverse: exact as float32, and 
 
 Floats = npt.NDArray[np.float64]
 
+LOGARITHMIC: Floats = np.append(0.0, 1 + np.log(np.arange(1, 1000)))  # 1 + ln tf of most counts
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -135,9 +137,9 @@ class Measure:
 
     def _weights(self, features: Ints, counts: Ints, totals: Ints | None) -> Floats:
         """w_ij, 0 where the entry does not exist."""
-        weights = np.ones(len(counts)) if self.factor is None else (1 + np.log(counts)) * self.factor[features]
+        weights = np.ones(len(counts)) if self.factor is None else _logarithmic(counts) * self.factor[features]
         if self.floor is not None and totals is not None:
-            weights[counts / totals <= self.floor[features]] = 0.0
+            weights *= counts / totals > self.floor[features]
         return weights
 
 
@@ -166,6 +168,12 @@ def measure(rule: Rule, counts: Counts) -> Measure:
         values = found.of(entries.lists, entries.ids, entries.counts)
         df += np.bincount(entries.lists[values > 0], minlength=len(df))
     return replace(found, df=df)
+
+
+def _logarithmic(counts: Ints) -> Floats:
+    """1 + ln tf."""
+    known = counts.max(initial=1) < len(LOGARITHMIC)
+    return LOGARITHMIC[counts] if known else np.asarray(1 + np.log(counts), np.float64)
 
 
 def _scales(norms: npt.ArrayLike, median: float, balance: float) -> Floats:
