@@ -215,10 +215,8 @@ class Snapshot:
         """Entries of one direction with their values, and without those that are 0."""
         if rule == PRESENCE:
             return entries, None
-        features, items = (entries.ids, entries.lists) if lists == self.forward else (entries.lists, entries.ids)
-        values = self.measure(cursor, rule).of(features, items, entries.counts)
-        there = values > 0
-        return entries.where(there), None if rule.binary else values[there].astype(np.float32)
+        entries, values = self.measure(cursor, rule).valued(entries, lists == self.forward)
+        return entries, None if rule.binary else values.astype(np.float32)
 
 
 class _Counts:

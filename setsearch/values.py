@@ -89,20 +89,29 @@ class Measure:
     scale: Floats | None = None
     median: float = 0.0
 
-    def of(self, features: Ints, items: Ints, counts: Ints) -> Floats:
-        """x_ij of entries of the index, `(n_entries,)`, on the lattice."""
+    def valued(self, entries: Entries, by_item: bool = False) -> tuple[Entries, Floats]:
+        """The entries with x_ij > 0, and these values, on the lattice. Lists are features, or items if `by_item`."""
         if self.rule.counted:
-            return counts.astype(float)
-        totals = None if self.totals is None else self.totals[items]
-        return self._scaled(self._weights(features, counts, totals), None if self.scale is None else items)
+            return entries, entries.counts.astype(float)
+        features, items = _turned(entries, by_item)
+        if self.floor is not None and self.totals is not None:
+            entries = entries.where(entries.counts / self.totals[items] > self.floor[features])
+            features, items = _turned(entries, by_item)
+        values = self._weights(features, entries.counts)
+        if self.scale is not None:
+            values = _to_lattice(values * self.scale[items])
+        there = values > 0
+        return (entries, values) if there.all() else (entries.where(there), values[there])
 
     def of_new(self, features: Ints, counts: Ints, total: int) -> Floats:
         """x_j of an item that the index does not hold, `(n_entries,)`; its L is `total`."""
         if self.rule.counted:
             return counts.astype(float)
-        weights = self._weights(features, counts, np.full(len(counts), total))
+        weights = self._weights(features, counts)
+        if self.floor is not None:
+            weights *= counts / total > self.floor[features]
         if self.rule.balance is None:
-            return self._scaled(weights, None)
+            return weights
         return _to_lattice(weights * _scales(np.linalg.norm(weights), self.median, self.rule.balance))
 
     def to_bytes(self) -> bytes:
@@ -132,15 +141,14 @@ class Measure:
             float(median[0]),
         )
 
-    def _scaled(self, weights: Floats, items: Ints | None) -> Floats:
-        return weights if items is None or self.scale is None else _to_lattice(weights * self.scale[items])
+    def _weights(self, features: Ints, counts: Ints) -> Floats:
+        """w_ij of entries that exist."""
+        return np.ones(len(counts)) if self.factor is None else _logarithmic(counts) * self.factor[features]
 
-    def _weights(self, features: Ints, counts: Ints, totals: Ints | None) -> Floats:
-        """w_ij, 0 where the entry does not exist."""
-        weights = np.ones(len(counts)) if self.factor is None else _logarithmic(counts) * self.factor[features]
-        if self.floor is not None and totals is not None:
-            weights *= counts / totals > self.floor[features]
-        return weights
+
+def _turned(entries: Entries, by_item: bool) -> tuple[Ints, Ints]:
+    """Features and items."""
+    return (entries.ids, entries.lists) if by_item else (entries.lists, entries.ids)
 
 
 def measure(rule: Rule, counts: Counts) -> Measure:
@@ -156,8 +164,8 @@ def measure(rule: Rule, counts: Counts) -> Measure:
     if rule.balance is not None:
         squares = np.zeros(len(counts.totals))
         for entries in counts.sweep():
-            weights = found.of(entries.lists, entries.ids, entries.counts)
-            squares += np.bincount(entries.ids, weights**2, len(squares))
+            existing, weights = found.valued(entries)
+            squares += np.bincount(existing.ids, weights**2, len(squares))
         norms = np.sqrt(squares)
         median = float(np.median(norms[norms > 0])) if norms.any() else 1.0
         found = replace(found, scale=_scales(norms, median, rule.balance), median=median)
@@ -165,8 +173,8 @@ def measure(rule: Rule, counts: Counts) -> Measure:
         return found
     df = np.zeros(len(counts.df), np.int64)
     for entries in counts.sweep():
-        values = found.of(entries.lists, entries.ids, entries.counts)
-        df += np.bincount(entries.lists[values > 0], minlength=len(df))
+        existing, _ = found.valued(entries)
+        df += np.bincount(existing.lists, minlength=len(df))
     return replace(found, df=df)
 
 
