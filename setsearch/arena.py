@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from setsearch.kernels import Ids, Postings, Values
 from setsearch.lists import Entries
+from setsearch.planes import Planes
 from setsearch.postings import Ints
 
 Piece = tuple[Entries, Values | None]
@@ -22,9 +23,10 @@ class Arena:
     at their end, and a list is published after its entries are in place.
     """
 
-    def __init__(self, n_lists: int, limit: int, valued: bool) -> None:
+    def __init__(self, n_lists: int, n_ids: int, limit: int, valued: bool) -> None:
         self._lock = threading.Lock()
         self._valued = valued
+        self._n_ids = n_ids
         self._room = limit // (8 if valued else 4)  # entries
         self._starts: npt.NDArray[np.int64] = np.full(n_lists, -1, np.int64)
         self._ends: npt.NDArray[np.int64] = np.zeros(n_lists, np.int64)
@@ -44,12 +46,13 @@ class Arena:
                 self._reserve(self._used + size)
                 self._append(missing, pieces)
                 starts = self._starts[lists]
-            return Postings(self._ids, starts, self._ends[lists], self._values)
+            return Postings(self._ids, starts, self._ends[lists], self._values, self._planes)
 
     def _clear(self) -> None:
         # New arrays: whoever still reads the old ones keeps them.
         self._ids: Ids = np.empty(1 << 16, np.int32)
         self._values: Values | None = np.empty(1 << 16, np.float32) if self._valued else None
+        self._planes = None if self._valued else Planes(self._n_ids)
         self._used = 0
         self._starts[:] = -1
 

@@ -1,6 +1,7 @@
 """Compiled loops: the only file that imports numba (extra `[numba]`). Compiled once, then loaded from a cache.
 
 `lists` are the ids of posting lists, unsigned so that no loop looks for negative ones, where each starts and ends.
+`planes` are bits, `(n_rows, n_words)`, the rows of some long lists (planes.py), and the weights of these.
 `found` is the k best scores so far as a heap, least first; ids and scores of items that reached the least when they
 were seen; and [how many these are, whether there was no room for one].
 """
@@ -10,8 +11,11 @@ from typing import Any
 import numba
 import numpy as np
 
+BIT = np.array([1 << b for b in range(32)], np.uint32)
 LISTS = "Tuple((u4[::1], i8[::1], i8[::1]))"
 WAITING = 256  # items whose bases are read together
+PLANES = "Tuple((u4[:, ::1], i8[::1], f8[::1]))"
+BOUNDS = "Tuple((u1[::1], f8, f8))"
 FOUND = "Tuple((f8[::1], i8[::1], f8[::1], i8[::1]))"
 
 
@@ -98,33 +102,87 @@ def add(scores: Any, lists: Any, values: Any, weights: Any, low: Any) -> None:
         starts[i] = end
 
 
-@numba.njit(f"void(f8[:, ::1], f8[::1], u1[::1], f8, f8, i8, {FOUND})", nogil=True, cache=True)
-def scan(added: Any, base: Any, below: Any, top: Any, step: Any, low: Any, found: Any) -> None:
-    """Find the best of the items from `low` on, whose scores are base + added; `added` is filled with zeros again.
+@numba.njit(f"void(i4[::1], {PLANES}, i4[::1], i8)", nogil=True, cache=True)
+def add_planes(sums: Any, planes: Any, weights: Any, low: Any) -> None:
+    """sums[i] = the weights of the planes that have the bit of item low + i; four planes at a time."""
+    bits, rows, _ = planes
+    added = np.empty(32, np.int32)
+    fours = len(rows) // 4 * 4
+    for block in range(len(sums) // 32):
+        word = low // 32 + block
+        added[:] = 0
+        for i in range(0, fours, 4):
+            a, b, c, d = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
+            in_a, in_b = bits[rows[i], word], bits[rows[i + 1], word]
+            in_c, in_d = bits[rows[i + 2], word], bits[rows[i + 3], word]
+            for bit in range(32):
+                pair = (a if in_a & BIT[bit] else 0) + (b if in_b & BIT[bit] else 0)
+                added[bit] += pair + ((c if in_c & BIT[bit] else 0) + (d if in_d & BIT[bit] else 0))
+        for i in range(fours, len(rows)):
+            a, in_a = weights[i], bits[rows[i], word]
+            for bit in range(32):
+                added[bit] += a if in_a & BIT[bit] else 0
+        for bit in range(32):
+            sums[block * 32 + bit] = added[bit]
 
-    Item low + i is in row i // width and column i % width of `added`, and its base at most top - step * below[i]. A
-    column whose bounds do not reach the least of the best is not looked at; those of largest bounds come first.
-    """
+
+@numba.njit(nogil=True)
+def _of_planes(planes: Any, id: Any) -> Any:
+    """What planes add to an item, exactly."""
+    bits, rows, weights = planes
+    more = 0.0
+    for i in range(len(rows)):
+        if bits[rows[i], id // 32] & BIT[id % 32]:
+            more += weights[i]
+    return more
+
+
+@numba.njit(nogil=True)
+def _reach_of_columns(added: Any, sums: Any, unit: Any, below: Any, step: Any) -> Any:
+    """The largest added + unit * sums - step * below of each column; a unit of 0 is none."""
     height, width = added.shape
-    best = found[0]
-    bounds = np.full(width, -np.inf)
+    reach = np.full(width, -np.inf)
     for row in range(height):
         steps = below[row * width : (row + 1) * width]
-        for column in range(len(steps)):
-            reached = added[row, column] - step * steps[column]
-            bounds[column] = reached if reached > bounds[column] else bounds[column]
+        if unit:
+            for column in range(len(steps)):
+                reached = added[row, column] + unit * sums[row, column] - step * steps[column]
+                reach[column] = reached if reached > reach[column] else reach[column]
+        else:
+            for column in range(len(steps)):
+                reached = added[row, column] - step * steps[column]
+                reach[column] = reached if reached > reach[column] else reach[column]
+    return reach
+
+
+@numba.njit(f"void(f8[:, ::1], i4[:, ::1], {PLANES}, f8, f8[::1], {BOUNDS}, i8, {FOUND})", nogil=True, cache=True)
+def scan(added: Any, sums: Any, planes: Any, unit: Any, base: Any, bounds: Any, low: Any, found: Any) -> None:
+    """Find the best of the items from `low` on, whose scores are base + added + what planes add; zeros are put back.
+
+    Item low + i is in row i // width and column i % width of `added` and of `sums`. Its base is at most
+    top - step * below[i], and what planes add at most (sums + number of planes) * unit. A column whose bounds do not
+    reach the least of the best is not looked at; those of largest bounds come first.
+    """
+    below, top, step = bounds
+    width = added.shape[1]
+    best = found[0]
+    top += len(planes[1]) * unit
+    reach = _reach_of_columns(added, sums, unit, below, step)
     likely = np.full(len(best), -np.inf)
     for column in range(width):
-        bounds[column] += top
-        if bounds[column] > likely[0]:
-            _replace_least(likely, bounds[column])
+        reach[column] += top
+        if reach[column] > likely[0]:
+            _replace_least(likely, reach[column])
     for first in (True, False):
         for column in range(width):
-            if bounds[column] >= best[0] and (bounds[column] >= likely[0]) == first:
+            if reach[column] >= best[0] and (reach[column] >= likely[0]) == first:
                 for place in range(column, len(base), width):
                     more = added[place // width, column]
-                    if more - step * below[place] + top >= best[0]:
-                        _offer(found, low + place, more + base[place])
+                    most = more - step * below[place] + top
+                    if unit:
+                        most += unit * sums[place // width, column]
+                    if most >= best[0]:
+                        _offer(found, low + place, more + base[place] + _of_planes(planes, low + place))
     added[:] = 0.0
 
 

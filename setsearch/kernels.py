@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.errors import InvalidParameter
+from setsearch.planes import Planes
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int32]
@@ -16,12 +17,16 @@ Values = npt.NDArray[np.float32]
 
 
 class Postings(NamedTuple):
-    """Some posting lists within one array: list i is `ids[starts[i] : ends[i]]`, with `values` likewise, or ones."""
+    """Some posting lists within one array: list i is `ids[starts[i] : ends[i]]`, with `values` likewise, or ones.
+
+    `planes`, if there are, are for long lists.
+    """
 
     ids: Ids
     starts: npt.NDArray[np.int64]
     ends: npt.NDArray[np.int64]
     values: Values | Floats | None = None
+    planes: Planes | None = None
 
     def lists(self) -> list[Ids]:
         """The lists one by one."""
@@ -103,7 +108,7 @@ class NumbaKernel:
         """Add the weight of each list at its ids."""
         from setsearch.kernel_numba import add
 
-        ids, starts, ends, values = postings
+        ids, starts, ends, values, _ = postings
         lists = ids.view(np.uint32), starts.copy(), ends
         add(scores, lists, NO_VALUES if values is None else values, weights, 0)
 

@@ -4,14 +4,18 @@ What the lists add is gathered apart from the base, in an array that is all zero
 read where it matters only: a bound of it, in one byte an item, tells which items cannot be among the best.
 """
 
+import math
 import threading
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from setsearch.bases import Base
-from setsearch.kernel_numba import add, collect, scan
-from setsearch.kernels import NO_VALUES, Floats, Part
+from setsearch.kernel_numba import add, add_planes, collect, scan
+from setsearch.kernels import NO_VALUES, Floats, Part, Postings
+from setsearch.planes import OFTEN, Bits
 from setsearch.selection import Ints
 
 CHUNK = 1 << 16  # items that are scored together: so few that what is added to them stays in the processor's cache
@@ -21,6 +25,13 @@ MOST = 1000  # best ones that are looked for
 EXACT, EXACT_OF_VALUED = 2.0**17, 2.0**9  # sums below are the same in any order
 
 _threads = threading.local()
+
+
+class _Arrays(NamedTuple):
+    """What a thread works in: what lists add, all zeros between queries, and what planes add, of a chunk."""
+
+    added: Floats
+    of_planes: npt.NDArray[np.int32]
 
 
 class _Found:
@@ -51,16 +62,16 @@ def search(base: Base, parts: Sequence[Part], without: Sequence[int], k: int) ->
     if k > MOST or not _exact(base, parts):
         return None
     size = max(len(base.items), CHUNK)
-    added: Floats | None = getattr(_threads, "added", None)
-    _threads.added = None  # an error in between leaves no half-used array
-    if added is None or len(added) < size:
-        added = np.zeros(size * 5 // 4)
+    arrays: _Arrays | None = getattr(_threads, "arrays", None)
+    _threads.arrays = None  # an error in between leaves no half-used array
+    if arrays is None or len(arrays.added) < size or len(arrays.of_planes) < CHUNK:
+        arrays = _Arrays(np.zeros(size * 5 // 4), np.empty(CHUNK, np.int32))
     result = None
     if sum(part.postings.size for part in parts) * SPARSE < len(base.items):
-        result = _among_few(base, parts, without, k, added)
+        result = _among_few(base, parts, without, k, arrays)
     if result is None:
-        result = _among_all(base, parts, without, k, added)
-    _threads.added = added
+        result = _among_all(base, parts, without, k, arrays)
+    _threads.arrays = arrays
     return result
 
 
@@ -74,15 +85,15 @@ def _exact(base: Base, parts: Sequence[Part]) -> bool:
 
 
 def _among_few(
-    base: Base, parts: Sequence[Part], without: Sequence[int], k: int, added: Floats
+    base: Base, parts: Sequence[Part], without: Sequence[int], k: int, arrays: _Arrays
 ) -> tuple[Ints, Floats] | None:
     """By a look at the touched items; None if others could be among the best."""
-    found = _Found(k)
+    found, added = _Found(k), arrays.added
     for part in parts:
         _add(added[: len(base.items)], part, part.postings.starts.copy(), 0)
     added[without] = -np.inf
     for part in parts:
-        ids, starts, ends, _ = part.postings
+        ids, starts, ends, _, _ = part.postings
         rare_first = np.argsort(ends - starts)  # whose items are the best, so that others are soon known not to be
         lists = ids.view(np.uint32), starts[rare_first], ends[rare_first]
         collect(added, base.items, base.top, lists, found.arrays)
@@ -91,25 +102,58 @@ def _among_few(
 
 
 def _among_all(
-    base: Base, parts: Sequence[Part], without: Sequence[int], k: int, added: Floats
+    base: Base, parts: Sequence[Part], without: Sequence[int], k: int, arrays: _Arrays
 ) -> tuple[Ints, Floats] | None:
     """By a look at all items, some after the others."""
     found = _Found(k)
+    parts, long = _without_long(parts, len(base.items))
     below, step = base.below
     places = [part.postings.starts.copy() for part in parts]
     for low in range(0, len(base.items), CHUNK):
         items = base.items[low : low + CHUNK]
         width = -(-len(items) // ROWS)
-        chunk = added[: ROWS * width]
+        chunk, of_planes = arrays.added[: ROWS * width], arrays.of_planes[: ROWS * width]
+        if len(long.counts):
+            add_planes(of_planes, long.planes, long.counts, low)
         for part, own in zip(parts, places, strict=True):
             _add(chunk, part, own, low)
         for id in without:
             if low <= id < low + len(items):
                 chunk[id - low] = -np.inf
-        scan(chunk.reshape(ROWS, width), items, below[low : low + CHUNK], base.top, step, low, found.arrays)
+        shape, bounds = (ROWS, width), (below[low : low + CHUNK], base.top, step)
+        scan(chunk.reshape(shape), of_planes.reshape(shape), long.planes, long.unit, items, bounds, low, found.arrays)
     return found.reaching()
 
 
+class _Long(NamedTuple):
+    """Long lists as planes, the weight of each as a whole number of units, rounded down; and the unit."""
+
+    planes: tuple[Bits, Ints, Floats]
+    counts: npt.NDArray[np.int32]
+    unit: float
+
+
+def _without_long(parts: Sequence[Part], n_items: int) -> tuple[Sequence[Part], _Long]:
+    """The parts without their long lists, and these; of one part without values only."""
+    if len(parts) != 1 or parts[0].postings.planes is None:
+        return parts, _NO_LONG
+    (ids, starts, ends, _, planes), weights = parts[0]
+    assert planes is not None
+    often = (ends - starts) * OFTEN >= n_items
+    long, rest = np.flatnonzero(often), np.flatnonzero(~often)
+    if not len(long):
+        return parts, _NO_LONG
+    bits, rows = planes.of(ids, starts[long], ends[long])
+    of_long = weights[long]
+    # So many units that sums of whole numbers stay below 2^31.
+    unit = 2.0 ** (math.ceil(math.log2(float(np.abs(of_long).sum()) + len(rows))) - 30)
+    counts = np.floor(of_long / unit).astype(np.int32)
+    return [Part(Postings(ids, starts[rest], ends[rest]), weights[rest])], _Long((bits, rows, of_long), counts, unit)
+
+
 def _add(scores: Floats, part: Part, places: Ints, low: int) -> None:
-    ids, _, ends, values = part.postings
+    ids, _, ends, values, _ = part.postings
     add(scores, (ids.view(np.uint32), places, ends), NO_VALUES if values is None else values, part.weights, low)
+
+
+_NO_LONG = _Long((np.zeros((0, 0), np.uint32), np.zeros(0, np.int64), np.zeros(0)), np.zeros(0, np.int32), 0.0)

@@ -132,7 +132,7 @@ class Snapshot:
 
     def features_of(self, cursor: sqlite3.Cursor, items: Ints, rule: Rule) -> Postings:
         """The features of some items (ascending ids) with their values; loads those that are not cached."""
-        return self._arena("forward", rule, self.items.peak).get(items, self._loader(cursor, self.forward, rule))
+        return self._arena("forward", rule).get(items, self._loader(cursor, self.forward, rule))
 
     def entries_of(self, cursor: sqlite3.Cursor, counts: Mapping[str, int], rule: Rule) -> tuple[Ints, Floats]:
         """Features (ascending ids) and values of something that the index does not hold, from its counted features.
@@ -151,15 +151,14 @@ class Snapshot:
 
     def active_postings(self, cursor: sqlite3.Cursor, features: Ints, rule: Rule) -> Postings:
         """The posting lists of some features (ascending ids) with values; loads those that are not cached."""
-        return self._arena("postings", rule, self.features.peak).get(
-            features, self._loader(cursor, self.postings, rule)
-        )
+        return self._arena("postings", rule).get(features, self._loader(cursor, self.postings, rule))
 
-    def _arena(self, direction: str, rule: Rule, n_lists: int) -> Arena:
+    def _arena(self, direction: str, rule: Rule) -> Arena:
         key = direction, rule
         if key not in self._arenas:
+            sizes = self.features.peak, self.items.peak
             limit = min(LARGEST_CACHE, max(SMALLEST_CACHE, CACHED_OF_ITEM * self.items.size))
-            self._arenas[key] = Arena(n_lists, limit, not rule.binary)
+            self._arenas[key] = Arena(*(sizes if direction == "postings" else sizes[::-1]), limit, not rule.binary)
         return self._arenas[key]
 
     def _loader(self, cursor: sqlite3.Cursor, lists: Lists, rule: Rule) -> Load:

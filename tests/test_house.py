@@ -43,6 +43,7 @@ ORDER = [
     "models.gaussian",
     "models",
     "kernel_numba",
+    "planes",
     "kernels",
     "selection",
     "bases",

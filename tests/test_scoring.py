@@ -10,6 +10,7 @@ from setsearch import bases, kernel_numba, scoring, search_numba
 from setsearch.bases import Base
 from setsearch.errors import InvalidParameter
 from setsearch.kernels import KERNELS, Part, Postings, use_kernel
+from setsearch.planes import Planes
 from setsearch.scoring import best, to_lattice
 
 NOTHING = Postings(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -89,7 +90,7 @@ def test_few_postings_give_what_many_would(seed, kernel, monkeypatch):
     use_kernel(None)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(40))
 def test_the_compiled_search_gives_what_sorting_does(seed, monkeypatch):
     """Whatever is looked at, in one piece or in many: the bits and the ties of the plain way."""
     rng = np.random.default_rng(seed)
@@ -102,15 +103,17 @@ def test_the_compiled_search_gives_what_sorting_does(seed, monkeypatch):
     use_kernel("numba")
     for _ in range(6):
         parts, expected = [], base.items.copy()
-        for _ in range(rng.integers(1, 4)):
+        for _ in range(rng.choice([1, 1, 1, 2, 3])):
             sizes = rng.integers(0, n // int(rng.choice([2, 30])) + 1, rng.integers(0, 9))
             lists = [np.sort(rng.choice(n, size, replace=False)) for size in sizes]
             ends = np.cumsum(sizes, dtype=np.int64)
             weights = to_lattice(np.round(rng.normal(size=len(lists)) + 0.5, digits), False)
-            kind = rng.choice(["ones", "float32", "float64"])
-            values = None if kind == "ones" else to_lattice(rng.random(int(sizes.sum())), False).astype(kind)
+            kind = rng.choice(["ones", "planes", "float32", "float64"])
+            given = kind in ("ones", "planes")
+            values = None if given else to_lattice(rng.random(int(sizes.sum())), False).astype(kind)
             ids = np.concatenate([*lists, []]).astype(np.int32)
-            parts.append(Part(Postings(ids, ends - sizes, ends, values), weights))
+            planes = Planes(n) if kind == "planes" else None
+            parts.append(Part(Postings(ids, ends - sizes, ends, values, planes), weights))
             np.add.at(expected, ids, np.repeat(weights, sizes) * (1 if values is None else values))
         without = rng.choice(n, int(rng.integers(0, min(n, 4) + 1)), replace=False).tolist()
         expected[without] = -np.inf
@@ -134,6 +137,20 @@ def test_the_compiled_search_leaves_alone_what_it_cannot_do():
     assert search_numba.search(Base(np.zeros(5000), 0.0), [part], [], search_numba.MOST + 1) is None
     assert search_numba.search(Base(np.full(5000, -(2.0**17)), 0.0), [part], [], 10) is None
     assert search_numba.search(Base(np.full(0, 1.0), 0.0), [], [], 10)[0].tolist() == []
+
+
+def test_planes_hold_the_bits_of_lists():
+    """In whatever order they are asked for, more of them than there was room for at first."""
+    rng = np.random.default_rng(0)
+    lists = [np.sort(rng.choice(1000, int(rng.integers(1, 900)), replace=False)).astype(np.int32) for _ in range(40)]
+    ends = np.cumsum([len(ids) for ids in lists])
+    starts, ids, planes = ends - [len(ids) for ids in lists], np.concatenate(lists), Planes(1000)
+    for _ in range(30):
+        some = np.sort(rng.choice(40, 7, replace=False))
+        bits, rows = planes.of(ids, starts[some], ends[some])
+        for place, row in zip(some.tolist(), rows.tolist(), strict=True):
+            there = np.unpackbits(bits[row].astype("<u4").view(np.uint8), bitorder="little")
+            assert np.flatnonzero(there).tolist() == lists[place].tolist()
 
 
 @pytest.mark.parametrize("id", range(44))
