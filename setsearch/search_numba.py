@@ -76,10 +76,10 @@ def search(base: Base, parts: Sequence[Part], without: Sequence[int], k: int) ->
 
 
 def _exact(base: Base, parts: Sequence[Part]) -> bool:
-    """Whether sums do not depend on their order. Without a base it is the order of the plain way."""
-    if not base.extreme:
-        return True
+    """Whether sums do not depend on their order. With values, and without a base, it is the order of the plain way."""
     binary = all(part.postings.values is None for part in parts)
+    if not binary and not base.extreme:
+        return True
     total = base.extreme + sum(float(np.abs(part.weights).sum()) for part in parts)
     return total < (EXACT if binary else EXACT_OF_VALUED)
 
