@@ -111,9 +111,6 @@ def _cells(cursor: sqlite3.Cursor, lists: Lists, kind: Kind) -> tuple[Ints, list
     steps = [np.array(step, np.int64) for step in lists.sweep(cursor)]
     cells = np.concatenate(steps, axis=1) if steps else np.zeros((3, 0), np.int64)
     wrong = []
-    ascending = (np.diff(cells[0]) > 0) | ((np.diff(cells[0]) == 0) & (np.diff(cells[1]) > 0))
-    if not ascending.all():
-        wrong.append(f"a {lists.table} list does not ascend")
     if len(cells[0]) and (cells[2].min() < 1 or cells[0].max() >= kind.peak):
         wrong.append(f"a {lists.table} list has a count of 0, or an unknown owner")
     else:

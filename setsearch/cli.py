@@ -62,9 +62,17 @@ def app_of(names: Iterable[str] = COMMANDS) -> typer.Typer:
     return app
 
 
+def run() -> None:
+    """Run the command line as a process of its own, which starts and ends faster for few looks for garbage."""
+    gc.set_threshold(FEW_LOOKS)
+    try:
+        main()
+    finally:
+        gc.freeze()  # the process ends: whoever looks for garbage now finds nothing to look at
+
+
 def main() -> None:
     """Run the command line; a mistake becomes one line on stderr and an exit code, never a traceback."""
-    gc.set_threshold(FEW_LOOKS)
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end as other tools do when the reader has gone
     if len(sys.argv) == 1:
@@ -92,7 +100,6 @@ def main() -> None:
         if not hasattr(error, "format_message"):  # a usage error of the click that typer carries has one
             raise
         code = _fail(" ".join(error.format_message().split()) + " (see --help)", 2)
-    gc.freeze()  # the process ends: whoever looks for garbage now finds nothing to look at
     sys.exit(code if isinstance(code, int) else 0)
 
 

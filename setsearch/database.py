@@ -76,8 +76,6 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[sqlite3.Cursor]:
         """A cursor in one consistent snapshot of the database; tables of an earlier version are migrated first."""
-        if not self._idle:  # else `_same_file` looks
-            self._require_file()
         for _ in range(2):
             with self._transaction("begin", "setsearch_read") as cursor:
                 if self._is_current(cursor):
@@ -158,6 +156,7 @@ class Database:
             self._idle.append(connection)
 
     def _connect(self) -> _Own:
+        self._require_file()  # SQLite would make an empty one
         connection = None
         try:
             connection = sqlite3.connect(
@@ -250,8 +249,8 @@ class Database:
         if isinstance(connection, _Own):
             inode = self._inode()
             if inode < 0 or inode != connection.inode:
-                connection.inode = -1
                 self._require_file()
+                connection.inode = -1
                 raise DatabaseError(f"{self} was removed or replaced meanwhile; open it again")
 
     def _inode(self) -> int:

@@ -93,13 +93,15 @@ class Lists:
     def pieces(self, rows: Iterable[Row], counts: bool, size: int) -> Iterator[Entries]:
         """The entries of stored blocks, about `size` at a time."""
         part: list[Row] = []
-        length = 0
+        length, end = 0, (-1, -1)
         for row in rows:
+            if not part and row[0] == end[0] and row[1] <= end[1]:
+                raise self._damaged()
             part.append(row)
             length += row[3]
             if length >= size:
                 yield self._decode(part, counts)
-                part, length = [], 0
+                part, length, end = [], 0, (row[0], row[2])
         if part:
             yield self._decode(part, counts)
 
@@ -219,9 +221,12 @@ class Lists:
         sound = first.min() >= 0 and max(lasts) < self.peak and np.array_equal(ids[ends - 1], lasts)
         if counted and sound:
             sound = np.array_equal(np.add.reduceat(counts, ends - length), totals)
-        if not sound:  # kernels do not check the ids that they are given; gaps are not negative
+        found = Entries(np.repeat(np.array(lists, np.int64), length), ids, counts)
+        back = np.flatnonzero(ids[1:] <= ids[:-1])
+        # Kernels do not check the ids that they are given: below the peak, and ascending in each list.
+        if not sound or (found.lists[back] == found.lists[back + 1]).any():
             raise self._damaged()
-        return Entries(np.repeat(np.array(lists, np.int64), length), ids, counts)
+        return found
 
     def _damaged(self) -> CorruptIndex:
         return CorruptIndex(f"setsearch_{self.table} holds a damaged block; {MEND}")

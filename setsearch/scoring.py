@@ -1,7 +1,7 @@
 """Scores from posting lists, and the best of them. Knows nothing of models or storage.
 
 Weights are rounded to multiples of 2^-36. Sums of such numbers below 2^17 are exact in float64, so neither the order
-of addition nor the kernel can change a bit of a score, and adding the negative weights gives back what was there.
+of addition nor the kernel can change a bit of a score.
 Where entries have values other than 0 and 1, which are multiples of 2^-22, so are the weights: then products are
 multiples of 2^-44, and their sums exact below 2^9.
 """
@@ -81,7 +81,7 @@ def _best_of_few(
     found_highest = scores[highest]
     touched = np.concatenate([part.postings.together() for part in parts] or [np.empty(0, np.int32)])
     found = scores.take(touched)
-    accumulate(scores, *(Part(postings, -weights) for postings, weights in parts))
+    scores[touched] = base.items[touched]
     scores[without] = base.items[without]
     _threads.kept = base, scores
     places = _best_distinct(touched, found, k)

@@ -5,12 +5,14 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 from samples import random_data
 
 import setsearch
 from setsearch import bases, errors, scoring, search_numba, snapshot
 from setsearch.kernels import KERNELS, use_kernel
+from setsearch.postings import encode_ids
 
 ITEMS = [("a", "lion tiger cat"), ("b", "lion cat"), ("c", "wheat barley")]
 
@@ -244,6 +246,47 @@ def test_ids_that_do_not_exist_never_reach_a_kernel(tmp_path, table):
             with pytest.raises(errors.CorruptIndex, match="damaged block"):
                 index.items("documents").expand(["a"], binarize=binarize)
         assert index.check()
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [[[0, 0, 0, 1, 2]], [[0, 1, 2, 40], [3, 50]], [[*range(0, 60, 2)], [1, 3, 59]]],
+    ids=["twice the same", "overlapping", "across pieces"],
+)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_lists_that_do_not_ascend_never_reach_a_kernel(tmp_path, monkeypatch, blocks, kernel):
+    """A file that somebody made: sums, lengths, firsts and lasts are right."""
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True) as index:
+        index.add([(f"d{n:02}", ["x"]) for n in range(60)], ("document", "word"))
+    connection = sqlite3.connect(path)
+    for ids in blocks:
+        (gaps,) = encode_ids(np.array(ids), np.array([0, len(ids)]))
+        row = (ids[0], ids[-1], len(ids), len(ids), gaps)
+        connection.execute("delete from setsearch_posting where length = 60")
+        connection.execute("insert or replace into setsearch_posting values (1, 0, ?, ?, ?, ?, ?, null)", row)
+    connection.commit()
+    connection.close()
+    monkeypatch.setattr(snapshot, "PIECE", 25)
+    use_kernel(kernel)
+    with setsearch.open(path) as index:
+        with pytest.raises(errors.CorruptIndex, match="damaged block"):
+            index.items("document").expand(["d00"], model="bernoulli")
+        assert index.check()
+    use_kernel(None)
+
+
+def test_a_file_may_be_away_for_a_moment(tmp_path):
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True) as index:
+        index.add(ITEMS)
+        expected = index.items("documents").expand(["a"])
+        path.rename(tmp_path / "b.db")
+        with pytest.raises(errors.MissingDatabase):
+            index.items("documents").expand(["a"])
+        assert not path.exists()
+        (tmp_path / "b.db").rename(path)
+        assert index.items("documents").expand(["a"]) == expected
 
 
 @pytest.mark.parametrize(

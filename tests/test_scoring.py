@@ -127,6 +127,27 @@ def test_the_compiled_search_gives_what_sorting_does(seed, monkeypatch):
     use_kernel(None)
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_sums_too_large_to_be_exact_do_not_depend_on_what_was_asked_before(kernel):
+    use_kernel(kernel)
+    rng = np.random.default_rng(0)
+    base, starts = Base(np.zeros(20_000), 0.0), np.arange(0, 1500, 15)
+    ids = np.tile(np.arange(15, dtype=np.int32), 100)
+
+    def ask(seed):
+        rng = np.random.default_rng(seed)
+        values = to_lattice(0.5 + rng.random(1500) / 2, False).astype(np.float32)
+        return best(base, [Part(Postings(ids, starts, starts + 15, values), weights[seed])], [], 10, None)[1].tolist()
+
+    weights = to_lattice(10 + rng.random((5, 100)), False)
+    first = ask(0)
+    assert first[0] > 2**9
+    for seed in range(1, 5):
+        ask(seed)
+    assert ask(0) == first
+    use_kernel(None)
+
+
 def test_the_compiled_search_leaves_alone_what_it_cannot_do():
     lists = Postings(np.arange(50, dtype=np.int32), np.zeros(1, np.int64), np.full(1, 50))
     part = Part(lists, np.ones(1))
@@ -136,6 +157,8 @@ def test_the_compiled_search_leaves_alone_what_it_cannot_do():
     assert search_numba.search(Base(np.zeros(5000), 0.0), [part], [], 51) is None  # 4,950 equal ones
     assert search_numba.search(Base(np.zeros(5000), 0.0), [part], [], search_numba.MOST + 1) is None
     assert search_numba.search(Base(np.full(5000, -(2.0**17)), 0.0), [part], [], 10) is None
+    huge = Part(Postings(part.postings.ids, *part.postings[1:3], None, Planes(50)), np.full(1, 2.0**17))
+    assert search_numba.search(Base(np.zeros(50), 0.0), [huge], [], 10) is None
     assert search_numba.search(Base(np.full(0, 1.0), 0.0), [], [], 10)[0].tolist() == []
 
 
