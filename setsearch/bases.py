@@ -1,13 +1,16 @@
 """What items score before the seeds are known, and what is derived from that to find the best ones."""
 
 import math
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from setsearch.kernels import Part
 from setsearch.selection import Floats, Ints, candidates
 
+EXACT, EXACT_OF_VALUED = 2.0**17, 2.0**9  # sums on the lattices of scoring.py are exact below
 HIGHEST = 1024  # items of highest base that are known in advance
 
 
@@ -50,3 +53,10 @@ class Base:
     def extreme(self) -> float:
         """The largest |score|."""
         return float(np.abs(self.items, where=self.items > -np.inf, out=np.zeros(len(self.items))).max(initial=0.0))
+
+
+def sums_are_exact(base: Base, parts: Sequence[Part]) -> bool:
+    """Whether what parts add to a base is the same in any order, and taking it away again leaves the base."""
+    valued = any(part.postings.values is not None for part in parts)
+    total = base.extreme + sum(float(np.abs(part.weights).sum()) for part in parts)
+    return total < (EXACT_OF_VALUED if valued else EXACT)

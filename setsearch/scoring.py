@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from setsearch.bases import Base
+from setsearch.bases import Base, sums_are_exact
 from setsearch.kernels import KERNELS, Floats, Ids, Part, kernel
 from setsearch.selection import Ints, Ranks, candidates, in_order
 
@@ -81,7 +81,10 @@ def _best_of_few(
     found_highest = scores[highest]
     touched = np.concatenate([part.postings.together() for part in parts] or [np.empty(0, np.int32)])
     found = scores.take(touched)
-    scores[touched] = base.items[touched]
+    if sums_are_exact(base, parts):
+        accumulate(scores, *(Part(postings, -weights) for postings, weights in parts))
+    else:
+        scores[touched] = base.items[touched]
     scores[without] = base.items[without]
     _threads.kept = base, scores
     places = _best_distinct(touched, found, k)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.bases import Base
+from setsearch.bases import Base, sums_are_exact
 from setsearch.kernel_numba import add, add_planes, collect, scan
 from setsearch.kernels import NO_VALUES, Floats, Part, Postings
 from setsearch.planes import OFTEN, Bits
@@ -22,7 +22,6 @@ CHUNK = 1 << 16  # items that are scored together: so few that what is added to 
 ROWS = 64
 SPARSE = 12  # postings times this, below the number of items: few are touched
 MOST = 1000  # best ones that are looked for
-EXACT, EXACT_OF_VALUED = 2.0**17, 2.0**9  # sums below are the same in any order
 
 _threads = threading.local()
 
@@ -59,7 +58,9 @@ def search(base: Base, parts: Sequence[Part], without: Sequence[int], k: int) ->
 
     None where the plain way has to: for many, for many of equal scores, for sums so large that their order matters.
     """
-    if k > MOST or not _exact(base, parts):
+    # With values, and without a base, lists are added in the order of the plain way.
+    as_plain = not base.extreme and any(part.postings.values is not None for part in parts)
+    if k > MOST or not (as_plain or sums_are_exact(base, parts)):
         return None
     size = max(len(base.items), CHUNK)
     arrays: _Arrays | None = getattr(_threads, "arrays", None)
@@ -73,15 +74,6 @@ def search(base: Base, parts: Sequence[Part], without: Sequence[int], k: int) ->
         result = _among_all(base, parts, without, k, arrays)
     _threads.arrays = arrays
     return result
-
-
-def _exact(base: Base, parts: Sequence[Part]) -> bool:
-    """Whether sums do not depend on their order. With values, and without a base, it is the order of the plain way."""
-    binary = all(part.postings.values is None for part in parts)
-    if not binary and not base.extreme:
-        return True
-    total = base.extreme + sum(float(np.abs(part.weights).sum()) for part in parts)
-    return total < (EXACT if binary else EXACT_OF_VALUED)
 
 
 def _among_few(
