@@ -1,6 +1,7 @@
 """The command line end to end: real files, a process for what depends on one, exit codes, one line of error."""
 
 import csv
+import gc
 import gzip
 import io
 import json
@@ -460,3 +461,11 @@ def test_a_table_of_an_application(run, failed, tmp_path):
 def test_what_is_no_mirror_cannot_be_updated(run, failed):
     run("index", "x.db", "-", stdin=b'{"id": "a", "text": "b"}\n')
     failed(run("update", "x.db"), 2, "not indexed from a table", "setsearch index x.db SOURCE")
+
+
+def test_main_leaves_a_process_as_it_was(run, animals):
+    """As a plug-in of sqlite-utils it is not the owner of the process."""
+    before = gc.get_threshold(), gc.get_freeze_count()
+    assert run("expand", "a.db", "lion")[0] == 0
+    assert run("expand", "a.db", "nothing")[0] == 1
+    assert (gc.get_threshold(), gc.get_freeze_count()) == before
