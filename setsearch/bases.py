@@ -7,10 +7,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.kernels import Part
-from setsearch.selection import Floats, Ints, candidates
+from setsearch.kernels import Floats, Part
+from setsearch.postings import Ints
+from setsearch.selection import candidates
 
 EXACT, EXACT_OF_VALUED = 2.0**17, 2.0**9  # sums on the lattices of scoring.py are exact below
+SPARSE = 12  # postings times this, below the number of items: most items keep their base
 HIGHEST = 1024  # items of highest base that are known in advance
 
 
@@ -53,6 +55,11 @@ class Base:
     def extreme(self) -> float:
         """The largest |score|."""
         return float(np.abs(self.items, where=self.items > -np.inf, out=np.zeros(len(self.items))).max(initial=0.0))
+
+
+def few_are_touched(base: Base, parts: Sequence[Part]) -> bool:
+    """Whether so few items are in the lists that a look at these alone pays."""
+    return sum(part.postings.size for part in parts) * SPARSE < len(base.items)
 
 
 def sums_are_exact(base: Base, parts: Sequence[Part]) -> bool:

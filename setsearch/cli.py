@@ -43,7 +43,7 @@ COMMANDS = {
 }
 
 
-def app_of(names: Iterable[str] = COMMANDS) -> typer.Typer:
+def app_of(names: Iterable[str]) -> typer.Typer:
     """The command line with these commands: what is not asked for need not be loaded."""
     app = typer.Typer(
         help="Give it a few examples, get the rest of the set.",

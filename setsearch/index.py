@@ -168,7 +168,7 @@ class Index:
             from setsearch.numbers import NumericReading
 
             return NumericReading(name, partial(self._views.relation, name))
-        by_context = name == relation.features.name and relation.contexts not in ("off", "forms")
+        by_context = name == relation.features.name and relation.may_have_contexts
         opened = partial(self._views.open, name)
         return Reading(name, profile_of(relation, name), opened, by_context, has_forms(relation))
 

@@ -12,6 +12,7 @@ import numba
 import numpy as np
 
 BIT = np.array([1 << b for b in range(32)], np.uint32)
+NO_VALUES = np.zeros(0, np.float32)
 LISTS = "Tuple((u4[::1], i8[::1], i8[::1]))"
 WAITING = 256  # items whose bases are read together
 PLANES = "Tuple((u4[:, ::1], i8[::1], f8[::1]))"
@@ -100,6 +101,12 @@ def add(scores: Any, lists: Any, values: Any, weights: Any, low: Any) -> None:
             for p in range(begin, end):
                 scores[ids[p] - first] += weight
         starts[i] = end
+
+
+def add_postings(scores: Any, postings: Any, weights: Any, places: Any, low: int = 0) -> None:
+    """`add` for lists as kernels.py has them, from `places` on, which are moved on."""
+    values = NO_VALUES if postings.values is None else postings.values
+    add(scores, (postings.ids.view(np.uint32), places, postings.ends), values, weights, low)
 
 
 @numba.njit(f"void(i4[::1], {PLANES}, i4[::1], i8)", nogil=True, cache=True)

@@ -106,16 +106,12 @@ class NumbaKernel:
 
     def add(self, scores: Floats, postings: Postings, weights: Floats) -> None:
         """Add the weight of each list at its ids."""
-        from setsearch.kernel_numba import add
+        from setsearch.kernel_numba import add_postings
 
-        ids, starts, ends, values, _ = postings
-        lists = ids.view(np.uint32), starts.copy(), ends
-        add(scores, lists, NO_VALUES if values is None else values, weights, 0)
+        add_postings(scores, postings, weights, postings.starts.copy())
 
 
 KERNELS: dict[str, Kernel] = {"numpy": NumpyKernel(), "scipy": ScipyKernel(), "numba": NumbaKernel()}
-
-NO_VALUES: Values = np.zeros(0, np.float32)  # for loops to which None cannot be given
 
 _chosen: str | None = None
 _fastest: str | None = None

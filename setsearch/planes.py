@@ -17,7 +17,7 @@ class Planes:
 
     def __init__(self, n_ids: int) -> None:
         self._width = (-(-n_ids // 32) // 16 + 1) * 16 + PAD
-        self._bits: Bits = np.zeros((8, self._width), np.uint32)
+        self._bits: Bits = np.zeros((0, self._width), np.uint32)
         # Where the known lists start in the array, ascending, and the row of each; never an empty list.
         self._known: tuple[Ints, Ints] = np.full(1, -1), np.full(1, -1)
         self._lock = threading.Lock()
@@ -44,7 +44,7 @@ class Planes:
         row = len(known) - 1
         if row == len(self._bits):
             # A larger copy: whoever reads the one before keeps it.
-            self._bits = np.concatenate([self._bits, np.zeros_like(self._bits)])
+            self._bits = np.concatenate([self._bits, np.zeros((max(row, 8), self._width), np.uint32)])
         there = np.zeros(self._width * 32, bool)
         there[ids] = True
         self._bits[row] = np.packbits(there, bitorder="little").view("<u4")

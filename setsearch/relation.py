@@ -34,6 +34,11 @@ class Relation:
     columns: str | None = None  # JSON: the dimensions of items that are described by numbers
 
     @property
+    def may_have_contexts(self) -> bool:
+        """Whether its texts are kept for contexts; for forms of stems they are kept, too."""
+        return self.contexts not in ("off", "forms")
+
+    @property
     def postings(self) -> Lists:
         """feature -> items."""
         return Lists("posting", self.id, self.items.peak)

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from setsearch.bases import Base, sums_are_exact
+from setsearch.bases import Base, few_are_touched, sums_are_exact
 from setsearch.kernels import KERNELS, Floats, Ids, Part, kernel
-from setsearch.selection import Ints, Ranks, candidates, in_order
+from setsearch.postings import Ints
+from setsearch.selection import Ranks, candidates, in_order
 
 LATTICE = 2.0**36
 LATTICE_OF_VALUED = 2.0**22
-SPARSE = 12  # postings times this, below the number of items: most items keep their base
 
 _threads = threading.local()
 
@@ -53,7 +53,7 @@ def best(
         reaching = search(base, parts, without, k)
         if reaching is not None:
             return in_order(*reaching, k, ranks)
-    if among is None and sum(part.postings.size for part in parts) * SPARSE < len(base.items):
+    if among is None and few_are_touched(base, parts):
         found = _best_of_few(base, parts, without, k, ranks)
         if found is not None:
             return found

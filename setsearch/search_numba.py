@@ -12,15 +12,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.bases import Base, sums_are_exact
-from setsearch.kernel_numba import add, add_planes, collect, scan
-from setsearch.kernels import NO_VALUES, Floats, Part, Postings
+from setsearch.bases import Base, few_are_touched, sums_are_exact
+from setsearch.kernel_numba import add_planes, add_postings, collect, scan
+from setsearch.kernels import Floats, Part, Postings
 from setsearch.planes import OFTEN, Bits
-from setsearch.selection import Ints
+from setsearch.postings import Ints
 
 CHUNK = 1 << 16  # items that are scored together: so few that what is added to them stays in the processor's cache
 ROWS = 64
-SPARSE = 12  # postings times this, below the number of items: few are touched
 MOST = 1000  # best ones that are looked for
 
 _threads = threading.local()
@@ -68,7 +67,7 @@ def search(base: Base, parts: Sequence[Part], without: Sequence[int], k: int) ->
     if arrays is None or len(arrays.added) < size or len(arrays.of_planes) < CHUNK:
         arrays = _Arrays(np.zeros(size * 5 // 4), np.empty(CHUNK, np.int32))
     result = None
-    if sum(part.postings.size for part in parts) * SPARSE < len(base.items):
+    if few_are_touched(base, parts):
         result = _among_few(base, parts, without, k, arrays)
     if result is None:
         result = _among_all(base, parts, without, k, arrays)
@@ -82,7 +81,7 @@ def _among_few(
     """By a look at the touched items; None if others could be among the best."""
     found, added = _Found(k), arrays.added
     for part in parts:
-        _add(added[: len(base.items)], part, part.postings.starts.copy(), 0)
+        add_postings(added[: len(base.items)], *part, part.postings.starts.copy())
     added[without] = -np.inf
     for part in parts:
         ids, starts, ends, _, _ = part.postings
@@ -108,7 +107,7 @@ def _among_all(
         if len(long.counts):
             add_planes(of_planes, long.planes, long.counts, low)
         for part, own in zip(parts, places, strict=True):
-            _add(chunk, part, own, low)
+            add_postings(chunk, *part, own, low)
         for id in without:
             if low <= id < low + len(items):
                 chunk[id - low] = -np.inf
@@ -127,13 +126,12 @@ class _Long(NamedTuple):
 
 def _without_long(parts: Sequence[Part], n_items: int) -> tuple[Sequence[Part], _Long]:
     """The parts without their long lists, and these; of one part without values only."""
-    if len(parts) != 1 or parts[0].postings.planes is None:
+    if len(parts) != 1:
         return parts, _NO_LONG
     (ids, starts, ends, _, planes), weights = parts[0]
-    assert planes is not None
     often = (ends - starts) * OFTEN >= n_items
     long, rest = np.flatnonzero(often), np.flatnonzero(~often)
-    if not len(long):
+    if planes is None or not len(long):
         return parts, _NO_LONG
     bits, rows = planes.of(ids, starts[long], ends[long])
     of_long = weights[long]
@@ -141,11 +139,6 @@ def _without_long(parts: Sequence[Part], n_items: int) -> tuple[Sequence[Part], 
     unit = 2.0 ** (math.ceil(math.log2(float(np.abs(of_long).sum()) + len(rows))) - 30)
     counts = np.floor(of_long / unit).astype(np.int32)
     return [Part(Postings(ids, starts[rest], ends[rest]), weights[rest])], _Long((bits, rows, of_long), counts, unit)
-
-
-def _add(scores: Floats, part: Part, places: Ints, low: int) -> None:
-    ids, _, ends, values, _ = part.postings
-    add(scores, (ids.view(np.uint32), places, ends), NO_VALUES if values is None else values, part.weights, low)
 
 
 _NO_LONG = _Long((np.zeros((0, 0), np.uint32), np.zeros(0, np.int64), np.zeros(0)), np.zeros(0, np.int32), 0.0)

@@ -6,8 +6,9 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from setsearch.kernels import Floats
+from setsearch.postings import Ints
+
 Ranks = Callable[[], Ints]
 
 

@@ -134,7 +134,7 @@ class Views:
     def _wants_contexts(self, cursor: sqlite3.Cursor, relation: Relation) -> bool:
         if relation.contexts_stamp == relation.stamp:  # it was decided when they were read
             return bool(load_derived(cursor, relation))
-        if relation.contexts in ("off", "forms"):
+        if not relation.may_have_contexts:
             return False
         from setsearch.wordspace import worthwhile
 

@@ -10,7 +10,7 @@ import pytest
 from samples import random_data
 
 import setsearch
-from setsearch import bases, errors, scoring, search_numba, snapshot
+from setsearch import bases, errors, search_numba, snapshot
 from setsearch.kernels import KERNELS, use_kernel
 from setsearch.postings import encode_ids
 
@@ -154,8 +154,7 @@ def test_a_read_only_connection(tmp_path):
 @pytest.mark.parametrize("sparse", [0, 10**9])
 def test_threads_share_an_index(tmp_path, monkeypatch, kernel, sparse):
     """Eight threads, caches so small that they start again all the time: the answers of one thread."""
-    monkeypatch.setattr(scoring, "SPARSE", sparse)
-    monkeypatch.setattr(search_numba, "SPARSE", sparse)
+    monkeypatch.setattr(bases, "SPARSE", sparse)
     monkeypatch.setattr(search_numba, "CHUNK", 64)
     monkeypatch.setattr(bases, "HIGHEST", 20)
     use_kernel(kernel)

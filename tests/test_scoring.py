@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
 
-from setsearch import bases, kernel_numba, scoring, search_numba
+from setsearch import bases, kernel_numba, search_numba
 from setsearch.bases import Base
 from setsearch.errors import InvalidParameter
 from setsearch.kernels import KERNELS, Part, Postings, use_kernel
@@ -83,7 +83,7 @@ def test_few_postings_give_what_many_would(seed, kernel, monkeypatch):
         k = int(rng.integers(1, 20))
         plain = sorted(np.flatnonzero(expected > -np.inf).tolist(), key=lambda id: (-expected[id], ranks[id]))[:k]
         for sparse in (0, 1, 10**9):
-            monkeypatch.setattr(scoring, "SPARSE", sparse)
+            monkeypatch.setattr(bases, "SPARSE", sparse)
             ids, scores = best(base, [Part(postings, weights)], without, k, lambda: ranks)
             assert ids.tolist() == plain
             assert np.array_equal(scores, expected[plain])
@@ -120,7 +120,7 @@ def test_the_compiled_search_gives_what_sorting_does(seed, monkeypatch):
         k = int(rng.integers(1, 30))
         plain = sorted(np.flatnonzero(expected > -np.inf).tolist(), key=lambda id: (-expected[id], ranks[id]))[:k]
         for sparse in (0, 1, 10**9):
-            monkeypatch.setattr(search_numba, "SPARSE", sparse)
+            monkeypatch.setattr(bases, "SPARSE", sparse)
             ids, scores = best(base, parts, without, k, lambda: ranks)
             assert ids.tolist() == plain
             assert np.array_equal(scores, expected[plain])

@@ -26,7 +26,6 @@ SMALLEST, LARGEST = 1e-100, 1e100  # strengths within which float64 neither over
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Table = Callable[[Ints, Floats], Floats]
-NOTHING: Ints = np.zeros(0, np.int64)
 
 
 @dataclass(slots=True)
@@ -41,7 +40,7 @@ class Seeds:
     having: Ints
     sums: Floats
     count: int
-    cf: Ints = field(default_factory=lambda: NOTHING)
+    cf: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     cf_of_all: int = 0
 
 
