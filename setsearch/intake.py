@@ -69,7 +69,9 @@ class Intake:
 
     def write(self, writer: "Writer", items: Iterable[Writable]) -> int:
         """Write items, texts as their terms; returns how many."""
-        return writer.write(map(partial(self._analyzed, writer.relation), items))
+        relation = writer.relation
+        analyze = None if relation.analyzer is None else self.analyzer_of(relation)
+        return writer.write(map(partial(_analyzed, relation, analyze), items))
 
     def analyzer_of(self, relation: Relation) -> Analyzer:
         """What makes the terms of a collection."""
@@ -126,24 +128,6 @@ class Intake:
                 "or index into another database"
             )
 
-    def _analyzed(self, relation: Relation, given: Writable) -> Item:
-        """The item with its text as features."""
-        given = given[:3] if isinstance(given, Item) else given
-        if not isinstance(given, tuple) or not 2 <= len(given) <= 3:
-            raise InvalidItem(f"an item is (id, features) or (id, features, title), not {given!r:.80}")
-        id, features, *title = given
-        if isinstance(features, str):
-            if relation.analyzer is None:
-                raise InvalidItem(
-                    f"item {id!r} has a text, but {relation.items.name} x {relation.features.name} is not a text "
-                    f"collection; give a list of {relation.features.name}"
-                )
-            text = features if relation.contexts != "off" else None
-            return Item(id, self.analyzer_of(relation)(features), title[0] if title else None, text)
-        if isinstance(features, Mapping):
-            return Item(id, {f: n for f, n in features.items() if not (isinstance(n, Integral) and n == 0)}, *title)
-        return Item(id, features, *title)
-
 
 def find_relation(relations: Sequence[Relation], names: tuple[str, str] | None) -> Relation | None:
     """The relation of these names, or the only one; None if there is none yet."""
@@ -155,3 +139,22 @@ def find_relation(relations: Sequence[Relation], names: tuple[str, str] | None) 
     if not (isinstance(names, tuple) and len(names) == 2 and all(map(storable, names))):
         raise InvalidParameter(f"a relation is two names such as ('film', 'user'), not {names!r}")
     return next((r for r in relations if (r.items.name, r.features.name) == names), None)
+
+
+def _analyzed(relation: Relation, analyze: Analyzer | None, given: Writable) -> Item:
+    """The item with its text as features."""
+    given = given[:3] if isinstance(given, Item) else given
+    if not isinstance(given, tuple) or not 2 <= len(given) <= 3:
+        raise InvalidItem(f"an item is (id, features) or (id, features, title), not {given!r:.80}")
+    id, features, *title = given
+    if isinstance(features, str):
+        if analyze is None:
+            raise InvalidItem(
+                f"item {id!r} has a text, but {relation.items.name} x {relation.features.name} is not a text "
+                f"collection; give a list of {relation.features.name}"
+            )
+        text = features if relation.contexts != "off" else None
+        return Item(id, analyze(features), title[0] if title else None, text)
+    if isinstance(features, Mapping):
+        return Item(id, {f: n for f, n in features.items() if not (isinstance(n, Integral) and n == 0)}, *title)
+    return Item(id, features, *title)

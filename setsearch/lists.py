@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.errors import MEND, CorruptIndex
+from setsearch.inserts import insert_rows
 from setsearch.postings import Ints, decode_counts, decode_ids, encode_counts, encode_ids, run_starts
 
 FULL = 256  # ids in a block, from which on new ids at the end start the next block
@@ -204,11 +205,8 @@ class Lists:
             encode_ids(entries.ids, starts),
             encode_counts(entries.counts, starts),
         )
-        cursor.executemany(
-            f"insert into setsearch_{self.table} (relation, list, first, last, length, total, gaps, counts) "
-            f"values ({self.relation}, ?, ?, ?, ?, ?, ?, ?)",
-            zip(*columns, strict=True),
-        )
+        insert = f"insert into setsearch_{self.table} (relation, list, first, last, length, total, gaps, counts)"
+        insert_rows(cursor, insert, f"({self.relation}, ?, ?, ?, ?, ?, ?, ?)", zip(*columns, strict=True))
 
     def _decode(self, rows: Sequence[Row], counted: bool = True) -> Entries:
         if not rows:

@@ -5,6 +5,8 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from setsearch.inserts import insert_rows
+
 NEAR_CANDIDATES = 20_000
 MANY = 500
 HIGHEST = chr(0x10FFFF)  # behind every other character
@@ -134,10 +136,8 @@ class Kind:
             taken = set(self.ids(cursor))
             free = [id for id in range(self.peak) if id not in taken][: len(rows)]
         ids = free + list(range(self.peak, self.peak + len(rows) - len(free)))
-        cursor.executemany(
-            "insert into setsearch_name (kind, id, name, title) values (?, ?, ?, ?)",
-            [(self.id, id, name, title) for id, (name, title) in zip(ids, rows, strict=True)],
-        )
+        new = ((id, name, title) for id, (name, title) in zip(ids, rows, strict=True))
+        insert_rows(cursor, "insert into setsearch_name (kind, id, name, title)", f"({self.id}, ?, ?, ?)", new)
         self.size += len(ids)
         self.peak += len(ids) - len(free)
         return ids

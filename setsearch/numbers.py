@@ -20,6 +20,7 @@ from setsearch.errors import (
 )
 from setsearch.fields import resolve_item
 from setsearch.hits import Contribution, Explanation, Hit
+from setsearch.inserts import insert_rows
 from setsearch.kernels import Floats
 from setsearch.models.gaussian import Gaussian
 from setsearch.names import Kind, storable
@@ -172,10 +173,9 @@ def write_numbers(cursor: sqlite3.Cursor, relation: Relation, items: Iterable[Nu
     fresh = [(name, title) for name, (_, title) in given.items() if name not in known]
     relation.items.retitle(cursor, [(given[name][1], id) for name, id in known.items()])
     known |= zip((name for name, _ in fresh), relation.items.insert(cursor, fresh), strict=True)
-    cursor.executemany(
-        "insert or replace into setsearch_numbers (relation, item, numbers) values (?, ?, ?)",
-        [(relation.id, known[name], with_sum(numbers)) for name, (numbers, _) in given.items()],
-    )
+    rows = ((known[name], with_sum(numbers)) for name, (numbers, _) in given.items())
+    insert = "insert or replace into setsearch_numbers (relation, item, numbers)"
+    insert_rows(cursor, insert, f"({relation.id}, ?, ?)", rows)
     relation.save(cursor)
     return len(given)
 

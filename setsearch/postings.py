@@ -50,9 +50,10 @@ def encode_ids(ids: Ints, starts: Ints) -> list[bytes]:
 
 def encode_counts(counts: Ints, starts: Ints) -> list[bytes | None]:
     """The counts of each block, None for a block of ones."""
-    ones = np.maximum.reduceat(counts, starts[:-1]) == 1 if len(counts) else np.zeros(0, bool)
-    packed = _pack(counts, np.diff(starts))
-    return [None if plain else blob for plain, blob in zip(ones.tolist(), packed, strict=True)]
+    stored = np.maximum.reduceat(counts, starts[:-1]) > 1 if len(counts) else np.zeros(0, bool)
+    lengths = np.diff(starts)
+    packed = iter(_pack(counts[np.repeat(stored, lengths)], lengths[stored]))
+    return [next(packed) if is_stored else None for is_stored in stored.tolist()]
 
 
 def decode_ids(first: Ints, lengths: Ints, gaps: Sequence[bytes]) -> Ints:

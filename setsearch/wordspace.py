@@ -12,6 +12,7 @@ import numpy as np
 from setsearch.context_names import context_values
 from setsearch.contexts import FIELDS, documents_of, field_of, words_of
 from setsearch.forms import name_forms
+from setsearch.inserts import insert_rows
 from setsearch.lists import Entries
 from setsearch.postings import Ints
 from setsearch.relation import Relation, create_kind, load_derived
@@ -92,10 +93,7 @@ def _choose_items(stream: Stream, analyzer: Analyzer) -> tuple[Ints, list[str]]:
 
 def _create_items(cursor: sqlite3.Cursor, names: list[str]) -> int:
     kind = create_kind(cursor, ITEMS, len(names))
-    cursor.executemany(
-        "insert into setsearch_name (kind, id, name) values (?, ?, ?)",
-        [(kind, id, name) for id, name in enumerate(names)],
-    )
+    insert_rows(cursor, "insert into setsearch_name (kind, id, name)", f"({kind}, ?, ?)", enumerate(names))
     return kind
 
 

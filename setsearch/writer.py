@@ -2,13 +2,16 @@
 
 import sqlite3
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem
 from setsearch.hits import Item
+from setsearch.inserts import insert_rows
 from setsearch.lists import Entries
 from setsearch.names import storable
 from setsearch.postings import Ints, run_lengths, run_starts
@@ -17,7 +20,8 @@ from setsearch.text import Vocabulary
 from setsearch.texts import pack
 
 BATCH = 2_000_000  # features that are gathered before they are written
-GATHERED = 3_000_000  # cells that are gathered before the posting lists are merged
+GATHERED = 8_000_000  # cells that are gathered before the posting lists are merged: 100 MB
+TOGETHER = 2_000_000  # cells that are merged at once
 LARGEST_COUNT = 2**31 - 1
 
 
@@ -108,8 +112,10 @@ class Writer:
         items, features, counts = np.concatenate(self.pending, axis=1)
         self.pending = []
         order = _order_of(features) if np.all(items[1:] >= items[:-1]) else np.lexsort((items, features))
-        turned = Entries(*(column[order].astype(np.int64) for column in (features, items, counts)))
-        self.emptied.update(self.relation.postings.merge(self.cursor, turned))
+        for start, end in pairwise(_cuts(features, order)):
+            part = order[start:end]
+            turned = Entries(*(column[part].astype(np.int64) for column in (features, items, counts)))
+            self.emptied.update(self.relation.postings.merge(self.cursor, turned))
 
     def _finish(self) -> None:
         """Forget features that no item has any more, and seal the revision."""
@@ -131,11 +137,12 @@ class Writer:
 
     def _keep_texts(self, ids: Ints, batch: _Batch) -> None:
         """Store the texts that came, and forget those of items that came without."""
-        relation, pairs = self.relation.id, list(zip(ids.tolist(), batch.texts, strict=True))
-        self.cursor.executemany(
-            "insert or replace into setsearch_text (relation, item, text) values (?, ?, ?)",
-            [(relation, id, text) for id, text in pairs if text is not None],
-        )
+        if self.relation.contexts == "off":
+            return
+        pairs = list(zip(ids.tolist(), batch.texts, strict=True))
+        kept = ((id, text) for id, text in pairs if text is not None)
+        insert = "insert or replace into setsearch_text (relation, item, text)"
+        insert_rows(self.cursor, insert, f"({self.relation.id}, ?, ?)", kept)
         self._forget_texts([id for id, text in pairs if text is None])
 
     def _forget_texts(self, ids: Sequence[int]) -> None:
@@ -148,23 +155,26 @@ class Writer:
         """The ids of a batch, `(n_items,)`, and those of them that existed before."""
         kind = self.relation.items
         known = kind.find(self.cursor, batch.names) if kind.size else {}
-        fresh: dict[str, str | None] = {}
-        for name, title in zip(batch.names, batch.titles, strict=True):
-            if name in fresh or known.get(name) in self.seen:
-                raise DuplicateItem(f"the id {name!r} comes twice; ids must be unique")
-            if name not in known:
-                fresh[name] = title
-            elif not self.replace:
-                raise DuplicateItem(f"there is already an item {name!r}; use update to change it")
-            else:
-                self.seen.add(known[name])
-        titles = zip(batch.names, batch.titles, strict=True)
-        kind.retitle(self.cursor, [(title, known[name]) for name, title in titles if name in known])
+        self._refuse_known(batch.names, known)
+        given = list(zip(batch.names, batch.titles, strict=True))
+        kind.retitle(self.cursor, [(title, known[name]) for name, title in given if name in known])
         old = sorted(known.values())
-        known |= zip(fresh, kind.insert(self.cursor, list(fresh.items())), strict=True)
+        fresh = [(name, title) for name, title in given if name not in known]
+        known |= zip((name for name, _ in fresh), kind.insert(self.cursor, fresh), strict=True)
         ids = [known[name] for name in batch.names]
         self.seen.update(ids)
         return np.array(ids, np.int64), old
+
+    def _refuse_known(self, names: list[str], known: Mapping[str, int]) -> None:
+        """Refuse ids that come a second time, and such that are there already unless they are to be replaced."""
+        twice = {name for name, id in known.items() if id in self.seen}
+        if len(set(names)) < len(names):
+            twice |= {name for name, count in Counter(names).items() if count > 1}
+        for name in names if twice or (known and not self.replace) else ():
+            if name in twice:
+                raise DuplicateItem(f"the id {name!r} comes twice; ids must be unique")
+            if name in known and not self.replace:
+                raise DuplicateItem(f"there is already an item {name!r}; use update to change it")
 
     def _entries(self, ids: Ints, batch: _Batch) -> Entries:
         """The cells of a batch, equal features of an item counted together, sorted by item and feature."""
@@ -197,6 +207,14 @@ class Writer:
         # A word whose items all left, earlier in this write, is there again.
         ids = np.fromiter((known[word] for word in words), np.int64, len(words))
         self.feature_ids = np.concatenate([self.feature_ids, ids])
+
+
+def _cuts(values: npt.NDArray[np.int32], order: Ints) -> list[int]:
+    """Where `order`, which sorts the values, is cut: into parts of about `TOGETHER`, never between equal values."""
+    cuts = {0, len(order)}
+    for place in range(TOGETHER, len(order), TOGETHER):
+        cuts.add(int(np.searchsorted(values, values[order[place]], sorter=order)))
+    return sorted(cuts)
 
 
 def _order_of(values: npt.NDArray[np.int32]) -> Ints:

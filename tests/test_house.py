@@ -19,6 +19,7 @@ PACKAGE = ROOT / "setsearch"
 ORDER = [
     "errors",
     "hits",
+    "inserts",
     "postings",
     "lists",
     "names",

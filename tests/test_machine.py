@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from oracle import log_scores, presence, transpose, twice_mean
 
 import setsearch
-from setsearch import errors, lists, writer
+from setsearch import errors, inserts, lists, writer
 
 names = st.sampled_from([f"i{n}" for n in range(12)])
 contents = st.dictionaries(
@@ -31,6 +31,8 @@ class Writes(RuleBasedStateMachine):
         self.small.setattr(lists, "LARGEST", 4)
         self.small.setattr(writer, "BATCH", 7)
         self.small.setattr(writer, "GATHERED", 11)
+        self.small.setattr(writer, "TOGETHER", 4)
+        self.small.setattr(inserts, "TOGETHER", 3)
         self.content = {}
 
     @initialize(first=batches)

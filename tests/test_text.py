@@ -1,14 +1,17 @@
 """Analysis: stems, stop words, analyzers of the application; texts and features as examples; groups of texts."""
 
 import json
+import re
 
+import hypothesis.strategies as st
 import pytest
 import Stemmer
+from hypothesis import given
 from whoosh.analysis import StemmingAnalyzer
 
 import setsearch
 from setsearch import errors
-from setsearch.text import Analyzer
+from setsearch.text import Analyzer, words
 
 DOCUMENTS = [
     ("cats", "Lions and tigers are hunting in the jungles."),
@@ -24,6 +27,11 @@ def test_stems_are_snowballs():
     assert Analyzer("english")("Running Horses, armies") == [stem(w) for w in ("running", "horses", "armies")]
     assert Analyzer()("Running Horses") == ["running", "horses"]
     assert Analyzer("german")("Häuser") == [Stemmer.Stemmer("german").stemWord("häuser")]
+
+
+@given(st.text(st.characters(codec="ascii"), max_size=40))
+def test_words_of_ascii_are_those_of_any_text(text):
+    assert words(text) == re.findall(r"\w+", text.lower()) == words(text + " é")[:-1]
 
 
 def test_stop_words_are_left_out():
