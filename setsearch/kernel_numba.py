@@ -6,6 +6,7 @@
 were seen; and [how many these are, whether there was no room for one].
 """
 
+import math
 from typing import Any
 
 import numba
@@ -15,6 +16,9 @@ BIT = np.array([1 << b for b in range(32)], np.uint32)
 NO_VALUES = np.zeros(0, np.float32)
 LISTS = "Tuple((u4[::1], i8[::1], i8[::1]))"
 WAITING = 256  # items whose bases are read together
+WORDS = 64  # of planes, whose sums stay in the processor's nearest cache while all planes are added
+SHORT = "Tuple((i8[::1], i8[::1], f8[::1]))"
+LONG = "Tuple((i8[::1], f8[::1], i4[::1], f8))"
 PLANES = "Tuple((u4[:, ::1], i8[::1], f8[::1]))"
 BOUNDS = "Tuple((u1[::1], f8, f8))"
 FOUND = "Tuple((f8[::1], i8[::1], f8[::1], i8[::1]))"
@@ -109,28 +113,53 @@ def add_postings(scores: Any, postings: Any, weights: Any, places: Any, low: int
     add(scores, (postings.ids.view(np.uint32), places, postings.ends), values, weights, low)
 
 
+@numba.njit(f"Tuple(({SHORT}, {LONG}))({SHORT}, Tuple((i8[::1], i8[::1])), i8)", nogil=True, cache=True)
+def split(lists: Any, known: Any, shortest: Any) -> Any:
+    """Lists, (starts, ends, weights), of fewer than `shortest` ids; of the others rows, weights, these in units, unit.
+
+    `known` are starts, ascending, and their rows; a unit of -1 says that one is missing, of 0 that no list is long.
+    Weights in units are rounded down; their sums stay below 2^31. Rows of weight 0 fill up a multiple of four.
+    """
+    starts, ends, weights = lists
+    short = np.empty_like(starts), np.empty_like(starts), np.empty_like(weights)
+    rows, of_long = np.zeros(len(starts) + 3, np.int64), np.zeros(len(starts) + 3)
+    n_short, n_long, total, complete = 0, 0, 0.0, True
+    for i in range(len(starts)):
+        if ends[i] - starts[i] < shortest:
+            short[0][n_short], short[1][n_short], short[2][n_short] = starts[i], ends[i], weights[i]
+            n_short += 1
+        else:
+            place = np.searchsorted(known[0], starts[i], "right") - 1
+            complete &= known[0][place] == starts[i]
+            rows[n_long], of_long[n_long] = known[1][place], weights[i]
+            total += abs(weights[i])
+            n_long += 1
+    filled = (n_long + 3) // 4 * 4
+    unit = 2.0 ** (math.ceil(math.log2(total + filled)) - 30) if n_long else 0.0
+    counts = np.empty(filled, np.int32)
+    for i in range(filled):
+        counts[i] = math.floor(of_long[i] / unit)
+    few = short[0][:n_short], short[1][:n_short], short[2][:n_short]
+    return few, (rows[:filled], of_long[:filled], counts, unit if complete else -1.0)
+
+
 @numba.njit(f"void(i4[::1], {PLANES}, i4[::1], i8)", nogil=True, cache=True)
 def add_planes(sums: Any, planes: Any, weights: Any, low: Any) -> None:
     """sums[i] = the weights of the planes that have the bit of item low + i; four planes at a time."""
     bits, rows, _ = planes
-    added = np.empty(32, np.int32)
-    fours = len(rows) // 4 * 4
-    for block in range(len(sums) // 32):
-        word = low // 32 + block
-        added[:] = 0
-        for i in range(0, fours, 4):
+    first, n_words = low // 32, len(sums) // 32
+    sums[:] = 0
+    for begin in range(0, n_words, WORDS):
+        end = min(n_words, begin + WORDS)
+        for i in range(0, len(rows), 4):
             a, b, c, d = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
-            in_a, in_b = bits[rows[i], word], bits[rows[i + 1], word]
-            in_c, in_d = bits[rows[i + 2], word], bits[rows[i + 3], word]
-            for bit in range(32):
-                pair = (a if in_a & BIT[bit] else 0) + (b if in_b & BIT[bit] else 0)
-                added[bit] += pair + ((c if in_c & BIT[bit] else 0) + (d if in_d & BIT[bit] else 0))
-        for i in range(fours, len(rows)):
-            a, in_a = weights[i], bits[rows[i], word]
-            for bit in range(32):
-                added[bit] += a if in_a & BIT[bit] else 0
-        for bit in range(32):
-            sums[block * 32 + bit] = added[bit]
+            of_a, of_b, of_c, of_d = bits[rows[i]], bits[rows[i + 1]], bits[rows[i + 2]], bits[rows[i + 3]]
+            for word in range(begin, end):
+                in_a, in_b, in_c, in_d = of_a[first + word], of_b[first + word], of_c[first + word], of_d[first + word]
+                own = sums[word * 32 : word * 32 + 32]
+                for bit in range(32):
+                    pair = (a if in_a & BIT[bit] else 0) + (b if in_b & BIT[bit] else 0)
+                    own[bit] += pair + ((c if in_c & BIT[bit] else 0) + (d if in_d & BIT[bit] else 0))
 
 
 @numba.njit(nogil=True)

@@ -4,7 +4,6 @@ What the lists add is gathered apart from the base, in an array that is all zero
 read where it matters only: a bound of it, in one byte an item, tells which items cannot be among the best.
 """
 
-import math
 import threading
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.bases import Base, few_are_touched, sums_are_exact
-from setsearch.kernel_numba import add_planes, add_postings, collect, scan
+from setsearch.kernel_numba import add_planes, add_postings, collect, scan, split
 from setsearch.kernels import Floats, Part, Postings
 from setsearch.planes import OFTEN, Bits
 from setsearch.postings import Ints
@@ -117,7 +116,7 @@ def _among_all(
 
 
 class _Long(NamedTuple):
-    """Long lists as planes, the weight of each as a whole number of units, rounded down; and the unit."""
+    """Long lists as planes, (bits, rows, weights); these weights as whole numbers of units; and the unit."""
 
     planes: tuple[Bits, Ints, Floats]
     counts: npt.NDArray[np.int32]
@@ -126,19 +125,17 @@ class _Long(NamedTuple):
 
 def _without_long(parts: Sequence[Part], n_items: int) -> tuple[Sequence[Part], _Long]:
     """The parts without their long lists, and these; of one part without values only."""
-    if len(parts) != 1:
+    planes = parts[0].postings.planes if len(parts) == 1 else None
+    if planes is None:
         return parts, _NO_LONG
-    (ids, starts, ends, _, planes), weights = parts[0]
-    often = (ends - starts) * OFTEN >= n_items
-    long, rest = np.flatnonzero(often), np.flatnonzero(~often)
-    if planes is None or not len(long):
-        return parts, _NO_LONG
-    bits, rows = planes.of(ids, starts[long], ends[long])
-    of_long = weights[long]
-    # So many units that sums of whole numbers stay below 2^31.
-    unit = 2.0 ** (math.ceil(math.log2(float(np.abs(of_long).sum()) + len(rows))) - 30)
-    counts = np.floor(of_long / unit).astype(np.int32)
-    return [Part(Postings(ids, starts[rest], ends[rest]), weights[rest])], _Long((bits, rows, of_long), counts, unit)
+    (ids, starts, ends, _, _), weights = parts[0]
+    shortest = -(-n_items // OFTEN)
+    short, long = split((starts, ends, weights), planes.known, shortest)
+    if long[3] < 0:
+        planes.make(ids, starts, ends, shortest)
+        short, long = split((starts, ends, weights), planes.known, shortest)
+    rows, of_long, counts, unit = long
+    return [Part(Postings(ids, *short[:2]), short[2])], _Long((planes.bits, rows, of_long), counts, unit)
 
 
 _NO_LONG = _Long((np.zeros((0, 0), np.uint32), np.zeros(0, np.int64), np.zeros(0)), np.zeros(0, np.int32), 0.0)

@@ -223,10 +223,15 @@ class _Counts:
 
     def __init__(self, cursor: sqlite3.Cursor, snapshot: Snapshot) -> None:
         self.cursor = cursor
+        self.snapshot = snapshot
         self.postings = snapshot.postings
         self.n_items = snapshot.items.size
         self.df, self.cf = snapshot.frequencies(cursor)
-        self.totals = snapshot.totals(cursor)
+
+    @property
+    def totals(self) -> Ints:
+        """Sums of counts of the items: a pass over their lists, which not every rule needs."""
+        return self.snapshot.totals(self.cursor)
 
     def sweep(self) -> Iterator[Entries]:
         """All entries, some features at a time."""

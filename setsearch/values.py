@@ -61,7 +61,11 @@ class Counts(Protocol):
     n_items: int
     df: Ints  # raw document frequencies, (n_features,)
     cf: Ints  # sums of counts of the features, (n_features,)
-    totals: Ints  # sums of counts of the items, (n_ids,)
+
+    @property
+    def totals(self) -> Ints:
+        """Sums of counts of the items, `(n_ids,)`."""
+        ...
 
     def sweep(self) -> Iterator[Entries]:
         """All entries, some features at a time."""
@@ -162,20 +166,33 @@ def measure(rule: Rule, counts: Counts) -> Measure:
         idf = np.log(max(counts.n_items, 1) / np.maximum(counts.df, 1))
         found = replace(found, factor=np.maximum(idf, 0.0) ** 0.25)
     if rule.balance is not None:
-        squares = np.zeros(len(counts.totals))
-        for entries in counts.sweep():
-            existing, weights = found.valued(entries)
-            squares += np.bincount(existing.ids, weights**2, len(squares))
-        norms = np.sqrt(squares)
-        median = float(np.median(norms[norms > 0])) if norms.any() else 1.0
-        found = replace(found, scale=_scales(norms, median, rule.balance), median=median)
-    if rule in (PRESENCE, COUNTS):
-        return found
+        return _balanced(found, rule.balance, counts)
+    return found if rule in (PRESENCE, COUNTS) else replace(found, df=_existing(found, counts))
+
+
+def _balanced(found: Measure, balance: float, counts: Counts) -> Measure:
+    """With the norms of items, and what follows from these."""
+    squares, df, least = np.zeros(len(counts.totals)), np.zeros(len(counts.df), np.int64), np.inf
+    for entries in counts.sweep():
+        existing, weights = found.valued(entries)
+        squares += np.bincount(existing.ids, weights**2, len(squares))
+        df += np.bincount(existing.lists, minlength=len(df))
+        least = min(least, float(weights.min(initial=np.inf)))
+    norms = np.sqrt(squares)
+    median = float(np.median(norms[norms > 0])) if norms.any() else 1.0
+    scale = _scales(norms, median, balance)
+    found = replace(found, scale=scale, median=median, df=df)
+    lowest = least * scale.min(where=scale > 0, initial=np.inf)  # no value is below, before it is rounded
+    return found if lowest * LATTICE >= 1 else replace(found, df=_existing(found, counts))
+
+
+def _existing(found: Measure, counts: Counts) -> Ints:
+    """The number of items with a value above 0, for each feature: `(n_features,)`."""
     df = np.zeros(len(counts.df), np.int64)
     for entries in counts.sweep():
         existing, _ = found.valued(entries)
         df += np.bincount(existing.lists, minlength=len(df))
-    return replace(found, df=df)
+    return df
 
 
 def _logarithmic(counts: Ints) -> Floats:

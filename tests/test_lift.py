@@ -3,12 +3,14 @@
 import random
 from statistics import mean, median
 
+import numpy as np
 import pytest
 from oracle import lift_scores, lift_weights, ranking, same_scores, soft_values, transpose, x1_scores
 from samples import random_data
 
 from setsearch import errors
 from setsearch.kernels import KERNELS, use_kernel
+from setsearch.models import Lift
 
 PRINTED = {
     "lion": {"lion": 3, "savanna": 1, "cat": 1},
@@ -49,6 +51,17 @@ def test_scores_equal_the_definition(build, case):
             same(index.items(name).expand(seeds, 999, **options), scores, seeds)
         same(index.items(name).expand(seeds, 999, model="x1"), x1_scores(rows, seeds), seeds)
         same(index.items(name).expand(seeds, 999, model="x1", strength=3), x1_scores(rows, seeds, 3), seeds)
+
+
+@pytest.mark.parametrize("lattice", [2.0**22, 4.0, 1.0])
+def test_document_frequencies_count_the_values_above_0(build, monkeypatch, lattice):
+    monkeypatch.setattr("setsearch.values.LATTICE", lattice)  # so coarse that values round to 0
+    with build(random_data(7, 40, 30, 0.4)).items("film").fields() as fields:
+        for rule in (Lift().rule, Lift(existence="presence").rule):
+            found = fields.first.measure(fields.cursor, rule)
+            entries, values = found.valued(fields.first.postings.read(fields.cursor, range(fields.first.features.peak)))
+            assert np.array_equal(found.df, np.bincount(entries.lists[values > 0], minlength=len(found.df)))
+            assert lattice > 1 or found.df.sum() < fields.first.frequencies(fields.cursor)[0].sum() / 2
 
 
 @pytest.mark.parametrize("model", ["lift", "x1"])

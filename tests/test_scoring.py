@@ -168,12 +168,21 @@ def test_planes_hold_the_bits_of_lists():
     lists = [np.sort(rng.choice(1000, int(rng.integers(1, 900)), replace=False)).astype(np.int32) for _ in range(40)]
     ends = np.cumsum([len(ids) for ids in lists])
     starts, ids, planes = ends - [len(ids) for ids in lists], np.concatenate(lists), Planes(1000)
+    weights = rng.normal(size=40)
     for _ in range(30):
         some = np.sort(rng.choice(40, 7, replace=False))
-        bits, rows = planes.of(ids, starts[some], ends[some])
-        for place, row in zip(some.tolist(), rows.tolist(), strict=True):
-            there = np.unpackbits(bits[row].astype("<u4").view(np.uint8), bitorder="little")
+        shortest = int(rng.integers(1, 500))
+        planes.make(ids, starts[some], ends[some], shortest)
+        of_some = starts[some], ends[some], weights[some]
+        short, (rows, of_long, counts, unit) = kernel_numba.split(of_some, planes.known, shortest)
+        long = some[ends[some] - starts[some] >= shortest]
+        assert short[0].tolist() == [start for start in starts[some] if start not in starts[long]]
+        assert of_long.tolist() == weights[long].tolist() + [0] * (-len(long) % 4) and len(rows) == len(of_long)
+        assert (counts * unit <= of_long).all() and ((counts + 1) * unit > of_long).all() and (len(long) or unit == 0)
+        for place, row in zip(long.tolist(), rows.tolist(), strict=False):
+            there = np.unpackbits(planes.bits[row].astype("<u4").view(np.uint8), bitorder="little")
             assert np.flatnonzero(there).tolist() == lists[place].tolist()
+    assert kernel_numba.split((starts, ends, weights), planes.known, 1)[1][3] == -1  # short ones were never made
 
 
 @pytest.mark.parametrize("id", range(44))
