@@ -1,7 +1,9 @@
 """Compiled loops: the only file that imports numba (extra `[numba]`). Compiled once, then loaded from a cache.
 
 `lists` are the ids of posting lists, unsigned so that no loop looks for negative ones, where each starts and ends.
-`planes` are bits, `(n_rows, n_words)`, the rows of some long lists (planes.py), and the weights of these.
+`planes` are bits, `(n_rows, n_words)`, the rows of some long lists (planes.py), and the weights of these; `long` are
+planes, these weights as whole numbers of units, and the unit. `part` are lists, values of their entries or nothing for
+ones, and the weights of the lists. `items` are the base, and a bound of it: top - step * below[i].
 `found` is the k best scores so far as a heap, least first; ids and scores of items that reached the least when they
 were seen; and [how many these are, whether there was no room for one].
 """
@@ -15,12 +17,15 @@ import numpy as np
 BIT = np.array([1 << b for b in range(32)], np.uint32)
 NO_VALUES = np.zeros(0, np.float32)
 LISTS = "Tuple((u4[::1], i8[::1], i8[::1]))"
+ROWS = 64  # of which the maxima of scores are taken
 WAITING = 256  # items whose bases are read together
 WORDS = 64  # of planes, whose sums stay in the processor's nearest cache while all planes are added
 SHORT = "Tuple((i8[::1], i8[::1], f8[::1]))"
-LONG = "Tuple((i8[::1], f8[::1], i4[::1], f8))"
 PLANES = "Tuple((u4[:, ::1], i8[::1], f8[::1]))"
-BOUNDS = "Tuple((u1[::1], f8, f8))"
+LONG = f"Tuple(({PLANES}, i4[::1], f8))"
+PARTS = [f"Tuple((u4[::1], i8[::1], i8[::1], {values}[::1], f8[::1]))" for values in ("f4", "f8")]
+ITEMS = "Tuple((f8[::1], u1[::1], f8, f8))"
+WORK = "Tuple((f8[::1], i4[::1]))"
 FOUND = "Tuple((f8[::1], i8[::1], f8[::1], i8[::1]))"
 
 
@@ -113,7 +118,11 @@ def add_postings(scores: Any, postings: Any, weights: Any, places: Any, low: int
     add(scores, (postings.ids.view(np.uint32), places, postings.ends), values, weights, low)
 
 
-@numba.njit(f"Tuple(({SHORT}, {LONG}))({SHORT}, Tuple((i8[::1], i8[::1])), i8)", nogil=True, cache=True)
+@numba.njit(
+    f"Tuple(({SHORT}, Tuple((i8[::1], f8[::1], i4[::1], f8))))({SHORT}, Tuple((i8[::1], i8[::1])), i8)",
+    nogil=True,
+    cache=True,
+)
 def split(lists: Any, known: Any, shortest: Any) -> Any:
     """Lists, (starts, ends, weights), of fewer than `shortest` ids; of the others rows, weights, these in units, unit.
 
@@ -191,17 +200,17 @@ def _reach_of_columns(added: Any, sums: Any, unit: Any, below: Any, step: Any) -
     return reach
 
 
-@numba.njit(f"void(f8[:, ::1], i4[:, ::1], {PLANES}, f8, f8[::1], {BOUNDS}, i8, {FOUND})", nogil=True, cache=True)
-def scan(added: Any, sums: Any, planes: Any, unit: Any, base: Any, bounds: Any, low: Any, found: Any) -> None:
-    """Find the best of the items from `low` on, whose scores are base + added + what planes add; zeros are put back.
+@numba.njit(nogil=True)
+def _offer_best(added: Any, sums: Any, long: Any, items: Any, low: Any, found: Any) -> None:
+    """Offer the best of the items from `low` on, whose scores are base + added + what planes add.
 
-    Item low + i is in row i // width and column i % width of `added` and of `sums`. Its base is at most
-    top - step * below[i], and what planes add at most (sums + number of planes) * unit. A column whose bounds do not
-    reach the least of the best is not looked at; those of largest bounds come first.
+    Item low + i is in row i // width and column i % width of `added` and of `sums`. What planes add is at most
+    (sums + number of planes) * unit. A column whose bounds do not reach the least of the best is not looked at; those
+    of largest bounds come first.
     """
-    below, top, step = bounds
-    width = added.shape[1]
-    best = found[0]
+    base, below, top, step = items
+    planes, _, unit = long
+    width, best = added.shape[1], found[0]
     top += len(planes[1]) * unit
     reach = _reach_of_columns(added, sums, unit, below, step)
     likely = np.full(len(best), -np.inf)
@@ -219,7 +228,36 @@ def scan(added: Any, sums: Any, planes: Any, unit: Any, base: Any, bounds: Any, 
                         most += unit * sums[place // width, column]
                     if most >= best[0]:
                         _offer(found, low + place, more + base[place] + _of_planes(planes, low + place))
-    added[:] = 0.0
+
+
+@numba.njit(nogil=True)
+def _leave_out(added: Any, without: Any, low: Any) -> None:
+    """-inf for some of the items from `low` on."""
+    for id in without:
+        if low <= id < low + len(added):
+            added[id - low] = -np.inf
+
+
+@numba.njit([f"void({WORK}, {ITEMS}, {part}, {LONG}, i8[::1], {FOUND})" for part in PARTS], nogil=True, cache=True)
+def search_all(work: Any, items: Any, part: Any, long: Any, without: Any, found: Any) -> None:
+    """Find the best of all items but some, as many at a time as there is room for in `work`; that is put back to zeros.
+
+    What it holds already, where there is room for all items, counts too.
+    """
+    base, below, top, step = items
+    ids, starts, ends, values, weights = part
+    places, size = starts.copy(), len(work[0])
+    for low in range(0, len(base), size):
+        own = (base[low : low + size], below[low : low + size], top, step)
+        width = -(-len(own[0]) // ROWS)
+        added, sums = work[0][: ROWS * width], work[1][: ROWS * width]
+        if long[2]:
+            add_planes(sums, long[0], long[1], low)
+        add(added, (ids, places, ends), values, weights, low)
+        _leave_out(added, without, low)
+        shape = (ROWS, width)
+        _offer_best(added.reshape(shape), sums.reshape(shape), long, own, low, found)
+        added[:] = 0.0
 
 
 @numba.njit(nogil=True)
@@ -231,24 +269,33 @@ def _offer_several(found: Any, ids: Any, added: Any, base: Any) -> None:
         _offer(found, ids[i], added[i])
 
 
-@numba.njit(f"void(f8[::1], f8[::1], f8, {LISTS}, {FOUND})", nogil=True, cache=True)
-def collect(added: Any, base: Any, top: Any, lists: Any, found: Any) -> None:
-    """Find the best of the items of some lists; `added` is put back to zero at their ids, so that each counts once.
+@numba.njit([f"void(f8[::1], {ITEMS}, {part}, i8[::1], i8[::1], {FOUND})" for part in PARTS], nogil=True, cache=True)
+def search_touched(added: Any, items: Any, part: Any, order: Any, without: Any, found: Any) -> None:
+    """Find the best of the items of some lists but some, len(added) items at a time; `added` is put back to zeros.
 
-    `top` is the largest base. Items to which nothing was added are passed over.
+    Lists are looked through in an order in which better items come early. Items to which nothing was added are passed
+    over.
     """
-    ids, starts, ends = lists
-    best = found[0]
-    likely, added_to_likely, count = np.empty(WAITING, np.uint32), np.empty(WAITING), 0
-    for i in range(len(starts)):
-        for p in range(starts[i], ends[i]):
-            id = ids[p]
-            more = added[id]
-            added[id] = 0.0
-            if more + top >= best[0] and more != 0.0:
-                likely[count], added_to_likely[count] = id, more
-                count += 1
-                if count == WAITING:
-                    _offer_several(found, likely, added_to_likely, base)
-                    count = 0
-    _offer_several(found, likely[:count], added_to_likely[:count], base)
+    base, below, top, step = items
+    ids, starts, ends, values, weights = part
+    places, size, best = starts.copy(), len(added), found[0]
+    likely, added_to_likely = np.empty(WAITING, np.uint32), np.empty(WAITING)
+    for low in range(0, len(base), size):
+        begins, first, count = places.copy(), np.uint32(low), 0
+        add(added, (ids, places, ends), values, weights, low)
+        _leave_out(added, without, low)
+        for i in order:
+            for p in range(begins[i], places[i]):
+                id = ids[p]
+                more = added[id - first]
+                added[id - first] = 0.0  # so that each item counts once
+                if more != 0.0 and more + top - step * below[id] >= best[0]:
+                    likely[count], added_to_likely[count] = id, more
+                    count += 1
+                    if count == WAITING:
+                        _offer_several(found, likely, added_to_likely, base)
+                        count = 0
+        _offer_several(found, likely[:count], added_to_likely[:count], base)
+        for id in without:
+            if low <= id < low + size:
+                added[id - low] = 0.0

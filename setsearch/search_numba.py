@@ -6,29 +6,25 @@ read where it matters only: a bound of it, in one byte an item, tells which item
 
 import threading
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from setsearch.bases import Base, few_are_touched, sums_are_exact
-from setsearch.kernel_numba import add_planes, add_postings, collect, scan, split
+from setsearch.kernel_numba import NO_VALUES, add_postings, search_all, search_touched, split
 from setsearch.kernels import Floats, Part, Postings
 from setsearch.planes import OFTEN, Bits
 from setsearch.postings import Ints
 
 CHUNK = 1 << 16  # items that are scored together: so few that what is added to them stays in the processor's cache
-ROWS = 64
 MOST = 1000  # best ones that are looked for
 
+# What a thread works in: what lists add to a chunk, all zeros between queries, and what planes add.
+Work = tuple[Floats, npt.NDArray[np.int32]]
+Long = tuple[tuple[Bits, Ints, Floats], npt.NDArray[np.int32], float]  # `long` of kernel_numba.py
+
 _threads = threading.local()
-
-
-class _Arrays(NamedTuple):
-    """What a thread works in: what lists add, all zeros between queries, and what planes add, of a chunk."""
-
-    added: Floats
-    of_planes: npt.NDArray[np.int32]
 
 
 class _Found:
@@ -60,82 +56,82 @@ def search(base: Base, parts: Sequence[Part], without: Sequence[int], k: int) ->
     as_plain = not base.extreme and any(part.postings.values is not None for part in parts)
     if k > MOST or not (as_plain or sums_are_exact(base, parts)):
         return None
-    size = max(len(base.items), CHUNK)
-    arrays: _Arrays | None = getattr(_threads, "arrays", None)
-    _threads.arrays = None  # an error in between leaves no half-used array
-    if arrays is None or len(arrays.added) < size or len(arrays.of_planes) < CHUNK:
-        arrays = _Arrays(np.zeros(size * 5 // 4), np.empty(CHUNK, np.int32))
+    work: Work | None = getattr(_threads, "work", None)
+    _threads.work = None  # an error in between leaves no half-used array
+    if work is None or len(work[0]) != CHUNK:
+        work = np.zeros(CHUNK), np.empty(CHUNK, np.int32)
     result = None
     if few_are_touched(base, parts):
-        result = _among_few(base, parts, without, k, arrays)
+        result = _among_touched(base, parts, without, k, work)
     if result is None:
-        result = _among_all(base, parts, without, k, arrays)
-    _threads.arrays = arrays
+        result = _among_all(base, parts, without, k, work)
+    _threads.work = work
     return result
 
 
-def _among_few(
-    base: Base, parts: Sequence[Part], without: Sequence[int], k: int, arrays: _Arrays
+def _among_touched(
+    base: Base, parts: Sequence[Part], without: Sequence[int], k: int, work: Work
 ) -> tuple[Ints, Floats] | None:
     """By a look at the touched items; None if others could be among the best."""
-    found, added = _Found(k), arrays.added
-    for part in parts:
-        add_postings(added[: len(base.items)], *part, part.postings.starts.copy())
-    added[without] = -np.inf
-    for part in parts:
-        ids, starts, ends, _, _ = part.postings
-        rare_first = np.argsort(ends - starts)  # whose items are the best, so that others are soon known not to be
-        lists = ids.view(np.uint32), starts[rare_first], ends[rare_first]
-        collect(added, base.items, base.top, lists, found.arrays)
-    added[without] = 0.0
+    found, part = _Found(k), _as_one(parts)
+    rare_first = np.argsort(part.postings.lengths)  # whose items are the best, so that others are soon known not to be
+    left_out = np.array(without, np.int64)
+    search_touched(work[0], _items(base), _arrays_of(part), rare_first, left_out, found.arrays)
     return found.reaching() if found.best[0] > base.top else None
 
 
 def _among_all(
-    base: Base, parts: Sequence[Part], without: Sequence[int], k: int, arrays: _Arrays
+    base: Base, parts: Sequence[Part], without: Sequence[int], k: int, work: Work
 ) -> tuple[Ints, Floats] | None:
     """By a look at all items, some after the others."""
-    found = _Found(k)
-    parts, long = _without_long(parts, len(base.items))
-    below, step = base.below
-    places = [part.postings.starts.copy() for part in parts]
-    for low in range(0, len(base.items), CHUNK):
-        items = base.items[low : low + CHUNK]
-        width = -(-len(items) // ROWS)
-        chunk, of_planes = arrays.added[: ROWS * width], arrays.of_planes[: ROWS * width]
-        if len(long.counts):
-            add_planes(of_planes, long.planes, long.counts, low)
-        for part, own in zip(parts, places, strict=True):
-            add_postings(chunk, *part, own, low)
-        for id in without:
-            if low <= id < low + len(items):
-                chunk[id - low] = -np.inf
-        shape, bounds = (ROWS, width), (below[low : low + CHUNK], base.top, step)
-        scan(chunk.reshape(shape), of_planes.reshape(shape), long.planes, long.unit, items, bounds, low, found.arrays)
+    found, long = _Found(k), _NO_LONG
+    if len(parts) == 1:
+        part, long = _without_long(parts[0], len(base.items))
+    elif len(base.items) <= CHUNK:
+        *before, part = [_NO_PART, *parts]
+        for other in before:
+            add_postings(work[0][: len(base.items)], *other, other.postings.starts.copy())
+    else:
+        part = _as_one(parts)
+    search_all(work, _items(base), _arrays_of(part), long, np.array(without, np.int64), found.arrays)
     return found.reaching()
 
 
-class _Long(NamedTuple):
-    """Long lists as planes, (bits, rows, weights); these weights as whole numbers of units; and the unit."""
-
-    planes: tuple[Bits, Ints, Floats]
-    counts: npt.NDArray[np.int32]
-    unit: float
+def _items(base: Base) -> tuple[Floats, npt.NDArray[np.uint8], float, float]:
+    below, step = base.below
+    return base.items, below, base.top, step
 
 
-def _without_long(parts: Sequence[Part], n_items: int) -> tuple[Sequence[Part], _Long]:
-    """The parts without their long lists, and these; of one part without values only."""
-    planes = parts[0].postings.planes if len(parts) == 1 else None
+def _arrays_of(part: Part) -> tuple[npt.NDArray[Any], ...]:
+    (ids, starts, ends, values, _), weights = part
+    return ids.view(np.uint32), starts, ends, NO_VALUES if values is None else values, weights
+
+
+def _as_one(parts: Sequence[Part]) -> Part:
+    """The lists of several parts, one behind the other."""
+    if len(parts) < 2:
+        return parts[0] if parts else _NO_PART
+    given = [part.postings for part in parts]
+    ends = np.cumsum(np.concatenate([postings.lengths for postings in given]))
+    starts = np.append(0, ends)[:-1]
+    ids = np.concatenate([postings.together() for postings in given])
+    values = np.concatenate([postings.values_together() for postings in given])
+    return Part(Postings(ids, starts, ends, values), np.concatenate([part.weights for part in parts]))
+
+
+def _without_long(part: Part, n_items: int) -> tuple[Part, Long]:
+    """A part without its long lists, and these; only where it has no values."""
+    (ids, starts, ends, _, planes), weights = part
     if planes is None:
-        return parts, _NO_LONG
-    (ids, starts, ends, _, _), weights = parts[0]
+        return part, _NO_LONG
     shortest = -(-n_items // OFTEN)
     short, long = split((starts, ends, weights), planes.known, shortest)
     if long[3] < 0:
         planes.make(ids, starts, ends, shortest)
         short, long = split((starts, ends, weights), planes.known, shortest)
     rows, of_long, counts, unit = long
-    return [Part(Postings(ids, *short[:2]), short[2])], _Long((planes.bits, rows, of_long), counts, unit)
+    return Part(Postings(ids, *short[:2]), short[2]), ((planes.bits, rows, of_long), counts, unit)
 
 
-_NO_LONG = _Long((np.zeros((0, 0), np.uint32), np.zeros(0, np.int64), np.zeros(0)), np.zeros(0, np.int32), 0.0)
+_NO_LONG: Long = (np.zeros((0, 0), np.uint32), np.zeros(0, np.int64), np.zeros(0)), np.zeros(0, np.int32), 0.0
+_NO_PART = Part(Postings(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64)), np.zeros(0))
