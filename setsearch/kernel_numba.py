@@ -16,20 +16,14 @@ import numpy as np
 
 BIT = np.array([1 << b for b in range(32)], np.uint32)
 NO_VALUES = np.zeros(0, np.float32)
-LISTS = "Tuple((u4[::1], i8[::1], i8[::1]))"
 ROWS = 64  # of which the maxima of scores are taken
 WAITING = 256  # items whose bases are read together
 WORDS = 64  # of planes, whose sums stay in the processor's nearest cache while all planes are added
-SHORT = "Tuple((i8[::1], i8[::1], f8[::1]))"
-PLANES = "Tuple((u4[:, ::1], i8[::1], f8[::1]))"
-LONG = f"Tuple(({PLANES}, i4[::1], f8))"
-PARTS = [f"Tuple((u4[::1], i8[::1], i8[::1], {values}[::1], f8[::1]))" for values in ("f4", "f8")]
-ITEMS = "Tuple((f8[::1], u1[::1], f8, f8))"
-WORK = "Tuple((f8[::1], i4[::1]))"
-FOUND = "Tuple((f8[::1], i8[::1], f8[::1], i8[::1]))"
+
+compiled = numba.njit(nogil=True, cache=True)
 
 
-@numba.njit(nogil=True)
+@compiled
 def _place_of(ids: Any, begin: Any, end: Any, guess: Any, id: Any) -> Any:
     """The first place from `begin` on whose id is `id` or larger, or `end`; near the guess, few places are read."""
     below, reaching, step = guess, guess, 1
@@ -52,7 +46,7 @@ def _place_of(ids: Any, begin: Any, end: Any, guess: Any, id: Any) -> Any:
     return reaching
 
 
-@numba.njit(nogil=True)
+@compiled
 def _replace_least(best: Any, score: Any) -> None:
     """Put a score in the place of the least of a heap."""
     place = 0
@@ -69,7 +63,7 @@ def _replace_least(best: Any, score: Any) -> None:
     best[place] = score
 
 
-@numba.njit(nogil=True)
+@compiled
 def _offer(found: Any, id: Any, score: Any) -> None:
     """Take an item that reaches the least of the best; one of -inf is none."""
     best, ids, scores, state = found
@@ -90,7 +84,7 @@ def _offer(found: Any, id: Any, score: Any) -> None:
         _replace_least(best, score)
 
 
-@numba.njit([f"void(f8[::1], {LISTS}, {values}[::1], f8[::1], i8)" for values in ("f4", "f8")], nogil=True, cache=True)
+@compiled
 def add(scores: Any, lists: Any, values: Any, weights: Any, low: Any) -> None:
     """Add weights[i] * values[p] at ids[p] - low, from starts[i] on to the last id that `scores` has room for.
 
@@ -118,11 +112,7 @@ def add_postings(scores: Any, postings: Any, weights: Any, places: Any, low: int
     add(scores, (postings.ids.view(np.uint32), places, postings.ends), values, weights, low)
 
 
-@numba.njit(
-    f"Tuple(({SHORT}, Tuple((i8[::1], f8[::1], i4[::1], f8))))({SHORT}, Tuple((i8[::1], i8[::1])), i8)",
-    nogil=True,
-    cache=True,
-)
+@compiled
 def split(lists: Any, known: Any, shortest: Any) -> Any:
     """Lists, (starts, ends, weights), of fewer than `shortest` ids; of the others rows, weights, these in units, unit.
 
@@ -152,7 +142,7 @@ def split(lists: Any, known: Any, shortest: Any) -> Any:
     return few, (rows[:filled], of_long[:filled], counts, unit if complete else -1.0)
 
 
-@numba.njit(f"void(i4[::1], {PLANES}, i4[::1], i8)", nogil=True, cache=True)
+@compiled
 def add_planes(sums: Any, planes: Any, weights: Any, low: Any) -> None:
     """sums[i] = the weights of the planes that have the bit of item low + i; four planes at a time."""
     bits, rows, _ = planes
@@ -171,7 +161,7 @@ def add_planes(sums: Any, planes: Any, weights: Any, low: Any) -> None:
                     own[bit] += pair + ((c if in_c & BIT[bit] else 0) + (d if in_d & BIT[bit] else 0))
 
 
-@numba.njit(nogil=True)
+@compiled
 def _of_planes(planes: Any, id: Any) -> Any:
     """What planes add to an item, exactly."""
     bits, rows, weights = planes
@@ -182,7 +172,7 @@ def _of_planes(planes: Any, id: Any) -> Any:
     return more
 
 
-@numba.njit(nogil=True)
+@compiled
 def _reach_of_columns(added: Any, sums: Any, unit: Any, below: Any, step: Any) -> Any:
     """The largest added + unit * sums - step * below of each column; a unit of 0 is none."""
     height, width = added.shape
@@ -200,7 +190,7 @@ def _reach_of_columns(added: Any, sums: Any, unit: Any, below: Any, step: Any) -
     return reach
 
 
-@numba.njit(nogil=True)
+@compiled
 def _offer_best(added: Any, sums: Any, long: Any, items: Any, low: Any, found: Any) -> None:
     """Offer the best of the items from `low` on, whose scores are base + added + what planes add.
 
@@ -230,7 +220,7 @@ def _offer_best(added: Any, sums: Any, long: Any, items: Any, low: Any, found: A
                         _offer(found, low + place, more + base[place] + _of_planes(planes, low + place))
 
 
-@numba.njit(nogil=True)
+@compiled
 def _leave_out(added: Any, without: Any, low: Any) -> None:
     """-inf for some of the items from `low` on."""
     for id in without:
@@ -238,7 +228,7 @@ def _leave_out(added: Any, without: Any, low: Any) -> None:
             added[id - low] = -np.inf
 
 
-@numba.njit([f"void({WORK}, {ITEMS}, {part}, {LONG}, i8[::1], {FOUND})" for part in PARTS], nogil=True, cache=True)
+@compiled
 def search_all(work: Any, items: Any, part: Any, long: Any, without: Any, found: Any) -> None:
     """Find the best of all items but some, as many at a time as there is room for in `work`; that is put back to zeros.
 
@@ -260,7 +250,7 @@ def search_all(work: Any, items: Any, part: Any, long: Any, without: Any, found:
         added[:] = 0.0
 
 
-@numba.njit(nogil=True)
+@compiled
 def _offer_several(found: Any, ids: Any, added: Any, base: Any) -> None:
     """Offer items by what was added to their base."""
     for i in range(len(ids)):
@@ -269,7 +259,7 @@ def _offer_several(found: Any, ids: Any, added: Any, base: Any) -> None:
         _offer(found, ids[i], added[i])
 
 
-@numba.njit([f"void(f8[::1], {ITEMS}, {part}, i8[::1], i8[::1], {FOUND})" for part in PARTS], nogil=True, cache=True)
+@compiled
 def search_touched(added: Any, items: Any, part: Any, order: Any, without: Any, found: Any) -> None:
     """Find the best of the items of some lists but some, len(added) items at a time; `added` is put back to zeros.
 

@@ -5,9 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import setsearch
 from setsearch import Index, cli, profiles
+
+settings.register_profile("same", deadline=None, derandomize=True)  # on every machine, however slow
+settings.load_profile("same")
 
 Data = Mapping[str, Mapping[str, int]]
 

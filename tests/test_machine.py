@@ -119,7 +119,7 @@ class Writes(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-Writes.TestCase.settings = settings(max_examples=60, stateful_step_count=15, deadline=None, derandomize=True)
+Writes.TestCase.settings = settings(max_examples=60, stateful_step_count=15)
 TestWrites = Writes.TestCase
 
 

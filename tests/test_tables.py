@@ -99,7 +99,7 @@ def test_a_tracked_table_is_followed_and_left_without_a_trace():
         index.items()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 7), st.integers(1, 6), st.sampled_from("abcde"), st.integers(0, 4))))
 def test_whatever_the_host_does_a_refresh_equals_a_new_index(steps):
     connection = host()
@@ -306,7 +306,7 @@ def test_a_full_text_query_with_an_error_is_named():
         index.items("documents").expand(["1"], among=Where(match="cat"))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.sets(st.sampled_from("abcdefg"), min_size=1), min_size=3, max_size=12), st.data())
 def test_among_and_rank_are_the_whole_ranking_filtered(sets, data):
     connection = sqlite3.connect(":memory:")
@@ -432,7 +432,7 @@ def test_a_table_that_was_made_anew_is_tracked_again():
     assert index.refresh() == Changes(1, 0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 6), st.sampled_from("ABC"), st.sampled_from("xyz"))))
 def test_rows_that_or_replace_deletes_are_noted_for_items_of_several_rows(steps):
     connection = sqlite3.connect(":memory:")

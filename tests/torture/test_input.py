@@ -54,7 +54,7 @@ junk = st.binary(max_size=200)
 texts = st.text(max_size=60)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.tuples(st.integers(-3, 9), st.integers(-(2**40), 2**40), junk, st.none() | junk), max_size=5))
 def test_decoders_refuse_or_answer(blocks):
     lengths, first = (np.array([block[part] for block in blocks], np.int64) for part in (0, 1))
@@ -66,7 +66,7 @@ def test_decoders_refuse_or_answer(blocks):
     assert len(ids) == len(counts) == lengths.sum()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(junk, st.integers(0, 5), st.integers(0, 5))
 def test_stored_values_refuse_or_answer(data, n_features, n_ids):
     for decode in (unpack, lambda data: Measure.from_bytes(TWICE_MEAN, data, n_features, n_ids)):
@@ -74,7 +74,7 @@ def test_stored_values_refuse_or_answer(data, n_features, n_ids):
             decode(data)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.one_of(junk, texts.map(str.encode)), max_size=5), st.sampled_from(["jsonl", "csv", "tsv", "txt"]))
 def test_readers_refuse_or_answer(tmp_path_factory, parts, kind):
     path = tmp_path_factory.mktemp("fuzz") / f"x.{kind}"
@@ -89,7 +89,7 @@ def test_readers_refuse_or_answer(tmp_path_factory, parts, kind):
             assert "\n" not in str(error).replace("\\n", "")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(texts, texts)
 def test_words_of_strangers_refuse_or_answer(given_text, other):
     connection = sqlite3.connect(":memory:")
