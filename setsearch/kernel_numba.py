@@ -106,10 +106,16 @@ def add(scores: Any, lists: Any, values: Any, weights: Any, low: Any) -> None:
         starts[i] = end
 
 
-def add_postings(scores: Any, postings: Any, weights: Any, places: Any, low: int = 0) -> None:
-    """`add` for lists as kernels.py has them, from `places` on, which are moved on."""
-    values = NO_VALUES if postings.values is None else postings.values
-    add(scores, (postings.ids.view(np.uint32), places, postings.ends), values, weights, low)
+def part_of(postings: Any, weights: Any) -> Any:
+    """`part` of lists as kernels.py has them."""
+    ids, starts, ends, values, _ = postings
+    return ids.view(np.uint32), starts, ends, NO_VALUES if values is None else values, weights
+
+
+def add_postings(scores: Any, postings: Any, weights: Any) -> None:
+    """`add` for lists as kernels.py has them, from their starts on."""
+    ids, starts, ends, values, _ = part_of(postings, weights)
+    add(scores, (ids, starts.copy(), ends), values, weights, 0)
 
 
 @compiled
@@ -221,11 +227,11 @@ def _offer_best(added: Any, sums: Any, long: Any, items: Any, low: Any, found: A
 
 
 @compiled
-def _leave_out(added: Any, without: Any, low: Any) -> None:
-    """-inf for some of the items from `low` on."""
-    for id in without:
+def _put(added: Any, ids: Any, low: Any, value: Any) -> None:
+    """A value for some ids, in the place of what was added to these of the items from `low` on."""
+    for id in ids:
         if low <= id < low + len(added):
-            added[id - low] = -np.inf
+            added[id - low] = value
 
 
 @compiled
@@ -244,7 +250,7 @@ def search_all(work: Any, items: Any, part: Any, long: Any, without: Any, found:
         if long[2]:
             add_planes(sums, long[0], long[1], low)
         add(added, (ids, places, ends), values, weights, low)
-        _leave_out(added, without, low)
+        _put(added, without, low, -np.inf)
         shape = (ROWS, width)
         _offer_best(added.reshape(shape), sums.reshape(shape), long, own, low, found)
         added[:] = 0.0
@@ -273,7 +279,7 @@ def search_touched(added: Any, items: Any, part: Any, order: Any, without: Any, 
     for low in range(0, len(base), size):
         begins, first, count = places.copy(), np.uint32(low), 0
         add(added, (ids, places, ends), values, weights, low)
-        _leave_out(added, without, low)
+        _put(added, without, low, -np.inf)
         for i in order:
             for p in range(begins[i], places[i]):
                 id = ids[p]
@@ -286,6 +292,4 @@ def search_touched(added: Any, items: Any, part: Any, order: Any, without: Any, 
                         _offer_several(found, likely, added_to_likely, base)
                         count = 0
         _offer_several(found, likely[:count], added_to_likely[:count], base)
-        for id in without:
-            if low <= id < low + size:
-                added[id - low] = 0.0
+        _put(added, without, low, 0.0)

@@ -108,7 +108,7 @@ class NumbaKernel:
         """Add the weight of each list at its ids."""
         from setsearch.kernel_numba import add_postings
 
-        add_postings(scores, postings, weights, postings.starts.copy())
+        add_postings(scores, postings, weights)
 
 
 KERNELS: dict[str, Kernel] = {"numpy": NumpyKernel(), "scipy": ScipyKernel(), "numba": NumbaKernel()}

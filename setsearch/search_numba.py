@@ -6,13 +6,12 @@ read where it matters only: a bound of it, in one byte an item, tells which item
 
 import threading
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from setsearch.bases import Base, few_are_touched, sums_are_exact
-from setsearch.kernel_numba import NO_VALUES, add_postings, search_all, search_touched, split
+from setsearch.kernel_numba import add_postings, part_of, search_all, search_touched, split
 from setsearch.kernels import Floats, Part, Postings
 from setsearch.planes import OFTEN, Bits
 from setsearch.postings import Ints
@@ -76,7 +75,7 @@ def _among_touched(
     found, part = _Found(k), _as_one(parts)
     rare_first = np.argsort(part.postings.lengths)  # whose items are the best, so that others are soon known not to be
     left_out = np.array(without, np.int64)
-    search_touched(work[0], _items(base), _arrays_of(part), rare_first, left_out, found.arrays)
+    search_touched(work[0], _items(base), part_of(*part), rare_first, left_out, found.arrays)
     return found.reaching() if found.best[0] > base.top else None
 
 
@@ -88,23 +87,18 @@ def _among_all(
     if len(parts) == 1:
         part, long = _without_long(parts[0], len(base.items))
     elif len(base.items) <= CHUNK:
-        *before, part = [_NO_PART, *parts]
+        *before, part = parts or [_NO_PART]
         for other in before:
-            add_postings(work[0][: len(base.items)], *other, other.postings.starts.copy())
+            add_postings(work[0][: len(base.items)], *other)
     else:
         part = _as_one(parts)
-    search_all(work, _items(base), _arrays_of(part), long, np.array(without, np.int64), found.arrays)
+    search_all(work, _items(base), part_of(*part), long, np.array(without, np.int64), found.arrays)
     return found.reaching()
 
 
 def _items(base: Base) -> tuple[Floats, npt.NDArray[np.uint8], float, float]:
     below, step = base.below
     return base.items, below, base.top, step
-
-
-def _arrays_of(part: Part) -> tuple[npt.NDArray[Any], ...]:
-    (ids, starts, ends, values, _), weights = part
-    return ids.view(np.uint32), starts, ends, NO_VALUES if values is None else values, weights
 
 
 def _as_one(parts: Sequence[Part]) -> Part:

@@ -146,10 +146,9 @@ class Writer:
         self._forget_texts([id for id, text in pairs if text is None])
 
     def _forget_texts(self, ids: Sequence[int]) -> None:
-        if self.relation.contexts != "off":
-            self.cursor.executemany(
-                "delete from setsearch_text where relation = ? and item = ?", [(self.relation.id, id) for id in ids]
-            )
+        self.cursor.executemany(
+            "delete from setsearch_text where relation = ? and item = ?", [(self.relation.id, id) for id in ids]
+        )
 
     def _item_ids(self, batch: _Batch) -> tuple[Ints, list[int]]:
         """The ids of a batch, `(n_items,)`, and those of them that existed before."""
