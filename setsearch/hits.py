@@ -8,7 +8,7 @@ class Item(NamedTuple):
     """What is indexed: a unique id, its features (repeated, or with counts), a title to show, the text it was."""
 
     id: str
-    features: Sequence[str] | Mapping[str, int]
+    features: Sequence[str] | Mapping[str, int]  # a single text: its words
     title: str | None = None
     text: str | None = None
 

@@ -11,7 +11,7 @@ from setsearch.errors import InvalidItem, InvalidParameter, UsageError
 from setsearch.hits import Item
 from setsearch.names import storable
 from setsearch.relation import Relation, create_relation, load_relations
-from setsearch.text import Analyzer
+from setsearch.text import LONG, Analyzer
 from setsearch.views import TEXT
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ class Intake:
     def write(self, writer: "Writer", items: Iterable[Writable]) -> int:
         """Write items, texts as their terms; returns how many."""
         relation = writer.relation
-        analyze = None if relation.analyzer is None else self.analyzer_of(relation)
-        return writer.write(map(partial(_analyzed, relation, analyze), items))
+        analyzer = None if relation.analyzer is None else self.analyzer_of(relation)
+        return writer.write(map(partial(_prepared, relation, analyzer), items), analyzer)
 
     def analyzer_of(self, relation: Relation) -> Analyzer:
         """What makes the terms of a collection."""
@@ -141,20 +141,22 @@ def find_relation(relations: Sequence[Relation], names: tuple[str, str] | None) 
     return next((r for r in relations if (r.items.name, r.features.name) == names), None)
 
 
-def _analyzed(relation: Relation, analyze: Analyzer | None, given: Writable) -> Item:
-    """The item with its text as features."""
+def _prepared(relation: Relation, analyzer: Analyzer | None, given: Writable) -> Item:
+    """The item with its text as features, or as it is where it will be looked through with others."""
     given = given[:3] if isinstance(given, Item) else given
     if not isinstance(given, tuple) or not 2 <= len(given) <= 3:
         raise InvalidItem(f"an item is (id, features) or (id, features, title), not {given!r:.80}")
-    id, features, *title = given
+    id, features = given[:2]
+    title = given[2] if len(given) == 3 else None
     if isinstance(features, str):
-        if analyze is None:
+        if analyzer is None:
             raise InvalidItem(
                 f"item {id!r} has a text, but {relation.items.name} x {relation.features.name} is not a text "
                 f"collection; give a list of {relation.features.name}"
             )
+        by_words = analyzer.function is None and len(features) <= LONG
         text = features if relation.contexts != "off" else None
-        return Item(id, analyze(features), title[0] if title else None, text)
+        return Item(id, features if by_words else analyzer(features), title, text)
     if isinstance(features, Mapping):
-        return Item(id, {f: n for f, n in features.items() if not (isinstance(n, Integral) and n == 0)}, *title)
-    return Item(id, features, *title)
+        features = {f: n for f, n in features.items() if not (isinstance(n, Integral) and n == 0)}
+    return Item(id, features, title)

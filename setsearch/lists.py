@@ -192,8 +192,7 @@ class Lists:
         """Write entries; a new block begins where list or `blocks` changes, and after `LARGEST` ids."""
         if not len(entries.lists):
             return
-        begin = np.union1d(run_starts(entries.lists), run_starts(blocks))
-        begin = _cut(begin, len(blocks))
+        begin = _cut(run_starts(entries.lists, blocks), len(blocks))
         starts = np.append(begin, len(entries.lists))
         last = starts[1:] - 1
         columns = (

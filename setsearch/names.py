@@ -4,11 +4,13 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 from setsearch.inserts import insert_rows
 
 NEAR_CANDIDATES = 20_000
 MANY = 500
+TOGETHER = 20_000  # names that are inserted by one statement
 HIGHEST = chr(0x10FFFF)  # behind every other character
 
 
@@ -27,6 +29,14 @@ def quoted(name: str) -> str:
 def table_named(name: str) -> str:
     """A table of the database's own, not one of an attached or the temporary database, as SQL writes it."""
     return "main." + quoted(name)
+
+
+class NamesTaken(sqlite3.IntegrityError):
+    """Names that were to be new are there: `known`, with their ids."""
+
+    def __init__(self, error: Exception, known: dict[str, int]) -> None:
+        super().__init__(str(error))
+        self.known = known
 
 
 @dataclass
@@ -129,18 +139,40 @@ class Kind:
         )
         return [id for (id,) in rows]
 
-    def insert(self, cursor: sqlite3.Cursor, rows: Sequence[tuple[str, str | None]]) -> list[int]:
-        """Give each new (name, title) an id: the free ones first, so that ids stay below the largest size ever."""
+    def insert(
+        self, cursor: sqlite3.Cursor, names: Sequence[str], titles: Sequence[str | None] | None = None
+    ) -> list[int]:
+        """Give distinct new names ids: the free ones first, so that ids stay below the largest size ever.
+
+        Raises NamesTaken where some are there already; then others may have been inserted.
+        """
         free: list[int] = []
         if self.size < self.peak:
             taken = set(self.ids(cursor))
-            free = [id for id in range(self.peak) if id not in taken][: len(rows)]
-        ids = free + list(range(self.peak, self.peak + len(rows) - len(free)))
-        new = ((id, name, title) for id, (name, title) in zip(ids, rows, strict=True))
-        insert_rows(cursor, "insert into setsearch_name (kind, id, name, title)", f"({self.id}, ?, ?, ?)", new)
+            free = [id for id in range(self.peak) if id not in taken][: len(names)]
+        ids = free + list(range(self.peak, self.peak + len(names) - len(free)))
+        try:
+            self._insert(cursor, ids, names, titles)
+        except sqlite3.IntegrityError as error:
+            found, given = self.find(cursor, names), dict(zip(names, ids, strict=True))
+            raise NamesTaken(error, {name: id for name, id in found.items() if id != given[name]}) from error
         self.size += len(ids)
         self.peak += len(ids) - len(free)
         return ids
+
+    def _insert(
+        self, cursor: sqlite3.Cursor, ids: list[int], names: Sequence[str], titles: Sequence[str | None] | None
+    ) -> None:
+        titled = titles is not None and set(titles) != {None}
+        if titled or ids[:1] != [self.peak]:
+            rows = zip(ids, names, titles or repeat(None))  # noqa: B905
+            insert_rows(cursor, "insert into setsearch_name (kind, id, name, title)", f"({self.id}, ?, ?, ?)", rows)
+            return
+        for start in range(0, len(names), TOGETHER):  # the same, in half the time
+            cursor.execute(
+                "insert into setsearch_name (kind, id, name) select ?, ? + key, value from json_each(?)",
+                (self.id, ids[start], json.dumps(names[start : start + TOGETHER])),
+            )
 
     def retitle(self, cursor: sqlite3.Cursor, rows: Iterable[tuple[str | None, int]]) -> None:
         """Set the titles of ids."""

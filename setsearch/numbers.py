@@ -170,9 +170,9 @@ def write_numbers(cursor: sqlite3.Cursor, relation: Relation, items: Iterable[Nu
     """Add items, and give those that exist the new numbers; nothing is committed here."""
     given = dict(_checked(items, len(columns_of(relation))))
     known = relation.items.find(cursor, list(given))
-    fresh = [(name, title) for name, (_, title) in given.items() if name not in known]
+    fresh = [name for name in given if name not in known]
     relation.items.retitle(cursor, [(given[name][1], id) for name, id in known.items()])
-    known |= zip((name for name, _ in fresh), relation.items.insert(cursor, fresh), strict=True)
+    known |= zip(fresh, relation.items.insert(cursor, fresh, [given[name][1] for name in fresh]), strict=True)
     rows = ((known[name], with_sum(numbers)) for name, (numbers, _) in given.items())
     insert = "insert or replace into setsearch_numbers (relation, item, numbers)"
     insert_rows(cursor, insert, f"({relation.id}, ?, ?)", rows)

@@ -6,6 +6,7 @@ Everything here works on many blocks at once: `starts` holds the offset of each 
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,12 @@ def starts_of(lengths: Ints) -> Ints:
     return starts
 
 
-def run_starts(values: Ints) -> Ints:
-    """Where each run of equal values begins: `(n_runs,)` offsets."""
-    first = np.ones(len(values), bool)
-    np.not_equal(values[1:], values[:-1], out=first[1:])
+def run_starts(*columns: Ints) -> Ints:
+    """Where each run of equal values, equal in all columns, begins: `(n_runs,)` offsets."""
+    first = np.ones(len(columns[0]), bool)
+    np.not_equal(columns[0][1:], columns[0][:-1], out=first[1:])
+    for values in columns[1:]:
+        first[1:] |= values[1:] != values[:-1]
     return np.flatnonzero(first)
 
 
@@ -92,8 +95,11 @@ def _pack(values: Ints, lengths: Ints) -> list[bytes]:
         if len(chosen):
             data = values[np.repeat(width == size, lengths)].astype(dtype).tobytes()
             ends = (starts_of(lengths[chosen]) * size).tolist()
-            for block, start, end in zip(chosen.tolist(), ends, ends[1:], strict=False):
-                out[block] = data[start:end]
+            cut = [data[start:end] for start, end in pairwise(ends)]
+            if len(cut) == len(out):
+                return cut
+            for block, run in zip(chosen.tolist(), cut, strict=True):
+                out[block] = run
     return out
 
 

@@ -6,7 +6,7 @@ What a collection was analysed with is stored with it as a short text, so that s
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from setsearch.errors import CorruptIndex, InvalidParameter, UsageError
@@ -17,7 +17,7 @@ WORDS, FOREIGN, FTS5 = "words", "of the application", "fts5 "  # how the descrip
 _words_of = re.compile(r"\w+").findall
 _gap = re.compile(r"\W")
 # What becomes of the characters of ASCII: those of words their lower case, all others a space.
-_ASCII = bytes(ord(c.lower()) if _words_of(c) else 32 for c in map(chr, range(128))).ljust(256)
+_ASCII = bytes(ord(c.lower()) if _words_of(c) else 32 for c in map(chr, range(128))) + bytes(range(128, 256))
 
 
 class Analyzer:
@@ -72,13 +72,17 @@ class Analyzer:
     def _terms_of(self, forms: list[str]) -> list[str]:
         return forms if self._terms is None else [term for term in map(self._terms.__getitem__, forms) if term]
 
+    def term(self, form: str) -> str:
+        """The term of a word, empty for one that is left out; not for a `function`."""
+        return form if self._terms is None else self._terms[form]
+
     def stem(self, form: str) -> str:
         """The stem of a word, the word itself without a language."""
         return form if self._terms is None else self._terms.stem(form)
 
     def is_stop_word(self, form: str) -> bool:
         """Whether a word is left out."""
-        return self._terms is not None and not self._terms[form]
+        return not self.term(form)
 
 
 def _unknown(text: str) -> list[str]:
@@ -124,6 +128,17 @@ def words(text: str) -> list[str]:
     if text.isascii():  # the same, three times as fast
         return text.encode().translate(_ASCII).decode().split()
     return _words_of(normal(text))
+
+
+def spaced(texts: Sequence[str]) -> tuple[bytes, list[int]]:
+    """The words of texts in UTF-8, with at least one space before and behind each, and the bytes of each text.
+
+    A space is before, between and behind the texts, too.
+    """
+    plain = [text if text.isascii() else " ".join(words(text)) for text in texts]
+    data = " ".join(["", *plain, ""])
+    sizes = map(len, plain) if data.isascii() else (len(text.encode()) for text in plain)
+    return data.encode().translate(_ASCII), list(sizes)
 
 
 def normal(text: str) -> str:

@@ -1,59 +1,27 @@
 """Writing to a relation: names, and lists in both directions, a batch of items at a time."""
 
 import sqlite3
-from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
+from setsearch.batch import LARGEST_COUNT, Batch
 from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem
 from setsearch.hits import Item
 from setsearch.inserts import insert_rows
 from setsearch.lists import Entries
-from setsearch.names import storable
+from setsearch.names import NamesTaken, storable
+from setsearch.numbering import Numbering
 from setsearch.postings import Ints, run_lengths, run_starts
 from setsearch.relation import Relation
-from setsearch.text import Vocabulary
-from setsearch.texts import pack
+from setsearch.text import Analyzer, Vocabulary
 
-BATCH = 2_000_000  # features that are gathered before they are written
 GATHERED = 8_000_000  # cells that are gathered before the posting lists are merged: 100 MB
 TOGETHER = 2_000_000  # cells that are merged at once
-LARGEST_COUNT = 2**31 - 1
-
-
-class _Batch:
-    """Items that wait to be written: their features as places in the vocabulary, so that their texts can go."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-        self.titles: list[str | None] = []
-        self.texts: list[bytes | None] = []
-        self.lengths: list[int] = []
-        self.places = array("i")
-        self.counts: array[int] | None = None  # of the places, once an item came with counts
-
-    def put(self, item: Item, vocabulary: Vocabulary) -> None:
-        """Take an item in."""
-        name, features, title, text = item
-        before = len(self.places)
-        counted = not isinstance(features, list) and isinstance(features, Mapping)
-        if counted and self.counts is None:
-            self.counts = array("i", [1]) * before
-        try:
-            self.places.extend(map(vocabulary.__getitem__, features))
-        except TypeError as error:
-            raise InvalidItem(f"the features of item {name!r} are not a list or mapping of texts: {error}") from error
-        length = len(self.places) - before
-        if self.counts is not None:
-            self.counts.extend(features.values() if isinstance(features, Mapping) else [1] * length)
-        self.lengths.append(length)
-        self.names.append(name)
-        self.titles.append(title)
-        self.texts.append(None if text is None else pack(text))
+MANY = 1_000_000  # cells that are turned by scipy
 
 
 class Writer:
@@ -64,21 +32,20 @@ class Writer:
         self.relation = relation
         self.replace = replace
         self.seen: set[int] = set()
+        self.words_known = relation.features.size > 0  # whether there are any that the vocabulary lacks
         self.vocabulary = Vocabulary()
         self.feature_ids = np.zeros(0, np.int64)  # of the words of the vocabulary, as far as written
         self.pending: list[npt.NDArray[np.int32]] = []  # cells that the posting lists do not have yet, (3, n_cells)
         self.emptied: set[int] = set()
 
-    def write(self, items: Iterable[Item]) -> int:
-        """Write all items; nothing is committed here."""
-        written, batch = 0, _Batch()
-        for item in items:
-            _check(item)
-            batch.put(item, self.vocabulary)
-            if len(batch.places) + len(batch.names) >= BATCH:
-                written += self._write_batch(batch)
-                batch = _Batch()
-        written += self._write_batch(batch)
+    def write(self, items: Iterable[Item], analyzer: Analyzer | None = None) -> int:
+        """Write all items, those with texts for features as the analyzer's terms; nothing is committed here."""
+        numbering = None if analyzer is None else Numbering(analyzer, self.vocabulary)
+        items, written, finished = iter(items), 0, False
+        while not finished:
+            batch = Batch(self.vocabulary, numbering)
+            finished = batch.take(items)
+            written += self._write_batch(batch)
         self._finish()
         return written
 
@@ -109,13 +76,10 @@ class Writer:
             self._merge_postings()
 
     def _merge_postings(self) -> None:
-        items, features, counts = np.concatenate(self.pending, axis=1)
+        cells = Entries(*np.concatenate(self.pending, axis=1))
         self.pending = []
-        order = _order_of(features) if np.all(items[1:] >= items[:-1]) else np.lexsort((items, features))
-        for start, end in pairwise(_cuts(features, order)):
-            part = order[start:end]
-            turned = Entries(*(column[part].astype(np.int64) for column in (features, items, counts)))
-            self.emptied.update(self.relation.postings.merge(self.cursor, turned))
+        for part in _turned(cells, self.relation.features.peak, self.relation.items.peak):
+            self.emptied.update(self.relation.postings.merge(self.cursor, part))
 
     def _finish(self) -> None:
         """Forget features that no item has any more, and seal the revision."""
@@ -127,7 +91,8 @@ class Writer:
         self.emptied.clear()
         self.relation.save(self.cursor)
 
-    def _write_batch(self, batch: _Batch) -> int:
+    def _write_batch(self, batch: Batch) -> int:
+        batch.check()
         if batch.names:
             ids, old = self._item_ids(batch)
             self._keep_texts(ids, batch)
@@ -135,7 +100,7 @@ class Writer:
             self._change(_difference(self.relation.forward.read(self.cursor, old), new) if old else new)
         return len(batch.names)
 
-    def _keep_texts(self, ids: Ints, batch: _Batch) -> None:
+    def _keep_texts(self, ids: Ints, batch: Batch) -> None:
         """Store the texts that came, and forget those of items that came without."""
         if self.relation.contexts == "off":
             return
@@ -150,21 +115,30 @@ class Writer:
             "delete from setsearch_text where relation = ? and item = ?", [(self.relation.id, id) for id in ids]
         )
 
-    def _item_ids(self, batch: _Batch) -> tuple[Ints, list[int]]:
+    def _item_ids(self, batch: Batch) -> tuple[Ints, list[int]]:
         """The ids of a batch, `(n_items,)`, and those of them that existed before."""
         kind = self.relation.items
-        known = kind.find(self.cursor, batch.names) if kind.size else {}
+        known = kind.find(self.cursor, batch.names) if kind.size and self.replace else {}
         self._refuse_known(batch.names, known)
-        given = list(zip(batch.names, batch.titles, strict=True))
-        kind.retitle(self.cursor, [(title, known[name]) for name, title in given if name in known])
-        old = sorted(known.values())
-        fresh = [(name, title) for name, title in given if name not in known]
-        known |= zip((name for name, _ in fresh), kind.insert(self.cursor, fresh), strict=True)
-        ids = [known[name] for name in batch.names]
+        if known:
+            titles = dict(zip(batch.names, batch.titles, strict=True))
+            kind.retitle(self.cursor, [(titles.pop(name), id) for name, id in known.items()])
+            new = self._insert(list(titles), list(titles.values()))
+            of_name = known | dict(zip(titles, new, strict=True))
+            ids = [of_name[name] for name in batch.names]
+        else:
+            ids = self._insert(batch.names, batch.titles)
         self.seen.update(ids)
-        return np.array(ids, np.int64), old
+        return np.array(ids, np.int64), sorted(known.values())
 
-    def _refuse_known(self, names: list[str], known: Mapping[str, int]) -> None:
+    def _insert(self, names: Sequence[str], titles: Sequence[str | None]) -> list[int]:
+        try:
+            return self.relation.items.insert(self.cursor, names, titles)
+        except NamesTaken as error:
+            self._refuse_known(names, error.known)
+            raise
+
+    def _refuse_known(self, names: Sequence[str], known: Mapping[str, int]) -> None:
         """Refuse ids that come a second time, and such that are there already unless they are to be replaced."""
         twice = {name for name, id in known.items() if id in self.seen}
         if len(set(names)) < len(names):
@@ -175,11 +149,12 @@ class Writer:
             if name in known and not self.replace:
                 raise DuplicateItem(f"there is already an item {name!r}; use update to change it")
 
-    def _entries(self, ids: Ints, batch: _Batch) -> Entries:
+    def _entries(self, ids: Ints, batch: Batch) -> Entries:
         """The cells of a batch, equal features of an item counted together, sorted by item and feature."""
         self._write_vocabulary()
-        key = (np.repeat(ids, batch.lengths) << 32) | self.feature_ids[np.array(batch.places, np.int64)]
-        if batch.counts is None:
+        key = (np.repeat(ids, batch.lengths) << 32) | self.feature_ids[batch.numbers]
+        given = batch.counts
+        if given is None:
             key.sort(kind="stable")  # items come in order, so that merging what is sorted pays
             begin = run_starts(key)
             counts = run_lengths(begin, len(key))
@@ -187,7 +162,7 @@ class Writer:
             order = np.argsort(key, kind="stable")
             key = key[order]
             begin = run_starts(key)
-            counts = np.add.reduceat(np.array(batch.counts, np.int64)[order], begin) if len(begin) else begin
+            counts = np.add.reduceat(given[order], begin) if len(begin) else begin
         if len(counts) and counts.max() > LARGEST_COUNT:
             raise InvalidItem(f"the count {counts.max()} is too large; the largest is {LARGEST_COUNT}")
         key = key[begin]
@@ -200,47 +175,30 @@ class Writer:
         for word in words:
             if not storable(word):
                 raise InvalidItem(f"an item has the feature {word!r}; features are text as ids are")
-        known = kind.find(self.cursor, words) if kind.size else {}
-        fresh = [(word, None) for word in sorted(words) if word not in known]  # in order, the index grows at its end
-        known |= zip((word for word, _ in fresh), kind.insert(self.cursor, fresh), strict=True)
+        known = kind.find(self.cursor, words) if self.words_known else {}
+        fresh = [word for word in sorted(words) if word not in known]  # in order, the index grows at its end
+        known |= zip(fresh, kind.insert(self.cursor, fresh), strict=True)
         # A word whose items all left, earlier in this write, is there again.
         ids = np.fromiter((known[word] for word in words), np.int64, len(words))
         self.feature_ids = np.concatenate([self.feature_ids, ids])
 
 
-def _cuts(values: npt.NDArray[np.int32], order: Ints) -> list[int]:
-    """Where `order`, which sorts the values, is cut: into parts of about `TOGETHER`, never between equal values."""
-    cuts = {0, len(order)}
-    for place in range(TOGETHER, len(order), TOGETHER):
-        cuts.add(int(np.searchsorted(values, values[order[place]], sorter=order)))
-    return sorted(cuts)
+def _turned(cells: Entries, n_features: int, n_items: int) -> Iterator[Entries]:
+    """Cells by feature and item, about `TOGETHER` at a time, a feature never in two parts."""
+    items, features, counts = cells
+    columns: tuple[npt.NDArray[np.integer], ...]
+    if len(items) < MANY:
+        order = np.lexsort((items, features))
+        columns = features[order], items[order], counts[order]
+    else:
+        from scipy.sparse import coo_array  # counts how many go where: faster than sorting, but slow to load
 
-
-def _order_of(values: npt.NDArray[np.int32]) -> Ints:
-    """The places of values in ascending order, equal ones as they stand."""
-    if values.max(initial=0) < 1 << 16:
-        return np.argsort(values.astype(np.uint16), kind="stable")  # a radix sort
-    # One sort of integers that carry their own places is faster than sorting places.
-    order: Ints = np.sort((values.astype(np.int64) << 32) | np.arange(len(values))) & 0xFFFF_FFFF
-    return order
-
-
-def _check(item: Item) -> None:
-    """Refuse an item whose id, title or counts cannot be stored."""
-    name, features, title, _ = item
-    if not storable(name):
-        raise InvalidItem(f"an item has the id {name!r}; ids are text, not empty, without NUL and lone surrogates")
-    if title is not None and not (isinstance(title, str) and (title == "" or storable(title))):
-        raise InvalidItem(f"item {name!r} has the title {title!r}; titles are text")
-    if isinstance(features, (bytes, bytearray)):
-        raise InvalidItem(f"item {name!r} has bytes for features; decode them")
-    if not isinstance(features, list) and isinstance(features, Mapping):
-        for feature, count in features.items():
-            if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or not 1 <= count <= LARGEST_COUNT:
-                raise InvalidItem(
-                    f"item {name!r} has feature {feature!r} {count!r} times; "
-                    f"counts are integers from 0 to {LARGEST_COUNT}"
-                )
+        rows = coo_array((counts, (features, items)), (n_features, n_items)).tocsr()
+        columns = np.repeat(np.arange(n_features), np.diff(rows.indptr)), rows.indices, rows.data
+    lists = columns[0]
+    cuts = {0, len(lists), *np.searchsorted(lists, lists[TOGETHER::TOGETHER]).tolist()}
+    for start, end in pairwise(sorted(cuts)):
+        yield Entries(*(column[start:end].astype(np.int64) for column in columns))
 
 
 def _difference(old: Entries, new: Entries) -> Entries:

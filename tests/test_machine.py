@@ -11,13 +11,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from oracle import log_scores, presence, transpose, twice_mean
 
 import setsearch
-from setsearch import errors, inserts, lists, writer
+from setsearch import batch, errors, inserts, lists, names, writer
 
-names = st.sampled_from([f"i{n}" for n in range(12)])
+item_ids = st.sampled_from([f"i{n}" for n in range(12)])
 contents = st.dictionaries(
     st.sampled_from([f"f{n}" for n in range(10)]), st.sampled_from([0, 1, 1, 2, 300, 70_000]), max_size=8
 )
-batches = st.dictionaries(names, contents, max_size=6)
+batches = st.dictionaries(item_ids, contents, max_size=6)
 
 
 class Writes(RuleBasedStateMachine):
@@ -29,10 +29,12 @@ class Writes(RuleBasedStateMachine):
         self.small = pytest.MonkeyPatch()
         self.small.setattr(lists, "FULL", 3)
         self.small.setattr(lists, "LARGEST", 4)
-        self.small.setattr(writer, "BATCH", 7)
+        self.small.setattr(batch, "BATCH", 7)
         self.small.setattr(writer, "GATHERED", 11)
         self.small.setattr(writer, "TOGETHER", 4)
+        self.small.setattr(writer, "MANY", 6)
         self.small.setattr(inserts, "TOGETHER", 3)
+        self.small.setattr(names, "TOGETHER", 2)
         self.content = {}
 
     @initialize(first=batches)
@@ -55,7 +57,7 @@ class Writes(RuleBasedStateMachine):
             self.index.add(batch.items())
             self.content |= batch
 
-    @rule(ids=st.lists(names, max_size=4))
+    @rule(ids=st.lists(item_ids, max_size=4))
     def delete(self, ids):
         if set(ids) <= self.content.keys():
             assert self.index.delete(ids) == len(set(ids))
