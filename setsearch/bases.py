@@ -57,13 +57,22 @@ class Base:
         return float(np.abs(self.items, where=self.items > -np.inf, out=np.zeros(len(self.items))).max(initial=0.0))
 
 
+def few_postings(base: Base) -> float:
+    """Up to how many postings touch so few items that a look at these alone pays."""
+    return len(base.items) / SPARSE if SPARSE else math.inf
+
+
 def few_are_touched(base: Base, parts: Sequence[Part]) -> bool:
-    """Whether so few items are in the lists that a look at these alone pays."""
-    return sum(part.postings.size for part in parts) * SPARSE < len(base.items)
+    """Whether parts touch so few items."""
+    return sum(part.postings.size for part in parts) < few_postings(base)
+
+
+def room_of(base: Base, valued: bool) -> float:
+    """Up to what the |weights| of lists may add up to so that all sums are exact."""
+    return (EXACT_OF_VALUED if valued else EXACT) - base.extreme
 
 
 def sums_are_exact(base: Base, parts: Sequence[Part]) -> bool:
     """Whether what parts add to a base is the same in any order, and taking it away again leaves the base."""
     valued = any(part.postings.values is not None for part in parts)
-    total = base.extreme + sum(float(np.abs(part.weights).sum()) for part in parts)
-    return total < (EXACT_OF_VALUED if valued else EXACT)
+    return sum(float(np.abs(part.weights).sum()) for part in parts) < room_of(base, valued)

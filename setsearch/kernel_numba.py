@@ -14,8 +14,8 @@ from typing import Any
 import numba
 import numpy as np
 
+DONE, EQUAL, CROWDED, INEXACT, MISSING = range(5)  # how a search ends
 BIT = np.array([1 << b for b in range(32)], np.uint32)
-NO_VALUES = np.zeros(0, np.float32)
 ROWS = 64  # of which the maxima of scores are taken
 WAITING = 256  # items whose bases are read together
 WORDS = 64  # of planes, whose sums stay in the processor's nearest cache while all planes are added
@@ -106,18 +106,6 @@ def add(scores: Any, lists: Any, values: Any, weights: Any, low: Any) -> None:
         starts[i] = end
 
 
-def part_of(postings: Any, weights: Any) -> Any:
-    """`part` of lists as kernels.py has them."""
-    ids, starts, ends, values, _ = postings
-    return ids.view(np.uint32), starts, ends, NO_VALUES if values is None else values, weights
-
-
-def add_postings(scores: Any, postings: Any, weights: Any) -> None:
-    """`add` for lists as kernels.py has them, from their starts on."""
-    ids, starts, ends, values, _ = part_of(postings, weights)
-    add(scores, (ids, starts.copy(), ends), values, weights, 0)
-
-
 @compiled
 def split(lists: Any, known: Any, shortest: Any) -> Any:
     """Lists, (starts, ends, weights), of fewer than `shortest` ids; of the others rows, weights, these in units, unit.
@@ -168,17 +156,6 @@ def add_planes(sums: Any, planes: Any, weights: Any, low: Any) -> None:
 
 
 @compiled
-def _of_planes(planes: Any, id: Any) -> Any:
-    """What planes add to an item, exactly."""
-    bits, rows, weights = planes
-    more = 0.0
-    for i in range(len(rows)):
-        if bits[rows[i], id // 32] & BIT[id % 32]:
-            more += weights[i]
-    return more
-
-
-@compiled
 def _reach_of_columns(added: Any, sums: Any, unit: Any, below: Any, step: Any) -> Any:
     """The largest added + unit * sums - step * below of each column; a unit of 0 is none."""
     height, width = added.shape
@@ -205,9 +182,9 @@ def _offer_best(added: Any, sums: Any, long: Any, items: Any, low: Any, found: A
     of largest bounds come first.
     """
     base, below, top, step = items
-    planes, _, unit = long
+    (bits, rows, of_long), _, unit = long
     width, best = added.shape[1], found[0]
-    top += len(planes[1]) * unit
+    top += len(rows) * unit
     reach = _reach_of_columns(added, sums, unit, below, step)
     likely = np.full(len(best), -np.inf)
     for column in range(width):
@@ -223,7 +200,11 @@ def _offer_best(added: Any, sums: Any, long: Any, items: Any, low: Any, found: A
                     if unit:
                         most += unit * sums[place // width, column]
                     if most >= best[0]:
-                        _offer(found, low + place, more + base[place] + _of_planes(planes, low + place))
+                        id, score = low + place, more + base[place]
+                        for i in range(len(rows)):
+                            if bits[rows[i], id // 32] & BIT[id % 32]:
+                                score += of_long[i]
+                        _offer(found, id, score)
 
 
 @compiled
@@ -293,3 +274,47 @@ def search_touched(added: Any, items: Any, part: Any, order: Any, without: Any, 
                         count = 0
         _offer_several(found, likely[:count], added_to_likely[:count], base)
         _put(added, without, low, 0.0)
+
+
+@compiled
+def _in_order(found: Any) -> Any:
+    """How it ended, and the best items, best first; EQUAL: some have equal scores, CROWDED: too many have."""
+    best, ids, scores, state = found
+    end, count = CROWDED if state[1] else DONE, 0
+    for i in range(state[0]):
+        id, score, place = ids[i], scores[i], count
+        if score >= best[0] and end != CROWDED:
+            while place and scores[place - 1] < score:
+                ids[place], scores[place] = ids[place - 1], scores[place - 1]
+                place -= 1
+            end = EQUAL if place and scores[place - 1] == score else end
+            ids[place], scores[place] = id, score
+            count += 1
+    return end, ids[:count], scores[:count]
+
+
+@compiled
+def find(work: Any, items: Any, part: Any, planes: Any, without: Any, wanted: Any) -> Any:
+    """How it ended, ids and scores of the k best items but some, best first if it is DONE; `work` is put back to zeros.
+
+    `planes` are `known` of `split`, bits, and the length of a long list; `wanted` are k, what weights may add up to so
+    that sums are exact, and how many postings are few.
+    """
+    ids, starts, ends, values, weights = part
+    k, room, few = wanted
+    found = np.full(k, -np.inf), np.empty(8 * k + 1000, np.int64), np.empty(8 * k + 1000), np.zeros(2, np.int64)
+    if np.abs(weights).sum() >= room:
+        return INEXACT, found[1][:0], found[2][:0]
+    if (ends - starts).sum() < few:
+        rare_first = np.argsort(ends - starts)  # whose items are the best, so that others are soon known not to be
+        search_touched(work[0], items, part, rare_first, without, found)
+        if found[0][0] > items[2]:  # no other item reaches that
+            return _in_order(found)
+        found[0][:], found[3][:] = -np.inf, 0
+    known, bits, shortest = planes
+    short, (rows, of_long, counts, unit) = split((starts, ends, weights), known, shortest)
+    if unit < 0:
+        return MISSING, found[1][:0], found[2][:0]
+    part, long = (ids, short[0], short[1], values, short[2]), ((bits, rows, of_long), counts, unit)
+    search_all(work, items, part, long, without, found)
+    return _in_order(found)

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterable
 from importlib.util import find_spec
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from setsearch.planes import Planes
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int32]
 Values = npt.NDArray[np.float32]
+_NO_VALUES = np.zeros(0, np.float32)
 
 
 class Postings(NamedTuple):
@@ -64,6 +65,14 @@ class Part(NamedTuple):
     postings: Postings
     weights: Floats
 
+    def columns(self) -> tuple[Any, ...]:
+        """What compiled loops take: ids, starts, ends, values or nothing for ones, weights.
+
+        Ids are unsigned, so that no loop looks for negative ones.
+        """
+        ids, starts, ends, values, _ = self.postings
+        return ids.view(np.uint32), starts, ends, _NO_VALUES if values is None else values, self.weights
+
 
 class Kernel(Protocol):
     """One way to do it."""
@@ -106,9 +115,10 @@ class NumbaKernel:
 
     def add(self, scores: Floats, postings: Postings, weights: Floats) -> None:
         """Add the weight of each list at its ids."""
-        from setsearch.kernel_numba import add_postings
+        from setsearch.kernel_numba import add
 
-        add_postings(scores, postings, weights)
+        ids, starts, ends, values, _ = Part(postings, weights).columns()
+        add(scores, (ids, starts.copy(), ends), values, weights, 0)
 
 
 KERNELS: dict[str, Kernel] = {"numpy": NumpyKernel(), "scipy": ScipyKernel(), "numba": NumbaKernel()}

@@ -25,7 +25,9 @@ _threads = threading.local()
 def to_lattice(weights: Floats, binary: bool = True) -> Floats:
     """Weights rounded to multiples of 2^-36, an error of at most 7.3e-12 each, or of 2^-22, if not `binary`."""
     lattice = LATTICE if binary else LATTICE_OF_VALUED
-    rounded: Floats = np.rint(weights * lattice) / lattice
+    rounded: Floats = weights * lattice
+    np.rint(rounded, out=rounded)
+    rounded /= lattice
     return rounded
 
 
@@ -50,9 +52,9 @@ def best(
     if among is None and kernel() is KERNELS["numba"]:
         from setsearch.search_numba import search
 
-        reaching = search(base, parts, without, k)
-        if reaching is not None:
-            return in_order(*reaching, k, ranks)
+        found = search(base, parts, without, k, ranks)
+        if found is not None:
+            return found
     if among is None and few_are_touched(base, parts):
         found = _best_of_few(base, parts, without, k, ranks)
         if found is not None:

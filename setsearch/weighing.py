@@ -11,7 +11,7 @@ from setsearch.fields import Field, Fields
 from setsearch.kernels import Floats, Part, Postings
 from setsearch.models import Model, Query, Seeds
 from setsearch.postings import Ints, run_lengths, run_starts, starts_of
-from setsearch.scoring import accumulate, to_lattice
+from setsearch.scoring import LATTICE, accumulate, to_lattice
 from setsearch.values import PRESENCE
 
 
@@ -83,7 +83,7 @@ class Weighed(NamedTuple):
 def weigh(fields: Fields, examples: Examples, model: Model) -> Weighed:
     """The weights of everything that the examples have, on the lattice; base and constant."""
     base = fields.base(model, examples.count)
-    weighed, constant = [], float(to_lattice(np.asarray(base.constant)))
+    weighed, constant = [], round(base.constant * LATTICE) / LATTICE
     for field in fields.all:
         seeds = _seeds(fields, field, examples, model)
         postings = field.snapshot.active_postings(fields.cursor, seeds.features, model.rule)

@@ -150,16 +150,19 @@ def test_sums_too_large_to_be_exact_do_not_depend_on_what_was_asked_before(kerne
 
 def test_the_compiled_search_leaves_alone_what_it_cannot_do():
     lists = Postings(np.arange(50, dtype=np.int32), np.zeros(1, np.int64), np.full(1, 50))
-    part = Part(lists, np.ones(1))
-    found = search_numba.search(Base(np.zeros(5000), 0.0), [part], [], 10)
-    assert found is not None
-    assert sorted(found[0].tolist()) == list(range(50))
-    assert search_numba.search(Base(np.zeros(5000), 0.0), [part], [], 51) is None  # 4,950 equal ones
-    assert search_numba.search(Base(np.zeros(5000), 0.0), [part], [], search_numba.MOST + 1) is None
-    assert search_numba.search(Base(np.full(5000, -(2.0**17)), 0.0), [part], [], 10) is None
+    part, zeros = Part(lists, np.ones(1)), Base(np.zeros(5000), 0.0)
+
+    def search(base, parts, k=10):
+        return search_numba.search(base, parts, [], k, lambda: np.arange(5000))
+
+    assert search(zeros, [part])[0].tolist() == list(range(10))
+    assert search(zeros, [part], 51) is None  # 4,950 equal ones
+    assert search(zeros, [part], search_numba.MOST + 1) is None
+    assert search(Base(np.full(5000, -(2.0**17)), 0.0), [part]) is None
+    assert search(Base(np.full(5000, -(2.0**17)), 0.0), [part, part]) is None
     huge = Part(Postings(part.postings.ids, *part.postings[1:3], None, Planes(50)), np.full(1, 2.0**17))
-    assert search_numba.search(Base(np.zeros(50), 0.0), [huge], [], 10) is None
-    assert search_numba.search(Base(np.full(0, 1.0), 0.0), [], [], 10)[0].tolist() == []
+    assert search(Base(np.zeros(50), 0.0), [huge]) is None
+    assert search(Base(np.full(0, 1.0), 0.0), [])[0].tolist() == []
 
 
 def test_planes_hold_the_bits_of_lists():

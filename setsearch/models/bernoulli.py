@@ -42,12 +42,13 @@ class Bernoulli:
 
     def query(self, seeds: Seeds, df: Ints, n_items: int) -> Query:
         """`weights` = delta_j, q_j less its background weight, > 0; `constants` = the change of c."""
-        n_seeds = seeds.count
-        alpha, beta = self._prior(df, n_items)  # an active feature has df > 0
-        having = seeds.having * (df < n_items)  # where df = n, the logarithms are those of 1: exactly 0
+        # Counted in n / k items, alpha_j is df_j > 0, and beta_j is n - df_j.
+        item = n_items / self.strength
+        having = seeds.having * (df < n_items) * item  # where df = n, the logarithms are those of 1: exactly 0
+        beta_and_n = (n_items - df) + seeds.count * item
         # Both constants share log(alpha+beta) - log(alpha+beta+N) and log beta.
-        constants = np.log((beta + (n_seeds - having)) / (beta + n_seeds))
-        weights = np.log((alpha + having) / alpha) - constants
+        constants = np.log((beta_and_n - having) / beta_and_n)
+        weights = np.log((df + having) / df) - constants
         return Query(weights, constants)
 
     def _prior(self, df: Ints, n_items: int) -> tuple[Floats, Floats]:
