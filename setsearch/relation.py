@@ -59,7 +59,7 @@ class Relation:
             kind.size = kind.peak = 0
 
     def save(self, cursor: sqlite3.Cursor) -> None:
-        """Count the revision up, and forget what was derived from the one before."""
+        """Count the revision up: what was derived from the one before counts no more."""
         self.items.save(cursor)
         self.features.save(cursor)
         self.revision += 1
@@ -67,7 +67,6 @@ class Relation:
         cursor.execute(
             "update setsearch_relation set revision = ?, stamp = ? where id = ?", (self.revision, self.stamp, self.id)
         )
-        cursor.execute("delete from setsearch_derived where relation = ?", (self.id,))
 
     def recall(self, cursor: sqlite3.Cursor, reading: str, name: str) -> bytes | None:
         """A value that was derived from this content and kept in the file; None also for one that is damaged."""
@@ -81,6 +80,8 @@ class Relation:
         """Keep derived values in the file, if its content is still the one that they were derived from."""
         if current_stamp(cursor, self.id) != self.stamp:
             return
+        # Only now, for new values take the place of old ones: SQLite may write what is freed full of zeros.
+        cursor.execute("delete from setsearch_derived where relation = ? and stamp <> ?", (self.id, self.stamp))
         cursor.executemany(
             "insert or replace into setsearch_derived (relation, reading, name, stamp, value) values (?, ?, ?, ?, ?)",
             [(self.id, reading, name, self.stamp, with_sum(value)) for name, value in values.items()],
