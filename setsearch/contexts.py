@@ -50,8 +50,8 @@ def field_of(name: str, stream: Stream, item_of: Ints) -> FieldOfWords:
     # Keys of different patterns differ, so each pattern is counted by itself, which needs less memory.
     parts = []
     for number, pattern in enumerate(FIELDS[name]):
-        keys, own = _around(stream.tokens, places, items, pattern)
-        parts.append(_counted(number << TOP | keys, own, 2))
+        counted = _counted(*_around(stream.tokens, places, items, pattern), 2)
+        parts.append(FieldOfWords(counted.cells, number << TOP | counted.keys))
     return _together(parts)
 
 
@@ -88,23 +88,29 @@ def _fellows(stream: Stream, item_of: Ints) -> tuple[Ints, Ints]:
 
 def _counted(keys: Ints, items: Ints, least_df: int) -> FieldOfWords:
     """Equal (key, item) counted together, without the keys of fewer than `least_df` items."""
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    begin = run_starts(keys)
-    times = run_lengths(begin, len(keys))
-    possible = times >= least_df
-    feature = np.repeat(np.cumsum(possible) - 1, times)
-    kept = np.repeat(possible, times)
-    cells = np.sort(feature[kept] << 32 | items[order[kept]])
-    keys = keys[begin[possible]]
+    own = None
+    if keys.max(initial=0) >> 63 - BITS:  # too long to be packed with an item: numbers of keys in their place
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        begin = run_starts(keys)
+        times = run_lengths(begin, len(keys))
+        possible = times >= least_df
+        kept = np.repeat(possible, times)
+        own, items = keys[begin[possible]], items[order[kept]]
+        keys = np.repeat(np.cumsum(possible) - 1, times)[kept]
+    cells = np.sort(keys << BITS | items)
     first = run_starts(cells)
-    counts = np.diff(first, append=len(cells))
-    cells = cells[first]
-    enough = np.bincount(cells >> 32, minlength=len(keys)) >= least_df
-    number = np.cumsum(enough) - 1
-    kept = enough[cells >> 32]
-    cells, counts = cells[kept], counts[kept]
-    return FieldOfWords(Entries(number[cells >> 32], cells & 0xFFFF_FFFF, counts), keys[enough])
+    counts, cells = run_lengths(first, len(cells)), cells[first]
+    keys = cells >> BITS
+    begin = run_starts(keys)
+    df = run_lengths(begin, len(keys))
+    enough = df >= least_df
+    kept = np.repeat(enough, df)
+    number = np.repeat(np.cumsum(enough) - 1, df)[kept]
+    found = keys[begin[enough]]
+    return FieldOfWords(
+        Entries(number, cells[kept] & (1 << BITS) - 1, counts[kept]), found if own is None else own[found]
+    )
 
 
 def _together(parts: Sequence[FieldOfWords]) -> FieldOfWords:

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ FULL = 256  # ids in a block, from which on new ids at the end start the next bl
 SWEEP = 1_000_000  # ids that one step of a sweep decodes, at least
 PIECE = 1 << 15  # ids that are decoded together: few enough to stay in the processor's cache
 LARGEST = 65_536  # ids in a block at the most when it is written
+BY_SORTING = 1_000_000  # cells that are turned by sorting; more of them by scipy
 MANY = 400  # parameters in one statement
 
 Row = tuple[int, int, int, int, int, bytes, bytes | None]  # list, first, last, length, total, gaps, counts
@@ -43,6 +44,17 @@ class Entries(NamedTuple):
     def bounds(self, lists: Ints) -> tuple[Ints, Ints]:
         """Where each of some lists begins and ends."""
         return np.searchsorted(self.lists, lists, "left"), np.searchsorted(self.lists, lists, "right")
+
+
+def turned(cells: Entries, n_lists: int, n_ids: int) -> Entries:
+    """The same cells the other way round, in the types that they have: the lists as ids of what were ids."""
+    if len(cells.lists) < BY_SORTING:
+        order = np.lexsort((cells.lists, cells.ids))
+        return Entries(cells.ids[order], cells.lists[order], cells.counts[order])
+    from scipy.sparse import coo_array  # counts how many go where: faster than sorting, but slow to load
+
+    rows = coo_array((cells.counts, (cells.ids, cells.lists)), (n_ids, n_lists)).tocsr()
+    return Entries(np.repeat(np.arange(n_ids), np.diff(rows.indptr)), cast(Ints, rows.indices), rows.data)
 
 
 @dataclass(frozen=True)

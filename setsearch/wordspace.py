@@ -13,7 +13,7 @@ from setsearch.context_names import context_values
 from setsearch.contexts import FIELDS, documents_of, field_of, words_of
 from setsearch.forms import name_forms
 from setsearch.inserts import insert_rows
-from setsearch.lists import Entries
+from setsearch.lists import Entries, turned
 from setsearch.postings import Ints
 from setsearch.relation import Relation, create_kind, load_derived
 from setsearch.stream import FIRST_WORD, Stream, merge_phrases, read_stream
@@ -109,5 +109,4 @@ def _create(cursor: sqlite3.Cursor, parent: Relation, items: int, features: int,
 def _fill(cursor: sqlite3.Cursor, relation: Relation, cells: Entries) -> None:
     """Write (feature, item, count), sorted, in both directions."""
     relation.postings.fill(cursor, cells)
-    order = np.argsort(cells.ids, kind="stable")
-    relation.forward.fill(cursor, Entries(cells.ids[order], cells.lists[order], cells.counts[order]))
+    relation.forward.fill(cursor, turned(cells, relation.features.peak, relation.items.peak))

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +12,7 @@ from setsearch.batch import LARGEST_COUNT, Batch
 from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem
 from setsearch.hits import Item
 from setsearch.inserts import insert_rows
-from setsearch.lists import Entries
+from setsearch.lists import Entries, turned
 from setsearch.names import NamesTaken, storable
 from setsearch.numbering import Numbering
 from setsearch.postings import Ints, run_lengths, run_starts
@@ -21,7 +21,6 @@ from setsearch.text import Analyzer, Vocabulary
 
 GATHERED = 8_000_000  # cells that are gathered before the posting lists are merged: 100 MB
 TOGETHER = 2_000_000  # cells that are merged at once
-MANY = 1_000_000  # cells that are turned by scipy
 
 
 class Writer:
@@ -78,7 +77,11 @@ class Writer:
     def _merge_postings(self) -> None:
         cells = Entries(*np.concatenate(self.pending, axis=1))
         self.pending = []
-        for part in _turned(cells, self.relation.features.peak, self.relation.items.peak):
+        by_feature = turned(cells, self.relation.items.peak, self.relation.features.peak)
+        lists = by_feature.lists  # none of which is cut
+        cuts = {0, len(lists), *np.searchsorted(lists, lists[TOGETHER::TOGETHER]).tolist()}
+        for start, end in pairwise(sorted(cuts)):
+            part = Entries(*(column[start:end].astype(np.int64) for column in by_feature))
             self.emptied.update(self.relation.postings.merge(self.cursor, part))
 
     def _finish(self) -> None:
@@ -181,24 +184,6 @@ class Writer:
         # A word whose items all left, earlier in this write, is there again.
         ids = np.fromiter((known[word] for word in words), np.int64, len(words))
         self.feature_ids = np.concatenate([self.feature_ids, ids])
-
-
-def _turned(cells: Entries, n_features: int, n_items: int) -> Iterator[Entries]:
-    """Cells by feature and item, about `TOGETHER` at a time, a feature never in two parts."""
-    items, features, counts = cells
-    columns: tuple[npt.NDArray[np.integer], ...]
-    if len(items) < MANY:
-        order = np.lexsort((items, features))
-        columns = features[order], items[order], counts[order]
-    else:
-        from scipy.sparse import coo_array  # counts how many go where: faster than sorting, but slow to load
-
-        rows = coo_array((counts, (features, items)), (n_features, n_items)).tocsr()
-        columns = np.repeat(np.arange(n_features), np.diff(rows.indptr)), rows.indices, rows.data
-    lists = columns[0]
-    cuts = {0, len(lists), *np.searchsorted(lists, lists[TOGETHER::TOGETHER]).tolist()}
-    for start, end in pairwise(sorted(cuts)):
-        yield Entries(*(column[start:end].astype(np.int64) for column in columns))
 
 
 def _difference(old: Entries, new: Entries) -> Entries:

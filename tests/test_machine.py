@@ -32,7 +32,7 @@ class Writes(RuleBasedStateMachine):
         self.small.setattr(batch, "BATCH", 7)
         self.small.setattr(writer, "GATHERED", 11)
         self.small.setattr(writer, "TOGETHER", 4)
-        self.small.setattr(writer, "MANY", 6)
+        self.small.setattr(lists, "BY_SORTING", 6)
         self.small.setattr(inserts, "TOGETHER", 3)
         self.small.setattr(names, "TOGETHER", 2)
         self.content = {}
