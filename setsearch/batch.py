@@ -8,12 +8,14 @@ from types import NoneType
 import numpy as np
 
 from setsearch.errors import InvalidItem
-from setsearch.hits import Item
 from setsearch.names import storable
 from setsearch.numbering import Numbering
 from setsearch.postings import Ints
 from setsearch.text import Vocabulary
 from setsearch.texts import pack
+
+Features = str | Sequence[str] | Mapping[str, int]
+Prepared = tuple[str, Features, str | None, str | None]  # id, features or a text, title, the text that is to be kept
 
 BATCH = 2_000_000  # items and their features that are gathered before they are written
 LARGEST_COUNT = 2**31 - 1
@@ -50,8 +52,8 @@ class Batch:
         """The counts of all features; None where all are 1."""
         return None if self._counts is None else np.array(self._counts, np.int64)
 
-    def take(self, items: Iterable[Item]) -> bool:
-        """Take items in until there are enough, or no more: whether that is so. Raises InvalidItem."""
+    def take(self, items: Iterable[Prepared]) -> bool:
+        """Take items in until there are enough, or no more: whether the latter. Raises InvalidItem."""
         waiting, characters = [], 0
         for name, features, title, text in items:
             self.names.append(name)

@@ -5,12 +5,11 @@ from typing import NamedTuple, TypedDict
 
 
 class Item(NamedTuple):
-    """What is indexed: a unique id, its features (repeated, or with counts), a title to show, the text it was."""
+    """What is indexed: a unique id, its features (repeated, or with counts) or a text, a title to show."""
 
     id: str
-    features: Sequence[str] | Mapping[str, int]  # a single text: its words
+    features: str | Sequence[str] | Mapping[str, int]
     title: str | None = None
-    text: str | None = None
 
 
 class ModelOptions(TypedDict, total=False):

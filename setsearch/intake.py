@@ -7,6 +7,7 @@ from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING
 
+from setsearch.batch import Features, Prepared
 from setsearch.errors import InvalidItem, InvalidParameter, UsageError
 from setsearch.hits import Item
 from setsearch.names import storable
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 CONTEXTS = ("auto", "on", "off", "phrases")
 
-Features = str | Sequence[str] | Mapping[str, int]
 Writable = Item | tuple[str, Features] | tuple[str, Features, str | None]
 Names = tuple[str, str]  # items and features
 
@@ -141,13 +141,11 @@ def find_relation(relations: Sequence[Relation], names: tuple[str, str] | None) 
     return next((r for r in relations if (r.items.name, r.features.name) == names), None)
 
 
-def _prepared(relation: Relation, analyzer: Analyzer | None, given: Writable) -> Item:
+def _prepared(relation: Relation, analyzer: Analyzer | None, given: Writable) -> Prepared:
     """The item with its text as features, or as it is where it will be looked through with others."""
-    given = given[:3] if isinstance(given, Item) else given
     if not isinstance(given, tuple) or not 2 <= len(given) <= 3:
         raise InvalidItem(f"an item is (id, features) or (id, features, title), not {given!r:.80}")
-    id, features = given[:2]
-    title = given[2] if len(given) == 3 else None
+    id, features, title = given if len(given) == 3 else (*given, None)
     if isinstance(features, str):
         if analyzer is None:
             raise InvalidItem(
@@ -156,7 +154,7 @@ def _prepared(relation: Relation, analyzer: Analyzer | None, given: Writable) ->
             )
         by_words = analyzer.function is None and len(features) <= LONG
         text = features if relation.contexts != "off" else None
-        return Item(id, features if by_words else analyzer(features), title, text)
+        return id, features if by_words else analyzer(features), title, text
     if isinstance(features, Mapping):
         features = {f: n for f, n in features.items() if not (isinstance(n, Integral) and n == 0)}
-    return Item(id, features, title)
+    return id, features, title, None

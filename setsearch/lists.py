@@ -217,7 +217,7 @@ class Lists:
             encode_counts(entries.counts, starts),
         )
         insert = f"insert into setsearch_{self.table} (relation, list, first, last, length, total, gaps, counts)"
-        insert_rows(cursor, insert, f"({self.relation}, ?, ?, ?, ?, ?, ?, ?)", zip(*columns, strict=True))
+        insert_rows(cursor, insert, f"({self.relation}, ?, ?, ?, ?, ?, ?, ?)", *columns)
 
     def _decode(self, rows: Sequence[Row], counted: bool = True) -> Entries:
         if not rows:

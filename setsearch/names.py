@@ -4,7 +4,6 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 
 from setsearch.inserts import insert_rows
 
@@ -165,8 +164,8 @@ class Kind:
     ) -> None:
         titled = titles is not None and set(titles) != {None}
         if titled or ids[:1] != [self.peak]:
-            rows = zip(ids, names, titles or repeat(None))  # noqa: B905
-            insert_rows(cursor, "insert into setsearch_name (kind, id, name, title)", f"({self.id}, ?, ?, ?)", rows)
+            insert, titles = "insert into setsearch_name (kind, id, name, title)", titles or [None] * len(names)
+            insert_rows(cursor, insert, f"({self.id}, ?, ?, ?)", ids, names, titles)
             return
         for start in range(0, len(names), TOGETHER):  # the same, in half the time
             cursor.execute(

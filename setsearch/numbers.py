@@ -173,9 +173,9 @@ def write_numbers(cursor: sqlite3.Cursor, relation: Relation, items: Iterable[Nu
     fresh = [name for name in given if name not in known]
     relation.items.retitle(cursor, [(given[name][1], id) for name, id in known.items()])
     known |= zip(fresh, relation.items.insert(cursor, fresh, [given[name][1] for name in fresh]), strict=True)
-    rows = ((known[name], with_sum(numbers)) for name, (numbers, _) in given.items())
+    sealed = [with_sum(numbers) for numbers, _ in given.values()]
     insert = "insert or replace into setsearch_numbers (relation, item, numbers)"
-    insert_rows(cursor, insert, f"({relation.id}, ?, ?)", rows)
+    insert_rows(cursor, insert, f"({relation.id}, ?, ?)", [known[name] for name in given], sealed)
     relation.save(cursor)
     return len(given)
 

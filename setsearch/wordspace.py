@@ -93,7 +93,7 @@ def _choose_items(stream: Stream, analyzer: Analyzer) -> tuple[Ints, list[str]]:
 
 def _create_items(cursor: sqlite3.Cursor, names: list[str]) -> int:
     kind = create_kind(cursor, ITEMS, len(names))
-    insert_rows(cursor, "insert into setsearch_name (kind, id, name)", f"({kind}, ?, ?)", enumerate(names))
+    insert_rows(cursor, "insert into setsearch_name (kind, id, name)", f"({kind}, ?, ?)", range(len(names)), names)
     return kind
 
 

@@ -8,9 +8,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.batch import LARGEST_COUNT, Batch
+from setsearch.batch import LARGEST_COUNT, Batch, Prepared
 from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem
-from setsearch.hits import Item
 from setsearch.inserts import insert_rows
 from setsearch.lists import Entries, turned
 from setsearch.names import NamesTaken, storable
@@ -37,7 +36,7 @@ class Writer:
         self.pending: list[npt.NDArray[np.int32]] = []  # cells that the posting lists do not have yet, (3, n_cells)
         self.emptied: set[int] = set()
 
-    def write(self, items: Iterable[Item], analyzer: Analyzer | None = None) -> int:
+    def write(self, items: Iterable[Prepared], analyzer: Analyzer | None = None) -> int:
         """Write all items, those with texts for features as the analyzer's terms; nothing is committed here."""
         numbering = None if analyzer is None else Numbering(analyzer, self.vocabulary)
         items, written, finished = iter(items), 0, False
@@ -108,9 +107,9 @@ class Writer:
         if self.relation.contexts == "off":
             return
         pairs = list(zip(ids.tolist(), batch.texts, strict=True))
-        kept = ((id, text) for id, text in pairs if text is not None)
+        kept = {id: text for id, text in pairs if text is not None}
         insert = "insert or replace into setsearch_text (relation, item, text)"
-        insert_rows(self.cursor, insert, f"({self.relation.id}, ?, ?)", kept)
+        insert_rows(self.cursor, insert, f"({self.relation.id}, ?, ?)", list(kept), list(kept.values()))
         self._forget_texts([id for id, text in pairs if text is None])
 
     def _forget_texts(self, ids: Sequence[int]) -> None:
