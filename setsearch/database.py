@@ -58,6 +58,7 @@ class Database:
         self._busy = False  # whether a lent connection is in a transaction of ours
         self._nested = False  # whether that is within one of the host's
         self._autocommit: Any = None  # the lent connection's, while it is set aside
+        self._text_factory: Any = str  # the lent connection's
         if not 0 <= timeout <= LONGEST_TIMEOUT:
             raise InvalidParameter(f"the timeout must lie from 0 to {LONGEST_TIMEOUT:g} seconds, not {timeout:g}")
         if str(place) == ":memory:":
@@ -109,8 +110,10 @@ class Database:
                 self._remove_file()
             raise
         if made:
-            with self._connection() as connection, suppress(sqlite3.Error):
+            connection = self._take()
+            with suppress(sqlite3.Error):
                 connection.execute("pragma journal_mode = wal")
+            self._give(connection)
 
     def _require_file(self) -> None:
         if self.path is not None and not self.path.is_file():
@@ -139,21 +142,27 @@ class Database:
             if connection.execute("select 1 from sqlite_master").fetchone() is None and self.path is not None:
                 self.path.unlink()
 
-    @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
-        """The host's connection, or one of our own, that no other thread uses meanwhile."""
+    def _take(self) -> sqlite3.Connection:
+        """One of our own connections, which no other thread uses until it is given back, or the one that was lent."""
         if self.lent is not None:
-            with self._borrow(self.lent):
-                yield self.lent
-            return
+            self._borrow(self.lent)
+            return self.lent
         try:
-            connection = self._idle.pop()
+            return self._idle.pop()
         except IndexError:
-            connection = self._connect()
-        try:
-            yield connection
-        finally:
+            return self._connect()
+
+    def _give(self, connection: sqlite3.Connection) -> None:
+        if isinstance(connection, _Own):
             self._idle.append(connection)
+            return
+        self._busy = False  # the host's, with its settings
+        if self._text_factory is not str:
+            connection.text_factory = self._text_factory
+        if self._autocommit is not None:
+            setattr(connection, "autocommit", self._autocommit)  # noqa: B010
+            self._autocommit = None
+        self._lock.release()
 
     def _connect(self) -> _Own:
         self._require_file()  # SQLite would make an empty one
@@ -174,54 +183,47 @@ class Database:
 
     @contextmanager
     def _transaction(self, begin: str, savepoint: str) -> Iterator[sqlite3.Cursor]:
-        with self._connection() as connection:
+        connection = self._take()
+        try:
+            nested = connection.in_transaction
+            if self.lent is not None:
+                self._nested = nested
+            cursor = connection.cursor()
+            cursor.row_factory = None
+            if not nested:
+                cursor.execute(begin)
+            if self.lent is not None:  # its release fails if the host ends the transaction meanwhile
+                cursor.execute(f"savepoint {savepoint}")
             try:
-                nested = connection.in_transaction
+                self._same_file(connection)
+                yield cursor
                 if self.lent is not None:
-                    self._nested = nested
-                cursor = connection.cursor()
-                cursor.row_factory = None
+                    cursor.execute(f"release {savepoint}")
                 if not nested:
-                    cursor.execute(begin)
-                if self.lent is not None:  # its release fails if the host ends the transaction meanwhile
-                    cursor.execute(f"savepoint {savepoint}")
-                try:
-                    self._same_file(connection)
-                    yield cursor
-                    if self.lent is not None:
-                        cursor.execute(f"release {savepoint}")
-                    if not nested:
-                        cursor.execute("commit")
-                except BaseException:
-                    self._undo(connection, savepoint if nested else None)
-                    raise
-                finally:
-                    cursor.close()
-            except sqlite3.Error as error:
-                raise self._explain(error) from error
-            except STRANGE as error:
-                if isinstance(error, SetsearchError) or not is_damaged(connection):
-                    raise
-                raise CorruptIndex(f"{self} is damaged ({error}); {MEND}") from error
-
-    @contextmanager
-    def _borrow(self, connection: sqlite3.Connection) -> Iterator[None]:
-        """A connection that was lent is ours, with our settings; afterwards it has the host's again."""
-        with self._lock:
-            if self._busy:
-                raise UsageError("the connection is in use by setsearch; finish that call before the next one")
-            self._busy, text_factory = True, connection.text_factory
-            try:
-                if text_factory is not str:
-                    connection.text_factory = str
-                yield
+                    cursor.execute("commit")
+            except BaseException:
+                self._undo(connection, savepoint if nested else None)
+                raise
             finally:
-                self._busy = False
-                if text_factory is not str:
-                    connection.text_factory = text_factory
-                if self._autocommit is not None:
-                    setattr(connection, "autocommit", self._autocommit)  # noqa: B010
-                    self._autocommit = None
+                cursor.close()
+        except sqlite3.Error as error:
+            raise self._explain(error) from error
+        except STRANGE as error:
+            if isinstance(error, SetsearchError) or not is_damaged(connection):
+                raise
+            raise CorruptIndex(f"{self} is damaged ({error}); {MEND}") from error
+        finally:
+            self._give(connection)
+
+    def _borrow(self, connection: sqlite3.Connection) -> None:
+        """A connection that was lent is ours, with our settings, until it is given back."""
+        self._lock.acquire()
+        if self._busy:
+            self._lock.release()
+            raise UsageError("the connection is in use by setsearch; finish that call before the next one")
+        self._busy, self._text_factory = True, connection.text_factory
+        if self._text_factory is not str:
+            connection.text_factory = str
 
     def _use_default_transactions(self, connection: sqlite3.Connection) -> None:
         """Set aside Python 3.12's `autocommit`, which sqlite-utils does not support, until our transaction ends."""
