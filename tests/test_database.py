@@ -5,12 +5,14 @@ import sys
 import threading
 from pathlib import Path
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import given, settings
 from samples import random_data
 
 import setsearch
-from setsearch import bases, errors, search_numba, snapshot
+from setsearch import bases, batch, errors, inserts, names, search_numba, snapshot
 from setsearch.kernels import KERNELS, use_kernel
 from setsearch.postings import encode_ids
 
@@ -529,3 +531,30 @@ def test_the_schema_of_0_2_0_is_migrated(tmp_path):
     connection = sqlite3.connect(copy)
     assert connection.execute("select count(*) from sqlite_master").fetchone() == (0,)
     connection.close()
+
+
+@pytest.mark.parametrize("title", [None, "T"])
+def test_an_id_that_comes_again_is_named_whatever_was_written_before(tmp_path, monkeypatch, title):
+    monkeypatch.setattr(batch, "BATCH", 6)
+    monkeypatch.setattr(names, "TOGETHER", 2)
+    monkeypatch.setattr(inserts, "TOGETHER", 2)
+    items = [(f"d{number}", "lion tiger", title) for number in range(9)]
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([("old", "lion")])
+        for again in ("d0", "d1", "d7", "d8"):
+            with pytest.raises(errors.DuplicateItem, match=f"'{again}' comes twice"):
+                index.add([*items, (again, "x", title)])
+        with pytest.raises(errors.DuplicateItem, match="already an item 'old'"):
+            index.add([*items, ("old", "x", title)])
+        assert index.items("documents").item_count() == 1
+        assert index.check() == []
+
+
+@settings(max_examples=30)
+@given(ids=st.sets(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1), min_size=1))
+def test_ids_of_any_characters_come_back(ids):
+    index = setsearch.open(sqlite3.connect(":memory:"))
+    index.add([(id, {id: 1}) for id in ids], ("film", "user"))
+    for id in ids:
+        assert index.items("film").features_of(id) == {id: 1}
+    assert index.check() == []
