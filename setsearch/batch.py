@@ -19,7 +19,9 @@ Prepared = tuple[str, Features, str | None, str | None]  # id, features or a tex
 
 BATCH = 2_000_000  # items and their features that are gathered before they are written
 LARGEST_COUNT = 2**31 - 1
-WAITING = 1 << 16  # characters of texts that are looked through together: few enough for the processor's cache
+WAITING = (
+    1 << 16
+)  # characters of texts, one more for each, that are looked through together: few enough for the processor's cache
 
 
 class Batch:
@@ -61,7 +63,7 @@ class Batch:
             self.texts.append(None if text is None else pack(text))
             if isinstance(features, str):
                 waiting.append(features)
-                characters += len(features)
+                characters += len(features) + 1
                 if characters < WAITING:
                     continue
             self._put_texts(waiting)
