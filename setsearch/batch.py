@@ -19,9 +19,7 @@ Prepared = tuple[str, Features, str | None, str | None]  # id, features or a tex
 
 BATCH = 2_000_000  # items and their features that are gathered before they are written
 LARGEST_COUNT = 2**31 - 1
-WAITING = (
-    1 << 16
-)  # characters of texts, one more for each, that are looked through together: few enough for the processor's cache
+WAITING = 1 << 16  # characters of texts, and texts, that are looked through together: few enough for the cache
 
 
 class Batch:
