@@ -1,9 +1,9 @@
-"""Compiled loops: the only file that imports numba (extra `[numba]`). Compiled once, then loaded from a cache.
+"""Compiled loops (extra `[numba]`; masks_numba.py belongs to them). Compiled once, then loaded from a cache.
 
 `lists` are the ids of posting lists, unsigned so that no loop looks for negative ones, where each starts and ends.
 `planes` are bits, `(n_rows, n_words)`, the rows of some long lists (planes.py), and the weights of these; `long` are
-planes, these weights as whole numbers of units, and the unit. `part` are lists, values of their entries or nothing for
-ones, and the weights of the lists. `items` are the base, and a bound of it: top - step * below[i].
+planes, these weights as whole numbers of units, and a bound (`split`). `part` are lists, values of their entries or
+nothing for ones, and the weights of the lists. `items` are the base, and a bound of it: top - step * below[i].
 `found` is the k best scores so far as a heap, least first; ids and scores of items that reached the least when they
 were seen; and [how many these are, whether there was no room for one].
 """
@@ -14,11 +14,14 @@ from typing import Any
 import numba
 import numpy as np
 
+from setsearch.masks_numba import add_where
+
 DONE, EQUAL, CROWDED, INEXACT, MISSING = range(5)  # how a search ends
 BIT = np.array([1 << b for b in range(32)], np.uint32)
 ROWS = 64  # of which the maxima of scores are taken
 WAITING = 256  # items whose bases are read together
 WORDS = 64  # of planes, whose sums stay in the processor's nearest cache while all planes are added
+FINEST, LARGEST = 1 << 10, (1 << 15) - 1  # the largest weight in units, and what sums in 16 bits may reach
 
 compiled = numba.njit(nogil=True, cache=True)
 
@@ -108,84 +111,78 @@ def add(scores: Any, lists: Any, values: Any, weights: Any, low: Any) -> None:
 
 @compiled
 def split(lists: Any, known: Any, shortest: Any) -> Any:
-    """Lists, (starts, ends, weights), of fewer than `shortest` ids; of the others rows, weights, these in units, unit.
+    """Ends of lists without those of `shortest` ids and more; of these rows, weights, weights in units, and a bound.
 
-    `known` are starts, ascending, and their rows; a unit of -1 says that one is missing, of 0 that no list is long.
-    Weights in units are rounded down; their sums stay below 2^31. Rows of weight 0 fill up a multiple of four.
+    Lists are starts, ends, weights, `known` starts, ascending, and their rows. The bound is the unit, and how much more
+    than what is in units some weights add up to; a unit of -1 says that a row is missing. Rows of weight 0 fill up a
+    multiple of four.
     """
     starts, ends, weights = lists
-    short = np.empty_like(starts), np.empty_like(starts), np.empty_like(weights)
-    rows, of_long = np.zeros(len(starts) + 3, np.int64), np.zeros(len(starts) + 3)
-    n_short, n_long, total, complete = 0, 0, 0.0, True
+    short, rows, of_long = ends.copy(), np.zeros(len(starts) + 3, np.int64), np.zeros(len(starts) + 3)
+    n_long, complete, more = 0, True, 0.0
     for i in range(len(starts)):
-        if ends[i] - starts[i] < shortest:
-            short[0][n_short], short[1][n_short], short[2][n_short] = starts[i], ends[i], weights[i]
-            n_short += 1
-        else:
+        if ends[i] - starts[i] >= shortest:
             place = np.searchsorted(known[0], starts[i], "right") - 1
             complete &= known[0][place] == starts[i]
             rows[n_long], of_long[n_long] = known[1][place], weights[i]
-            total += abs(weights[i])
+            short[i] = starts[i]
             n_long += 1
-    filled = (n_long + 3) // 4 * 4
-    unit = 2.0 ** (math.ceil(math.log2(total + filled)) - 30) if n_long else 0.0
-    counts = np.empty(filled, np.int32)
-    for i in range(filled):
-        counts[i] = math.floor(of_long[i] / unit)
-    few = short[0][:n_short], short[1][:n_short], short[2][:n_short]
-    return few, (rows[:filled], of_long[:filled], counts, unit if complete else -1.0)
+    n_long = (n_long + 3) // 4 * 4
+    unit = 2.0 ** max(math.frexp(np.abs(of_long).max())[1] - 10, -36)  # weights are multiples of 2^-36
+    counts = np.empty(n_long, np.int16)
+    for i in range(n_long):
+        counts[i] = np.rint(of_long[i] / unit)
+        more += max(0.0, of_long[i] - counts[i] * unit)
+    return short, (rows[:n_long], of_long[:n_long], counts, (unit if complete else -1.0, more))
 
 
 @compiled
-def add_planes(sums: Any, planes: Any, weights: Any, low: Any) -> None:
-    """sums[i] = the weights of the planes that have the bit of item low + i; four planes at a time."""
+def add_planes(added: Any, planes: Any, counts: Any, unit: Any, low: Any) -> None:
+    """Add counts[i] units to the items of the planes, added[0] being item low; four planes at a time, in 16 bits."""
     bits, rows, _ = planes
-    first, n_words = low // 32, len(sums) // 32
-    sums[:] = 0
+    first, n_words, some = low // 32, -(-len(added) // 32), np.empty(32 * WORDS, np.int16)
     for begin in range(0, n_words, WORDS):
-        end = min(n_words, begin + WORDS)
-        for i in range(0, len(rows), 4):
-            a, b, c, d = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
-            of_a, of_b, of_c, of_d = bits[rows[i]], bits[rows[i + 1]], bits[rows[i + 2]], bits[rows[i + 3]]
-            for word in range(begin, end):
-                in_a, in_b, in_c, in_d = of_a[first + word], of_b[first + word], of_c[first + word], of_d[first + word]
-                own = sums[word * 32 : word * 32 + 32]
-                for bit in range(32):
-                    pair = (a if in_a & BIT[bit] else 0) + (b if in_b & BIT[bit] else 0)
-                    own[bit] += pair + ((c if in_c & BIT[bit] else 0) + (d if in_d & BIT[bit] else 0))
+        n_some, i = min(WORDS, n_words - begin), 0
+        while i < len(rows):
+            some[:], room = 0, LARGEST
+            while i < len(rows) and room >= 4 * FINEST:
+                a, b, c, d = counts[i], counts[i + 1], counts[i + 2], counts[i + 3]
+                of_a, of_b, of_c, of_d = bits[rows[i]], bits[rows[i + 1]], bits[rows[i + 2]], bits[rows[i + 3]]
+                for word in range(n_some):
+                    at = first + begin + word
+                    add_where(some, 32 * word, (of_a[at], of_b[at], of_c[at], of_d[at]), (a, b, c, d))
+                room -= abs(a) + abs(b) + abs(c) + abs(d)
+                i += 4
+            own = added[32 * begin : 32 * (begin + n_some)]
+            for place in range(len(own)):
+                own[place] += unit * some[place]
 
 
 @compiled
-def _reach_of_columns(added: Any, sums: Any, unit: Any, below: Any, step: Any) -> Any:
-    """The largest added + unit * sums - step * below of each column; a unit of 0 is none."""
+def _reach_of_columns(added: Any, below: Any, step: Any) -> Any:
+    """The largest added - step * below of each column."""
     height, width = added.shape
     reach = np.full(width, -np.inf)
     for row in range(height):
         steps = below[row * width : (row + 1) * width]
-        if unit:
-            for column in range(len(steps)):
-                reached = added[row, column] + unit * sums[row, column] - step * steps[column]
-                reach[column] = reached if reached > reach[column] else reach[column]
-        else:
-            for column in range(len(steps)):
-                reached = added[row, column] - step * steps[column]
-                reach[column] = reached if reached > reach[column] else reach[column]
+        for column in range(len(steps)):
+            reached = added[row, column] - step * steps[column]
+            reach[column] = reached if reached > reach[column] else reach[column]
     return reach
 
 
 @compiled
-def _offer_best(added: Any, sums: Any, long: Any, items: Any, low: Any, found: Any) -> None:
-    """Offer the best of the items from `low` on, whose scores are base + added + what planes add.
+def _offer_best(added: Any, long: Any, items: Any, low: Any, found: Any) -> None:
+    """Offer the best of the items from `low` on, whose scores are base + added + what planes add beyond their units.
 
-    Item low + i is in row i // width and column i % width of `added` and of `sums`. What planes add is at most
-    (sums + number of planes) * unit. A column whose bounds do not reach the least of the best is not looked at; those
-    of largest bounds come first.
+    Item low + i is in row i // width and column i % width. A column whose bounds do not reach the least of the best is
+    not looked at; those of largest bounds come first.
     """
     base, below, top, step = items
-    (bits, rows, of_long), _, unit = long
+    (bits, rows, of_long), counts, (unit, more_at_most) = long
     width, best = added.shape[1], found[0]
-    top += len(rows) * unit
-    reach = _reach_of_columns(added, sums, unit, below, step)
+    top += more_at_most
+    reach = _reach_of_columns(added, below, step)
     likely = np.full(len(best), -np.inf)
     for column in range(width):
         reach[column] += top
@@ -195,15 +192,12 @@ def _offer_best(added: Any, sums: Any, long: Any, items: Any, low: Any, found: A
         for column in range(width):
             if reach[column] >= best[0] and (reach[column] >= likely[0]) == first:
                 for place in range(column, len(base), width):
-                    more = added[place // width, column]
-                    most = more - step * below[place] + top
-                    if unit:
-                        most += unit * sums[place // width, column]
-                    if most >= best[0]:
-                        id, score = low + place, more + base[place]
+                    score = added[place // width, column]
+                    if score - step * below[place] + top >= best[0]:
+                        id, score = low + place, score + base[place]
                         for i in range(len(rows)):
                             if bits[rows[i], id // 32] & BIT[id % 32]:
-                                score += of_long[i]
+                                score += of_long[i] - counts[i] * unit
                         _offer(found, id, score)
 
 
@@ -223,17 +217,15 @@ def search_all(work: Any, items: Any, part: Any, long: Any, without: Any, found:
     """
     base, below, top, step = items
     ids, starts, ends, values, weights = part
-    places, size = starts.copy(), len(work[0])
+    places, size = starts.copy(), len(work)
     for low in range(0, len(base), size):
         own = (base[low : low + size], below[low : low + size], top, step)
         width = -(-len(own[0]) // ROWS)
-        added, sums = work[0][: ROWS * width], work[1][: ROWS * width]
-        if long[2]:
-            add_planes(sums, long[0], long[1], low)
+        added = work[: ROWS * width]
+        add_planes(added[: len(own[0])], long[0], long[1], long[2][0], low)
         add(added, (ids, places, ends), values, weights, low)
         _put(added, without, low, -np.inf)
-        shape = (ROWS, width)
-        _offer_best(added.reshape(shape), sums.reshape(shape), long, own, low, found)
+        _offer_best(added.reshape((ROWS, width)), long, own, low, found)
         added[:] = 0.0
 
 
@@ -303,18 +295,18 @@ def find(work: Any, items: Any, part: Any, planes: Any, without: Any, wanted: An
     ids, starts, ends, values, weights = part
     k, room, few = wanted
     found = np.full(k, -np.inf), np.empty(8 * k + 1000, np.int64), np.empty(8 * k + 1000), np.zeros(2, np.int64)
-    if np.abs(weights).sum() >= room:
+    if np.abs(weights).sum() * (1 if len(values) else 3) >= room:  # in units they are up to three times as much
         return INEXACT, found[1][:0], found[2][:0]
     if (ends - starts).sum() < few:
         rare_first = np.argsort(ends - starts)  # whose items are the best, so that others are soon known not to be
-        search_touched(work[0], items, part, rare_first, without, found)
+        search_touched(work, items, part, rare_first, without, found)
         if found[0][0] > items[2]:  # no other item reaches that
             return _in_order(found)
         found[0][:], found[3][:] = -np.inf, 0
     known, bits, shortest = planes
-    short, (rows, of_long, counts, unit) = split((starts, ends, weights), known, shortest)
-    if unit < 0:
+    short, (rows, of_long, counts, bound) = split((starts, ends, weights), known, shortest)
+    if bound[0] < 0:
         return MISSING, found[1][:0], found[2][:0]
-    part, long = (ids, short[0], short[1], values, short[2]), ((bits, rows, of_long), counts, unit)
-    search_all(work, items, part, long, without, found)
+    long = (bits, rows, of_long), counts, bound
+    search_all(work, items, (ids, starts, short, values, weights), long, without, found)
     return _in_order(found)

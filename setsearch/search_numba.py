@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from setsearch.bases import Base, few_postings, room_of, sums_are_exact
 from setsearch.kernel_numba import DONE, EQUAL, INEXACT, MISSING, find
@@ -21,8 +20,6 @@ from setsearch.selection import Ranks, in_order
 CHUNK = 1 << 16  # items that are scored together: so few that what is added to them stays in the processor's cache
 MOST = 1000  # best ones that are looked for
 
-# What a thread works in: what lists add to a chunk, all zeros between queries, and what planes add.
-Work = tuple[Floats, npt.NDArray[np.int32]]
 Found = tuple[int, Ints, Floats]  # how it ended (kernel_numba.py), ids, scores
 
 _threads = threading.local()
@@ -37,10 +34,10 @@ def search(
     """
     if k > MOST:
         return None
-    work: Work | None = getattr(_threads, "work", None)
+    work: Floats | None = getattr(_threads, "work", None)  # all zeros between queries
     _threads.work = None  # an error in between leaves no half-used array
-    if work is None or len(work[0]) != CHUNK:
-        work = np.zeros(CHUNK), np.empty(CHUNK, np.int32)
+    if work is None or len(work) != CHUNK:
+        work = np.zeros(CHUNK)
     end, ids, scores = _find(work, base, parts, np.array(without, np.int64), k)
     _threads.work = work
     if end == EQUAL:
@@ -48,7 +45,7 @@ def search(
     return (ids, scores) if end == DONE else None
 
 
-def _find(work: Work, base: Base, parts: Sequence[Part], without: Ints, k: int) -> Found:
+def _find(work: Floats, base: Base, parts: Sequence[Part], without: Ints, k: int) -> Found:
     valued = any(part.postings.values is not None for part in parts)
     # With values, and without a base, lists are added in the order of the plain way.
     room = np.inf if valued and not base.extreme else room_of(base, valued)
@@ -60,12 +57,12 @@ def _find(work: Work, base: Base, parts: Sequence[Part], without: Ints, k: int) 
         return _find_by(work, base, _as_one(parts), without, (k, np.inf, few_postings(base)))
     *before, last = parts or [_NO_PART]
     for part in before:
-        KERNELS["numba"].add(work[0][: len(base.items)], *part)
+        KERNELS["numba"].add(work[: len(base.items)], *part)
     # More items are touched than those of the last part.
     return _find_by(work, base, Part(last.postings._replace(planes=None), last.weights), without, (k, np.inf, -1.0))
 
 
-def _find_by(work: Work, base: Base, part: Part, without: Ints, wanted: tuple[int, float, float]) -> Found:
+def _find_by(work: Floats, base: Base, part: Part, without: Ints, wanted: tuple[int, float, float]) -> Found:
     """By the lists of one part."""
     below, step = base.below
     items = base.items, below, base.top, step

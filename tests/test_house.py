@@ -45,6 +45,7 @@ ORDER = [
     "models.concept",
     "models.gaussian",
     "models",
+    "masks_numba",
     "kernel_numba",
     "planes",
     "kernels",

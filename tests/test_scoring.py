@@ -177,15 +177,33 @@ def test_planes_hold_the_bits_of_lists():
         shortest = int(rng.integers(1, 500))
         planes.make(ids, starts[some], ends[some], shortest)
         of_some = starts[some], ends[some], weights[some]
-        short, (rows, of_long, counts, unit) = kernel_numba.split(of_some, planes.known, shortest)
+        short, (rows, of_long, counts, (unit, more)) = kernel_numba.split(of_some, planes.known, shortest)
         long = some[ends[some] - starts[some] >= shortest]
-        assert short[0].tolist() == [start for start in starts[some] if start not in starts[long]]
+        assert np.flatnonzero(short == starts[some]).tolist() == np.flatnonzero(np.isin(some, long)).tolist()
+        assert (np.isin(some, long) | (short == ends[some])).all()
         assert of_long.tolist() == weights[long].tolist() + [0] * (-len(long) % 4) and len(rows) == len(of_long)
-        assert (counts * unit <= of_long).all() and ((counts + 1) * unit > of_long).all() and (len(long) or unit == 0)
+        assert (np.abs(counts) <= kernel_numba.FINEST).all() and (np.abs(counts * unit - of_long) <= unit / 2).all()
+        assert more == pytest.approx(np.maximum(0, of_long - counts * unit).sum())
         for place, row in zip(long.tolist(), rows.tolist(), strict=False):
             there = np.unpackbits(planes.bits[row].astype("<u4").view(np.uint8), bitorder="little")
             assert np.flatnonzero(there).tolist() == lists[place].tolist()
-    assert kernel_numba.split((starts, ends, weights), planes.known, 1)[1][3] == -1  # short ones were never made
+    assert kernel_numba.split((starts, ends, weights), planes.known, 1)[1][3][0] == -1  # short ones were never made
+
+
+@pytest.mark.parametrize("n_rows", [0, 4, 8, 200])
+def test_planes_add_units_to_their_items(n_rows):
+    """Whatever the signs; sums of many rows do not fit into the 16 bits in which they are added."""
+    rng = np.random.default_rng(n_rows)
+    bits = rng.integers(0, 1 << 32, (n_rows + 3, 200), np.uint32)
+    rows = rng.choice(len(bits), n_rows, replace=False)
+    for extreme in (rng.integers(0, kernel_numba.FINEST + 1, n_rows), np.full(n_rows, -kernel_numba.FINEST)):
+        counts = np.concatenate([extreme[: n_rows // 2], -extreme[n_rows // 2 :]]).astype(np.int16)
+        for low, n_items in ((0, 6400), (64, 5001), (3200, 31), (32, 0)):
+            added = np.arange(n_items, dtype=float)
+            kernel_numba.add_planes(added, (bits, rows, counts), counts, 0.5, low)
+            there = np.unpackbits(bits[rows].astype("<u4").view(np.uint8), bitorder="little").reshape(n_rows, 6400)
+            expected = counts.astype(float) @ there[:, low : low + n_items]
+            assert np.array_equal(added, np.arange(n_items) + 0.5 * expected)
 
 
 @pytest.mark.parametrize("id", range(44))
