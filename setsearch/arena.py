@@ -35,8 +35,8 @@ class Arena:
     def get(self, lists: Ints, load: Load) -> Postings:
         """The posting lists of some features, ascending; `load` reads those that are missing."""
         with self._lock:  # a lookup takes microseconds; only loading makes others wait
-            starts = self._starts[lists]
-            if len(starts) and starts.min() < 0:
+            starts = self._starts.take(lists)
+            if np.minimum.reduce(starts, initial=0) < 0:
                 missing = lists[starts < 0]
                 size, pieces = load(missing)
                 if self._used + size > self._room:
@@ -45,8 +45,8 @@ class Arena:
                         missing, (size, pieces) = lists, load(lists)
                 self._reserve(self._used + size)
                 self._append(missing, pieces)
-                starts = self._starts[lists]
-            return Postings(self._ids, starts, self._ends[lists], self._values, self._planes)
+                starts = self._starts.take(lists)
+            return Postings(self._ids, starts, self._ends.take(lists), self._values, self._planes)
 
     def _clear(self) -> None:
         # New arrays: whoever still reads the old ones keeps them.

@@ -60,7 +60,7 @@ class Fields(NamedTuple):
 
         def load() -> Base:
             bases = [(field.weight, field.snapshot.base(self.cursor, model, n_seeds)) for field in self.all]
-            items = [to_lattice(weight * base.items, model.rule.binary) for weight, base in bases]
+            items = [to_lattice(base.items, model.rule.binary, weight) for weight, base in bases]
             return Base(np.sum(items, axis=0), sum(weight * base.constant for weight, base in bases))
 
         return self.first.kept(("added", model, n_seeds, *(field.weight for field in self.all)), load)

@@ -26,13 +26,13 @@ def starts_of(lengths: Ints) -> Ints:
     return starts
 
 
-def run_starts(*columns: Ints) -> Ints:
+def run_starts(*columns: npt.NDArray[np.integer]) -> Ints:
     """Where each run of equal values, equal in all columns, begins: `(n_runs,)` offsets."""
     first = np.ones(len(columns[0]), bool)
     np.not_equal(columns[0][1:], columns[0][:-1], out=first[1:])
     for values in columns[1:]:
         first[1:] |= values[1:] != values[:-1]
-    return np.flatnonzero(first)
+    return first.nonzero()[0]
 
 
 def run_lengths(begin: Ints, end: int) -> Ints:

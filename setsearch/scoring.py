@@ -22,12 +22,12 @@ LATTICE_OF_VALUED = 2.0**22
 _threads = threading.local()
 
 
-def to_lattice(weights: Floats, binary: bool = True) -> Floats:
-    """Weights rounded to multiples of 2^-36, an error of at most 7.3e-12 each, or of 2^-22, if not `binary`."""
+def to_lattice(weights: Floats, binary: bool = True, share: float = 1.0) -> Floats:
+    """A share of weights, rounded to multiples of 2^-36, an error of at most 7.3e-12, or of 2^-22, if not `binary`."""
     lattice = LATTICE if binary else LATTICE_OF_VALUED
-    rounded: Floats = weights * lattice
+    rounded: Floats = weights * (share * lattice)  # powers of two change no digit
     np.rint(rounded, out=rounded)
-    rounded /= lattice
+    rounded *= 1 / lattice
     return rounded
 
 

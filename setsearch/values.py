@@ -19,7 +19,7 @@ quotient of whole numbers, as a share is, so comparing these two needs no such c
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -35,8 +35,7 @@ Floats = npt.NDArray[np.float64]
 LOGARITHMIC: Floats = np.append(0.0, 1 + np.log(np.arange(1, 1000)))  # 1 + ln tf of most counts
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """How a stored count turns into a value; equal rules are equal objects and print equally."""
 
     existence: str = "presence"

@@ -45,8 +45,8 @@ class FieldWeights(NamedTuple):
     def added(self, places: Ints, values: Floats, binary: bool) -> Floats:
         """What entries add, given the places of their features among the active ones, and their values."""
         if self.query.table is not None:
-            return to_lattice(self.share * self.query.table(places, values))
-        return to_lattice(self.share * self.query.weights, binary)[places] * values
+            return to_lattice(self.query.table(places, values), share=self.share)
+        return to_lattice(self.query.weights, binary, self.share)[places] * values
 
 
 class Weighed(NamedTuple):
@@ -90,20 +90,20 @@ def weigh(fields: Fields, examples: Examples, model: Model) -> Weighed:
         query = model.query(seeds, postings.lengths, fields.items.size)
         part = _part(postings, query, field.weight, model.rule.binary)
         weighed.append(FieldWeights(field, seeds, query, part, field.weight))
-        constant += float(to_lattice(field.weight * query.constants).sum())
+        constant += float(np.add.reduce(to_lattice(query.constants, share=field.weight)))
         of_lengths = getattr(model, "of_lengths", None)
         if of_lengths is not None:
             lengths = field.snapshot.totals(fields.cursor)
-            base = Base(base.items + to_lattice(field.weight * of_lengths(lengths, seeds)), base.constant)
+            base = Base(base.items + to_lattice(of_lengths(lengths, seeds), share=field.weight), base.constant)
     return Weighed(model, examples, tuple(weighed), base, constant)
 
 
 def _part(postings: Postings, query: Query, share: float, binary: bool) -> Part:
     """Lists and weights; where the model has a table, what each entry adds as its value, and weights of 1."""
     if query.table is None:
-        return Part(postings, to_lattice(share * query.weights, binary))
+        return Part(postings, to_lattice(query.weights, binary, share))
     places = np.repeat(np.arange(len(query.weights)), postings.lengths)
-    added = to_lattice(share * query.table(places, postings.values_together()))
+    added = to_lattice(query.table(places, postings.values_together()), share=share)
     starts = starts_of(postings.lengths)
     return Part(Postings(postings.together(), starts[:-1], starts[1:], added), np.ones(len(query.weights)))
 
@@ -132,13 +132,13 @@ def scores_when_left_out(fields: Fields, weighed: Weighed) -> Floats:
 def _seeds(fields: Fields, field: Field, examples: Examples, model: Model) -> Seeds:
     """What the examples have in one field."""
     if model.rule == PRESENCE and not examples.texts:
-        features = _stored(fields, field, examples, model).together().astype(np.int64)
+        ids = _stored(fields, field, examples, model).together()
         if examples.count == 1:  # as they are stored: ascending, each once
-            return Seeds(features, np.ones(len(features), np.int64), np.ones(len(features)), 1)
-        features.sort()
-        begin = run_starts(features)
-        having = run_lengths(begin, len(features))
-        return Seeds(features[begin], having, having.astype(float), examples.count)
+            return Seeds(ids.astype(np.int64), np.ones(len(ids), np.int64), np.ones(len(ids)), 1)
+        ids.sort()
+        begin = run_starts(ids)
+        having = run_lengths(begin, len(ids))
+        return Seeds(ids.take(begin).astype(np.int64), having, having.astype(float), examples.count)
     _, features, values = _entries(fields, field, examples, model)
     order = np.argsort(features, kind="stable")
     in_order = features[order]

@@ -56,14 +56,14 @@ def log_scores(having: Mapping[str, set[str]], seeds: Iterable[str], strength: f
             continue  # alpha = k, beta = 0: the ratio tends to 1 for every item, all of which have the feature
         alpha, beta = strength * frequency / n, strength * (n - frequency) / n
         s = sum(feature in having[seed] for seed in seeds)
-        a, b = alpha + s, beta + len(seeds) - s
+        a, b = alpha + s, beta + (len(seeds) - s)
         for item, own in having.items():
             x = feature in own
             scores[item] += (
-                lgamma(a + b) - lgamma(a + b + 1) + lgamma(a + x) - lgamma(a) + lgamma(b + 1 - x) - lgamma(b)
+                lgamma(a + b) - lgamma(a + b + 1) + lgamma(a + x) - lgamma(a) + lgamma(b + (1 - x)) - lgamma(b)
             )
             scores[item] -= lgamma(alpha + beta) - lgamma(alpha + beta + 1) + lgamma(alpha + x) - lgamma(alpha)
-            scores[item] -= lgamma(beta + 1 - x) - lgamma(beta)
+            scores[item] -= lgamma(beta + (1 - x)) - lgamma(beta)
     return scores
 
 

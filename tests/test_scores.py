@@ -34,7 +34,7 @@ def test_expand_equals_the_definition(build, rule, case):
         if len(rows) < 2:
             continue
         seeds = rng.sample(sorted(rows), rng.randint(1, min(4, len(rows) - 1)))
-        strength = rng.choice((0.3, 2, 50))
+        strength = rng.choice((1e-30, 0.3, 2, 50))
         scores = log_scores(RULES[rule](rows), seeds, strength)
         k = rng.choice((1, 3, 1000))
         hits = index.items(name).expand(seeds, k, strength=strength, binarize=rule)

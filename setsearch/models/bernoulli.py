@@ -44,11 +44,15 @@ class Bernoulli:
         """`weights` = delta_j, q_j less its background weight, > 0; `constants` = the change of c."""
         # Counted in n / k items, alpha_j is df_j > 0, and beta_j is n - df_j.
         item = n_items / self.strength
-        having = seeds.having * (df < n_items) * item  # where df = n, the logarithms are those of 1: exactly 0
-        beta_and_n = (n_items - df) + seeds.count * item
+        having = seeds.having * (df < n_items)  # where df = n, the logarithms are those of 1: exactly 0
+        beta = float(n_items) - df
         # Both constants share log(alpha+beta) - log(alpha+beta+N) and log beta.
-        constants = np.log((beta_and_n - having) / beta_and_n)
-        weights = np.log((df + having) / df) - constants
+        share = (seeds.count - having) * item
+        share += beta
+        share /= beta + seeds.count * item
+        constants = np.log(share)
+        weights = np.log1p(having * item / df)
+        weights -= constants
         return Query(weights, constants)
 
     def _prior(self, df: Ints, n_items: int) -> tuple[Floats, Floats]:
