@@ -129,7 +129,7 @@ class Views:
             analyzer = self._analyzer_of(relation) if relation.analyzer else None
             known = Opened(relation, name, analyzer, self._wants_contexts(cursor, relation), {})
             self._kept[name] = known
-        return known._replace(cursor=cursor)
+        return Opened(*known[:5], cursor)
 
     def _wants_contexts(self, cursor: sqlite3.Cursor, relation: Relation) -> bool:
         if relation.contexts_stamp == relation.stamp:  # it was decided when they were read

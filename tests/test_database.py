@@ -180,7 +180,7 @@ def test_threads_share_an_index(tmp_path, monkeypatch, kernel, sparse):
         for thread in threads:
             thread.join()
         assert wrong == []
-        assert len(index._database._idle) <= 8, "threads that are gone leave no connection behind"
+        assert len(index._database._connections._idle) <= 8, "threads that are gone leave no connection behind"
         assert list(films.expand_many([[f"i{n}", f"i{n + 1}"] for n in range(40)], 5)) == list(expected.values())
     use_kernel(None)
 
@@ -430,7 +430,7 @@ def test_a_file_that_vanished_is_not_written_to(tmp_path):
         index.add(ITEMS)
         path.unlink()
         with pytest.raises(errors.DatabaseError, match="removed or replaced"):
-            index._database._make_file()
+            index._database._connections.make_file()
             index.update(ITEMS)
         path.unlink()
         with pytest.raises(errors.MissingDatabase):

@@ -65,6 +65,8 @@ ORDER = [
     "wanted",
     "schema",
     "guards",
+    "connections",
+    "transactions",
     "database",
     "views",
     "expansion",
