@@ -88,10 +88,10 @@ def _offer(found: Any, id: Any, score: Any) -> None:
 
 
 @compiled
-def add(scores: Any, lists: Any, values: Any, weights: Any, low: Any) -> None:
+def add(scores: Any, lists: Any, values: Any, weights: Any, low: Any, everywhere: Any) -> None:
     """Add weights[i] * values[p] at ids[p] - low, from starts[i] on to the last id that `scores` has room for.
 
-    The starts are moved on behind it. No values: ones.
+    The starts are moved on behind it. No values: ones; these `everywhere`, or only where a score is not 0.
     """
     ids, starts, ends = lists
     first, beyond = np.uint32(low), np.int64(low) + len(scores)
@@ -103,9 +103,13 @@ def add(scores: Any, lists: Any, values: Any, weights: Any, low: Any) -> None:
         if len(values):
             for p in range(begin, end):
                 scores[ids[p] - first] += weight * values[p]
-        else:
+        elif everywhere:
             for p in range(begin, end):
                 scores[ids[p] - first] += weight
+        else:
+            for p in range(begin, end):
+                if scores[ids[p] - first] != 0.0:
+                    scores[ids[p] - first] += weight
         starts[i] = end
 
 
@@ -223,7 +227,7 @@ def search_all(work: Any, items: Any, part: Any, long: Any, without: Any, found:
         width = -(-len(own[0]) // ROWS)
         added = work[: ROWS * width]
         add_planes(added[: len(own[0])], long[0], long[1], long[2][0], low)
-        add(added, (ids, places, ends), values, weights, low)
+        add(added, (ids, places, ends), values, weights, low, True)
         _put(added, without, low, -np.inf)
         _offer_best(added.reshape((ROWS, width)), long, own, low, found)
         added[:] = 0.0
@@ -239,26 +243,31 @@ def _offer_several(found: Any, ids: Any, added: Any, base: Any) -> None:
 
 
 @compiled
-def search_touched(added: Any, items: Any, part: Any, order: Any, without: Any, found: Any) -> None:
+def search_touched(added: Any, items: Any, part: Any, without: Any, found: Any) -> None:
     """Find the best of the items of some lists but some, len(added) items at a time; `added` is put back to zeros.
 
-    Lists are looked through in an order in which better items come early. Items to which nothing was added are passed
-    over.
+    The lists of largest weights come first: their items are the best. What is in none but the last lists, which all
+    together do not reach the least of the best, is passed over, and so are items to which nothing was added.
     """
     base, below, top, step = items
     ids, starts, ends, values, weights = part
-    places, size, best = starts.copy(), len(added), found[0]
-    likely, added_to_likely = np.empty(WAITING, np.uint32), np.empty(WAITING)
-    for low in range(0, len(base), size):
-        begins, first, count = places.copy(), np.uint32(low), 0
-        add(added, (ids, places, ends), values, weights, low)
+    turn, places = np.argsort(-weights), starts.copy()
+    if not len(values):  # then the order of additions changes no bit
+        places, ends, weights, turn = places[turn], ends[turn], weights[turn], np.arange(len(turn))
+    likely, added_to_likely, best = np.empty(WAITING, np.uint32), np.empty(WAITING), found[0]
+    for low in range(0, len(base), len(added)):
+        begins, first, count, some, reach = places.copy(), np.uint32(low), 0, len(turn), top
+        while some and not len(values) and reach + max(weights[some - 1], 0.0) < best[0]:
+            some, reach = some - 1, reach + max(weights[some - 1], 0.0)
+        add(added, (ids, places[:some], ends[:some]), values, weights[:some], low, True)
+        add(added, (ids, places[some:], ends[some:]), values, weights[some:], low, False)
         _put(added, without, low, -np.inf)
-        for i in order:
+        for i in turn[:some]:
             for p in range(begins[i], places[i]):
                 id = ids[p]
                 more = added[id - first]
                 added[id - first] = 0.0  # so that each item counts once
-                if more != 0.0 and more + top - step * below[id] >= best[0]:
+                if more + top >= best[0] and more + top - step * below[id] >= best[0] and more != 0.0:
                     likely[count], added_to_likely[count] = id, more
                     count += 1
                     if count == WAITING:
@@ -298,8 +307,7 @@ def find(work: Any, items: Any, part: Any, planes: Any, without: Any, wanted: An
     if np.abs(weights).sum() * (1 if len(values) else 3) >= room:  # in units they are up to three times as much
         return INEXACT, found[1][:0], found[2][:0]
     if (ends - starts).sum() < few:
-        rare_first = np.argsort(ends - starts)  # whose items are the best, so that others are soon known not to be
-        search_touched(work, items, part, rare_first, without, found)
+        search_touched(work, items, part, without, found)
         if found[0][0] > items[2]:  # no other item reaches that
             return _in_order(found)
         found[0][:], found[3][:] = -np.inf, 0

@@ -118,7 +118,7 @@ class NumbaKernel:
         from setsearch.kernel_numba import add
 
         ids, starts, ends, values, _ = Part(postings, weights).columns()
-        add(scores, (ids, starts.copy(), ends), values, weights, 0)
+        add(scores, (ids, starts.copy(), ends), values, weights, 0, True)
 
 
 KERNELS: dict[str, Kernel] = {"numpy": NumpyKernel(), "scipy": ScipyKernel(), "numba": NumbaKernel()}

@@ -19,6 +19,7 @@ from setsearch.selection import Ranks, in_order
 
 CHUNK = 1 << 16  # items that are scored together: so few that what is added to them stays in the processor's cache
 MOST = 1000  # best ones that are looked for
+FEW = 1.25  # how many times the postings that are few for others are so here
 
 Found = tuple[int, Ints, Floats]  # how it ended (kernel_numba.py), ids, scores
 
@@ -49,12 +50,13 @@ def _find(work: Floats, base: Base, parts: Sequence[Part], without: Ints, k: int
     valued = any(part.postings.values is not None for part in parts)
     # With values, and without a base, lists are added in the order of the plain way.
     room = np.inf if valued and not base.extreme else room_of(base, valued)
+    few = few_postings(base) * FEW
     if len(parts) == 1:
-        return _find_by(work, base, parts[0], without, (k, room, few_postings(base)))
+        return _find_by(work, base, parts[0], without, (k, room, few))
     if room < np.inf and not sums_are_exact(base, parts):
         return INEXACT, _NO_PART.postings.starts, _NO_PART.weights
-    if len(base.items) > CHUNK or sum(part.postings.size for part in parts) < few_postings(base):
-        return _find_by(work, base, _as_one(parts), without, (k, np.inf, few_postings(base)))
+    if len(base.items) > CHUNK or sum(part.postings.size for part in parts) < few:
+        return _find_by(work, base, _as_one(parts), without, (k, np.inf, few))
     *before, last = parts or [_NO_PART]
     for part in before:
         KERNELS["numba"].add(work[: len(base.items)], *part)
