@@ -279,7 +279,7 @@ def search_touched(added: Any, items: Any, part: Any, without: Any, found: Any) 
 
 @compiled
 def _in_order(found: Any) -> Any:
-    """How it ended, and the best items, best first; EQUAL: some have equal scores, CROWDED: too many have."""
+    """How it ended, and how many best items come first now, in order; EQUAL: some have equal scores."""
     best, ids, scores, state = found
     end, count = CROWDED if state[1] else DONE, 0
     for i in range(state[0]):
@@ -291,30 +291,30 @@ def _in_order(found: Any) -> Any:
             end = EQUAL if place and scores[place - 1] == score else end
             ids[place], scores[place] = id, score
             count += 1
-    return end, ids[:count], scores[:count]
+    return end, count
 
 
 @compiled
 def find(work: Any, items: Any, part: Any, planes: Any, without: Any, wanted: Any) -> Any:
-    """How it ended, ids and scores of the k best items but some, best first if it is DONE; `work` is put back to zeros.
+    """How it ended, and the number of the k best items but some, which are in `work` then, best first if it is DONE.
 
-    `planes` are `known` of `split`, bits, and the length of a long list; `wanted` are k, what weights may add up to so
-    that sums are exact, and how many postings are few.
+    `work` are zeros, put back to that, ids and scores; `planes` are `known` of `split`, bits, and the length of a long
+    list; `wanted` are k, what weights may add up to so that sums are exact, and how many postings are few.
     """
     ids, starts, ends, values, weights = part
-    k, room, few = wanted
-    found = np.full(k, -np.inf), np.empty(8 * k + 1000, np.int64), np.empty(8 * k + 1000), np.zeros(2, np.int64)
+    (added, found_ids, found_scores), (k, room, few) = work, wanted
+    found = np.full(k, -np.inf), found_ids[: 8 * k + 1000], found_scores[: 8 * k + 1000], np.zeros(2, np.int64)
     if np.abs(weights).sum() * (1 if len(values) else 3) >= room:  # in units they are up to three times as much
-        return INEXACT, found[1][:0], found[2][:0]
+        return INEXACT, 0
     if (ends - starts).sum() < few:
-        search_touched(work, items, part, without, found)
+        search_touched(added, items, part, without, found)
         if found[0][0] > items[2]:  # no other item reaches that
             return _in_order(found)
         found[0][:], found[3][:] = -np.inf, 0
     known, bits, shortest = planes
     short, (rows, of_long, counts, bound) = split((starts, ends, weights), known, shortest)
     if bound[0] < 0:
-        return MISSING, found[1][:0], found[2][:0]
+        return MISSING, 0
     long = (bits, rows, of_long), counts, bound
-    search_all(work, items, (ids, starts, short, values, weights), long, without, found)
+    search_all(added, items, (ids, starts, short, values, weights), long, without, found)
     return _in_order(found)

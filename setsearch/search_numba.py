@@ -21,7 +21,9 @@ CHUNK = 1 << 16  # items that are scored together: so few that what is added to 
 MOST = 1000  # best ones that are looked for
 FEW = 1.25  # how many times the postings that are few for others are so here
 
-Found = tuple[int, Ints, Floats]  # how it ended (kernel_numba.py), ids, scores
+# What a thread works in: what lists add to a chunk, all zeros between queries; ids and scores of what may be the best.
+Work = tuple[Floats, Ints, Floats]
+Found = tuple[int, int]  # how it ended (kernel_numba.py), how many of these are the best
 
 _threads = threading.local()
 
@@ -35,18 +37,19 @@ def search(
     """
     if k > MOST:
         return None
-    work: Floats | None = getattr(_threads, "work", None)  # all zeros between queries
+    work: Work | None = getattr(_threads, "work", None)
     _threads.work = None  # an error in between leaves no half-used array
-    if work is None or len(work) != CHUNK:
-        work = np.zeros(CHUNK)
-    end, ids, scores = _find(work, base, parts, np.array(without, np.int64), k)
+    if work is None or len(work[0]) != CHUNK:
+        work = np.zeros(CHUNK), np.empty(9 * MOST, np.int64), np.empty(9 * MOST)
+    end, count = _find(work, base, parts, np.array(without, np.int64), k)
+    ids, scores = work[1][:count].copy(), work[2][:count].copy()
     _threads.work = work
     if end == EQUAL:
         return in_order(ids, scores, k, ranks)
     return (ids, scores) if end == DONE else None
 
 
-def _find(work: Floats, base: Base, parts: Sequence[Part], without: Ints, k: int) -> Found:
+def _find(work: Work, base: Base, parts: Sequence[Part], without: Ints, k: int) -> Found:
     valued = any(part.postings.values is not None for part in parts)
     # With values, and without a base, lists are added in the order of the plain way.
     room = np.inf if valued and not base.extreme else room_of(base, valued)
@@ -54,17 +57,17 @@ def _find(work: Floats, base: Base, parts: Sequence[Part], without: Ints, k: int
     if len(parts) == 1:
         return _find_by(work, base, parts[0], without, (k, room, few))
     if room < np.inf and not sums_are_exact(base, parts):
-        return INEXACT, _NO_PART.postings.starts, _NO_PART.weights
+        return INEXACT, 0
     if len(base.items) > CHUNK or sum(part.postings.size for part in parts) < few:
         return _find_by(work, base, _as_one(parts), without, (k, np.inf, few))
     *before, last = parts or [_NO_PART]
     for part in before:
-        KERNELS["numba"].add(work[: len(base.items)], *part)
+        KERNELS["numba"].add(work[0][: len(base.items)], *part)
     # More items are touched than those of the last part.
     return _find_by(work, base, Part(last.postings._replace(planes=None), last.weights), without, (k, np.inf, -1.0))
 
 
-def _find_by(work: Floats, base: Base, part: Part, without: Ints, wanted: tuple[int, float, float]) -> Found:
+def _find_by(work: Work, base: Base, part: Part, without: Ints, wanted: tuple[int, float, float]) -> Found:
     """By the lists of one part."""
     below, step = base.below
     items = base.items, below, base.top, step

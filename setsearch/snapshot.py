@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from setsearch.arena import Arena, Load, Piece
+from setsearch.arena import Arena, Piece
 from setsearch.bases import Base
 from setsearch.kernels import Floats, Part, Postings
 from setsearch.lists import PIECE, Entries, Lists
@@ -35,7 +35,7 @@ class Snapshot:
         self.unsaved: dict[str, bytes] = {}  # derived values that the file does not hold yet
         self._ids: dict[str, int] = {}
         self._described: dict[int, tuple[str, str | None]] = {}
-        self._arenas: dict[tuple[str, Rule], Arena] = {}
+        self._arenas: dict[tuple[bool, Rule], Arena] = {}
         self._bases: dict[Hashable, Base] = {}
         self._measures: dict[Rule, Measure] = {}
         self._frequencies: tuple[Ints, Ints] | None = None
@@ -132,7 +132,7 @@ class Snapshot:
 
     def features_of(self, cursor: sqlite3.Cursor, items: Ints, rule: Rule) -> Postings:
         """The features of some items (ascending ids) with their values; loads those that are not cached."""
-        return self._arena("forward", rule).get(items, self._loader(cursor, self.forward, rule))
+        return self._get(cursor, items, True, rule)
 
     def entries_of(self, cursor: sqlite3.Cursor, counts: Mapping[str, int], rule: Rule) -> tuple[Ints, Floats]:
         """Features (ascending ids) and values of something that the index does not hold, from its counted features.
@@ -151,25 +151,23 @@ class Snapshot:
 
     def active_postings(self, cursor: sqlite3.Cursor, features: Ints, rule: Rule) -> Postings:
         """The posting lists of some features (ascending ids) with values; loads those that are not cached."""
-        return self._arena("postings", rule).get(features, self._loader(cursor, self.postings, rule))
+        return self._get(cursor, features, False, rule)
 
-    def _arena(self, direction: str, rule: Rule) -> Arena:
-        key = direction, rule
-        if key not in self._arenas:
-            sizes = self.features.peak, self.items.peak
-            limit = min(LARGEST_CACHE, max(SMALLEST_CACHE, CACHED_OF_ITEM * self.items.size))
-            self._arenas[key] = Arena(*(sizes if direction == "postings" else sizes[::-1]), limit, not rule.binary)
-        return self._arenas[key]
-
-    def _loader(self, cursor: sqlite3.Cursor, lists: Lists, rule: Rule) -> Load:
-        """How an arena loads lists: decoded and valued piece by piece."""
+    def _get(self, cursor: sqlite3.Cursor, wanted: Ints, forward: bool, rule: Rule) -> Postings:
+        """Lists of one direction; those that are missing are decoded and valued piece by piece."""
 
         def load(missing: Ints) -> tuple[int, Iterator[Piece]]:
+            lists = self.forward if forward else self.postings
             rows = lists.blocks(cursor, missing.tolist(), rule != PRESENCE)
             pieces = lists.pieces(rows, rule != PRESENCE, PIECE)
             return lists.length(rows), (self._valued(cursor, lists, entries, rule) for entries in pieces)
 
-        return load
+        arena = self._arenas.get((forward, rule))
+        if arena is None:
+            sizes = (self.items.peak, self.features.peak) if forward else (self.features.peak, self.items.peak)
+            limit = min(LARGEST_CACHE, max(SMALLEST_CACHE, CACHED_OF_ITEM * self.items.size))
+            self._arenas[forward, rule] = arena = Arena(*sizes, limit, not rule.binary)
+        return arena.get(wanted, load)
 
     def base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: int) -> Base:
         """B_N of every item and the constant: from memory, from the file, or in one pass over all postings."""
