@@ -9,29 +9,38 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class Shape:
-    """Size of a collection; `flatness` is Mandelbrot's shift: how many frequent words are missing at the top."""
+    """Size of a collection; `flatness` is Mandelbrot's shift: how many frequent words are missing at the top.
+
+    With `topics`, each document has one, from whose own words three tenths of its words come.
+    """
 
     documents: int
     terms: int
     entries: int
     flatness: float
     exponent: float = 1.0
+    topics: int = 0
 
 
-# A has the size of the paper's encyclopedia (30,991 x 15,276, 2.4 M entries), B is a million short documents.
+OF_TOPIC = 200  # words that a topic has of its own
+TOPICAL = 0.3  # of the words of a document
+
+# A has the size of the paper's encyclopedia (30,991 x 15,276, 2.4 M entries), without stop words; B is a million short
+# documents, with them.
 SHAPES = {
     "A": Shape(31_000, 15_000, 2_400_000, flatness=30),
     "A, stop words kept": Shape(31_000, 15_000, 2_400_000, flatness=2.7),
-    "B": Shape(1_000_000, 200_000, 7_400_000, flatness=30),
+    "B": Shape(1_000_000, 200_000, 7_400_000, flatness=2.7),
 }
 
 
 @dataclass(frozen=True)
 class Collection:
-    """Documents as arrays of word numbers: document i is `words[starts[i] : starts[i + 1]]`."""
+    """Documents as arrays of word numbers: document i is `words[starts[i] : starts[i + 1]]`, on topic `topics[i]`."""
 
     words: npt.NDArray[np.int64]
     starts: npt.NDArray[np.int64]
+    topics: npt.NDArray[np.int64]
 
     def texts(self) -> list[tuple[str, str]]:
         """(id, text) of every document."""
@@ -54,8 +63,14 @@ def generate(shape: Shape, seed: int = 0) -> Collection:
         lengths = np.maximum(1, np.rint(relative / relative.mean() * mean)).astype(np.int64)
         words = np.searchsorted(cumulative, rng.random(int(lengths.sum()))).clip(max=shape.terms - 1)
         document = np.repeat(np.arange(shape.documents), lengths)
+        topics = np.arange(shape.documents) % max(shape.topics, 1)
+        if shape.topics:
+            own = rng.integers(0, shape.terms, (shape.topics, OF_TOPIC))
+            chosen = np.flatnonzero(rng.random(len(words)) < TOPICAL)
+            ranks = (OF_TOPIC ** rng.random(len(chosen))).astype(np.int64) - 1  # Zipf's law again
+            words[chosen] = own[topics[document[chosen]], ranks]
         entries = len(np.unique(document * shape.terms + words))
         if abs(entries / shape.entries - 1) < 0.01:
             break
         mean *= shape.entries / entries
-    return Collection(words, np.concatenate([[0], np.cumsum(lengths)]))
+    return Collection(words, np.concatenate([[0], np.cumsum(lengths)]), topics)

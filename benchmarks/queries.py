@@ -1,10 +1,11 @@
 """Seed documents to the best 10 others, warm: setsearch through SQLite with each kernel, and its peers.
 
-    python benchmarks/queries.py [--collection A] [--queries 60] [--peer NAME ...]
+    python benchmarks/queries.py [--collection A] [--queries 30] [--peer NAME ...]
 
-The contenders answer the same queries in turn, ten at a time after one that is not counted, so that the machine's mood
-hits all of them alike. Each has answered the same queries once before. One that is slow answers fewer (how many is in
-the results). Figures go to stdout, and with machine, versions and parameters to benchmarks/results/, with a plot.
+Seeds are documents at random, and documents of one topic. The contenders answer the same queries in turn, ten at a
+time after one that is not counted, so that the machine's mood hits all of them alike. Each has answered the same
+queries once before. One that is slow answers fewer (how many is in the results). Figures go to stdout, and with
+machine, versions and parameters to benchmarks/results/, with a plot.
 """
 
 import argparse
@@ -18,12 +19,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from corpora import SHAPES, generate
+from corpora import SHAPES, Collection, generate
 from peers import PEERS, Query
 
 import setsearch
@@ -31,7 +34,9 @@ from setsearch.kernels import KERNELS, use_kernel
 
 SEEDS = (1, 2, 3, 5, 10)
 IN_A_ROW = 10  # queries that a contender answers before it is the next one's turn
-PATIENCE = 15.0  # seconds that a contender may take for one number of seeds, beyond which it answers fewer
+PATIENCE = 8.0  # seconds that a contender may take for one number and kind of seeds, beyond which it answers fewer
+TOPICS = {"A": 150, "A, stop words kept": 150, "B": 2000}
+KINDS = ("random", "topical")
 SLOW_TO_BUILD = {"B": {"Whoosh"}}  # not built for this collection
 MODEL = "bernoulli"  # exact scores of all items, as the full product computes them
 RESULTS = Path(__file__).parent / "results"
@@ -72,6 +77,17 @@ def measure(contenders: dict[str, Query], queries: list[list[int]]) -> dict[str,
         name: {"median_ms": statistics.median(t), "p99_ms": float(np.percentile(t, 99)), "queries": len(t)}
         for name, t in times.items()
     }
+
+
+def seeds_of(collection: Collection, kind: str, n: int, n_queries: int) -> list[list[int]]:
+    """Sets of n documents, any or of one topic."""
+    rng = np.random.default_rng(1)
+    if kind == "random":
+        return [rng.choice(len(collection.topics), n, replace=False).tolist() for _ in range(n_queries)]
+    by_topic = np.argsort(collection.topics, kind="stable")
+    ends = np.cumsum(np.bincount(collection.topics))
+    chosen = rng.choice(len(ends), n_queries)
+    return [rng.choice(by_topic[ends[t - 1] if t else 0 : ends[t]], n, replace=False).tolist() for t in chosen]
 
 
 def cold_start(path: Path) -> dict[str, float]:
@@ -115,7 +131,7 @@ def resident_mb() -> float:
 
 def run(name: str, n_queries: int, peers: list[str]) -> dict[str, Any]:
     """All figures of one collection."""
-    collection = generate(SHAPES[name])
+    collection = generate(replace(SHAPES[name], topics=TOPICS[name]))
     texts = collection.texts()
     result: dict[str, Any] = {"collection": name, "documents": len(texts), "what": {}, "build_s": {}}
     result["text_mb"] = sum(len(text) for _, text in texts) / 1e6
@@ -131,14 +147,13 @@ def run(name: str, n_queries: int, peers: list[str]) -> dict[str, Any]:
         with setsearch.open(path) as index:
             result["entries"] = index.info()["readings"][0]["posting_count"]
             contenders = {f"setsearch, {kernel}": ours(index, kernel) for kernel in reversed(KERNELS)}
-            rng = np.random.default_rng(1)
-            queries = {n: [rng.choice(len(texts), n, replace=False).tolist() for _ in range(n_queries)] for n in SEEDS}
+            queries = {(kind, n): seeds_of(collection, kind, n, n_queries) for kind in KINDS for n in SEEDS}
             before = resident_mb()
-            for n in SEEDS:
-                for seeds in queries[n]:
+            for some in queries.values():
+                for seeds in some:
                     contenders["setsearch, numba"](seeds)
             result["resident_growth_mb"] = resident_mb() - before
-            result["postings"] = {str(n): postings_of(index, queries[n]) for n in SEEDS}
+            result["postings"] = {kind: {str(n): postings_of(index, queries[kind, n]) for n in SEEDS} for kind in KINDS}
             result["bandwidth_bytes_s"] = bandwidth()
             for peer in peers:
                 gc.collect()
@@ -148,11 +163,12 @@ def run(name: str, n_queries: int, peers: list[str]) -> dict[str, Any]:
                 result["what"][peer] = PEERS[peer].__doc__
                 print(f"built {peer} in {result['build_s'][peer]:.1f} s", file=sys.stderr)
             if "full sparse mat-vec" in peers:
-                agree = [
-                    contenders["setsearch, scipy"](q)[0] == contenders["full sparse mat-vec"](q)[0] for q in queries[3]
-                ]
+                ours_3, full = contenders["setsearch, scipy"], contenders["full sparse mat-vec"]
+                agree = [ours_3(seeds)[0] == full(seeds)[0] for seeds in queries["random", 3]]
                 assert np.mean(agree) > 0.9, "the best item is the same, but for ties"
-            result["by_seeds"] = {str(n): measure(contenders, queries[n]) for n in SEEDS}
+            result["by_seeds"] = {
+                kind: {str(n): measure(contenders, queries[kind, n]) for n in SEEDS} for kind in KINDS
+            }
     return result
 
 
@@ -187,8 +203,8 @@ def machine() -> dict[str, Any]:
 
 
 def ratios(result: dict[str, Any], kernel: str) -> dict[str, float]:
-    """Peer's time over ours: geometric mean over the numbers of seeds."""
-    rows = result["by_seeds"].values()
+    """Peer's time over ours: geometric mean over the numbers and kinds of seeds."""
+    rows = [row for by_number in result["by_seeds"].values() for row in by_number.values()]
     own = f"setsearch, {kernel}"
     return {
         peer: math.exp(statistics.fmean(math.log(row[peer]["median_ms"] / row[own]["median_ms"]) for row in rows))
@@ -209,15 +225,17 @@ def show(result: dict[str, Any]) -> None:
     print(f"add 100 documents {added['add_100_s'] * 1e3:.0f} ms, first query after it {first * 1e3:.0f} ms")
     print(f"cold expand {cold['expand_s'] * 1e3:.0f} ms, import numpy {cold['import_numpy_s'] * 1e3:.0f} ms: ", end="")
     print(f"{cold['expand_s'] / cold['import_numpy_s']:.2f} x")
-    print(f"\n{'median ms (p99)':22}" + "".join(f"{f'N={n}':>20}" for n in SEEDS) + "   build s")
-    for name in result["by_seeds"]["1"]:
-        cells = [result["by_seeds"][str(n)][name] for n in SEEDS]
-        line = "".join(f"{cell['median_ms']:11.3f} ({cell['p99_ms']:6.2f})" for cell in cells)
-        print(f"{name:22}{line}  {result['build_s'].get(name, built):8.1f}")
-    limit = [result["postings"][str(n)] * 4 / result["bandwidth_bytes_s"] * 1e3 for n in SEEDS]
-    print(f"{'bandwidth limit':22}" + "".join(f"{each:11.3f}{'':9}" for each in limit))
-    print(f"(4 bytes a posting at {result['bandwidth_bytes_s'] / 1e9:.1f} GB/s; postings: ", end="")
-    print(", ".join(f"N={n} {result['postings'][str(n)]:,.0f}" for n in SEEDS) + ")")
+    for kind, by_number in result["by_seeds"].items():
+        print(f"\n{kind + ', median ms (p99)':26}" + "".join(f"{f'N={n}':>20}" for n in SEEDS) + "   build s")
+        for name in by_number["1"]:
+            cells = [by_number[str(n)][name] for n in SEEDS]
+            line = "".join(f"{cell['median_ms']:11.3f} ({cell['p99_ms']:6.2f})" for cell in cells)
+            print(f"{name:26}{line}  {result['build_s'].get(name, built):8.1f}")
+        postings = [result["postings"][kind][str(n)] for n in SEEDS]
+        limit = [each * 4 / result["bandwidth_bytes_s"] * 1e3 for each in postings]
+        print(f"{'bandwidth limit':26}" + "".join(f"{each:11.3f}{'':9}" for each in limit))
+        print(f"{'postings':26}" + "".join(f"{each:11,.0f}{'':9}" for each in postings))
+    print(f"(limit: 4 bytes a posting at {result['bandwidth_bytes_s'] / 1e9:.1f} GB/s)")
     print(f"\n{'peer / ours':22}" + "".join(f"{kernel:>10}" for kernel in KERNELS))
     table = {kernel: ratios(result, kernel) for kernel in KERNELS}
     for peer in result["what"]:
@@ -230,18 +248,15 @@ def plot(results: list[dict[str, Any]], path: Path) -> None:
     """Median latency of everybody over the number of seeds."""
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(1, len(results), figsize=(6 * len(results), 5), squeeze=False)
-    for axis, result in zip(axes[0], results, strict=True):
-        for name in result["by_seeds"]["1"]:
-            medians = [result["by_seeds"][str(n)][name]["median_ms"] for n in SEEDS]
+    figure, axes = pyplot.subplots(len(KINDS), len(results), figsize=(6 * len(results), 9), squeeze=False)
+    for (row, kind), (column, result) in product(enumerate(KINDS), enumerate(results)):
+        axis, by_number = axes[row][column], result["by_seeds"][kind]
+        for name in by_number["1"]:
+            medians = [by_number[str(n)][name]["median_ms"] for n in SEEDS]
             own = name.startswith("setsearch")
             axis.plot(SEEDS, medians, marker="o", linewidth=3 if own else 1, label=name)
-        axis.set(
-            title=f"{result['collection']}: {result['documents']:,} documents",
-            xlabel="seeds",
-            ylabel="ms",
-            yscale="log",
-        )
+        title = f"{result['collection']}: {result['documents']:,} documents, {kind} seeds"
+        axis.set(title=title, xlabel="seeds", ylabel="ms", yscale="log")
     axes[0][-1].legend(fontsize=7)
     figure.tight_layout()
     figure.savefig(path)
@@ -252,7 +267,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--collection", choices=SHAPES, action="append")
     parser.add_argument("--peer", choices=PEERS, action="append")
-    parser.add_argument("--queries", type=int, default=60)
+    parser.add_argument("--queries", type=int, default=30)
     arguments = parser.parse_args()
     results = []
     for name in arguments.collection or ["A", "B"]:

@@ -119,15 +119,16 @@ class Fields(NamedTuple):
         return counts
 
     def _find(self, name: str) -> int | None:
-        for candidate in self._forms(name):
-            id = self.first.find(self.cursor, candidate)
-            if id is not None:
-                return id
-        return None
+        id = self.first.find(self.cursor, name)
+        if id is None:
+            for form in self._forms(name):
+                id = self.first.find(self.cursor, form)
+                if id is not None:
+                    break
+        return id
 
     def _forms(self, name: str) -> Iterator[str]:
-        """A name as it stands, and as the items are written: terms by the analyzer, words in lower case."""
-        yield name
+        """A name as the items are written: terms by the analyzer, words in lower case."""
         if (
             self.analyzer is None
             or not self.analyzer.known
