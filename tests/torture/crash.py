@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import setsearch
-from setsearch import database, kernels
+from setsearch import connections, kernels
 from setsearch.errors import SetsearchError
 
 WORDS = [f"w{n}" for n in range(40)]
@@ -137,7 +137,7 @@ def between_statements(rng):
     left = rng.randint(1, 400)
 
     def prepare():
-        connect = database.Database._connect
+        connect = connections.Connections._connect
 
         def traced(self):
             nonlocal left
@@ -152,7 +152,7 @@ def between_statements(rng):
             connection.set_trace_callback(count)
             return connection
 
-        database.Database._connect = traced
+        connections.Connections._connect = traced
 
     return prepare
 
