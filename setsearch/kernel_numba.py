@@ -132,7 +132,7 @@ def split(lists: Any, known: Any, shortest: Any) -> Any:
             short[i] = starts[i]
             n_long += 1
     n_long = (n_long + 3) // 4 * 4
-    unit = 2.0 ** max(math.frexp(np.abs(of_long).max())[1] - 10, -36)  # weights are multiples of 2^-36
+    unit = max(2.0 ** math.frexp(np.abs(of_long).max())[1] / FINEST, 2.0**-36)  # of which weights are multiples
     counts = np.empty(n_long, np.int16)
     for i in range(n_long):
         counts[i] = np.rint(of_long[i] / unit)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from setsearch.postings import Ints
 
 Bits = npt.NDArray[np.uint32]
-OFTEN = 32
+OFTEN = 32  # a list that every so-maniest item is in is a long one
 PAD = 16  # words behind each row, so that rows do not fall on each other in the processor's cache
 
 

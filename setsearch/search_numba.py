@@ -40,7 +40,7 @@ def search(
     work: Work | None = getattr(_threads, "work", None)
     _threads.work = None  # an error in between leaves no half-used array
     if work is None or len(work[0]) != CHUNK:
-        work = np.zeros(CHUNK), np.empty(9 * MOST, np.int64), np.empty(9 * MOST)
+        work = np.zeros(CHUNK), np.empty(8 * MOST + 1000, np.int64), np.empty(8 * MOST + 1000)
     end, count = _find(work, base, parts, np.array(without, np.int64), k)
     ids, scores = work[1][:count].copy(), work[2][:count].copy()
     _threads.work = work

@@ -3,7 +3,6 @@
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from setsearch.database import Database
@@ -13,7 +12,6 @@ from setsearch.profiles import NUMBERS, Profile, profile_for
 from setsearch.relation import Relation, current_stamp, load_derived, load_relations
 from setsearch.snapshot import Snapshot
 from setsearch.text import Analyzer
-from setsearch.transactions import Transaction
 
 TEXT = ("documents", "terms")  # the relation of a text collection
 WEIGHTS = {"contexts win2": 1.0, "contexts skip": 1.0, "contexts lists": 0.3, "documents": 0.3}  # in the score
@@ -87,23 +85,16 @@ class Views:
         with self._database.read() as cursor:
             yield cursor, _still_there(cursor, name)
 
-    def open(self, name: str, contexts: bool) -> "Asking":
+    @contextmanager
+    def open(self, name: str, contexts: bool) -> Iterator["Opened"]:
         """A read transaction in which a reading can be asked; with `contexts`, these are as new as the texts."""
-        return Asking(self, name, contexts)
-
-    def begin(self, name: str, contexts: bool) -> tuple[Transaction, Opened]:
-        """A read transaction that has begun, and a reading in it."""
+        opened = None
         for _ in range(ATTEMPTS):
-            transaction = self._database.read()
-            cursor = transaction.__enter__()
-            try:
+            with self._database.read() as cursor:
                 opened = self._opened(cursor, name, contexts)
-            except BaseException as error:
-                transaction.__exit__(type(error), error, error.__traceback__)
-                raise
-            if not contexts or opened.fresh:
-                return transaction, opened
-            transaction.__exit__(None, None, None)
+                if not contexts or opened.fresh:
+                    yield opened
+                    break
             try:
                 self.refresh(name)
             except (LockedDatabase, ReadOnlyDatabase) as error:
@@ -111,10 +102,8 @@ class Views:
                     f"the contexts of {name} are older than their texts, and cannot be read again now ({error}); "
                     "expand by documents, or later"
                 ) from error
-        raise LockedDatabase(f"{self._database} is written to so often that contexts are never up to date")
-
-    def remember(self, opened: Opened) -> None:
-        """Keep what questions derived in our own file, if it can be written now: the next process starts faster."""
+        else:
+            raise LockedDatabase(f"{self._database} is written to so often that contexts are never up to date")
         for snapshot in opened.snapshots():
             if snapshot.unsaved:
                 self._remember(snapshot)
@@ -140,7 +129,7 @@ class Views:
             analyzer = self._analyzer_of(relation) if relation.analyzer else None
             known = Opened(relation, name, analyzer, self._wants_contexts(cursor, relation), {})
             self._kept[name] = known
-        return Opened(*known[:5], cursor)
+        return known._replace(cursor=cursor)
 
     def _wants_contexts(self, cursor: sqlite3.Cursor, relation: Relation) -> bool:
         if relation.contexts_stamp == relation.stamp:  # it was decided when they were read
@@ -152,6 +141,7 @@ class Views:
         return worthwhile(cursor, relation)
 
     def _remember(self, snapshot: Snapshot) -> None:
+        """Keep what was derived in our own file, if it can be written now: the next process starts faster."""
         values, snapshot.unsaved = snapshot.unsaved, {}
         if self._database.path is None:
             return
@@ -163,28 +153,6 @@ class Views:
             pass  # locked or read-only: it will be derived again
         finally:
             aside.close()
-
-
-class Asking:
-    """A read transaction as a context manager of what is `Opened` in it; a class, for every query begins with it."""
-
-    __slots__ = ("_contexts", "_name", "_opened", "_transaction", "_views")
-
-    def __init__(self, views: Views, name: str, contexts: bool) -> None:
-        self._views = views
-        self._name = name
-        self._contexts = contexts
-
-    def __enter__(self) -> Opened:
-        self._transaction, self._opened = self._views.begin(self._name, self._contexts)
-        return self._opened
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._transaction.__exit__(kind, error, trace)
-        if error is None:
-            self._views.remember(self._opened)
 
 
 def _still_there(cursor: sqlite3.Cursor, name: str) -> Relation:
