@@ -15,6 +15,7 @@ Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int32]
 Values = npt.NDArray[np.float32]
 _NO_VALUES = np.zeros(0, np.float32)
+AT_ONCE = 1 << 16  # postings that are copied together: so few that they stay in the processor's cache
 
 
 class Postings(NamedTuple):
@@ -96,18 +97,38 @@ class NumpyKernel:
 
 
 class ScipyKernel:
-    """A sparse matrix-vector product over the lists."""
+    """A sparse matrix-vector product over the lists, of which some at a time are copied side by side."""
 
     def add(self, scores: Floats, postings: Postings, weights: Floats) -> None:
         """Add the weight of each list at its ids."""
         # The function behind `csc_array @ vector`: it adds in place, where the operator would allocate and copy.
         from scipy.sparse._sparsetools import csc_matvec
 
-        ids = postings.together()
-        values = _ones(len(ids)) if postings.values is None else postings.values_together()
-        starts = np.zeros(len(weights) + 1, np.int32)
-        np.cumsum(postings.lengths, out=starts[1:])
-        csc_matvec(len(scores), len(weights), starts, ids, values, weights, scores)
+        ends, first = np.zeros(len(weights) + 1, np.int32), 0
+        np.cumsum(postings.lengths, out=ends[1:])
+        while first < len(weights):
+            last = max(first + 1, int(ends.searchsorted(ends[first] + AT_ONCE, "right")) - 1)
+            ids, values = self._side_by_side(postings, first, last, int(ends[last] - ends[first]))
+            starts = ends[first : last + 1] - ends[first]
+            csc_matvec(len(scores), last - first, starts, ids, values, weights[first:last], scores)
+            first = last
+
+    def _side_by_side(self, postings: Postings, first: int, last: int, size: int) -> tuple[Ids, Floats]:
+        """Ids and values of lists first to last - 1, which are of this size together."""
+        # Copies rows of a matrix without an object for each.
+        from scipy.sparse._sparsetools import csr_row_index
+
+        starts, ends, given = postings.starts[first:last], postings.ends[first:last], postings.values
+        of_entries = postings.ids.view(np.int8) if given is None else given  # without values, anything of one byte
+        if last == first + 1:
+            place = slice(int(starts[0]), int(ends[0]))
+            ids, values = postings.ids[place], of_entries[place]
+        else:
+            ids, values = np.empty(size, np.int32), np.empty(size, of_entries.dtype)
+            places = np.array([starts, ends], np.int32).T.ravel()  # every other row is a list
+            rows = np.arange(0, len(places), 2, dtype=np.int32)
+            csr_row_index(last - first, rows, places, postings.ids, of_entries, ids, values)
+        return ids, _ones(size) if given is None else values.astype(np.float64, copy=False)
 
 
 class NumbaKernel:
