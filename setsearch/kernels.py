@@ -1,9 +1,9 @@
 """The inner loop: add a weight at every id of a list. Three ways that give the same bits."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +14,10 @@ from setsearch.planes import Planes
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int32]
 Values = npt.NDArray[np.float32]
+Units = npt.NDArray[np.int32]
+Sums = TypeVar("Sums", Floats, Units)  # whole units for lists without values only
 _NO_VALUES = np.zeros(0, np.float32)
-AT_ONCE = 1 << 16  # postings that are copied together: so few that they stay in the processor's cache
+AT_ONCE = 1 << 17  # postings that are copied together: so few that they stay in the processor's cache
 
 
 class Postings(NamedTuple):
@@ -46,6 +48,13 @@ class Postings(NamedTuple):
             return np.zeros(0)
         return np.concatenate([self.values[start:end] for start, end in self._places()], dtype=np.float64)
 
+    def columns(self) -> tuple[Any, ...]:
+        """What compiled loops take: ids, starts, ends, and values or nothing for ones.
+
+        Ids are unsigned, so that no loop looks for negative ones.
+        """
+        return self.ids.view(np.uint32), self.starts, self.ends, _NO_VALUES if self.values is None else self.values
+
     def _places(self) -> Iterable[tuple[int, int]]:
         return zip(self.starts.tolist(), self.ends.tolist(), strict=True)
 
@@ -66,19 +75,11 @@ class Part(NamedTuple):
     postings: Postings
     weights: Floats
 
-    def columns(self) -> tuple[Any, ...]:
-        """What compiled loops take: ids, starts, ends, values or nothing for ones, weights.
-
-        Ids are unsigned, so that no loop looks for negative ones.
-        """
-        ids, starts, ends, values, _ = self.postings
-        return ids.view(np.uint32), starts, ends, _NO_VALUES if values is None else values, self.weights
-
 
 class Kernel(Protocol):
     """One way to do it."""
 
-    def add(self, scores: Floats, postings: Postings, weights: Floats) -> None:
+    def add(self, scores: Sums, postings: Postings, weights: Sums) -> None:
         """Add to `scores` the weight of each list, times the value of each entry, at its ids."""
         ...
 
@@ -86,9 +87,9 @@ class Kernel(Protocol):
 class NumpyKernel:
     """With what is always there."""
 
-    def add(self, scores: Floats, postings: Postings, weights: Floats) -> None:
+    def add(self, scores: Sums, postings: Postings, weights: Sums) -> None:
         """Add the weight of each list at its ids."""
-        for (start, end), weight in zip(postings._places(), weights.tolist(), strict=True):
+        for (start, end), weight in zip(postings._places(), weights, strict=True):
             if postings.values is None:
                 np.add.at(scores, postings.ids[start:end], weight)
             else:
@@ -99,46 +100,38 @@ class NumpyKernel:
 class ScipyKernel:
     """A sparse matrix-vector product over the lists, of which some at a time are copied side by side."""
 
-    def add(self, scores: Floats, postings: Postings, weights: Floats) -> None:
+    def add(self, scores: Sums, postings: Postings, weights: Sums) -> None:
         """Add the weight of each list at its ids."""
-        # The function behind `csc_array @ vector`: it adds in place, where the operator would allocate and copy.
-        from scipy.sparse._sparsetools import csc_matvec
+        # The function behind `csc_array @ vector`: it adds in place, where the operator would allocate and copy; and
+        # the one that copies rows of a matrix, without an object for each.
+        from scipy.sparse._sparsetools import csc_matvec, csr_row_index
 
-        ends, first = np.zeros(len(weights) + 1, np.int32), 0
+        given, ends = postings.values, np.zeros(len(weights) + 1, np.int32)
+        of_entries = postings.ids.view(np.int8) if given is None else given  # copied too: anything of one byte
         np.cumsum(postings.lengths, out=ends[1:])
-        while first < len(weights):
-            last = max(first + 1, int(ends.searchsorted(ends[first] + AT_ONCE, "right")) - 1)
-            ids, values = self._side_by_side(postings, first, last, int(ends[last] - ends[first]))
-            starts = ends[first : last + 1] - ends[first]
-            csc_matvec(len(scores), last - first, starts, ids, values, weights[first:last], scores)
-            first = last
-
-    def _side_by_side(self, postings: Postings, first: int, last: int, size: int) -> tuple[Ids, Floats]:
-        """Ids and values of lists first to last - 1, which are of this size together."""
-        # Copies rows of a matrix without an object for each.
-        from scipy.sparse._sparsetools import csr_row_index
-
-        starts, ends, given = postings.starts[first:last], postings.ends[first:last], postings.values
-        of_entries = postings.ids.view(np.int8) if given is None else given  # without values, anything of one byte
-        if last == first + 1:
-            place = slice(int(starts[0]), int(ends[0]))
-            ids, values = postings.ids[place], of_entries[place]
-        else:
-            ids, values = np.empty(size, np.int32), np.empty(size, of_entries.dtype)
-            places = np.array([starts, ends], np.int32).T.ravel()  # every other row is a list
-            rows = np.arange(0, len(places), 2, dtype=np.int32)
-            csr_row_index(last - first, rows, places, postings.ids, of_entries, ids, values)
-        return ids, _ones(size) if given is None else values.astype(np.float64, copy=False)
+        places = np.empty(2 * len(weights), np.int32)  # every other row is a list
+        places[::2], places[1::2] = postings.starts, postings.ends
+        for first, last in _some(ends):
+            count, starts = last - first, ends[first : last + 1] - ends[first]
+            if count == 1:
+                own = slice(*places[2 * first : 2 * last].tolist())
+                ids, values = postings.ids[own], of_entries[own]
+            else:
+                ids, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], of_entries.dtype)
+                rows = np.arange(0, 2 * count, 2, dtype=np.int32)
+                csr_row_index(count, rows, places[2 * first :], postings.ids, of_entries, ids, values)
+            values = _ones(len(ids), scores.dtype) if given is None else values.astype(np.float64, copy=False)
+            csc_matvec(len(scores), count, starts, ids, values, weights[first:last], scores)
 
 
 class NumbaKernel:
     """Compiled loops (extra `[numba]`)."""
 
-    def add(self, scores: Floats, postings: Postings, weights: Floats) -> None:
+    def add(self, scores: Sums, postings: Postings, weights: Sums) -> None:
         """Add the weight of each list at its ids."""
         from setsearch.kernel_numba import add
 
-        ids, starts, ends, values, _ = Part(postings, weights).columns()
+        ids, starts, ends, values = postings.columns()
         add(scores, (ids, starts.copy(), ends), values, weights, 0, True)
 
 
@@ -146,7 +139,7 @@ KERNELS: dict[str, Kernel] = {"numpy": NumpyKernel(), "scipy": ScipyKernel(), "n
 
 _chosen: str | None = None
 _fastest: str | None = None
-_all_ones: Floats = np.ones(0)
+_all_ones: dict[np.dtype[Any], npt.NDArray[Any]] = {}
 
 
 def use_kernel(name: str | None) -> None:
@@ -165,10 +158,20 @@ def kernel() -> Kernel:
     return KERNELS[_chosen or _fastest or "numpy"]
 
 
-def _ones(size: int) -> Floats:
+def _some(ends: npt.NDArray[np.int32]) -> Iterator[tuple[int, int]]:
+    """The first and behind the last of lists that are added together, given where each would end, behind a 0."""
+    first, n_lists = 0, len(ends) - 1
+    while first < n_lists:
+        last = n_lists
+        if ends[-1] > AT_ONCE:
+            last = max(first + 1, int(ends.searchsorted(ends[first] + AT_ONCE, "right")) - 1)
+        yield first, last
+        first = last
+
+
+def _ones(size: int, type: np.dtype[Any]) -> npt.NDArray[Any]:
     """Ones for the entries of a matrix, made once and only read, so that threads may share them."""
-    global _all_ones
-    ones = _all_ones
-    if len(ones) < size:
-        _all_ones = ones = np.ones(2 * size)
+    ones = _all_ones.get(type)
+    if ones is None or len(ones) < size:
+        _all_ones[type] = ones = np.ones(2 * size, type)
     return ones[:size]

@@ -72,14 +72,15 @@ def _find_by(work: Work, base: Base, part: Part, without: Ints, wanted: tuple[in
     below, step = base.below
     items = base.items, below, base.top, step
     ids, starts, ends, _, planes = part.postings
+    columns = *part.postings.columns(), part.weights
     if planes is None:
-        found: Found = find(work, items, part.columns(), _NO_PLANES, without, wanted)
+        found: Found = find(work, items, columns, _NO_PLANES, without, wanted)
         return found
     shortest = -(-len(base.items) // OFTEN)
-    found = find(work, items, part.columns(), (planes.known, planes.bits, shortest), without, wanted)
+    found = find(work, items, columns, (planes.known, planes.bits, shortest), without, wanted)
     if found[0] == MISSING:
         planes.make(ids, starts, ends, shortest)
-        found = find(work, items, part.columns(), (planes.known, planes.bits, shortest), without, wanted)
+        found = find(work, items, columns, (planes.known, planes.bits, shortest), without, wanted)
     return found
 
 

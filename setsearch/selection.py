@@ -6,14 +6,14 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.kernels import Floats
+from setsearch.kernels import Floats, Units
 from setsearch.postings import Ints
 
 Ranks = Callable[[], Ints]
 
 
-def candidates(scores: Floats, k: int) -> Ints:
-    """Ids among which the k best scores and all that equal the k-th are, in no order.
+def candidates(scores: Floats | Units, k: int, slack: int = 0) -> Ints:
+    """Ids among which the k best scores are, and all that are not below the k-th by more than a slack, in no order.
 
     The k-th largest maximum of blocks is a lower bound of the k-th best score: only blocks that reach it matter. A
     block is every n_blocks-th score, so that all maxima are taken at once; sqrt(n / k) scores make a block, so that
@@ -25,7 +25,7 @@ def candidates(scores: Floats, k: int) -> Ints:
     n_blocks = len(scores) // size
     whole = n_blocks * size
     maxima = scores[:whole].reshape(size, n_blocks).max(axis=0)
-    bound = np.partition(maxima, n_blocks - k)[n_blocks - k]
+    bound = float(np.partition(maxima, n_blocks - k)[n_blocks - k]) - slack
     blocks = np.flatnonzero(maxima >= bound)
     inside = (np.arange(size)[:, None] * n_blocks + blocks).ravel()
     return np.concatenate([inside, np.arange(whole, len(scores))])

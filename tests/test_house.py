@@ -51,6 +51,7 @@ ORDER = [
     "kernels",
     "selection",
     "bases",
+    "units",
     "search_numba",
     "scoring",
     "arena",

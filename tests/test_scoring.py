@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
 
-from setsearch import bases, kernel_numba, search_numba
+from setsearch import bases, kernel_numba, kernels, search_numba, units
 from setsearch.bases import Base
 from setsearch.errors import InvalidParameter
 from setsearch.kernels import KERNELS, Part, Postings, use_kernel
@@ -88,6 +88,70 @@ def test_few_postings_give_what_many_would(seed, kernel, monkeypatch):
             assert ids.tolist() == plain
             assert np.array_equal(scores, expected[plain])
     use_kernel(None)
+
+
+@pytest.mark.parametrize("kernel", ["numpy", "scipy"])
+@pytest.mark.parametrize("seed", range(20))
+def test_whole_units_give_what_sorting_does(seed, kernel, monkeypatch):
+    """Whatever the signs, the ties, the items without a base, and the lists that one copy has room for."""
+    rng = np.random.default_rng(seed)
+    for name, value in (("MANY", 0), ("WORTH", 0), ("FEW", 10**9)):
+        monkeypatch.setattr(units, name, value)
+    monkeypatch.setattr(kernels, "AT_ONCE", int(rng.choice([1, 100, 1 << 16])))
+    use_kernel(kernel)
+    n, answered = int(rng.integers(1, 4000)), 0
+    digits = int(rng.integers(0, 9))
+    base = Base(to_lattice(np.round(rng.normal(size=n) * rng.choice([0, 1, 40, 9000]), digits)), 0.0)
+    base.items[rng.random(n) < 0.1] = -np.inf
+    ranks = rng.permutation(n)
+    for _ in range(8):
+        parts, expected = [], base.items.copy()
+        for _ in range(rng.integers(1, 4)):
+            sizes = rng.integers(0, n // int(rng.choice([1, 30])) + 1, rng.integers(0, 9))
+            lists = [np.sort(rng.choice(n, size, replace=False)) for size in sizes]
+            ends = np.cumsum(sizes, dtype=np.int64)
+            weights = to_lattice(np.round(rng.normal(size=len(lists)) + 0.5, digits))
+            ids = np.concatenate([*lists, []]).astype(np.int32)
+            parts.append(Part(Postings(ids, ends - sizes, ends), weights))
+            np.add.at(expected, ids, np.repeat(weights, sizes))
+        without = rng.choice(n, int(rng.integers(0, min(n, 4) + 1)), replace=False).tolist()
+        expected[without] = -np.inf
+        k = int(rng.integers(1, 30))
+        plain = sorted(np.flatnonzero(expected > -np.inf).tolist(), key=lambda id: (-expected[id], ranks[id]))[:k]
+        found = units.best_by_units(base, parts, without, k, lambda: ranks)
+        if found is not None:
+            answered += 1
+            assert found[0].tolist() == plain
+            assert np.array_equal(found[1], expected[plain])
+    assert answered or n < 100 or np.ptp(base.items[base.items > -np.inf]) > 2**13
+    use_kernel(None)
+
+
+def test_whole_units_leave_alone_what_they_cannot_do(monkeypatch):
+    monkeypatch.setattr(units, "MANY", 90_000)
+    monkeypatch.setattr(units, "FEW", 90_000)
+    lists = Postings(np.arange(50, dtype=np.int32), np.zeros(1, np.int64), np.full(1, 50))
+    part, zeros = Part(lists, np.ones(1)), Base(np.zeros(90_000), 0.0)
+
+    def search(base, part, k=10):
+        return units.best_by_units(base, [part], [], k, lambda: np.arange(90_000))
+
+    assert search(zeros, part)[0].tolist() == list(range(10))
+    assert search(zeros, part, 50)[0].tolist() == list(range(50))
+    assert search(zeros, part, 51) is None  # 89,950 equal ones
+    assert search(zeros, part, units.MOST + 1) is None
+    assert search(zeros, Part(lists._replace(values=np.ones(50)), np.ones(1))) is None
+    assert search(zeros, Part(lists, np.full(1, 2.0**13))) is None  # more units than there is room for
+    assert search(Base(np.full(90_000, 2.0**17), 0.0), part) is None
+    assert search(Base(np.full(90_000, -np.inf), 0.0), part) is None
+    far = np.full(90_000, -(2.0**14))
+    far[:8] = 0.0
+    assert search(Base(far, 0.0), part) is None  # the tenth best is one of which only a bound is known
+    assert search(Base(far, 0.0), part, 8)[0].tolist() == list(range(8))
+    for name, value in (("MANY", 90_001), ("WORTH", 1 << 20), ("FEW", 1800)):
+        with monkeypatch.context() as patched:
+            patched.setattr(units, name, value)
+            assert search(zeros, part) is None
 
 
 @pytest.mark.parametrize("seed", range(40))
