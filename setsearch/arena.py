@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.kernels import Ids, Postings, Values
+from setsearch.kernels import Ids, Postings, Singles
 from setsearch.lists import Entries
 from setsearch.planes import Planes
 from setsearch.postings import Ints
 
-Piece = tuple[Entries, Values | None]
+Piece = tuple[Entries, Singles | None]
 Load = Callable[[Ints], tuple[int, Iterable[Piece]]]  # how many entries there are at most, and all of them
 
 
@@ -51,7 +51,7 @@ class Arena:
     def _clear(self) -> None:
         # New arrays: whoever still reads the old ones keeps them.
         self._ids: Ids = np.empty(1 << 16, np.int32)
-        self._values: Values | None = np.empty(1 << 16, np.float32) if self._valued else None
+        self._values: Singles | None = np.empty(1 << 16, np.float32) if self._valued else None
         self._planes = None if self._valued else Planes(self._n_ids)
         self._used = 0
         self._starts[:] = -1

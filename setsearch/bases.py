@@ -7,14 +7,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.kernels import Floats, Part
+from setsearch.kernels import Floats, Part, Singles
 from setsearch.postings import Ints
 from setsearch.selection import candidates
 
 EXACT, EXACT_OF_VALUED = 2.0**17, 2.0**9  # sums on the lattices of scoring.py are exact below
 SPARSE = 12  # postings times this, below the number of items: most items keep their base
 HIGHEST = 1024  # items of highest base that are known in advance
-UNIT, LOWEST = 2.0**-16, -(1 << 29)  # of scores in whole numbers of 32 bits, and the least base in these
 
 
 class Base:
@@ -53,9 +52,9 @@ class Base:
         return np.minimum((self.top - self.items) / step, 255).astype(np.uint8), step
 
     @cached_property
-    def units(self) -> npt.NDArray[np.int32]:
-        """How many units each item is above the top, rounded up: from LOWEST to 0, `(n_items,)`."""
-        return np.maximum(np.ceil((self.items - self.top) / UNIT), LOWEST).astype(np.int32)
+    def singles(self) -> Singles:
+        """The scores in single precision, `(n_items,)`."""
+        return self.items.astype(np.float32)
 
     @cached_property
     def extreme(self) -> float:

@@ -13,9 +13,8 @@ from setsearch.planes import Planes
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int32]
-Values = npt.NDArray[np.float32]
-Units = npt.NDArray[np.int32]
-Sums = TypeVar("Sums", Floats, Units)  # whole units for lists without values only
+Singles = npt.NDArray[np.float32]
+Sums = TypeVar("Sums", Floats, Singles)
 _NO_VALUES = np.zeros(0, np.float32)
 AT_ONCE = 1 << 17  # postings that are copied together: so few that they stay in the processor's cache
 
@@ -29,7 +28,7 @@ class Postings(NamedTuple):
     ids: Ids
     starts: npt.NDArray[np.int64]
     ends: npt.NDArray[np.int64]
-    values: Values | Floats | None = None
+    values: Singles | Floats | None = None
     planes: Planes | None = None
 
     def lists(self) -> list[Ids]:
@@ -93,7 +92,7 @@ class NumpyKernel:
             if postings.values is None:
                 np.add.at(scores, postings.ids[start:end], weight)
             else:
-                added = np.multiply(postings.values[start:end], weight, dtype=np.float64)
+                added = np.multiply(postings.values[start:end], weight, dtype=scores.dtype)
                 np.add.at(scores, postings.ids[start:end], added)
 
 
@@ -120,7 +119,7 @@ class ScipyKernel:
                 ids, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], of_entries.dtype)
                 rows = np.arange(0, 2 * count, 2, dtype=np.int32)
                 csr_row_index(count, rows, places[2 * first :], postings.ids, of_entries, ids, values)
-            values = _ones(len(ids), scores.dtype) if given is None else values.astype(np.float64, copy=False)
+            values = _ones(len(ids), scores.dtype) if given is None else values.astype(scores.dtype, copy=False)
             csc_matvec(len(scores), count, starts, ids, values, weights[first:last], scores)
 
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from setsearch.bases import Base, few_are_touched, sums_are_exact
+from setsearch.estimates import best_by_estimates
 from setsearch.kernels import KERNELS, Floats, Ids, Part, kernel
 from setsearch.postings import Ints
 from setsearch.selection import Ranks, candidates, in_order
-from setsearch.units import best_by_units
 
 LATTICE = 2.0**36
 LATTICE_OF_VALUED = 2.0**22
@@ -70,7 +70,7 @@ def _ways() -> tuple[Way, ...]:
         from setsearch.search_numba import search
 
         return search, _best_of_few
-    return best_by_units, _best_of_few
+    return best_by_estimates, _best_of_few
 
 
 def _best_of_few(

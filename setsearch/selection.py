@@ -6,13 +6,13 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.kernels import Floats, Units
+from setsearch.kernels import Floats, Singles
 from setsearch.postings import Ints
 
 Ranks = Callable[[], Ints]
 
 
-def candidates(scores: Floats | Units, k: int, slack: int = 0) -> Ints:
+def candidates(scores: Floats | Singles, k: int, slack: float = 0.0) -> Ints:
     """Ids among which the k best scores are, and all that are not below the k-th by more than a slack, in no order.
 
     The k-th largest maximum of blocks is a lower bound of the k-th best score: only blocks that reach it matter. A

@@ -51,7 +51,7 @@ ORDER = [
     "kernels",
     "selection",
     "bases",
-    "units",
+    "estimates",
     "search_numba",
     "scoring",
     "arena",

@@ -1,0 +1,81 @@
+"""The best of many items by sums in single precision, of half the memory: the same items and bits as scoring.py's.
+
+By how much such a sum may be wrong is known. Only items that can be among the best are scored again, exactly.
+"""
+
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+
+from setsearch.bases import Base, sums_are_exact
+from setsearch.kernels import Floats, Part, Singles, kernel
+from setsearch.postings import Ints
+from setsearch.selection import Ranks, candidates, in_order
+
+MANY = 1 << 18  # items whose scores are far from the processor
+FEW = 36  # postings times this, below the number of items: a look at the touched items alone is faster
+WORTH = 1 << 13  # items and postings for each list that make up for a look into it
+MOST = 1000  # items that are scored again
+PRECISION = 2.0**-23  # twice the relative error of a number or an operation
+
+_threads = threading.local()
+
+
+def best_by_estimates(
+    base: Base, parts: Sequence[Part], without: Sequence[int], k: int, ranks: Ranks
+) -> tuple[Ints, Floats] | None:
+    """As `scoring.best`; None where the plain way has to answer.
+
+    That is for few items, for few postings in a list or in all, for values that may be above 1 (those in double
+    precision), for sums so large that their order matters, and where too many items may be among the best.
+    """
+    n_items, n_lists = len(base.items), sum(len(part.weights) for part in parts)
+    size = sum(part.postings.size for part in parts)
+    if n_items < MANY or size * FEW <= n_items or n_items + size < WORTH * n_lists or k > MOST:
+        return None
+    if any(_is_double(part.postings.values) for part in parts) or not sums_are_exact(base, parts):
+        return None
+    estimates = _copy_of(base)
+    for part in parts:
+        kernel().add(estimates, part.postings, part.weights.astype(np.float32))
+    estimates[without] = -np.inf
+    largest = base.extreme + sum(float(np.abs(part.weights).sum()) for part in parts)
+    slack = 2 * (n_lists + 4) * PRECISION * largest
+    ids = candidates(estimates, k, slack)
+    found = estimates[ids]
+    ids = np.sort(ids[found >= _least_of_best(found, k) - slack])
+    return None if len(ids) > MOST else in_order(ids, _scores(base, parts, ids), k, ranks)
+
+
+def _is_double(values: Floats | Singles | None) -> bool:
+    return values is not None and values.dtype != np.float32
+
+
+def _least_of_best(scores: Singles, k: int) -> float:
+    """The k-th largest, or the least."""
+    k = min(k, len(scores))
+    return float(np.partition(scores, -k)[-k])
+
+
+def _scores(base: Base, parts: Sequence[Part], ids: Ints) -> Floats:
+    """The scores of ascending items."""
+    scores, sought = base.items[ids], ids.astype(np.int32)
+    for postings, weights in parts:
+        places = np.empty((len(weights), len(sought)), np.int64)
+        for own, list in zip(places, postings.lists(), strict=True):
+            own[:] = list.searchsorted(sought)
+        places += postings.starts[:, None]
+        there = (places < postings.ends[:, None]) & (postings.ids.take(places, mode="clip") == sought)
+        scores += weights @ (there if postings.values is None else there * postings.values.take(places, mode="clip"))
+    return scores
+
+
+def _copy_of(base: Base) -> Singles:
+    """This thread's array, filled with the base; valid until the thread's next query."""
+    estimates: Singles | None = getattr(_threads, "estimates", None)
+    if estimates is None or len(estimates) < len(base.items):
+        _threads.estimates = estimates = np.empty(len(base.items) * 5 // 4, np.float32)
+    estimates = estimates[: len(base.items)]
+    np.copyto(estimates, base.singles)
+    return estimates
