@@ -83,24 +83,26 @@ def _best_of_few(
     """
     if not few_are_touched(base, parts):
         return None
-    highest, bound = base.highest
     kept = getattr(_threads, "kept", None)
     _threads.kept = None  # an error in between leaves no half-used copy
     scores = kept[1] if kept is not None and kept[0] is base else base.items.copy()
     accumulate(scores, *parts)
     scores[without] = -np.inf
-    found_highest = scores[highest]
     touched = np.concatenate([part.postings.together() for part in parts] or [np.empty(0, np.int32)])
     found = scores.take(touched)
+    places = _best_distinct(touched, found, k)
+    likely, found, bound = touched[places], found[places], -np.inf
+    if len(places) == len(touched) or found.min() <= base.top:  # others may be among the best
+        highest, bound = base.highest
+        likely, found = np.concatenate([likely, highest]), np.concatenate([found, scores[highest]])
+    ids, first = np.unique(likely, return_index=True)
+    ids, found = in_order(ids, found[first], k, ranks)
     if sums_are_exact(base, parts):
         accumulate(scores, *(Part(postings, -weights) for postings, weights in parts))
     else:
         scores[touched] = base.items[touched]
     scores[without] = base.items[without]
     _threads.kept = base, scores
-    places = _best_distinct(touched, found, k)
-    ids, first = np.unique(np.concatenate([touched[places], highest]), return_index=True)
-    ids, found = in_order(ids, np.concatenate([found[places], found_highest])[first], k, ranks)
     sure = bound == -np.inf or (len(ids) == k and found[-1] > bound)
     return (ids, found) if sure else None
 
