@@ -25,18 +25,17 @@ class Planes:
     def make(self, ids: npt.NDArray[np.int32], starts: Ints, ends: Ints, shortest: int) -> None:
         """Make the rows of those lists of at least so many ids (1 or more) that are not known."""
         with self._lock:
-            for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-                if end - start >= shortest and start not in self.known[0]:
-                    self._add(start, ids[start:end])
-
-    def _add(self, start: int, ids: npt.NDArray[np.int32]) -> None:
-        known, rows = self.known
-        row = len(known) - 1
-        if row == len(self.bits):
-            # A larger copy: whoever reads the one before keeps it.
-            self.bits = np.concatenate([self.bits, np.zeros((max(row, 8), self._width), np.uint32)])
-        there = np.zeros(self._width * 32, bool)
-        there[ids] = True
-        self.bits[row] = np.packbits(there, bitorder="little").view("<u4")
-        place = int(known.searchsorted(start))
-        self.known = np.insert(known, place, start), np.insert(rows, place, row)
+            known, rows = self.known
+            new = (ends - starts >= shortest) & ~np.isin(starts, known)
+            first, size = len(known) - 1, len(known) - 1 + int(new.sum())
+            if size > len(self.bits):
+                # A larger copy: whoever reads the one before keeps it.
+                more = np.zeros((max(size, 2 * first, 8) - first, self._width), np.uint32)
+                self.bits = np.concatenate([self.bits[:first], more])
+            for row, start, end in zip(self.bits[first:size], starts[new].tolist(), ends[new].tolist(), strict=True):
+                there = np.zeros(self._width * 32, bool)
+                there[ids[start:end]] = True
+                row[:] = np.packbits(there, bitorder="little").view("<u4")
+            known, rows = np.append(known, starts[new]), np.append(rows, np.arange(first, size))
+            order = np.argsort(known)
+            self.known = known[order], rows[order]
