@@ -88,7 +88,7 @@ def _offer(found: Any, id: Any, score: Any) -> None:
 
 
 @compiled
-def add(scores: Any, lists: Any, values: Any, weights: Any, low: Any, everywhere: Any) -> None:
+def add(scores: Any, lists: Any, values: Any, weights: Any, low: Any, n_items: Any, everywhere: Any) -> None:
     """Add weights[i] * values[p] at ids[p] - low, from starts[i] on to the last id that `scores` has room for.
 
     The starts are moved on behind it. No values: ones; these `everywhere`, or only where a score is not 0.
@@ -97,7 +97,7 @@ def add(scores: Any, lists: Any, values: Any, weights: Any, low: Any, everywhere
     first, beyond = np.uint32(low), np.int64(low) + len(scores)
     for i in range(len(weights)):
         weight, begin, end = weights[i], starts[i], ends[i]
-        if begin < end and ids[end - 1] >= beyond:
+        if beyond < n_items and begin < end and ids[end - 1] >= beyond:  # a look at the end waits for far memory
             share = len(scores) / (np.int64(ids[end - 1]) - low + 1)
             end = _place_of(ids, begin, end, begin + int(share * (end - begin)), beyond)
         if len(values):
@@ -227,7 +227,7 @@ def search_all(work: Any, items: Any, part: Any, long: Any, without: Any, found:
         width = -(-len(own[0]) // ROWS)
         added = work[: ROWS * width]
         add_planes(added[: len(own[0])], long[0], long[1], long[2][0], low)
-        add(added, (ids, places, ends), values, weights, low, True)
+        add(added, (ids, places, ends), values, weights, low, len(base), True)
         _put(added, without, low, -np.inf)
         _offer_best(added.reshape((ROWS, width)), long, own, low, found)
         added[:] = 0.0
@@ -259,8 +259,8 @@ def search_touched(added: Any, items: Any, part: Any, without: Any, found: Any) 
         begins, first, count, some, reach = places.copy(), np.uint32(low), 0, len(turn), top
         while some and not len(values) and reach + max(weights[some - 1], 0.0) < best[0]:
             some, reach = some - 1, reach + max(weights[some - 1], 0.0)
-        add(added, (ids, places[:some], ends[:some]), values, weights[:some], low, True)
-        add(added, (ids, places[some:], ends[some:]), values, weights[some:], low, False)
+        add(added, (ids, places[:some], ends[:some]), values, weights[:some], low, len(base), True)
+        add(added, (ids, places[some:], ends[some:]), values, weights[some:], low, len(base), False)
         _put(added, without, low, -np.inf)
         for i in turn[:some]:
             for p in range(begins[i], places[i]):

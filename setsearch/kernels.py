@@ -131,7 +131,7 @@ class NumbaKernel:
         from setsearch.kernel_numba import add
 
         ids, starts, ends, values = postings.columns()
-        add(scores, (ids, starts.copy(), ends), values, weights, 0, True)
+        add(scores, (ids, starts.copy(), ends), values, weights, 0, len(scores), True)
 
 
 KERNELS: dict[str, Kernel] = {"numpy": NumpyKernel(), "scipy": ScipyKernel(), "numba": NumbaKernel()}
