@@ -59,7 +59,8 @@ class Base:
     @cached_property
     def extreme(self) -> float:
         """The largest |score|."""
-        return float(np.abs(self.items, where=self.items > -np.inf, out=np.zeros(len(self.items))).max(initial=0.0))
+        least = float(self.items.min(where=self.items > -np.inf, initial=0.0))
+        return max(self.top, -least)
 
 
 def few_postings(base: Base) -> float:

@@ -44,7 +44,7 @@ def best_by_estimates(
     slack = 2 * (n_lists + 4) * PRECISION * largest
     ids = candidates(estimates, k, slack)
     found = estimates[ids]
-    ids = np.sort(ids[found >= _least_of_best(found, k) - slack])
+    ids = np.sort(ids[(found >= _least_of_best(found, k) - slack) & (found > -np.inf)])
     return None if len(ids) > MOST else in_order(ids, _scores(base, parts, ids), k, ranks)
 
 
@@ -61,7 +61,7 @@ def _least_of_best(scores: Singles, k: int) -> float:
 def _scores(base: Base, parts: Sequence[Part], ids: Ints) -> Floats:
     """The scores of ascending items."""
     scores, sought = base.items[ids], ids.astype(np.int32)
-    for postings, weights in parts:
+    for postings, weights in (part for part in parts if part.postings.size):
         places = np.empty((len(weights), len(sought)), np.int64)
         for own, list in zip(places, postings.lists(), strict=True):
             own[:] = list.searchsorted(sought)
