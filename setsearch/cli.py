@@ -6,6 +6,7 @@ for wrong usage, 130 when interrupted.
 
 import gc
 import io
+import os
 import signal
 import sys
 from collections.abc import Iterable
@@ -92,7 +93,10 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         code = _fail("stopped; nothing was changed", INTERRUPTED)
     except OSError as error:
-        place = "cannot write the output" if error.filename is None else f"cannot use {error.filename}"
+        place = f"cannot use {error.filename}"
+        if error.filename is None:
+            place = "cannot write the output"
+            _drop_output()
         code = _fail(f"{place}: {error.strerror}", 1)
     except MemoryError:
         code = _fail("out of memory; nothing was changed", 1)
@@ -101,6 +105,13 @@ def main() -> None:
             raise
         code = _fail(" ".join(error.format_message().split()) + " (see --help)", 2)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _drop_output() -> None:
+    """Let go of what was not written: Python tries again when it ends, and early 3.11 ends with a code of its own."""
+    own = sys.__stdout__
+    if own is not None and sys.stdout is own:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), own.fileno())
 
 
 def _fail(message: str, code: int) -> int:
