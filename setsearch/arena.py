@@ -46,14 +46,14 @@ class Arena:
                 self._reserve(self._used + size)
                 self._append(missing, pieces)
                 starts = self._starts.take(lists)
-            return Postings(self._ids, starts, self._ends.take(lists), self._values, self._planes)
+            return Postings(self._ids, starts, self._ends.take(lists), self._values, self._planes, self._largest)
 
     def _clear(self) -> None:
         # New arrays: whoever still reads the old ones keeps them.
         self._ids: Ids = np.empty(1 << 16, np.int32)
         self._values: Singles | None = np.empty(1 << 16, np.float32) if self._valued else None
         self._planes = None if self._valued else Planes(self._n_ids)
-        self._used = 0
+        self._used, self._largest = 0, 1.0
         self._starts[:] = -1
 
     def _reserve(self, needed: int) -> None:
@@ -68,8 +68,9 @@ class Arena:
         for entries, values in pieces:
             begin, end = end, end + len(entries.ids)
             self._ids[begin:end] = entries.ids
-            if self._values is not None:
+            if self._values is not None and values is not None:
                 self._values[begin:end] = values
+                self._largest = max(self._largest, float(values.max(initial=0.0)))
             first, last = entries.bounds(lists)
             lengths += last - first
         ends = np.cumsum(lengths) + self._used

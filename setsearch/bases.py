@@ -74,11 +74,11 @@ def few_are_touched(base: Base, parts: Sequence[Part]) -> bool:
 
 
 def room_of(base: Base, valued: bool) -> float:
-    """Up to what the |weights| of lists may add up to so that all sums are exact."""
+    """Up to what lists may add so that all sums are exact."""
     return (EXACT_OF_VALUED if valued else EXACT) - base.extreme
 
 
 def sums_are_exact(base: Base, parts: Sequence[Part]) -> bool:
     """Whether what parts add to a base is the same in any order, and taking it away again leaves the base."""
     valued = any(part.postings.values is not None for part in parts)
-    return sum(float(np.abs(part.weights).sum()) for part in parts) < room_of(base, valued)
+    return sum(part.most for part in parts) < room_of(base, valued)

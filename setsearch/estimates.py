@@ -40,7 +40,7 @@ def best_by_estimates(
     for part in parts:
         kernel().add(estimates, part.postings, part.weights.astype(np.float32))
     estimates[without] = -np.inf
-    largest = base.extreme + sum(float(np.abs(part.weights).sum()) for part in parts)
+    largest = base.extreme + sum(part.most for part in parts)
     slack = 2 * (n_lists + 4) * PRECISION * largest
     ids = candidates(estimates, k, slack)
     found = estimates[ids]

@@ -22,7 +22,7 @@ AT_ONCE = 1 << 17  # postings that are copied together: so few that they stay in
 class Postings(NamedTuple):
     """Some posting lists within one array: list i is `ids[starts[i] : ends[i]]`, with `values` likewise, or ones.
 
-    `planes`, if there are, are for long lists.
+    `planes`, if there are, are for long lists. No |value| is above `largest`.
     """
 
     ids: Ids
@@ -30,6 +30,7 @@ class Postings(NamedTuple):
     ends: npt.NDArray[np.int64]
     values: Singles | Floats | None = None
     planes: Planes | None = None
+    largest: float = 1.0
 
     def lists(self) -> list[Ids]:
         """The lists one by one."""
@@ -73,6 +74,11 @@ class Part(NamedTuple):
 
     postings: Postings
     weights: Floats
+
+    @property
+    def most(self) -> float:
+        """What the lists add to no item more than."""
+        return float(np.abs(self.weights).sum()) * self.postings.largest
 
 
 class Kernel(Protocol):

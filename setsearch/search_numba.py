@@ -55,7 +55,7 @@ def _find(work: Work, base: Base, parts: Sequence[Part], without: Ints, k: int) 
     room = np.inf if valued and not base.extreme else room_of(base, valued)
     few = few_postings(base) * FEW
     if len(parts) == 1:
-        return _find_by(work, base, parts[0], without, (k, room, few))
+        return _find_by(work, base, parts[0], without, (k, room / parts[0].postings.largest, few))
     if room < np.inf and not sums_are_exact(base, parts):
         return INEXACT, 0
     if len(base.items) > CHUNK or sum(part.postings.size for part in parts) < few:
@@ -71,7 +71,7 @@ def _find_by(work: Work, base: Base, part: Part, without: Ints, wanted: tuple[in
     """By the lists of one part."""
     below, step = base.below
     items = base.items, below, base.top, step
-    ids, starts, ends, _, planes = part.postings
+    ids, starts, ends, _, planes, _ = part.postings
     columns = *part.postings.columns(), part.weights
     if planes is None:
         found: Found = find(work, items, columns, _NO_PLANES, without, wanted)

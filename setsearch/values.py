@@ -1,4 +1,4 @@
-"""From counts to values: what an entry (item i, feature j, count tf_ij) of a relation is worth, x_ij in 0 to 1.
+"""From counts to values: what an entry (item i, feature j, count tf_ij) of a relation is worth, x_ij.
 
 A rule has three parts. Which entries exist, by the share tf_ij / L_i of the feature in the item, L_i = sum_j tf_ij:
 
@@ -102,7 +102,9 @@ class Measure:
             features, items = _turned(entries, by_item)
         values = self._weights(features, entries.counts)
         if self.scale is not None:
-            values = _to_lattice(values * self.scale[items])
+            values = np.minimum(values * self.scale[items], 1.0)
+        if not self.rule.binary:
+            values = _to_lattice(values)
         there = values > 0
         return (entries, values) if there.all() else (entries.where(there), values[there])
 
@@ -113,9 +115,9 @@ class Measure:
         weights = self._weights(features, counts)
         if self.floor is not None:
             weights *= counts / total > self.floor[features]
-        if self.rule.balance is None:
-            return weights
-        return _to_lattice(weights * _scales(np.linalg.norm(weights), self.median, self.rule.balance))
+        if self.rule.balance is not None:
+            weights = np.minimum(weights * _scales(np.linalg.norm(weights), self.median, self.rule.balance), 1.0)
+        return weights if self.rule.binary else _to_lattice(weights)
 
     def to_bytes(self) -> bytes:
         """Everything as bytes."""
@@ -210,8 +212,8 @@ def _scales(norms: npt.ArrayLike, median: float, balance: float) -> Floats:
 
 
 def _to_lattice(values: Floats) -> Floats:
-    """Values cut at 1 and rounded to multiples of 2^-22 (an error of at most 1.2e-7)."""
-    result: Floats = np.rint(np.minimum(values, 1.0) * LATTICE) / LATTICE
+    """Values rounded to multiples of 2^-22 (an error of at most 1.2e-7)."""
+    result: Floats = np.rint(values * LATTICE) / LATTICE
     return result
 
 

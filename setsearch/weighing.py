@@ -105,7 +105,8 @@ def _part(postings: Postings, query: Query, share: float, binary: bool) -> Part:
     places = np.repeat(np.arange(len(query.weights)), postings.lengths)
     added = to_lattice(query.table(places, postings.values_together()), share=share)
     starts = starts_of(postings.lengths)
-    return Part(Postings(postings.together(), starts[:-1], starts[1:], added), np.ones(len(query.weights)))
+    lists = Postings(postings.together(), starts[:-1], starts[1:], added, largest=float(np.abs(added).max(initial=1.0)))
+    return Part(lists, np.ones(len(query.weights)))
 
 
 def scores_when_left_out(fields: Fields, weighed: Weighed) -> Floats:

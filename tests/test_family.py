@@ -1,16 +1,19 @@
 """Further models of the family: multinomial, poisson, concept, and one of a user's own; each by its definition."""
 
+import math
 import random
+from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from oracle import concept_scores, lift_scores, multinomial_scores, poisson_scores, presence, transpose
 from oracle import same_scores as same
 from samples import random_data
 
-from setsearch import errors
+from setsearch import bases, errors, estimates
 from setsearch.kernels import KERNELS, use_kernel
 from setsearch.models import Query, register
-from setsearch.values import PRESENCE
+from setsearch.values import COUNTS, PRESENCE, Rule
 
 
 @pytest.mark.parametrize("case", range(10))
@@ -97,6 +100,45 @@ def test_a_model_of_ones_own_in_ten_lines(build):
     }
     with pytest.raises(errors.InvalidParameter, match="overlap has no strength"):
         build(data).items("film").expand(["i1"], model="overlap", strength=3)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("rule", [COUNTS, Rule(weighted=True), Rule("soft-twice-mean", weighted=True)], ids=str)
+def test_values_above_1_are_added_as_exactly(build, rule, kernel, monkeypatch):
+    """For models of others: none of ours weighs counts or logarithms as they are."""
+    own = rule
+
+    @dataclass(frozen=True)
+    class Linear:
+        rule = own
+
+        def background(self, df, n_items, n_seeds):
+            return None
+
+        def query(self, seeds, df, n_items):
+            return Query(np.log(n_items / df), 0.0 * df)
+
+    register("linear", Linear)
+    data = random_data(3, 60, 40, 0.5)
+    data["i1"] = {feature: 900 * count for feature, count in data["i1"].items()}
+    reading = build(data).items("film")
+    use_kernel("numpy")
+    plain = reading.expand(["i2", "i3"], 99, model="linear")
+    use_kernel(kernel)
+    for name, value in (("MANY", 0), ("WORTH", 0), ("FEW", 10**9)):
+        monkeypatch.setattr(estimates, name, value)
+    for sparse in (0, 1, 10**9):
+        monkeypatch.setattr(bases, "SPARSE", sparse)
+        assert reading.expand(["i2", "i3"], 99, model="linear") == plain
+        assert reading.expand(["i2", "i3"], 5, model="linear") == plain[:5]
+    use_kernel(None)
+    if rule == COUNTS:
+        shared = data["i2"].keys() | data["i3"].keys()
+        df = {feature: sum(feature in own for own in data.values()) for feature in shared}
+        sums = {i: sum(n * math.log(60 / df[f]) for f, n in own.items() if f in shared) for i, own in data.items()}
+        assert {hit.item: hit.score for hit in plain} == pytest.approx(
+            {i: each for i, each in sums.items() if i not in ("i2", "i3")}, abs=1e-3
+        )
 
 
 def test_other_models_are_untouched_by_large_counts(build):

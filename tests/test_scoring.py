@@ -112,8 +112,9 @@ def test_estimates_lead_to_what_sorting_does(seed, kernel, monkeypatch):
             ends = np.cumsum(sizes, dtype=np.int64)
             weights = to_lattice(np.round(rng.normal(size=len(lists)) + 0.5, digits), not valued)
             ids = np.concatenate([*lists, []]).astype(np.int32)
-            values = to_lattice(rng.random(len(ids)), False).astype(np.float32) if valued else None
-            parts.append(Part(Postings(ids, ends - sizes, ends, values), weights))
+            largest = float(rng.choice([1, 300]))
+            values = to_lattice(rng.random(len(ids)) * largest, False).astype(np.float32) if valued else None
+            parts.append(Part(Postings(ids, ends - sizes, ends, values, None, largest), weights))
             np.add.at(expected, ids, np.repeat(weights, sizes) * (values if valued else 1))
         without = rng.choice(n, int(rng.integers(0, min(n, 4) + 1)), replace=False).tolist()
         expected[without] = -np.inf
@@ -189,10 +190,11 @@ def test_the_compiled_search_gives_what_sorting_does(seed, monkeypatch):
             weights = to_lattice(np.round(rng.normal(size=len(lists)) + 0.5, digits), False)
             kind = rng.choice(["ones", "planes", "float32", "float64"])
             given = kind in ("ones", "planes")
-            values = None if given else to_lattice(rng.random(int(sizes.sum())), False).astype(kind)
+            largest = 1.0 if given else float(rng.choice([1, 300]))
+            values = None if given else to_lattice(rng.random(int(sizes.sum())) * largest, False).astype(kind)
             ids = np.concatenate([*lists, []]).astype(np.int32)
             planes = Planes(n) if kind == "planes" else None
-            parts.append(Part(Postings(ids, ends - sizes, ends, values, planes), weights))
+            parts.append(Part(Postings(ids, ends - sizes, ends, values, planes, largest), weights))
             np.add.at(expected, ids, np.repeat(weights, sizes) * (1 if values is None else values))
         without = rng.choice(n, int(rng.integers(0, min(n, 4) + 1)), replace=False).tolist()
         expected[without] = -np.inf
