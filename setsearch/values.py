@@ -102,8 +102,8 @@ class Measure:
             features, items = _turned(entries, by_item)
         values = self._weights(features, entries.counts)
         if self.scale is not None:
-            values = np.minimum(values * self.scale[items], 1.0)
-        if not self.rule.binary:
+            values = _to_lattice(np.minimum(values * self.scale[items], 1.0))
+        elif self.rule.balance is None and self.rule.weighted:  # else the norms of these values are to be taken first
             values = _to_lattice(values)
         there = values > 0
         return (entries, values) if there.all() else (entries.where(there), values[there])
