@@ -1,19 +1,22 @@
 """What items score before the seeds are known, and what is derived from that to find the best ones."""
 
 import math
+import threading
 from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.kernels import Floats, Part, Singles
+from setsearch.kernels import Floats, Part, Singles, Sums
 from setsearch.postings import Ints
-from setsearch.selection import candidates
+from setsearch.selection import candidates, kth_largest
 
 EXACT, EXACT_OF_VALUED = 2.0**17, 2.0**9  # sums on the lattices of scoring.py are exact below
 SPARSE = 12  # postings times this, below the number of items: most items keep their base
 HIGHEST = 1024  # items of highest base that are known in advance
+
+_threads = threading.local()
 
 
 class Base:
@@ -29,7 +32,7 @@ class Base:
         if len(self.items) < HIGHEST:
             return np.arange(len(self.items)), -np.inf
         ids = candidates(self.items, HIGHEST)
-        bound = float(np.partition(self.items[ids], -HIGHEST)[-HIGHEST])
+        bound = kth_largest(self.items[ids], HIGHEST)
         return ids[self.items[ids] > bound], bound
 
     @cached_property
@@ -61,6 +64,18 @@ class Base:
         """The largest |score|."""
         least = float(self.items.min(where=self.items > -np.inf, initial=0.0))
         return max(self.top, -least)
+
+
+def working_copy(items: Sums) -> Sums:
+    """This thread's copy of scores, valid until its next one of the same type."""
+    name = items.dtype.name
+    copy: Sums | None = getattr(_threads, name, None)
+    if copy is None or len(copy) < len(items):
+        copy = np.empty(len(items) * 5 // 4, items.dtype)
+        setattr(_threads, name, copy)
+    copy = copy[: len(items)]
+    np.copyto(copy, items)
+    return copy
 
 
 def few_postings(base: Base) -> float:

@@ -3,15 +3,14 @@
 By how much such a sum may be wrong is known. Only items that can be among the best are scored again, exactly.
 """
 
-import threading
 from collections.abc import Sequence
 
 import numpy as np
 
-from setsearch.bases import Base, sums_are_exact
+from setsearch.bases import Base, sums_are_exact, working_copy
 from setsearch.kernels import Floats, Part, Singles, kernel
 from setsearch.postings import Ints
-from setsearch.selection import Ranks, candidates, in_order
+from setsearch.selection import Ranks, candidates, in_order, kth_largest
 
 MANY = 1 << 18  # items whose scores are far from the processor
 FEW = 36  # postings times this, below the number of items: a look at the touched items alone is faster
@@ -19,16 +18,14 @@ WORTH = 1 << 13  # items and postings for each list that make up for a look into
 MOST = 1000  # items that are scored again
 PRECISION = 2.0**-23  # twice the relative error of a number or an operation
 
-_threads = threading.local()
-
 
 def best_by_estimates(
     base: Base, parts: Sequence[Part], without: Sequence[int], k: int, ranks: Ranks
 ) -> tuple[Ints, Floats] | None:
     """As `scoring.best`; None where the plain way has to answer.
 
-    That is for few items, for few postings in a list or in all, for values that may be above 1 (those in double
-    precision), for sums so large that their order matters, and where too many items may be among the best.
+    That is for few items, for few postings in a list or in all, for values in double precision, for sums so large that
+    their order matters, and where too many items may be among the best.
     """
     n_items, n_lists = len(base.items), sum(len(part.weights) for part in parts)
     size = sum(part.postings.size for part in parts)
@@ -36,7 +33,7 @@ def best_by_estimates(
         return None
     if any(_is_double(part.postings.values) for part in parts) or not sums_are_exact(base, parts):
         return None
-    estimates = _copy_of(base)
+    estimates = working_copy(base.singles)
     for part in parts:
         kernel().add(estimates, part.postings, part.weights.astype(np.float32))
     estimates[without] = -np.inf
@@ -44,18 +41,12 @@ def best_by_estimates(
     slack = 2 * (n_lists + 4) * PRECISION * largest
     ids = candidates(estimates, k, slack)
     found = estimates[ids]
-    ids = np.sort(ids[(found >= _least_of_best(found, k) - slack) & (found > -np.inf)])
+    ids = np.sort(ids[(found >= kth_largest(found, min(k, len(found))) - slack) & (found > -np.inf)])
     return None if len(ids) > MOST else in_order(ids, _scores(base, parts, ids), k, ranks)
 
 
 def _is_double(values: Floats | Singles | None) -> bool:
     return values is not None and values.dtype != np.float32
-
-
-def _least_of_best(scores: Singles, k: int) -> float:
-    """The k-th largest, or the least."""
-    k = min(k, len(scores))
-    return float(np.partition(scores, -k)[-k])
 
 
 def _scores(base: Base, parts: Sequence[Part], ids: Ints) -> Floats:
@@ -69,13 +60,3 @@ def _scores(base: Base, parts: Sequence[Part], ids: Ints) -> Floats:
         there = (places < postings.ends[:, None]) & (postings.ids.take(places, mode="clip") == sought)
         scores += weights @ (there if postings.values is None else there * postings.values.take(places, mode="clip"))
     return scores
-
-
-def _copy_of(base: Base) -> Singles:
-    """This thread's array, filled with the base; valid until the thread's next query."""
-    estimates: Singles | None = getattr(_threads, "estimates", None)
-    if estimates is None or len(estimates) < len(base.items):
-        _threads.estimates = estimates = np.empty(len(base.items) * 5 // 4, np.float32)
-    estimates = estimates[: len(base.items)]
-    np.copyto(estimates, base.singles)
-    return estimates

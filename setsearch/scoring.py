@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from setsearch.bases import Base, few_are_touched, sums_are_exact
+from setsearch.bases import Base, few_are_touched, sums_are_exact, working_copy
 from setsearch.estimates import best_by_estimates
 from setsearch.kernels import KERNELS, Floats, Ids, Part, kernel
 from setsearch.postings import Ints
-from setsearch.selection import Ranks, candidates, in_order
+from setsearch.selection import Ranks, candidates, in_order, kth_largest
 
 LATTICE = 2.0**36
 LATTICE_OF_VALUED = 2.0**22
@@ -54,7 +54,7 @@ def best(
         found = way(base, parts, without, k, ranks)
         if found is not None:
             return found
-    scores = _copy_of(base)
+    scores = working_copy(base.items)
     accumulate(scores, *parts)
     scores[without] = -np.inf
     ids = candidates(scores, k) if among is None else among[candidates(scores[among], k)]
@@ -114,17 +114,7 @@ def _best_distinct(touched: Ids, found: Floats, k: int) -> Ints:
         places = candidates(found, enough)
         if len(places) > enough:
             of_places = found[places]
-            places = places[of_places >= np.partition(of_places, -enough)[-enough]]
+            places = places[of_places >= kth_largest(of_places, enough)]
         if len(places) == len(touched) or len(np.unique(touched[places])) >= k:
             return places
         enough *= 4
-
-
-def _copy_of(base: Base) -> Floats:
-    """This thread's score array, filled with the base; valid until the thread's next query."""
-    scores: Floats | None = getattr(_threads, "scores", None)
-    if scores is None or len(scores) < len(base.items):
-        _threads.scores = scores = np.empty(len(base.items) * 5 // 4)
-    scores = scores[: len(base.items)]
-    np.copyto(scores, base.items)
-    return scores

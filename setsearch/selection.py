@@ -25,16 +25,21 @@ def candidates(scores: Floats | Singles, k: int, slack: float = 0.0) -> Ints:
     n_blocks = len(scores) // size
     whole = n_blocks * size
     maxima = scores[:whole].reshape(size, n_blocks).max(axis=0)
-    bound = float(np.partition(maxima, n_blocks - k)[n_blocks - k]) - slack
+    bound = kth_largest(maxima, k) - slack
     blocks = np.flatnonzero(maxima >= bound)
     inside = (np.arange(size)[:, None] * n_blocks + blocks).ravel()
     return np.concatenate([inside, np.arange(whole, len(scores))])
 
 
+def kth_largest(scores: Floats | Singles, k: int) -> float:
+    """The k-th largest of at least k scores."""
+    return float(np.partition(scores, -k)[-k])
+
+
 def in_order(ids: npt.NDArray[np.integer], found: Floats, k: int, ranks: Ranks) -> tuple[Ints, Floats]:
     """The k best of distinct ids, best first, and their scores; equal ones by `ranks()[id]`; -inf never appears."""
     if len(ids) > 4 * k:
-        reach = found >= np.partition(found, len(ids) - k)[len(ids) - k]
+        reach = found >= kth_largest(found, k)
         ids, found = ids[reach], found[reach]
     order = np.argsort(-found, kind="stable")
     scores = found[order]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 import setsearch
-from setsearch import Index, cli, profiles
+from setsearch import Index, cli, estimates, profiles
 
 settings.register_profile("same", deadline=None, derandomize=True)  # on every machine, however slow
 settings.load_profile("same")
@@ -21,6 +21,13 @@ def papers_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """The paper's model as the default of every reading: for tests that were derived from the paper."""
     for name in ("DOCUMENTS", "TERMS", "RATINGS"):
         monkeypatch.setattr(f"setsearch.profiles.{name}", replace(getattr(profiles, name), model="bernoulli"))
+
+
+@pytest.fixture
+def always_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few items are scored in single precision first, too, whatever their lists."""
+    for name, value in (("MANY", 0), ("WORTH", 0), ("FEW", 10**9)):
+        monkeypatch.setattr(estimates, name, value)
 
 
 @pytest.fixture

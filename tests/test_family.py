@@ -10,7 +10,7 @@ from oracle import concept_scores, lift_scores, multinomial_scores, poisson_scor
 from oracle import same_scores as same
 from samples import random_data
 
-from setsearch import bases, errors, estimates
+from setsearch import bases, errors
 from setsearch.kernels import KERNELS, use_kernel
 from setsearch.models import Query, register
 from setsearch.values import COUNTS, PRESENCE, Rule
@@ -104,7 +104,7 @@ def test_a_model_of_ones_own_in_ten_lines(build):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("rule", [COUNTS, Rule(weighted=True), Rule("soft-twice-mean", weighted=True)], ids=str)
-def test_values_above_1_are_added_as_exactly(build, rule, kernel, monkeypatch):
+def test_values_above_1_are_added_as_exactly(build, rule, kernel, request, monkeypatch):
     """For models of others: none of ours weighs counts or logarithms as they are."""
     own = rule
 
@@ -125,8 +125,7 @@ def test_values_above_1_are_added_as_exactly(build, rule, kernel, monkeypatch):
     use_kernel("numpy")
     plain = reading.expand(["i2", "i3"], 99, model="linear")
     use_kernel(kernel)
-    for name, value in (("MANY", 0), ("WORTH", 0), ("FEW", 10**9)):
-        monkeypatch.setattr(estimates, name, value)
+    request.getfixturevalue("always_estimated")
     for sparse in (0, 1, 10**9):
         monkeypatch.setattr(bases, "SPARSE", sparse)
         assert reading.expand(["i2", "i3"], 99, model="linear") == plain

@@ -92,11 +92,9 @@ def test_few_postings_give_what_many_would(seed, kernel, monkeypatch):
 
 @pytest.mark.parametrize("kernel", ["numpy", "scipy"])
 @pytest.mark.parametrize("seed", range(20))
-def test_estimates_lead_to_what_sorting_does(seed, kernel, monkeypatch):
+def test_estimates_lead_to_what_sorting_does(seed, kernel, always_estimated, monkeypatch):
     """Whatever the signs, the ties, the items without a base, and how many lists are copied together."""
     rng = np.random.default_rng(seed)
-    for name, value in (("MANY", 0), ("WORTH", 0), ("FEW", 10**9)):
-        monkeypatch.setattr(estimates, name, value)
     monkeypatch.setattr(kernels, "AT_ONCE", int(rng.choice([1, 100, 1 << 16])))
     use_kernel(kernel)
     n, answered = int(rng.integers(1, 4000)), 0
@@ -130,9 +128,7 @@ def test_estimates_lead_to_what_sorting_does(seed, kernel, monkeypatch):
 
 
 @pytest.mark.parametrize("kernel", ["numpy", "scipy"])
-def test_what_single_precision_does_not_tell_apart_is_told_apart(kernel, monkeypatch):
-    for name, value in (("MANY", 0), ("WORTH", 0), ("FEW", 10**9)):
-        monkeypatch.setattr(estimates, name, value)
+def test_what_single_precision_does_not_tell_apart_is_told_apart(kernel, always_estimated):
     use_kernel(kernel)
     rng = np.random.default_rng(0)
     for _ in range(20):
