@@ -1,29 +1,28 @@
-"""Compiled loops (extra `[numba]`; masks_numba.py belongs to them). Compiled once, then loaded from a cache.
+"""Compiled loops (extra `[numba]`), with heap_numba.py and instructions_numba.py. Compiled once, then cached.
+
+The cache of this file does not see a change of the other two: change this one, too, or delete it.
 
 `lists` are the ids of posting lists, unsigned so that no loop looks for negative ones, where each starts and ends.
 `planes` are bits, `(n_rows, n_words)`, the rows of some long lists (planes.py), and the weights of these; `long` are
 planes, these weights as whole numbers of units, and a bound (`split`). `part` are lists, values of their entries or
 nothing for ones, and the weights of the lists. `items` are the base, and a bound of it: top - step * below[i].
-`found` is the k best scores so far as a heap, least first; ids and scores of items that reached the least when they
-were seen; and [how many these are, whether there was no room for one].
+`found` are the k best so far (heap_numba.py).
 """
 
 import math
 from typing import Any
 
-import numba
 import numpy as np
 
-from setsearch.masks_numba import add_where
+from setsearch.heap_numba import INEXACT, MISSING, compiled, in_order, kth_largest, offer
+from setsearch.instructions_numba import add_where, fetch
 
-DONE, EQUAL, CROWDED, INEXACT, MISSING = range(5)  # how a search ends
 BIT = np.array([1 << b for b in range(32)], np.uint32)
+LINE, AHEAD = 16, 1024  # ids of a cache line, and how many of a list are fetched ahead; further on processors do so
 ROWS = 64  # of which the maxima of scores are taken
 WAITING = 256  # items whose bases are read together
 WORDS = 64  # of planes, whose sums stay in the processor's nearest cache while all planes are added
 FINEST, LARGEST = 1 << 10, (1 << 15) - 1  # the largest weight in units, and what sums in 16 bits may reach
-
-compiled = numba.njit(nogil=True, cache=True)
 
 
 @compiled
@@ -50,44 +49,6 @@ def _place_of(ids: Any, begin: Any, end: Any, guess: Any, id: Any) -> Any:
 
 
 @compiled
-def _replace_least(best: Any, score: Any) -> None:
-    """Put a score in the place of the least of a heap."""
-    place = 0
-    while True:
-        child = 2 * place + 1
-        if child >= len(best):
-            break
-        if child + 1 < len(best) and best[child + 1] < best[child]:
-            child += 1
-        if best[child] >= score:
-            break
-        best[place] = best[child]
-        place = child
-    best[place] = score
-
-
-@compiled
-def _offer(found: Any, id: Any, score: Any) -> None:
-    """Take an item that reaches the least of the best; one of -inf is none."""
-    best, ids, scores, state = found
-    if score < best[0] or score == -np.inf:
-        return
-    if state[0] == len(ids):
-        kept = 0
-        for i in range(len(ids)):
-            if scores[i] >= best[0]:
-                ids[kept], scores[kept] = ids[i], scores[i]
-                kept += 1
-        state[0] = kept
-        state[1] |= 2 * kept > len(ids)
-    if not state[1]:
-        ids[state[0]], scores[state[0]] = id, score
-        state[0] += 1
-    if score > best[0]:
-        _replace_least(best, score)
-
-
-@compiled
 def add(scores: Any, lists: Any, values: Any, weights: Any, low: Any, n_items: Any, everywhere: Any) -> None:
     """Add weights[i] * values[p] at ids[p] - low, from starts[i] on to the last id that `scores` has room for.
 
@@ -96,6 +57,9 @@ def add(scores: Any, lists: Any, values: Any, weights: Any, low: Any, n_items: A
     ids, starts, ends = lists
     first, beyond = np.uint32(low), np.int64(low) + len(scores)
     for i in range(len(weights)):
+        if beyond >= n_items and i + 1 < len(weights):  # the next list, while this one is added
+            for p in range(starts[i + 1], min(ends[i + 1], starts[i + 1] + AHEAD), LINE):
+                fetch(ids, p)
         weight, begin, end = weights[i], starts[i], ends[i]
         if beyond < n_items and begin < end and ids[end - 1] >= beyond:  # a look at the end waits for far memory
             share = len(scores) / (np.int64(ids[end - 1]) - low + 1)
@@ -114,22 +78,22 @@ def add(scores: Any, lists: Any, values: Any, weights: Any, low: Any, n_items: A
 
 
 @compiled
-def split(lists: Any, known: Any, shortest: Any) -> Any:
+def split(lists: Any, row_of: Any, shortest: Any) -> Any:
     """Ends of lists without those of `shortest` ids and more; of these rows, weights, weights in units, and a bound.
 
-    Lists are starts, ends, weights, `known` starts, ascending, and their rows. The bound is the unit, and how much more
-    than what is in units some weights add up to; a unit of -1 says that a row is missing. Rows of weight 0 fill up a
-    multiple of four.
+    Lists are starts, ends, weights, `row_of` the rows by stretches of starts (planes.py). The bound is the unit, and
+    how much more than what is in units some weights add up to; a unit of -1 says that a row is missing. Rows of weight
+    0 fill up a multiple of four.
     """
     starts, ends, weights = lists
     short, rows, of_long = ends.copy(), np.zeros(len(starts) + 3, np.int64), np.zeros(len(starts) + 3)
     n_long, complete, more = 0, True, 0.0
     for i in range(len(starts)):
         if ends[i] - starts[i] >= shortest:
-            place = np.searchsorted(known[0], starts[i], "right") - 1
-            complete &= known[0][place] == starts[i]
-            rows[n_long], of_long[n_long] = known[1][place], weights[i]
-            short[i] = starts[i]
+            stretch = starts[i] // shortest
+            rows[n_long] = row_of[stretch] if stretch < len(row_of) else -1
+            complete &= rows[n_long] >= 0
+            of_long[n_long], short[i] = weights[i], starts[i]
             n_long += 1
     n_long = (n_long + 3) // 4 * 4
     unit = max(2.0 ** math.frexp(np.abs(of_long).max())[1] / FINEST, 2.0**-36)  # of which weights are multiples
@@ -141,14 +105,20 @@ def split(lists: Any, known: Any, shortest: Any) -> Any:
 
 
 @compiled
-def add_planes(added: Any, planes: Any, counts: Any, unit: Any, low: Any) -> None:
-    """Add counts[i] units to the items of the planes, added[0] being item low; four planes at a time, in 16 bits."""
+def add_planes(added: Any, planes: Any, counts: Any, unit: Any, low: Any, kept: Any) -> None:
+    """Add counts[i] units to the items of the planes, added[0] being item low; four planes at a time, in 16 bits.
+
+    What is in `added` before counts only if it is `kept`.
+    """
     bits, rows, _ = planes
     first, n_words, some = low // 32, -(-len(added) // 32), np.empty(32 * WORDS, np.int16)
     for begin in range(0, n_words, WORDS):
         n_some, i = min(WORDS, n_words - begin), 0
+        own = added[32 * begin : 32 * (begin + n_some)]
+        if not kept and not len(rows):
+            own[:] = 0.0
         while i < len(rows):
-            some[:], room = 0, LARGEST
+            new, some[:], room = i == 0 and not kept, 0, LARGEST
             while i < len(rows) and room >= 4 * FINEST:
                 a, b, c, d = counts[i], counts[i + 1], counts[i + 2], counts[i + 3]
                 of_a, of_b, of_c, of_d = bits[rows[i]], bits[rows[i + 1]], bits[rows[i + 2]], bits[rows[i + 3]]
@@ -157,14 +127,17 @@ def add_planes(added: Any, planes: Any, counts: Any, unit: Any, low: Any) -> Non
                     add_where(some, 32 * word, (of_a[at], of_b[at], of_c[at], of_d[at]), (a, b, c, d))
                 room -= abs(a) + abs(b) + abs(c) + abs(d)
                 i += 4
-            own = added[32 * begin : 32 * (begin + n_some)]
-            for place in range(len(own)):
-                own[place] += unit * some[place]
+            if new:
+                for place in range(len(own)):
+                    own[place] = unit * some[place]
+            else:
+                for place in range(len(own)):
+                    own[place] += unit * some[place]
 
 
 @compiled
-def _reach_of_columns(added: Any, below: Any, step: Any) -> Any:
-    """The largest added - step * below of each column."""
+def _reach_of_columns(added: Any, below: Any, step: Any, top: Any) -> Any:
+    """The largest added - step * below + top of each column."""
     height, width = added.shape
     reach = np.full(width, -np.inf)
     for row in range(height):
@@ -172,37 +145,53 @@ def _reach_of_columns(added: Any, below: Any, step: Any) -> Any:
         for column in range(len(steps)):
             reached = added[row, column] - step * steps[column]
             reach[column] = reached if reached > reach[column] else reach[column]
+    reach += top
     return reach
 
 
 @compiled
-def _offer_best(added: Any, long: Any, items: Any, low: Any, found: Any) -> None:
-    """Offer the best of the items from `low` on, whose scores are base + added + what planes add beyond their units.
+def _offer_at(place: Any, added: Any, long: Any, base: Any, low: Any, found: Any) -> None:
+    """Offer an item by its score, base + added + what planes add beyond their units."""
+    (bits, rows, of_long), counts, (unit, _) = long
+    id, score = low + place, added[place] + base[place]
+    word, bit = id // 32, BIT[id % 32]
+    for i in range(len(rows)):
+        if bits[rows[i], word] & bit:
+            score += of_long[i] - counts[i] * unit
+    offer(found, id, score)
 
-    Item low + i is in row i // width and column i % width. A column whose bounds do not reach the least of the best is
-    not looked at; those of largest bounds come first.
+
+@compiled
+def _offer_best(added: Any, long: Any, items: Any, low: Any, found: Any) -> None:
+    """Offer the best of the items from `low` on. Item low + i is in row i // width and column i % width.
+
+    First those of largest bounds in the k columns of largest bounds, then all whose bounds reach the least of the best.
     """
     base, below, top, step = items
-    (bits, rows, of_long), counts, (unit, more_at_most) = long
-    width, best = added.shape[1], found[0]
-    top += more_at_most
-    reach = _reach_of_columns(added, below, step)
-    likely = np.full(len(best), -np.inf)
+    best, k, width = found[0], len(found[0]), len(added) // ROWS
+    top += long[2][1]
+    reach = _reach_of_columns(added.reshape((ROWS, width)), below, step, top)
+    least, count = max(kth_largest(reach, k), best[0]), 0
+    places, bounds = np.empty(ROWS * k, np.int64), np.empty(ROWS * k)
     for column in range(width):
-        reach[column] += top
-        if reach[column] > likely[0]:
-            _replace_least(likely, reach[column])
-    for first in (True, False):
-        for column in range(width):
-            if reach[column] >= best[0] and (reach[column] >= likely[0]) == first:
-                for place in range(column, len(base), width):
-                    score = added[place // width, column]
-                    if score - step * below[place] + top >= best[0]:
-                        id, score = low + place, score + base[place]
-                        for i in range(len(rows)):
-                            if bits[rows[i], id // 32] & BIT[id % 32]:
-                                score += of_long[i] - counts[i] * unit
-                        _offer(found, id, score)
+        if reach[column] >= least and count + ROWS <= len(bounds):
+            for place in range(column, len(base), width):
+                places[count], bounds[count] = place, added[place] - step * below[place] + top
+                count += 1
+            reach[column] = -np.inf
+    least = kth_largest(bounds[:count], k)
+    for i in range(count):
+        if bounds[i] >= least:
+            _offer_at(places[i], added, long, base, low, found)
+            bounds[i] = -np.inf
+    for i in range(count):
+        if bounds[i] >= best[0] and bounds[i] != -np.inf:
+            _offer_at(places[i], added, long, base, low, found)
+    for column in range(width):
+        if reach[column] >= best[0] and reach[column] != -np.inf:
+            for place in range(column, len(base), width):
+                if added[place] - step * below[place] + top >= best[0]:
+                    _offer_at(place, added, long, base, low, found)
 
 
 @compiled
@@ -214,23 +203,21 @@ def _put(added: Any, ids: Any, low: Any, value: Any) -> None:
 
 
 @compiled
-def search_all(work: Any, items: Any, part: Any, long: Any, without: Any, found: Any) -> None:
-    """Find the best of all items but some, as many at a time as there is room for in `work`; that is put back to zeros.
+def search_all(work: Any, items: Any, part: Any, long: Any, without: Any, found: Any, kept: Any) -> None:
+    """Find the best of all items but some, as many at a time as there is room for in `work`.
 
-    What it holds already, where there is room for all items, counts too.
+    What that holds before, where there is room for all items, counts too if it is `kept`.
     """
     base, below, top, step = items
     ids, starts, ends, values, weights = part
     places, size = starts.copy(), len(work)
     for low in range(0, len(base), size):
         own = (base[low : low + size], below[low : low + size], top, step)
-        width = -(-len(own[0]) // ROWS)
-        added = work[: ROWS * width]
-        add_planes(added[: len(own[0])], long[0], long[1], long[2][0], low)
+        added = work[: -(-len(own[0]) // ROWS) * ROWS]
+        add_planes(added[: len(own[0])], long[0], long[1], long[2][0], low, kept)
         add(added, (ids, places, ends), values, weights, low, len(base), True)
         _put(added, without, low, -np.inf)
-        _offer_best(added.reshape((ROWS, width)), long, own, low, found)
-        added[:] = 0.0
+        _offer_best(added, long, own, low, found)
 
 
 @compiled
@@ -239,7 +226,7 @@ def _offer_several(found: Any, ids: Any, added: Any, base: Any) -> None:
     for i in range(len(ids)):
         added[i] += base[ids[i]]  # without a branch, so that the processor waits for many at once
     for i in range(len(ids)):
-        _offer(found, ids[i], added[i])
+        offer(found, ids[i], added[i])
 
 
 @compiled
@@ -278,43 +265,27 @@ def search_touched(added: Any, items: Any, part: Any, without: Any, found: Any) 
 
 
 @compiled
-def _in_order(found: Any) -> Any:
-    """How it ended, and how many best items come first now, in order; EQUAL: some have equal scores."""
-    best, ids, scores, state = found
-    end, count = CROWDED if state[1] else DONE, 0
-    for i in range(state[0]):
-        id, score, place = ids[i], scores[i], count
-        if score >= best[0] and end != CROWDED:
-            while place and scores[place - 1] < score:
-                ids[place], scores[place] = ids[place - 1], scores[place - 1]
-                place -= 1
-            end = EQUAL if place and scores[place - 1] == score else end
-            ids[place], scores[place] = id, score
-            count += 1
-    return end, count
-
-
-@compiled
 def find(work: Any, items: Any, part: Any, planes: Any, without: Any, wanted: Any) -> Any:
     """How it ended, and the number of the k best items but some, which are in `work` then, best first if it is DONE.
 
-    `work` are zeros, put back to that, ids and scores; `planes` are `known` of `split`, bits, and the length of a long
-    list; `wanted` are k, what weights may add up to so that sums are exact, and how many postings are few.
+    `work` are anything, zeros, put back to that, ids and scores; `planes` are `row_of` of `split`, bits, and the length
+    of a long list; `wanted` are k, what weights may add up to so that sums are exact, how many postings are few, and
+    whether the first of `work` counts (`search_all`).
     """
     ids, starts, ends, values, weights = part
-    (added, found_ids, found_scores), (k, room, few) = work, wanted
+    (sums, zeros, found_ids, found_scores), (k, room, few, kept) = work, wanted
     found = np.full(k, -np.inf), found_ids[: 8 * k + 1000], found_scores[: 8 * k + 1000], np.zeros(2, np.int64)
     if np.abs(weights).sum() * (1 if len(values) else 3) >= room:  # in units they are up to three times as much
         return INEXACT, 0
     if (ends - starts).sum() < few:
-        search_touched(added, items, part, without, found)
+        search_touched(zeros, items, part, without, found)
         if found[0][0] > items[2]:  # no other item reaches that
-            return _in_order(found)
+            return in_order(found)
         found[0][:], found[3][:] = -np.inf, 0
-    known, bits, shortest = planes
-    short, (rows, of_long, counts, bound) = split((starts, ends, weights), known, shortest)
+    row_of, bits, shortest = planes
+    short, (rows, of_long, counts, bound) = split((starts, ends, weights), row_of, shortest)
     if bound[0] < 0:
         return MISSING, 0
     long = (bits, rows, of_long), counts, bound
-    search_all(added, items, (ids, starts, short, values, weights), long, without, found)
-    return _in_order(found)
+    search_all(sums, items, (ids, starts, short, values, weights), long, without, found, kept)
+    return in_order(found)

@@ -15,19 +15,25 @@ PAD = 16  # words behind each row, so that rows do not fall on each other in the
 class Planes:
     """The long ones among the lists of one array of ids, each made when it is first asked for. Threads may share it."""
 
-    def __init__(self, n_ids: int) -> None:
-        self._width = (-(-n_ids // 32) // 16 + 1) * 16 + PAD
+    def __init__(self, n_items: int) -> None:
+        self.shortest = max(1, -(-n_items // OFTEN))  # ids of a list that is a long one, at least
+        self._width = (-(-n_items // 32) // 16 + 1) * 16 + PAD
         self._lock = threading.Lock()
-        # Where the known lists start in the array, ascending, and the row of each; never an empty list.
-        self.known: tuple[Ints, Ints] = np.full(1, -1), np.full(1, -1)
+        # The row of the list that starts in each stretch of `shortest` ids of the array, -1 for none that is known:
+        # never two long ones start in one.
+        self.rows: Ints = np.full(0, -1)
         self.bits: Bits = np.zeros((0, self._width), np.uint32)  # (n_rows, n_words), at least the rows that are known
+        self._n_rows = 0
 
-    def make(self, ids: npt.NDArray[np.int32], starts: Ints, ends: Ints, shortest: int) -> None:
-        """Make the rows of those lists of at least so many ids (1 or more) that are not known."""
+    def make(self, ids: npt.NDArray[np.int32], starts: Ints, ends: Ints) -> None:
+        """Make the rows of those lists that are long and not known."""
         with self._lock:
-            known, rows = self.known
-            new = (ends - starts >= shortest) & ~np.isin(starts, known)
-            first, size = len(known) - 1, len(known) - 1 + int(new.sum())
+            long = ends - starts >= self.shortest
+            starts, ends = starts[long], ends[long]
+            rows = np.full(max(len(self.rows), int(starts.max(initial=-1)) // self.shortest + 1), -1)
+            rows[: len(self.rows)] = self.rows
+            new = rows[starts // self.shortest] < 0
+            first, size = self._n_rows, self._n_rows + int(new.sum())
             if size > len(self.bits):
                 # A larger copy: whoever reads the one before keeps it.
                 more = np.zeros((max(size, 2 * first, 8) - first, self._width), np.uint32)
@@ -36,6 +42,5 @@ class Planes:
                 there = np.zeros(self._width * 32, bool)
                 there[ids[start:end]] = True
                 row[:] = np.packbits(there, bitorder="little").view("<u4")
-            known, rows = np.append(known, starts[new]), np.append(rows, np.arange(first, size))
-            order = np.argsort(known)
-            self.known = known[order], rows[order]
+            rows[starts[new] // self.shortest] = np.arange(first, size)
+            self.rows, self._n_rows = rows, size

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from setsearch.bases import Base, few_postings, room_of, sums_are_exact
-from setsearch.kernel_numba import DONE, EQUAL, INEXACT, MISSING, find
+from setsearch.heap_numba import DONE, EQUAL, INEXACT, MISSING
+from setsearch.kernel_numba import find
 from setsearch.kernels import KERNELS, Floats, Part, Postings
-from setsearch.planes import OFTEN
 from setsearch.postings import Ints
 from setsearch.selection import Ranks, in_order
 
@@ -21,8 +21,9 @@ CHUNK = 1 << 16  # items that are scored together: so few that what is added to 
 MOST = 1000  # best ones that are looked for
 FEW = 1.25  # how many times the postings that are few for others are so here
 
-# What a thread works in: what lists add to a chunk, all zeros between queries; ids and scores of what may be the best.
-Work = tuple[Floats, Ints, Floats]
+# What a thread works in: what lists add to a chunk; the same where few items are touched, all zeros between queries;
+# ids and scores of what may be the best.
+Work = tuple[Floats, Floats, Ints, Floats]
 Found = tuple[int, int]  # how it ended (kernel_numba.py), how many of these are the best
 
 _threads = threading.local()
@@ -40,9 +41,9 @@ def search(
     work: Work | None = getattr(_threads, "work", None)
     _threads.work = None  # an error in between leaves no half-used array
     if work is None or len(work[0]) != CHUNK:
-        work = np.zeros(CHUNK), np.empty(8 * MOST + 1000, np.int64), np.empty(8 * MOST + 1000)
+        work = np.empty(CHUNK), np.zeros(CHUNK), np.empty(8 * MOST + 1000, np.int64), np.empty(8 * MOST + 1000)
     end, count = _find(work, base, parts, np.array(without, np.int64), k)
-    ids, scores = work[1][:count].copy(), work[2][:count].copy()
+    ids, scores = work[2][:count].copy(), work[3][:count].copy()
     _threads.work = work
     if end == EQUAL:
         return in_order(ids, scores, k, ranks)
@@ -55,19 +56,21 @@ def _find(work: Work, base: Base, parts: Sequence[Part], without: Ints, k: int) 
     room = np.inf if valued and not base.extreme else room_of(base, valued)
     few = few_postings(base) * FEW
     if len(parts) == 1:
-        return _find_by(work, base, parts[0], without, (k, room / parts[0].postings.largest, few))
+        return _find_by(work, base, parts[0], without, (k, room / parts[0].postings.largest, few, False))
     if room < np.inf and not sums_are_exact(base, parts):
         return INEXACT, 0
     if len(base.items) > CHUNK or sum(part.postings.size for part in parts) < few:
-        return _find_by(work, base, _as_one(parts), without, (k, np.inf, few))
+        return _find_by(work, base, _as_one(parts), without, (k, np.inf, few, False))
     *before, last = parts or [_NO_PART]
+    sums = work[0][: len(base.items)]
+    sums[:] = 0.0
     for part in before:
-        KERNELS["numba"].add(work[0][: len(base.items)], *part)
-    # More items are touched than those of the last part.
-    return _find_by(work, base, Part(last.postings._replace(planes=None), last.weights), without, (k, np.inf, -1.0))
+        KERNELS["numba"].add(sums, *part)
+    last = Part(last.postings._replace(planes=None), last.weights)
+    return _find_by(work, base, last, without, (k, np.inf, -1.0, True))  # more are touched than those of the last part
 
 
-def _find_by(work: Work, base: Base, part: Part, without: Ints, wanted: tuple[int, float, float]) -> Found:
+def _find_by(work: Work, base: Base, part: Part, without: Ints, wanted: tuple[int, float, float, bool]) -> Found:
     """By the lists of one part."""
     below, step = base.below
     items = base.items, below, base.top, step
@@ -76,11 +79,10 @@ def _find_by(work: Work, base: Base, part: Part, without: Ints, wanted: tuple[in
     if planes is None:
         found: Found = find(work, items, columns, _NO_PLANES, without, wanted)
         return found
-    shortest = -(-len(base.items) // OFTEN)
-    found = find(work, items, columns, (planes.known, planes.bits, shortest), without, wanted)
+    found = find(work, items, columns, (planes.rows, planes.bits, planes.shortest), without, wanted)
     if found[0] == MISSING:
-        planes.make(ids, starts, ends, shortest)
-        found = find(work, items, columns, (planes.known, planes.bits, shortest), without, wanted)
+        planes.make(ids, starts, ends)
+        found = find(work, items, columns, (planes.rows, planes.bits, planes.shortest), without, wanted)
     return found
 
 
@@ -97,4 +99,4 @@ def _as_one(parts: Sequence[Part]) -> Part:
 
 
 _NO_PART = Part(Postings(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64)), np.zeros(0))
-_NO_PLANES: Any = (np.zeros(1, np.int64), np.zeros(1, np.int64)), np.zeros((0, 0), np.uint32), 1 << 62
+_NO_PLANES: Any = np.zeros(0, np.int64), np.zeros((0, 0), np.uint32), 1 << 62

@@ -249,13 +249,13 @@ def test_planes_hold_the_bits_of_lists():
     ends = np.cumsum([len(ids) for ids in lists])
     starts, ids, planes = ends - [len(ids) for ids in lists], np.concatenate(lists), Planes(1000)
     weights = rng.normal(size=40)
+    assert kernel_numba.split((starts, ends, weights), planes.rows, planes.shortest)[1][3][0] == -1  # not yet made
     for _ in range(30):
         some = np.sort(rng.choice(40, 7, replace=False))
-        shortest = int(rng.integers(1, 500))
-        planes.make(ids, starts[some], ends[some], shortest)
+        planes.make(ids, starts[some], ends[some])
         of_some = starts[some], ends[some], weights[some]
-        short, (rows, of_long, counts, (unit, more)) = kernel_numba.split(of_some, planes.known, shortest)
-        long = some[ends[some] - starts[some] >= shortest]
+        short, (rows, of_long, counts, (unit, more)) = kernel_numba.split(of_some, planes.rows, planes.shortest)
+        long = some[ends[some] - starts[some] >= planes.shortest]
         assert np.flatnonzero(short == starts[some]).tolist() == np.flatnonzero(np.isin(some, long)).tolist()
         assert (np.isin(some, long) | (short == ends[some])).all()
         assert of_long.tolist() == weights[long].tolist() + [0] * (-len(long) % 4) and len(rows) == len(of_long)
@@ -264,7 +264,6 @@ def test_planes_hold_the_bits_of_lists():
         for place, row in zip(long.tolist(), rows.tolist(), strict=False):
             there = np.unpackbits(planes.bits[row].astype("<u4").view(np.uint8), bitorder="little")
             assert np.flatnonzero(there).tolist() == lists[place].tolist()
-    assert kernel_numba.split((starts, ends, weights), planes.known, 1)[1][3][0] == -1  # short ones were never made
 
 
 @pytest.mark.parametrize("n_rows", [0, 4, 8, 200])
@@ -276,11 +275,13 @@ def test_planes_add_units_to_their_items(n_rows):
     for extreme in (rng.integers(0, kernel_numba.FINEST + 1, n_rows), np.full(n_rows, -kernel_numba.FINEST)):
         counts = np.concatenate([extreme[: n_rows // 2], -extreme[n_rows // 2 :]]).astype(np.int16)
         for low, n_items in ((0, 6400), (64, 5001), (3200, 31), (32, 0)):
-            added = np.arange(n_items, dtype=float)
-            kernel_numba.add_planes(added, (bits, rows, counts), counts, 0.5, low)
+            added, without = np.arange(n_items, dtype=float), np.full(n_items, np.nan)
+            kernel_numba.add_planes(added, (bits, rows, counts), counts, 0.5, low, True)
+            kernel_numba.add_planes(without, (bits, rows, counts), counts, 0.5, low, False)
             there = np.unpackbits(bits[rows].astype("<u4").view(np.uint8), bitorder="little").reshape(n_rows, 6400)
             expected = counts.astype(float) @ there[:, low : low + n_items]
             assert np.array_equal(added, np.arange(n_items) + 0.5 * expected)
+            assert np.array_equal(without, 0.5 * expected)
 
 
 @pytest.mark.parametrize("id", range(44))

@@ -1,7 +1,4 @@
-"""An instruction of processors that numba compiles no loop to, for kernel_numba.py.
-
-The cache of that file does not see a change of this one: change both, or delete it.
-"""
+"""Instructions of processors that numba compiles nothing to, for kernel_numba.py."""
 
 from typing import Any
 
@@ -32,3 +29,22 @@ def _add_where(typing: Any, sums: Any, at: Any, words: Any, weights: Any) -> Any
 
 
 add_where: Any = intrinsic(_add_where)
+
+
+def _fetch(typing: Any, array: Any, at: Any) -> Any:
+    """Ask for the cache line of array[at], without waiting for it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        """LLVM's prefetch, for reading, to all levels."""
+        array, at = arguments
+        place, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        own = builder.gep(context.make_array(signature.args[0])(context, builder, array).data, [at])
+        type = ir.FunctionType(ir.VoidType(), [place, number, number, number])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [place], type)
+        builder.call(prefetch, [builder.bitcast(own, place), number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return numba.void(array, at), generate
+
+
+fetch: Any = intrinsic(_fetch)
