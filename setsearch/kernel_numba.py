@@ -60,6 +60,8 @@ def add(scores: Any, lists: Any, values: Any, weights: Any, low: Any, n_items: A
         if beyond >= n_items and i + 1 < len(weights):  # the next list, while this one is added
             for p in range(starts[i + 1], min(ends[i + 1], starts[i + 1] + AHEAD), LINE):
                 fetch(ids, p)
+                if len(values):
+                    fetch(values, p)
         weight, begin, end = weights[i], starts[i], ends[i]
         if beyond < n_items and begin < end and ids[end - 1] >= beyond:  # a look at the end waits for far memory
             share = len(scores) / (np.int64(ids[end - 1]) - low + 1)
