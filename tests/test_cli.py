@@ -318,6 +318,7 @@ def test_batch(failed, run, animals, tmp_path):
     failed(run("expand", "a.db", "--batch", "-", stdin=b"lion\n"), 1, "line 1", "broken JSON")
     failed(run("expand", "a.db", "--batch", "no.jsonl"), 1, "no.jsonl")
     failed(run("expand", "a.db", "lion", "--batch", "sets.jsonl"), 2, "leave the others out")
+    failed(run("expand", "a.db", "--batch", "sets.jsonl", "--csv"), 2, "leave --csv")
 
 
 def test_unusual_output(animals, tmp_path):

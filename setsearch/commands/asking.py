@@ -11,7 +11,17 @@ from setsearch.commands.arguments import DB, Examples, Items, Seeds
 from setsearch.errors import SourceError, UnknownItem, UnknownSet, UsageError
 from setsearch.options import Top, more_examples, options, scoring, wanting
 from setsearch.plots import Draw, plotter
-from setsearch.printing import Show, print_json, print_lines, printer, say, says_more, with_titles_that_say_more
+from setsearch.printing import (
+    Show,
+    print_csv,
+    print_json,
+    print_lines,
+    print_tsv,
+    printer,
+    say,
+    says_more,
+    with_titles_that_say_more,
+)
 
 if TYPE_CHECKING:
     from setsearch.expansion import Reading
@@ -43,6 +53,7 @@ def expand(
     if batch is not None:
         if seeds or any(more.values()):
             raise UsageError("--batch FILE brings its own examples; leave the others out")
+        require_lines(show)
         _expand_batch(db, items, batch, wanted, model)
         return
     if not (seeds or any(more.values())):
@@ -116,6 +127,9 @@ def features(
     how = model["by"] if model.get("by") in HOW else "weight"
     if model.get("by") in HOW:
         model["by"] = None
+    given = [f"--{name}" for name, value in model.items() if value is not None]
+    if how != "weight" and given:
+        raise UsageError(f"--by {how} counts, and asks no model; leave {' and '.join(given)} out")
     with setsearch.open(db) as index:
         reading = index.items(items)
         if how == "weight":
@@ -151,6 +165,12 @@ def _expand_batch(db: Path, items: str | None, batch: str, wanted: dict[str, Any
     with setsearch.open(db) as index:
         found = index.items(items).expand_many(sets, **wanted, **model)
     print_answers(sets, found, wanted["explain"])
+
+
+def require_lines(show: Show) -> None:
+    """Refuse to write the answers of many sets as one table."""
+    if show in (print_csv, print_tsv):
+        raise UsageError("--batch writes a line of JSON for each set; leave --csv and --tsv out")
 
 
 def print_answers(sets: Sequence[Sequence[str]], found: "Sequence[list[Hit]]", explain: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from setsearch.commands.arguments import DB, Examples, Items
-from setsearch.commands.asking import hit_rows, print_answers
+from setsearch.commands.asking import hit_rows, print_answers, require_lines
 from setsearch.errors import Interrupted, UsageError
 from setsearch.options import Top, columns_of, options
 from setsearch.printing import Show, printer, say
@@ -64,6 +64,8 @@ def expand(
     """Give a few examples, get the rest of the set: the items and scores of `setsearch expand`; terms by documents."""
     if bool(seeds) == (batch is not None):
         raise UsageError("give SEED..., or --batch FILE")
+    if batch is not None:
+        require_lines(show)
     from setsearch.set_files import read_seed_sets
 
     sets = read_seed_sets(batch) if batch is not None else [seeds or []]

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from py4j.protocol import Py4JError
+from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -58,6 +59,8 @@ def _start(builder: SparkSession.Builder) -> SparkSession:
         stderr = os.dup(2)
         os.dup2(said.fileno(), 2)
         try:
+            with _without_interruption():  # Java that is left alone before it is asked anything never ends
+                SparkContext._ensure_initialized()
             return builder.getOrCreate()
         except (PySparkException, Py4JError, RuntimeError) as error:
             said.seek(0)
@@ -68,6 +71,19 @@ def _start(builder: SparkSession.Builder) -> SparkSession:
         finally:
             os.dup2(stderr, 2)
             os.close(stderr)
+
+
+@contextmanager
+def _without_interruption() -> Iterator[None]:
+    """Ctrl-C counts at the end of the block."""
+    came: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    if came:
+        raise KeyboardInterrupt
 
 
 def _was_interrupted(error: BaseException | None) -> bool:

@@ -76,6 +76,7 @@ def test_mistakes_are_told_in_one_line(spark_run, tmp_path):
     for arguments, said in {
         ("expand", "nothing", "a"): "holds no setsearch index",
         ("expand", "nothing"): "give SEED",
+        ("expand", "nothing", "--batch", "docs.jsonl", "--tsv"): "leave --csv and --tsv out",
         ("expand", "nothing", "a", "--master", "nonsense"): "Spark does not start",
         ("build", "idx", "docs.jsonl", "--text", "body"): "no column 'body'",
         ("build", "idx", "none.parquet"): "none.parquet cannot be read",
@@ -106,7 +107,11 @@ def test_ctrl_c_is_told_in_one_line(tmp_path, busy):
     while not ((tmp_path / "idx" / "_stage").exists() if busy else children.read_text()):
         assert process.poll() is None
         time.sleep(0.05)
+    java = Path("/proc", children.read_text().split()[0])
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (130, "Error: stopped; idx may hold no index now: build it again\n")
     assert not (tmp_path / "idx" / "setsearch.json").exists()
+    for _ in range(200):
+        time.sleep(0.1 * java.exists())
+    assert not java.exists()
