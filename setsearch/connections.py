@@ -1,5 +1,6 @@
 """Connections: our own, to a file, or the one that the host application lends us."""
 
+import os
 import sqlite3
 import threading
 from contextlib import closing, suppress
@@ -37,6 +38,7 @@ class Connections:
     def __init__(self, place: str | Path | sqlite3.Connection, timeout: float) -> None:
         self.lent = place if isinstance(place, sqlite3.Connection) else None
         self.path = None if isinstance(place, sqlite3.Connection) else Path(place)
+        self._name = str(self.path)  # quicker than a path: every query asks which file is there
         self.timeout = timeout
         self.nested = False  # whether our transaction on a lent connection is within one of the host's
         self._idle: list[OwnConnection] = []  # our own, while no thread uses them
@@ -160,7 +162,7 @@ class Connections:
     def _inode(self) -> int:
         """Which file is at the path now; -1 for none."""
         try:
-            return self.path.stat().st_ino if self.path is not None else -1
+            return os.stat(self._name).st_ino if self.path is not None else -1  # noqa: PTH116
         except OSError:
             return -1
 

@@ -252,13 +252,13 @@ class Reading:
 
     def resolve_all(self, fields: Fields, names: Iterable[str]) -> list[int]:
         """The distinct ids of items; raises UnknownItem, NoSeeds."""
-        return list(self._examples(fields, names).ids)
+        return list(self._examples(fields, several(names, "seeds")).ids)
 
     def _examples(
-        self, fields: Fields, seeds: Iterable[str], like: Iterable[str] = (), having: Iterable[str] = ()
+        self, fields: Fields, seeds: list[str], like: Iterable[str] = (), having: Iterable[str] = ()
     ) -> Examples:
         """The examples as the index knows them; raises NoSeeds."""
-        ids = list(dict.fromkeys(fields.resolve(name) for name in several(seeds, "seeds")))
+        ids = fields.resolve_all(seeds)
         texts = [fields.counts_of(text) for text in several(like, "like")]
         having = several(having, "having")
         texts += [fields.features_named(having)] if having else []

@@ -74,6 +74,11 @@ class Fields(NamedTuple):
         found = self._find(name) if isinstance(name, str) else None
         return resolve_item(self.cursor, self.items, name, hint) if found is None else found
 
+    def resolve_all(self, names: Sequence[str]) -> list[int]:
+        """The distinct items that are meant, in the order of the names."""
+        known = self.first.known
+        return list(dict.fromkeys([known[name] if name in known else self.resolve(name) for name in names]))
+
     def known(self, names: Iterable[str]) -> list[int]:
         """The distinct items of those names that are known, in the order of the items' names, whatever their ids."""
         ids = {self.resolve(name) for name in names if self.knows(name)}

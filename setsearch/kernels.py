@@ -125,7 +125,7 @@ class ScipyKernel:
                 ids, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], of_entries.dtype)
                 rows = np.arange(0, 2 * count, 2, dtype=np.int32)
                 csr_row_index(count, rows, places[2 * first :], postings.ids, of_entries, ids, values)
-            values = _ones(len(ids), scores.dtype) if given is None else values.astype(scores.dtype, copy=False)
+            values = ones(len(ids), scores.dtype) if given is None else values.astype(scores.dtype, copy=False)
             csc_matvec(len(scores), count, starts, ids, values, weights[first:last], scores)
 
 
@@ -174,9 +174,10 @@ def _some(ends: npt.NDArray[np.int32]) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def _ones(size: int, type: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Ones for the entries of a matrix, made once and only read, so that threads may share them."""
-    ones = _all_ones.get(type)
-    if ones is None or len(ones) < size:
-        _all_ones[type] = ones = np.ones(2 * size, type)
-    return ones[:size]
+def ones(size: int, type: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Ones, made once and only read, so that threads may share them."""
+    made = _all_ones.get(type)
+    if made is None or len(made) < size:
+        _all_ones[type] = made = np.ones(2 * size, type)
+        made.flags.writeable = False
+    return made[:size]

@@ -27,7 +27,7 @@ class Profile:
     def make(self, options: ModelOptions) -> Model:
         """The model that the options ask for; raises InvalidParameter, and TypeError for an unknown option."""
         try:
-            return _made(self, tuple((key, value, type(value)) for key, value in options.items()))
+            return _made(self, tuple(options.items()), tuple(map(type, options.values())))
         except TypeError:  # a value that cannot be a key
             return self._make(options)
 
@@ -59,8 +59,8 @@ def profile_for(name: str, features: str, analyzed: bool) -> Profile:
 
 
 @lru_cache(maxsize=64)
-def _made(profile: Profile, options: tuple[tuple[str, Any, type], ...]) -> Model:
-    return profile._make(cast(ModelOptions, {key: value for key, value, _ in options}))
+def _made(profile: Profile, options: tuple[tuple[str, Any], ...], types: tuple[type, ...]) -> Model:
+    return profile._make(cast(ModelOptions, dict(options)))  # True equals 1, but is another type
 
 
 on_register.append(_made.cache_clear)

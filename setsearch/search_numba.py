@@ -4,6 +4,7 @@ What the lists add is gathered apart from the base, in an array that is all zero
 read where it matters only: a bound of it, in one byte an item, tells which items cannot be among the best.
 """
 
+import math
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -51,13 +52,13 @@ def search(
 
 
 def _find(work: Work, base: Base, parts: Sequence[Part], without: Ints, k: int) -> Found:
-    valued = any(part.postings.values is not None for part in parts)
-    # With values, and without a base, lists are added in the order of the plain way.
-    room = np.inf if valued and not base.extreme else room_of(base, valued)
     few = few_postings(base) * FEW
     if len(parts) == 1:
-        return _find_by(work, base, parts[0], without, (k, room / parts[0].postings.largest, few, False))
-    if room < np.inf and not sums_are_exact(base, parts):
+        (part,) = parts
+        room = _room_of(base, part.postings.values is not None) / part.postings.largest
+        return _find_by(work, base, part, without, (k, room, few, False))
+    valued = any(part.postings.values is not None for part in parts)
+    if _room_of(base, valued) < math.inf and not sums_are_exact(base, parts):
         return INEXACT, 0
     if len(base.items) > CHUNK or sum(part.postings.size for part in parts) < few:
         return _find_by(work, base, _as_one(parts), without, (k, np.inf, few, False))
@@ -68,6 +69,11 @@ def _find(work: Work, base: Base, parts: Sequence[Part], without: Ints, k: int) 
         KERNELS["numba"].add(sums, *part)
     last = Part(last.postings._replace(planes=None), last.weights)
     return _find_by(work, base, last, without, (k, np.inf, -1.0, True))  # more are touched than those of the last part
+
+
+def _room_of(base: Base, valued: bool) -> float:
+    # With values, and without a base, lists are added in the order of the plain way.
+    return math.inf if valued and not base.extreme else room_of(base, valued)
 
 
 def _find_by(work: Work, base: Base, part: Part, without: Ints, wanted: tuple[int, float, float, bool]) -> Found:

@@ -33,7 +33,7 @@ class Snapshot:
         self.relation = relation
         self.transposed = transposed
         self.unsaved: dict[str, bytes] = {}  # derived values that the file does not hold yet
-        self._ids: dict[str, int] = {}
+        self.known: dict[str, int] = {}  # ids of items that were asked for
         self._described: dict[int, tuple[str, str | None]] = {}
         self._arenas: dict[tuple[bool, Rule], Arena] = {}
         self._bases: dict[Hashable, Base] = {}
@@ -65,11 +65,11 @@ class Snapshot:
 
     def find(self, cursor: sqlite3.Cursor, name: str) -> int | None:
         """The id of an item."""
-        id = self._ids.get(name)
+        id = self.known.get(name)
         if id is None:
             id = self.items.find_one(cursor, name)
-            if id is not None and len(self._ids) < CACHED_NAMES:
-                self._ids[name] = id
+            if id is not None and len(self.known) < CACHED_NAMES:
+                self.known[name] = id
         return id
 
     def inflected(self, cursor: sqlite3.Cursor, words: Sequence[str], stem: Callable[[str], str]) -> list[str]:

@@ -8,11 +8,13 @@ import numpy as np
 
 from setsearch.bases import Base
 from setsearch.fields import Field, Fields
-from setsearch.kernels import Floats, Part, Postings
+from setsearch.kernels import Floats, Part, Postings, ones
 from setsearch.models import Model, Query, Seeds
 from setsearch.postings import Ints, run_lengths, run_starts, starts_of
 from setsearch.scoring import LATTICE, accumulate, to_lattice
 from setsearch.values import PRESENCE
+
+INTEGER, DOUBLE = np.dtype(np.int64), np.dtype(np.float64)
 
 
 @dataclass(slots=True)
@@ -133,9 +135,11 @@ def scores_when_left_out(fields: Fields, weighed: Weighed) -> Floats:
 def _seeds(fields: Fields, field: Field, examples: Examples, model: Model) -> Seeds:
     """What the examples have in one field."""
     if model.rule == PRESENCE and not examples.texts:
-        ids = _stored(fields, field, examples, model).together()
-        if examples.count == 1:  # as they are stored: ascending, each once
-            return Seeds(ids.astype(np.int64), np.ones(len(ids), np.int64), np.ones(len(ids)), 1)
+        stored = _stored(fields, field, examples, model)
+        if examples.count == 1:  # as it is stored: ascending, each once
+            (own,) = stored.lists()
+            return Seeds(own.astype(np.int64), ones(len(own), INTEGER), ones(len(own), DOUBLE), 1)
+        ids = stored.together()
         ids.sort()
         begin = run_starts(ids)
         having = run_lengths(begin, len(ids))
