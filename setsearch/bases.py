@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.kernels import Floats, Part, Singles, Sums
+from setsearch.kernels import Floats, Part, Singles, Sums, Units
 from setsearch.postings import Ints
 from setsearch.selection import candidates, kth_largest
 
@@ -60,20 +60,40 @@ class Base:
         return self.items.astype(np.float32)
 
     @cached_property
+    def units(self) -> tuple[Units, float]:
+        """The scores in whole numbers of a unit, rounded down, 0 where there is none; and the unit, a power of two.
+
+        It is the smallest with which they fit into 16 bits.
+        """
+        unit = 2.0 ** (math.frexp(self.extreme)[1] - 15)
+        there = np.where(self.items > -np.inf, self.items, 0.0)
+        return np.floor(there / unit).astype(np.int16), unit
+
+    @cached_property
+    def absent(self) -> Ints:
+        """The items that have no score."""
+        return np.flatnonzero(self.items == -np.inf)
+
+    @cached_property
     def extreme(self) -> float:
         """The largest |score|."""
         least = float(self.items.min(where=self.items > -np.inf, initial=0.0))
         return max(self.top, -least)
 
 
-def working_copy(items: Sums) -> Sums:
-    """This thread's copy of scores, valid until its next one of the same type."""
+def room_like(items: Sums) -> Sums:
+    """Room of this thread for as many scores, valid until it asks again for some of the same type."""
     name = items.dtype.name
-    copy: Sums | None = getattr(_threads, name, None)
-    if copy is None or len(copy) < len(items):
-        copy = np.empty(len(items) * 5 // 4, items.dtype)
-        setattr(_threads, name, copy)
-    copy = copy[: len(items)]
+    room: Sums | None = getattr(_threads, name, None)
+    if room is None or len(room) < len(items):
+        room = np.empty(len(items) * 5 // 4, items.dtype)
+        setattr(_threads, name, room)
+    return room[: len(items)]
+
+
+def working_copy(items: Sums) -> Sums:
+    """A copy of scores in this thread's room."""
+    copy = room_like(items)
     np.copyto(copy, items)
     return copy
 

@@ -1,22 +1,29 @@
-"""The best of many items by sums in single precision, of half the memory: the same items and bits as scoring.py's.
+"""The best of many items by sums in few bits, a quarter or half of the memory: the same items and bits as scoring.py's.
 
 By how much such a sum may be wrong is known. Only items that can be among the best are scored again, exactly.
 """
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from setsearch.bases import Base, sums_are_exact, working_copy
+from setsearch.bases import Base, room_like, sums_are_exact, working_copy
 from setsearch.kernels import Floats, Part, Singles, kernel
 from setsearch.postings import Ints
 from setsearch.selection import Ranks, candidates, in_order, kth_largest
 
 MANY = 1 << 18  # items whose scores are far from the processor
-FEW = 36  # postings times this, below the number of items: a look at the touched items alone is faster
+FEW = 48  # postings times this, below the number of items: a look at the touched items alone is faster
 WORTH = 1 << 13  # items and postings for each list that make up for a look into it
 MOST = 1000  # items that are scored again
+SOME = 100  # beyond the best ones, up to which they are worth the coarser sums
 PRECISION = 2.0**-23  # twice the relative error of a number or an operation
+LOWEST = -(1 << 15)  # of 16 bits
+
+Estimates = tuple[npt.NDArray[Any], float, float]  # sums, what none is for an item, how much two may be wrong together
 
 
 def best_by_estimates(
@@ -33,16 +40,48 @@ def best_by_estimates(
         return None
     if any(_is_double(part.postings.values) for part in parts) or not sums_are_exact(base, parts):
         return None
+    most = base.extreme + sum(part.most for part in parts)
+    if n_lists < -LOWEST // 2 and all(part.postings.values is None for part in parts):
+        ids = _likely(_in_units(base, parts, most / (-LOWEST - 4 - n_lists)), without, k)
+        if len(ids) <= k + SOME:
+            return in_order(ids, _scores(base, parts, ids), k, ranks)
+    ids = _likely(_in_singles(base, parts, most * (n_lists + 4)), without, k)
+    return None if len(ids) > MOST else in_order(ids, _scores(base, parts, ids), k, ranks)
+
+
+def _in_units(base: Base, parts: Sequence[Part], unit: float) -> Estimates:
+    """In whole numbers of a power of two from `unit` on, with which no sum needs more than 16 bits.
+
+    A base is rounded down by less than a unit, weights as is told by what is left of them.
+    """
+    items, own_unit = base.units
+    shift = max(0, math.frexp(unit / own_unit)[1])
+    unit, estimates, error = own_unit * 2**shift, room_like(items), 1.0
+    np.right_shift(items, shift, out=estimates)
+    for part in parts:
+        units = part.weights / unit
+        rounded = np.rint(units)
+        error += float(np.abs(units - rounded).sum())
+        kernel().add(estimates, part.postings, rounded.astype(np.int16))
+    estimates[base.absent] = LOWEST
+    return estimates, LOWEST, error
+
+
+def _in_singles(base: Base, parts: Sequence[Part], operations: float) -> Estimates:
+    """In single precision; `operations` is their number for an item times the largest number."""
     estimates = working_copy(base.singles)
     for part in parts:
         kernel().add(estimates, part.postings, part.weights.astype(np.float32))
-    estimates[without] = -np.inf
-    largest = base.extreme + sum(part.most for part in parts)
-    slack = 2 * (n_lists + 4) * PRECISION * largest
+    return estimates, -np.inf, 2 * operations * PRECISION
+
+
+def _likely(estimated: Estimates, without: Sequence[int], k: int) -> Ints:
+    """The items but some that can be among the k best, ascending."""
+    estimates, none, slack = estimated
+    estimates[without] = none
     ids = candidates(estimates, k, slack)
     found = estimates[ids]
-    ids = np.sort(ids[(found >= kth_largest(found, min(k, len(found))) - slack) & (found > -np.inf)])
-    return None if len(ids) > MOST else in_order(ids, _scores(base, parts, ids), k, ranks)
+    return np.sort(ids[(found >= kth_largest(found, min(k, len(found))) - slack) & (found > none)])
 
 
 def _is_double(values: Floats | Singles | None) -> bool:

@@ -14,7 +14,8 @@ from setsearch.planes import Planes
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int32]
 Singles = npt.NDArray[np.float32]
-Sums = TypeVar("Sums", Floats, Singles)
+Units = npt.NDArray[np.int16]
+Sums = TypeVar("Sums", Floats, Singles, Units)
 _NO_VALUES = np.zeros(0, np.float32)
 AT_ONCE = 1 << 17  # postings that are copied together: so few that they stay in the processor's cache
 
@@ -112,7 +113,7 @@ class ScipyKernel:
         from scipy.sparse._sparsetools import csc_matvec, csr_row_index
 
         given, ends = postings.values, np.zeros(len(weights) + 1, np.int32)
-        of_entries = postings.ids.view(np.int8) if given is None else given  # copied too: anything of one byte
+        of_entries: npt.NDArray[Any] = given if given is not None else postings.ids.view(np.int8)  # anything, of a byte
         np.cumsum(postings.lengths, out=ends[1:])
         places = np.empty(2 * len(weights), np.int32)  # every other row is a list
         places[::2], places[1::2] = postings.starts, postings.ends

@@ -6,13 +6,13 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.kernels import Floats, Singles
+from setsearch.kernels import Floats, Singles, Units
 from setsearch.postings import Ints
 
 Ranks = Callable[[], Ints]
 
 
-def candidates(scores: Floats | Singles, k: int, slack: float = 0.0) -> Ints:
+def candidates(scores: Floats | Singles | Units, k: int, slack: float = 0.0) -> Ints:
     """Ids among which the k best scores are, and all that are not below the k-th by more than a slack, in no order.
 
     The k-th largest maximum of blocks is a lower bound of the k-th best score: only blocks that reach it matter. A
@@ -31,7 +31,7 @@ def candidates(scores: Floats | Singles, k: int, slack: float = 0.0) -> Ints:
     return np.concatenate([inside, np.arange(whole, len(scores))])
 
 
-def kth_largest(scores: Floats | Singles, k: int) -> float:
+def kth_largest(scores: Floats | Singles | Units, k: int) -> float:
     """The k-th largest of at least k scores."""
     return float(np.partition(scores, -k)[-k])
 

@@ -93,9 +93,10 @@ def test_few_postings_give_what_many_would(seed, kernel, monkeypatch):
 @pytest.mark.parametrize("kernel", ["numpy", "scipy"])
 @pytest.mark.parametrize("seed", range(20))
 def test_estimates_lead_to_what_sorting_does(seed, kernel, always_estimated, monkeypatch):
-    """Whatever the signs, the ties, the items without a base, and how many lists are copied together."""
+    """Whatever the signs, the ties, the items without a base, the bits, and how many lists are copied together."""
     rng = np.random.default_rng(seed)
     monkeypatch.setattr(kernels, "AT_ONCE", int(rng.choice([1, 100, 1 << 16])))
+    monkeypatch.setattr(estimates, "SOME", int(rng.choice([-1000, 0, 100])))
     use_kernel(kernel)
     n, answered = int(rng.integers(1, 4000)), 0
     digits = int(rng.integers(0, 9))
@@ -128,16 +129,38 @@ def test_estimates_lead_to_what_sorting_does(seed, kernel, always_estimated, mon
 
 
 @pytest.mark.parametrize("kernel", ["numpy", "scipy"])
-def test_what_single_precision_does_not_tell_apart_is_told_apart(kernel, always_estimated):
+@pytest.mark.parametrize(("spread", "some"), [(2.0**-22, -1000), (1e-3, 1000)], ids=["single precision", "16 bits"])
+def test_what_few_bits_do_not_tell_apart_is_told_apart(kernel, spread, some, always_estimated, monkeypatch):
+    """900 items, each in 15 of 30 lists of nearly the same weight."""
+    monkeypatch.setattr(estimates, "SOME", some)
     use_kernel(kernel)
     rng = np.random.default_rng(0)
     for _ in range(20):
-        sizes = rng.integers(400, 600, 30)
-        ids = np.concatenate([np.sort(rng.choice(900, size, replace=False)) for size in sizes]).astype(np.int32)
-        ends, weights = np.cumsum(sizes), to_lattice(1 + rng.random(30) * 2.0**-22)
+        there = rng.permuted(np.tile(np.arange(30) < 15, (900, 1)), axis=1)
+        ids, sizes = np.nonzero(there.T)[1].astype(np.int32), there.sum(axis=0)
+        ends, weights = np.cumsum(sizes), to_lattice(1 + rng.random(30) * spread)
         expected = np.bincount(ids, np.repeat(weights, sizes), 900)
         part = Part(Postings(ids, ends - sizes, ends), weights)
         found = estimates.best_by_estimates(Base(np.zeros(900), 0.0), [part], [], 10, lambda: np.arange(900))
+        assert found[0].tolist() == np.argsort(-expected, kind="stable")[:10].tolist()
+        assert np.array_equal(found[1], np.sort(expected)[::-1][:10])
+    use_kernel(None)
+
+
+@pytest.mark.parametrize("n_lists", [1, 2, 40, 3000, 1 << 14])
+def test_sums_stay_within_16_bits(n_lists, always_estimated):
+    """Also those of items that are in all lists; of more of these, in single precision."""
+    rng = np.random.default_rng(n_lists)
+    use_kernel("scipy")
+    for weight in (-1.0, 1.0, 0.7, -(2.0**-20)):
+        base = Base(to_lattice(rng.choice([-1.0, 1.0], 300) * rng.random(300)), 0.0)
+        base.items[:2] = -1.0, 1.0
+        sizes, weights = np.full(n_lists, 150), to_lattice(np.full(n_lists, weight))
+        ends = np.cumsum(sizes, dtype=np.int64)
+        part = Part(Postings(np.tile(np.arange(0, 300, 2, dtype=np.int32), n_lists), ends - sizes, ends), weights)
+        expected = base.items.copy()
+        expected[::2] += weights.sum()
+        found = estimates.best_by_estimates(base, [part], [], 10, lambda: np.arange(300))
         assert found[0].tolist() == np.argsort(-expected, kind="stable")[:10].tolist()
         assert np.array_equal(found[1], np.sort(expected)[::-1][:10])
     use_kernel(None)
