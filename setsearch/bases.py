@@ -44,7 +44,7 @@ class Base:
     def below(self) -> tuple[npt.NDArray[np.uint8], float]:
         """How many steps below the top each item is, at least, `(n_items,)`; and a step, a power of two.
 
-        A bound of each base in an eighth of the bytes, with which sums are exact. 255 steps reach to the lowest
+        A bound of each base in an eighth of the bytes. 255 steps reach to the lowest
         hundredth.
         """
         there = self.items[self.items > -np.inf]

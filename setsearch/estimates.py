@@ -21,7 +21,7 @@ WORTH = 1 << 13  # items and postings for each list that make up for a look into
 MOST = 1000  # items that are scored again
 SOME = 100  # beyond the best ones, up to which they are worth the coarser sums
 PRECISION = 2.0**-23  # twice the relative error of a number or an operation
-LOWEST = -(1 << 15)  # of 16 bits
+LARGEST = 1 << 15  # what no sum in 16 bits reaches; less that is none
 
 Estimates = tuple[npt.NDArray[Any], float, float]  # sums, what none is for an item, how much two may be wrong together
 
@@ -41,11 +41,12 @@ def best_by_estimates(
     if any(_is_double(part.postings.values) for part in parts) or not sums_are_exact(base, parts):
         return None
     most = base.extreme + sum(part.most for part in parts)
-    if n_lists < -LOWEST // 2 and all(part.postings.values is None for part in parts):
-        ids = _likely(_in_units(base, parts, most / (-LOWEST - 4 - n_lists)), without, k)
+    if n_lists < LARGEST // 2 and all(part.postings.values is None for part in parts):
+        # Rounding adds less than 1 for the base, and up to half of one for each list.
+        ids = _likely(_in_units(base, parts, most / (LARGEST - 4 - n_lists)), without, k)
         if len(ids) <= k + SOME:
             return in_order(ids, _scores(base, parts, ids), k, ranks)
-    ids = _likely(_in_singles(base, parts, most * (n_lists + 4)), without, k)
+    ids = _likely(_in_singles(base, parts, 2 * (n_lists + 4) * PRECISION * most), without, k)
     return None if len(ids) > MOST else in_order(ids, _scores(base, parts, ids), k, ranks)
 
 
@@ -63,16 +64,16 @@ def _in_units(base: Base, parts: Sequence[Part], unit: float) -> Estimates:
         rounded = np.rint(units)
         error += float(np.abs(units - rounded).sum())
         kernel().add(estimates, part.postings, rounded.astype(np.int16))
-    estimates[base.absent] = LOWEST
-    return estimates, LOWEST, error
+    estimates[base.absent] = -LARGEST
+    return estimates, -LARGEST, error
 
 
-def _in_singles(base: Base, parts: Sequence[Part], operations: float) -> Estimates:
-    """In single precision; `operations` is their number for an item times the largest number."""
+def _in_singles(base: Base, parts: Sequence[Part], error: float) -> Estimates:
+    """In single precision; `error` is how much two sums may be wrong together."""
     estimates = working_copy(base.singles)
     for part in parts:
         kernel().add(estimates, part.postings, part.weights.astype(np.float32))
-    return estimates, -np.inf, 2 * operations * PRECISION
+    return estimates, -np.inf, error
 
 
 def _likely(estimated: Estimates, without: Sequence[int], k: int) -> Ints:

@@ -267,10 +267,10 @@ def search_touched(added: Any, items: Any, part: Any, without: Any, found: Any) 
 
 
 @compiled
-def find(work: Any, items: Any, part: Any, planes: Any, without: Any, wanted: Any) -> Any:
+def find(work: Any, items: Any, part: Any, known: Any, without: Any, wanted: Any) -> Any:
     """How it ended, and the number of the k best items but some, which are in `work` then, best first if it is DONE.
 
-    `work` are anything, zeros, put back to that, ids and scores; `planes` are `row_of` of `split`, bits, and the length
+    `work` are anything, zeros, put back to that, ids and scores; `known` are `row_of` of `split`, bits, and the length
     of a long list; `wanted` are k, what weights may add up to so that sums are exact, how many postings are few, and
     whether the first of `work` counts (`search_all`).
     """
@@ -284,7 +284,7 @@ def find(work: Any, items: Any, part: Any, planes: Any, without: Any, wanted: An
         if found[0][0] > items[2]:  # no other item reaches that
             return in_order(found)
         found[0][:], found[3][:] = -np.inf, 0
-    row_of, bits, shortest = planes
+    row_of, bits, shortest = known
     short, (rows, of_long, counts, bound) = split((starts, ends, weights), row_of, shortest)
     if bound[0] < 0:
         return MISSING, 0

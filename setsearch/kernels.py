@@ -179,6 +179,7 @@ def ones(size: int, type: np.dtype[Any]) -> npt.NDArray[Any]:
     """Ones, made once and only read, so that threads may share them."""
     made = _all_ones.get(type)
     if made is None or len(made) < size:
-        _all_ones[type] = made = np.ones(2 * size, type)
+        made = np.ones(2 * size, type)
         made.flags.writeable = False
+        _all_ones[type] = made
     return made[:size]

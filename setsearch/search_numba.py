@@ -1,7 +1,7 @@
 """The best of all items by compiled loops (kernel_numba.py): the same items and bits as scoring.py's plain way.
 
-What the lists add is gathered apart from the base, in an array that is all zeros between queries. The base itself is
-read where it matters only: a bound of it, in one byte an item, tells which items cannot be among the best.
+What the lists add is gathered apart from the base, some items at a time. The base itself is read where it matters only:
+a bound of it, in one byte an item, tells which items cannot be among the best.
 """
 
 import math
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from setsearch.bases import Base, few_postings, room_of, sums_are_exact
+from setsearch.bases import Base, few_postings, room_of
 from setsearch.heap_numba import DONE, EQUAL, INEXACT, MISSING
 from setsearch.kernel_numba import find
 from setsearch.kernels import KERNELS, Floats, Part, Postings
@@ -58,7 +58,7 @@ def _find(work: Work, base: Base, parts: Sequence[Part], without: Ints, k: int) 
         room = _room_of(base, part.postings.values is not None) / part.postings.largest
         return _find_by(work, base, part, without, (k, room, few, False))
     valued = any(part.postings.values is not None for part in parts)
-    if _room_of(base, valued) < math.inf and not sums_are_exact(base, parts):
+    if sum(part.most for part in parts) >= _room_of(base, valued):
         return INEXACT, 0
     if len(base.items) > CHUNK or sum(part.postings.size for part in parts) < few:
         return _find_by(work, base, _as_one(parts), without, (k, np.inf, few, False))
@@ -72,8 +72,9 @@ def _find(work: Work, base: Base, parts: Sequence[Part], without: Ints, k: int) 
 
 
 def _room_of(base: Base, valued: bool) -> float:
+    """Up to what lists may add so that all sums are exact, also those from the top of the base down."""
     # With values, and without a base, lists are added in the order of the plain way.
-    return math.inf if valued and not base.extreme else room_of(base, valued)
+    return math.inf if valued and not base.extreme else room_of(base, valued) - base.extreme
 
 
 def _find_by(work: Work, base: Base, part: Part, without: Ints, wanted: tuple[int, float, float, bool]) -> Found:

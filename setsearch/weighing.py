@@ -138,7 +138,7 @@ def _seeds(fields: Fields, field: Field, examples: Examples, model: Model) -> Se
         stored = _stored(fields, field, examples, model)
         if examples.count == 1:  # as it is stored: ascending, each once
             (own,) = stored.lists()
-            return Seeds(own.astype(np.int64), ones(len(own), INTEGER), ones(len(own), DOUBLE), 1)
+            return Seeds(own.astype(np.int64), ones(len(own), INTEGER).copy(), ones(len(own), DOUBLE).copy(), 1)
         ids = stored.together()
         ids.sort()
         begin = run_starts(ids)

@@ -248,6 +248,17 @@ def test_sums_too_large_to_be_exact_do_not_depend_on_what_was_asked_before(kerne
     use_kernel(None)
 
 
+def test_bounds_of_a_high_base_are_exact_or_not_used():
+    """A top so far away that a bound of the base, added up from there, would be rounded, where scores are not."""
+    unit, items = 2.0**-36, np.full(6400, -99_980.0)
+    items[[50, 3000, 4010]] = -99_680 + unit, 100_000, -99_685
+    ids = np.append(4010, np.arange(101, 6400, 2)).astype(np.int32)
+    part = Part(Postings(ids, np.array([0, 1]), np.array([1, len(ids)])), np.array([5 + unit, 1]))
+    use_kernel("numba")
+    assert best(Base(items, 0.0), [part], [], 2, lambda: np.arange(6400))[0].tolist() == [3000, 50]
+    use_kernel(None)
+
+
 def test_the_compiled_search_leaves_alone_what_it_cannot_do():
     lists = Postings(np.arange(50, dtype=np.int32), np.zeros(1, np.int64), np.full(1, 50))
     part, zeros = Part(lists, np.ones(1)), Base(np.zeros(5000), 0.0)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from py4j.protocol import Py4JError
-from pyspark import SparkContext
+from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -23,14 +23,14 @@ SMALL_SHUFFLE = 8  # partitions on one machine, where Spark's 200 would be mostl
 def session(master: str | None) -> Iterator[SparkSession]:
     """A session that is stopped in the end; what Spark complains of becomes one line."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers' Python must be as new as ours
-    builder = SparkSession.builder.appName("setsearch").config("spark.ui.showConsoleProgress", "false")
+    settings = {"spark.app.name": "setsearch", "spark.ui.showConsoleProgress": "false"}
     if master is not None:
-        builder = builder.master(master)
+        settings["spark.master"] = master
         if master.startswith("local"):
-            builder = builder.config("spark.ui.enabled", "false")
+            settings["spark.ui.enabled"] = "false"
     pipe = getattr(signal, "SIGPIPE", signal.SIGINT)  # where there is none, twice the same
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, pipe)}
-    spark = _start(builder)
+    spark = _start(settings)
     signal.signal(pipe, signal.SIG_IGN)  # the connection to Java may break
     signal.signal(signal.SIGINT, signal.default_int_handler)  # Spark's own would ask Java while an answer is awaited
     logging.disable()  # of what happens to the connection when it is interrupted
@@ -53,15 +53,15 @@ def session(master: str | None) -> Iterator[SparkSession]:
             signal.signal(number, handler)
 
 
-def _start(builder: SparkSession.Builder) -> SparkSession:
+def _start(settings: dict[str, str]) -> SparkSession:
     """Start Java without what it says while it starts; but for the end of that, where it does not."""
     with tempfile.TemporaryFile() as said:
         stderr = os.dup(2)
         os.dup2(said.fileno(), 2)
         try:
-            with _without_interruption():  # Java that is left alone before it is asked anything never ends
-                SparkContext._ensure_initialized()
-            return builder.getOrCreate()
+            with _interrupted_later():  # Java that is left alone before it is asked anything never ends
+                SparkContext._ensure_initialized(conf=SparkConf().setAll(list(settings.items())))
+            return SparkSession.builder.config(map=dict(settings)).getOrCreate()
         except (PySparkException, Py4JError, RuntimeError) as error:
             said.seek(0)
             lines = [line.strip() for line in said.read().decode("utf-8", "replace").splitlines()]
@@ -74,16 +74,23 @@ def _start(builder: SparkSession.Builder) -> SparkSession:
 
 
 @contextmanager
-def _without_interruption() -> Iterator[None]:
-    """Ctrl-C counts at the end of the block."""
+def _interrupted_later() -> Iterator[None]:
+    """The first Ctrl-C counts at the end of the block, the second one at once."""
     came: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+
+    def note(number: int, _: object) -> None:
+        """Ctrl-C."""
+        came.append(number)
+        if len(came) > 1:
+            raise KeyboardInterrupt
+
+    handler = signal.signal(signal.SIGINT, note)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
-    if came:
-        raise KeyboardInterrupt
+        if came:
+            raise KeyboardInterrupt
 
 
 def _was_interrupted(error: BaseException | None) -> bool:

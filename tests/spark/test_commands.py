@@ -115,3 +115,35 @@ def test_ctrl_c_is_told_in_one_line(tmp_path, busy):
     for _ in range(200):
         time.sleep(0.1 * java.exists())
     assert not java.exists()
+
+
+def test_a_second_ctrl_c_does_not_wait_for_java(tmp_path):
+    submit = tmp_path / "bin" / "spark-submit"
+    submit.parent.mkdir()
+    submit.write_text("#!/bin/sh\nexec sleep 60\n")
+    submit.chmod(0o755)
+    command = [sys.executable, "-m", "setsearch", "spark", "expand", "idx", "a", *ON]
+    surroundings = os.environ | {"SPARK_HOME": str(tmp_path)}
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=surroundings)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while not children.read_text():
+        assert process.poll() is None
+        time.sleep(0.05)
+    java = int(children.read_text())
+    for _ in range(2):
+        time.sleep(0.5)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+    try:
+        assert process.communicate(timeout=30)[1].startswith("Error: stopped")
+        assert process.returncode == 130
+    finally:
+        os.kill(java, signal.SIGKILL)
+
+
+def test_the_master_that_is_asked_for_is_the_one_that_java_starts_with(tmp_path):
+    (tmp_path / "spark-defaults.conf").write_text("spark.master yarn\n")
+    command = [sys.executable, "-m", "setsearch", "spark", "expand", str(tmp_path), "a", *ON]
+    surroundings = os.environ | {"SPARK_CONF_DIR": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, env=surroundings, check=False)
+    assert "holds no setsearch index" in done.stderr
