@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.kernels import Floats, Part, Singles, Sums, Units
+from setsearch.kernels import Floats, Part, Singles, Sums, Units, have_values
 from setsearch.postings import Ints
 from setsearch.selection import candidates, kth_largest
 
@@ -44,8 +44,7 @@ class Base:
     def below(self) -> tuple[npt.NDArray[np.uint8], float]:
         """How many steps below the top each item is, at least, `(n_items,)`; and a step, a power of two.
 
-        A bound of each base in an eighth of the bytes. 255 steps reach to the lowest
-        hundredth.
+        A bound of each base in an eighth of the bytes. 255 steps reach to the lowest hundredth.
         """
         there = self.items[self.items > -np.inf]
         if not len(there):
@@ -115,5 +114,4 @@ def room_of(base: Base, valued: bool) -> float:
 
 def sums_are_exact(base: Base, parts: Sequence[Part]) -> bool:
     """Whether what parts add to a base is the same in any order, and taking it away again leaves the base."""
-    valued = any(part.postings.values is not None for part in parts)
-    return sum(part.most for part in parts) < room_of(base, valued)
+    return sum(part.most for part in parts) < room_of(base, have_values(parts))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.bases import Base, room_like, sums_are_exact, working_copy
-from setsearch.kernels import Floats, Part, Singles, kernel
+from setsearch.kernels import Floats, Part, Singles, have_values, kernel
 from setsearch.postings import Ints
 from setsearch.selection import Ranks, candidates, in_order, kth_largest
 
@@ -41,7 +41,7 @@ def best_by_estimates(
     if any(_is_double(part.postings.values) for part in parts) or not sums_are_exact(base, parts):
         return None
     most = base.extreme + sum(part.most for part in parts)
-    if n_lists < LARGEST // 2 and all(part.postings.values is None for part in parts):
+    if n_lists < LARGEST // 2 and not have_values(parts):
         # Rounding adds less than 1 for the base, and up to half of one for each list.
         ids = _likely(_in_units(base, parts, most / (LARGEST - 4 - n_lists)), without, k)
         if len(ids) <= k + SOME:

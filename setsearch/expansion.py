@@ -113,8 +113,7 @@ class Reading:
             raise InvalidParameter(f"missing is 'error' or 'skip', not {missing!r}")
         if missing == "error":
             with self.plain() as fields:
-                for name in names:
-                    fields.resolve(name)
+                fields.resolve_all(names)
         options = {"keep_seeds": True, **options, "among": names}
         return self.expand(seeds, len(names), **options) if names else []
 
@@ -274,10 +273,10 @@ class Reading:
             raise NoSeeds(
                 "the example tells nothing: no item has one of its features more than usual; try --binarize presence"
             )
-        without = [fields.resolve(name) for name in wanted.exclude]
+        without = fields.resolve_all(wanted.exclude)
         gamma = wanted.gamma if wanted.gamma is not None else GAMMA if isinstance(model, Lift) else 0.0
         if without and gamma:
-            weighed = weighed.less(weigh(fields, Examples(sorted(set(without))), model), gamma)
+            weighed = weighed.less(weigh(fields, Examples(sorted(without)), model), gamma)
         return weighed, without + ([] if wanted.keep_seeds else list(examples.ids))
 
     def _expand(self, fields: Fields, examples: Examples, wanted: Wanted) -> list[Hit]:

@@ -1,7 +1,7 @@
 """The inner loop: add a weight at every id of a list. Three ways that give the same bits."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -80,6 +80,11 @@ class Part(NamedTuple):
     def most(self) -> float:
         """What the lists add to no item more than."""
         return float(np.abs(self.weights).sum()) * self.postings.largest
+
+
+def have_values(parts: Sequence[Part]) -> bool:
+    """Whether the entries of some lists have values."""
+    return any(part.postings.values is not None for part in parts)
 
 
 class Kernel(Protocol):

@@ -23,7 +23,6 @@ class Planes:
         # never two long ones start in one.
         self.rows: Ints = np.full(0, -1)
         self.bits: Bits = np.zeros((0, self._width), np.uint32)  # (n_rows, n_words), at least the rows that are known
-        self._n_rows = 0
 
     def make(self, ids: npt.NDArray[np.int32], starts: Ints, ends: Ints) -> None:
         """Make the rows of those lists that are long and not known."""
@@ -33,7 +32,8 @@ class Planes:
             rows = np.full(max(len(self.rows), int(starts.max(initial=-1)) // self.shortest + 1), -1)
             rows[: len(self.rows)] = self.rows
             new = rows[starts // self.shortest] < 0
-            first, size = self._n_rows, self._n_rows + int(new.sum())
+            first = int((rows >= 0).sum())
+            size = first + int(new.sum())
             if size > len(self.bits):
                 # A larger copy: whoever reads the one before keeps it.
                 more = np.zeros((max(size, 2 * first, 8) - first, self._width), np.uint32)
@@ -43,4 +43,4 @@ class Planes:
                 there[ids[start:end]] = True
                 row[:] = np.packbits(there, bitorder="little").view("<u4")
             rows[starts[new] // self.shortest] = np.arange(first, size)
-            self.rows, self._n_rows = rows, size
+            self.rows = rows

@@ -4,7 +4,6 @@ What the lists add is gathered apart from the base, some items at a time. The ba
 a bound of it, in one byte an item, tells which items cannot be among the best.
 """
 
-import math
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 from setsearch.bases import Base, few_postings, room_of
 from setsearch.heap_numba import DONE, EQUAL, INEXACT, MISSING
 from setsearch.kernel_numba import find
-from setsearch.kernels import KERNELS, Floats, Part, Postings
+from setsearch.kernels import KERNELS, Floats, Part, Postings, have_values
 from setsearch.postings import Ints
 from setsearch.selection import Ranks, in_order
 
@@ -52,13 +51,10 @@ def search(
 
 
 def _find(work: Work, base: Base, parts: Sequence[Part], without: Ints, k: int) -> Found:
-    few = few_postings(base) * FEW
+    few, room = few_postings(base) * FEW, _room_of(base, have_values(parts))
     if len(parts) == 1:
-        (part,) = parts
-        room = _room_of(base, part.postings.values is not None) / part.postings.largest
-        return _find_by(work, base, part, without, (k, room, few, False))
-    valued = any(part.postings.values is not None for part in parts)
-    if sum(part.most for part in parts) >= _room_of(base, valued):
+        return _find_by(work, base, parts[0], without, (k, room / parts[0].postings.largest, few, False))
+    if sum(part.most for part in parts) >= room:
         return INEXACT, 0
     if len(base.items) > CHUNK or sum(part.postings.size for part in parts) < few:
         return _find_by(work, base, _as_one(parts), without, (k, np.inf, few, False))
@@ -74,7 +70,7 @@ def _find(work: Work, base: Base, parts: Sequence[Part], without: Ints, k: int) 
 def _room_of(base: Base, valued: bool) -> float:
     """Up to what lists may add so that all sums are exact, also those from the top of the base down."""
     # With values, and without a base, lists are added in the order of the plain way.
-    return math.inf if valued and not base.extreme else room_of(base, valued) - base.extreme
+    return np.inf if valued and not base.extreme else room_of(base, valued) - base.extreme
 
 
 def _find_by(work: Work, base: Base, part: Part, without: Ints, wanted: tuple[int, float, float, bool]) -> Found:

@@ -138,6 +138,7 @@ def _seeds(fields: Fields, field: Field, examples: Examples, model: Model) -> Se
         stored = _stored(fields, field, examples, model)
         if examples.count == 1:  # as it is stored: ascending, each once
             (own,) = stored.lists()
+            # Copies, for a model may work in them; np.ones takes longer.
             return Seeds(own.astype(np.int64), ones(len(own), INTEGER).copy(), ones(len(own), DOUBLE).copy(), 1)
         ids = stored.together()
         ids.sort()

@@ -89,19 +89,37 @@ def test_a_model_of_ones_own_in_ten_lines(build):
             return None
 
         def query(self, seeds, df, n_items):
-            weights = seeds.sums  # a model may work in what it is given
-            weights *= 2
-            return Query(weights, 0.0 * df)
+            return Query(seeds.having.astype(float), 0.0 * df)
 
     register("overlap", Overlap)
     data = random_data(1, 20, 15, 0.4)
-    reading, having = build(data).items("film"), presence(data)
-    for seeds in (["i1"], ["i1", "i2"], ["i1"]):
-        assert {h.item: h.score for h in reading.expand(seeds, 99, model="overlap")} == {
-            i: 2.0 * sum(len(own & having[s]) for s in seeds) for i, own in having.items() if i not in seeds
-        }
+    hits = build(data).items("film").expand(["i1", "i2"], 99, model="overlap")
+    having = presence(data)
+    assert {h.item: h.score for h in hits} == {
+        i: float(sum(len(own & having[s]) for s in ("i1", "i2"))) for i, own in having.items() if i not in ("i1", "i2")
+    }
     with pytest.raises(errors.InvalidParameter, match="overlap has no strength"):
         build(data).items("film").expand(["i1"], model="overlap", strength=3)
+
+
+@pytest.mark.parametrize("seeds", [["i1"], ["i1", "i2"]], ids=len)
+def test_a_model_of_ones_own_may_work_in_what_it_is_given(build, seeds):
+    class Doubled:
+        rule = PRESENCE
+
+        def background(self, df, n_items, n_seeds):
+            return None
+
+        def query(self, seeds, df, n_items):
+            seeds.sums *= 2
+            return Query(seeds.sums, 0.0 * df)
+
+    register("doubled", Doubled)
+    data = random_data(1, 20, 15, 0.4)
+    reading, having = build(data).items("film"), presence(data)
+    expected = {i: 2.0 * sum(len(own & having[s]) for s in seeds) for i, own in having.items() if i not in seeds}
+    for _ in range(2):
+        assert {hit.item: hit.score for hit in reading.expand(seeds, 99, model="doubled")} == expected
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -276,20 +276,21 @@ def test_the_compiled_search_leaves_alone_what_it_cannot_do():
     assert search(Base(np.full(0, 1.0), 0.0), [])[0].tolist() == []
 
 
-def test_planes_hold_the_bits_of_lists():
+@pytest.mark.parametrize("shortest", [1, 32, 250, 500])
+def test_planes_hold_the_bits_of_lists(shortest):
     """In whatever order they are asked for, more of them than there was room for at first."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(shortest)
     lists = [np.sort(rng.choice(1000, int(rng.integers(1, 900)), replace=False)).astype(np.int32) for _ in range(40)]
     ends = np.cumsum([len(ids) for ids in lists])
     starts, ids, planes = ends - [len(ids) for ids in lists], np.concatenate(lists), Planes(1000)
-    weights = rng.normal(size=40)
-    assert kernel_numba.split((starts, ends, weights), planes.rows, planes.shortest)[1][3][0] == -1  # not yet made
+    weights, planes.shortest = rng.normal(size=40), shortest
+    assert kernel_numba.split((starts, ends, weights), planes.rows, shortest)[1][3][0] == -1  # not yet made
     for _ in range(30):
         some = np.sort(rng.choice(40, 7, replace=False))
         planes.make(ids, starts[some], ends[some])
         of_some = starts[some], ends[some], weights[some]
-        short, (rows, of_long, counts, (unit, more)) = kernel_numba.split(of_some, planes.rows, planes.shortest)
-        long = some[ends[some] - starts[some] >= planes.shortest]
+        short, (rows, of_long, counts, (unit, more)) = kernel_numba.split(of_some, planes.rows, shortest)
+        long = some[ends[some] - starts[some] >= shortest]
         assert np.flatnonzero(short == starts[some]).tolist() == np.flatnonzero(np.isin(some, long)).tolist()
         assert (np.isin(some, long) | (short == ends[some])).all()
         assert of_long.tolist() == weights[long].tolist() + [0] * (-len(long) % 4) and len(rows) == len(of_long)
@@ -298,6 +299,7 @@ def test_planes_hold_the_bits_of_lists():
         for place, row in zip(long.tolist(), rows.tolist(), strict=False):
             there = np.unpackbits(planes.bits[row].astype("<u4").view(np.uint8), bitorder="little")
             assert np.flatnonzero(there).tolist() == lists[place].tolist()
+    assert shortest == 1 or kernel_numba.split((starts, ends, weights), planes.rows, 1)[1][3][0] == -1  # only long ones
 
 
 @pytest.mark.parametrize("n_rows", [0, 4, 8, 200])
