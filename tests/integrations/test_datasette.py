@@ -196,17 +196,21 @@ def test_a_set_grows_in_chromium(server):
         page.click("text=Expand a set of rows")
         page.fill("label:has-text('Add a row') input", "Lions")
         page.click("input[value=Expand]")
-        hits = page.locator("table.setsearch-hits tbody tr")
-        assert hits.first.inner_text().split("\t")[1] == "Tigers"
+        seeds = page.locator("ul.setsearch-seeds li")
+        best = page.locator("table.setsearch-hits tbody tr:first-child td:nth-child(2)")
+        playwright.expect(best).to_have_text("Tigers")  # waits, as a click does not, for the page that is asked for
         page.click("[aria-label='Add 2 to the examples']")
-        assert page.locator("ul.setsearch-seeds li").all_inner_texts() == ["Lions ✕", "Tigers ✕"]
-        assert hits.first.inner_text().split("\t")[1] == "Leopards"
+        playwright.expect(seeds).to_have_text(["Lions ✕", "Tigers ✕"])
+        playwright.expect(best).to_have_text("Leopards")
         page.click("[aria-label='Take 1 out of the examples']")
-        assert page.locator("ul.setsearch-seeds li").all_inner_texts() == ["Tigers ✕"]
-        page.click("table.setsearch-hits tbody tr:first-child td:nth-child(2) a")
+        playwright.expect(seeds).to_have_text(["Tigers ✕"])
+        playwright.expect(best).to_have_text("Lions")
+        best.locator("a").click()
+        page.wait_for_url("**/1")
         assert "Lions" in page.inner_text("table.rows-and-columns")
         page.go_back()
         page.click("text=json")
+        page.wait_for_url("**.json**")
         assert json.loads(page.inner_text("body"))["ok"] is True
         assert errors == []
         browser.close()
