@@ -1,10 +1,14 @@
-"""Collections to measure on, made from a seed: Zipf vocabularies, as words have them."""
+"""Collections to measure on: made from a seed, with Zipf vocabularies, as words have them; or read."""
 
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+
+from setsearch.rows import RowReader
+from setsearch.sources import Columns, Reader
+from setsearch.text import Vocabulary, words
 
 
 @dataclass(frozen=True)
@@ -36,15 +40,19 @@ SHAPES = {
 
 @dataclass(frozen=True)
 class Collection:
-    """Documents as arrays of word numbers: document i is `words[starts[i] : starts[i + 1]]`, on topic `topics[i]`."""
+    """Documents as arrays of word numbers: document i is `words[starts[i] : starts[i + 1]]`, on topic `topics[i]`.
+
+    Without `vocabulary`, the words themselves, they are "w0", "w1", and so on; without topics, all are on topic 0.
+    """
 
     words: npt.NDArray[np.int64]
     starts: npt.NDArray[np.int64]
     topics: npt.NDArray[np.int64]
+    vocabulary: tuple[str, ...] = ()
 
     def texts(self) -> list[tuple[str, str]]:
         """(id, text) of every document."""
-        names = np.array([f"w{n}" for n in range(int(self.words.max()) + 1)], object)
+        names = np.array(self.vocabulary or [f"w{n}" for n in range(int(self.words.max()) + 1)], object)
         tokens, starts = names[self.words], self.starts.tolist()
         return [(f"d{i}", " ".join(tokens[a:b])) for i, (a, b) in enumerate(pairwise(starts))]
 
@@ -74,3 +82,13 @@ def generate(shape: Shape, seed: int = 0) -> Collection:
             break
         mean *= shape.entries / entries
     return Collection(words, np.concatenate([[0], np.cumsum(lengths)]), topics)
+
+
+def read(source: str) -> Collection:
+    """The documents of a folder or a file, as `setsearch index` reads them, but for those without words."""
+    numbers = Vocabulary()
+    given = (words(text) for _, text, _ in Reader(Columns(), RowReader()).read([source]) if isinstance(text, str))
+    documents = [[numbers[word] for word in document] for document in given if document]
+    lengths = [len(document) for document in documents]
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    return Collection(np.concatenate(documents), starts, np.zeros(len(documents), np.int64), tuple(numbers))

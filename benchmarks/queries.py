@@ -1,12 +1,13 @@
 """Seed documents to the best 10 others, warm: setsearch through SQLite with each kernel, and its peers.
 
-    python benchmarks/queries.py [--collection A] [--queries 30] [--peer NAME ...]
+    python benchmarks/queries.py [--collection A] [--queries 30] [--peer NAME ...] [--results NAME]
 
-Seeds are documents at random, and documents of one topic. The contenders answer the same queries in turn, ten at a
+A collection is one of those that are generated, or a folder or a file of documents, of one's own. Seeds are documents
+at random, and where documents have topics, documents of one. The contenders answer the same queries in turn, ten at a
 time after one that is not counted, so that the machine's mood hits all of them alike. Each has answered the same
 queries once before. All of that is done three times, as moods last for seconds. One that is slow answers fewer (how
-many is in the results). Figures go to stdout, and with machine, versions and parameters to benchmarks/results/, with a
-plot.
+many is in the results). Figures go to stdout, and with machine, versions and parameters to benchmarks/results/, with
+a plot.
 """
 
 import argparse
@@ -27,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from corpora import SHAPES, Collection, generate
+from corpora import SHAPES, Collection, generate, read
 from peers import PEERS, Query
 
 import setsearch
@@ -143,9 +144,9 @@ def resident_mb() -> float:
 
 def run(name: str, n_queries: int, peers: list[str]) -> dict[str, Any]:
     """All figures of one collection."""
-    collection = generate(replace(SHAPES[name], topics=TOPICS[name]))
-    texts = collection.texts()
-    result: dict[str, Any] = {"collection": name, "documents": len(texts), "what": {}, "build_s": {}}
+    collection = generate(replace(SHAPES[name], topics=TOPICS[name])) if name in SHAPES else read(name)
+    kinds, texts = KINDS if collection.topics.any() else KINDS[:1], collection.texts()
+    result: dict[str, Any] = {"collection": Path(name).name, "documents": len(texts), "what": {}, "build_s": {}}
     result["text_mb"] = sum(len(text) for _, text in texts) / 1e6
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bench.db"
@@ -159,13 +160,13 @@ def run(name: str, n_queries: int, peers: list[str]) -> dict[str, Any]:
         with setsearch.open(path) as index:
             result["entries"] = index.info()["readings"][0]["posting_count"]
             contenders = {f"setsearch, {kernel}": ours(index, kernel) for kernel in reversed(KERNELS)}
-            queries = {(kind, n): seeds_of(collection, kind, n, n_queries) for kind in KINDS for n in SEEDS}
+            queries = {(kind, n): seeds_of(collection, kind, n, n_queries) for kind in kinds for n in SEEDS}
             before = resident_mb()
             for some in queries.values():
                 for seeds in some:
                     contenders["setsearch, numba"](seeds)
             result["resident_growth_mb"] = resident_mb() - before
-            result["postings"] = {kind: {str(n): postings_of(index, queries[kind, n]) for n in SEEDS} for kind in KINDS}
+            result["postings"] = {kind: {str(n): postings_of(index, queries[kind, n]) for n in SEEDS} for kind in kinds}
             result["bandwidth_bytes_s"] = bandwidth()
             for peer in peers:
                 gc.collect()
@@ -182,7 +183,7 @@ def run(name: str, n_queries: int, peers: list[str]) -> dict[str, Any]:
             for sweep in range(1 + SWEEPS):
                 for timer in timers.values():
                     timer.sweep(counted=sweep > 0)
-            result["by_seeds"] = {kind: {str(n): timers[kind, n].result() for n in SEEDS} for kind in KINDS}
+            result["by_seeds"] = {kind: {str(n): timers[kind, n].result() for n in SEEDS} for kind in kinds}
     return result
 
 
@@ -264,7 +265,10 @@ def plot(results: list[dict[str, Any]], path: Path) -> None:
 
     figure, axes = pyplot.subplots(len(KINDS), len(results), figsize=(6 * len(results), 9), squeeze=False)
     for (row, kind), (column, result) in product(enumerate(KINDS), enumerate(results)):
-        axis, by_number = axes[row][column], result["by_seeds"][kind]
+        axis, by_number = axes[row][column], result["by_seeds"].get(kind)
+        if by_number is None:
+            axis.set_axis_off()
+            continue
         for name in by_number["1"]:
             medians = [by_number[str(n)][name]["median_ms"] for n in SEEDS]
             own = name.startswith("setsearch")
@@ -279,19 +283,23 @@ def plot(results: list[dict[str, Any]], path: Path) -> None:
 def main() -> None:
     """Measure, show, keep."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--collection", choices=SHAPES, action="append")
+    parser.add_argument("--collection", action="append", help=f"{', '.join(SHAPES)}, or a path")
+    parser.add_argument("--results", default="queries", help="name of the files with the results")
     parser.add_argument("--peer", choices=PEERS, action="append")
     parser.add_argument("--queries", type=int, default=30)
     arguments = parser.parse_args()
     results = []
+    for name in arguments.collection or []:
+        if name not in SHAPES and not Path(name).exists():
+            parser.error(f"there is no collection {name!r}, and no such path; there is {', '.join(SHAPES)}")
     for name in arguments.collection or ["A", "B"]:
         peers = [peer for peer in arguments.peer or PEERS if peer not in SLOW_TO_BUILD.get(name, ())]
         results.append(run(name, arguments.queries, peers))
         show(results[-1])
         RESULTS.mkdir(exist_ok=True)
         kept = {"machine": machine(), "queries": arguments.queries, "results": results}
-        (RESULTS / "queries.json").write_text(json.dumps(kept, indent=1) + "\n")
-        plot(results, RESULTS / "queries.svg")
+        (RESULTS / f"{arguments.results}.json").write_text(json.dumps(kept, indent=1) + "\n")
+        plot(results, RESULTS / f"{arguments.results}.svg")
 
 
 if __name__ == "__main__":
