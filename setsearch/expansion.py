@@ -273,7 +273,7 @@ class Reading:
             raise NoSeeds(
                 "the example tells nothing: no item has one of its features more than usual; try --binarize presence"
             )
-        without = fields.resolve_all(wanted.exclude)
+        without = fields.resolve_all(wanted.exclude) if wanted.exclude else []
         gamma = wanted.gamma if wanted.gamma is not None else GAMMA if isinstance(model, Lift) else 0.0
         if without and gamma:
             weighed = weighed.less(weigh(fields, Examples(sorted(without)), model), gamma)

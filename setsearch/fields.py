@@ -29,16 +29,15 @@ class Field(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """The fields of a reading; all have the same items. `analyzer` turns text into names of terms."""
+    """The fields of a reading; all have the same items, which the `first` snapshot names and orders.
+
+    `analyzer` turns text into names of terms.
+    """
 
     cursor: sqlite3.Cursor
+    first: Snapshot
     all: tuple[Field, ...]
     analyzer: Analyzer | None
-
-    @property
-    def first(self) -> Snapshot:
-        """The snapshot that names and orders the items."""
-        return self.all[0].snapshot
 
     @property
     def items(self) -> Kind:

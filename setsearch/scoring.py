@@ -8,6 +8,7 @@ multiples of 2^-44, and their sums exact below 2^9.
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -66,11 +67,14 @@ Way = Callable[[Base, Sequence[Part], Sequence[int], int, Ranks], tuple[Ints, Fl
 
 def _ways() -> tuple[Way, ...]:
     """What answers faster than the plain way, or not at all."""
-    if kernel() is KERNELS["numba"]:
-        from setsearch.search_numba import search
+    return _compiled_ways() if kernel() is KERNELS["numba"] else (best_by_estimates, _best_of_few)
 
-        return search, _best_of_few
-    return best_by_estimates, _best_of_few
+
+@cache
+def _compiled_ways() -> tuple[Way, ...]:
+    from setsearch.search_numba import search
+
+    return search, _best_of_few
 
 
 def _best_of_few(

@@ -86,9 +86,10 @@ class Snapshot:
     def describe(self, cursor: sqlite3.Cursor, items: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(id as users know it, title) of items."""
         known = self._described
-        missing = [item for item in items if item not in known]
-        if missing:
-            found = self.items.describe(cursor, missing)
+        try:
+            return {item: known[item] for item in items}
+        except KeyError:
+            found = self.items.describe(cursor, [item for item in items if item not in known])
             if len(known) + len(found) > CACHED_NAMES:
                 self._described = known = {item: known[item] for item in items if item in known}
             known.update(found)

@@ -47,7 +47,8 @@ class Opened(NamedTuple):
         assert self.cursor is not None
         if by not in self.kept:
             self.kept[by] = self._load(self.cursor, by)
-        return Fields(self.cursor, self.kept[by], self.analyzer) if self.kept[by] else None
+        found = self.kept[by]
+        return Fields(self.cursor, found[0].snapshot, found, self.analyzer) if found else None
 
     def _load(self, cursor: sqlite3.Cursor, by: str) -> tuple[Field, ...]:
         if by == "documents":

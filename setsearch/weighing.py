@@ -136,15 +136,16 @@ def _seeds(fields: Fields, field: Field, examples: Examples, model: Model) -> Se
     """What the examples have in one field."""
     if model.rule == PRESENCE and not examples.texts:
         stored = _stored(fields, field, examples, model)
-        if examples.count == 1:  # as it is stored: ascending, each once
-            (own,) = stored.lists()
+        count = len(examples.ids)
+        if count == 1:  # as it is stored: ascending, each once
+            own = stored.ids[stored.starts[0] : stored.ends[0]]
             # Copies, for a model may work in them; np.ones takes longer.
             return Seeds(own.astype(np.int64), ones(len(own), INTEGER).copy(), ones(len(own), DOUBLE).copy(), 1)
         ids = stored.together()
         ids.sort()
         begin = run_starts(ids)
         having = run_lengths(begin, len(ids))
-        return Seeds(ids.take(begin).astype(np.int64), having, having.astype(float), examples.count)
+        return Seeds(ids.take(begin).astype(np.int64), having, having.astype(float), count)
     _, features, values = _entries(fields, field, examples, model)
     order = np.argsort(features, kind="stable")
     in_order = features[order]

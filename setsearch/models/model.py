@@ -26,6 +26,7 @@ SMALLEST, LARGEST = 1e-100, 1e100  # strengths within which float64 neither over
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Table = Callable[[Ints, Floats], Floats]
+_nothing: Ints = np.zeros(0, np.int64)
 
 
 @dataclass(slots=True)
@@ -40,7 +41,7 @@ class Seeds:
     having: Ints
     sums: Floats
     count: int
-    cf: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    cf: Ints = field(default_factory=_nothing.copy)
     cf_of_all: int = 0
 
 
