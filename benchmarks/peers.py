@@ -116,6 +116,51 @@ def tantivy(collection: Collection, texts: Texts, folder: Path) -> Query:
     return query
 
 
+def lucene_and_java() -> tuple[Any, Any]:
+    """Lucene's packages, from the file that LUCENE_JAR names, and Java's."""
+    import jpype
+
+    if not jpype.isJVMStarted():
+        jpype.startJVM(classpath=[os.environ["LUCENE_JAR"]])
+    return jpype.JPackage("org").apache.lucene, jpype.JPackage("java")
+
+
+def lucene(collection: Collection, texts: Texts, folder: Path) -> Query:
+    """Lucene's MoreLikeThis, by JPype: the 25 best terms of each seed, an OR with BM25; built with 2,000 queries"""
+    api, java = lucene_and_java()
+    place = api.store.FSDirectory.open(java.nio.file.Paths.get(str(folder / "lucene")))
+    settings = api.index.IndexWriterConfig(api.analysis.core.WhitespaceAnalyzer())
+    settings.setRAMBufferSizeMB(1024.0)  # one segment: documents are numbered in their order
+    writer = api.index.IndexWriter(place, settings)
+    kind = api.document.FieldType(api.document.TextField.TYPE_NOT_STORED)
+    kind.setStoreTermVectors(True)
+    for _, text in texts:
+        document = api.document.Document()
+        document.add(api.document.Field("text", text, kind))
+        writer.addDocument(document)
+    writer.forceMerge(1)
+    writer.close()
+    reader = api.index.DirectoryReader.open(place)
+    searcher = api.search.IndexSearcher(reader)
+    like = api.queries.mlt.MoreLikeThis(reader)
+    like.setFieldNames(["text"])
+    like.setMinTermFreq(1)
+    like.setMinDocFreq(1)
+    like.setMaxQueryTerms(TERMS)
+    should = api.search.BooleanClause.Occur.SHOULD
+
+    def query(seeds: list[int]) -> Any:
+        several = api.search.BooleanQuery.Builder()
+        for seed in seeds:
+            several.add(like.like(seed), should)
+        return [hit.doc for hit in searcher.search(several.build(), 10 + len(seeds)).scoreDocs]
+
+    rng = np.random.default_rng(2)
+    for number in range(2000):  # until Java has compiled what it needs
+        query(rng.choice(len(texts), 1 + number % 10, replace=False).tolist())
+    return query
+
+
 def xapian(collection: Collection, texts: Texts, folder: Path) -> Query:
     """Xapian: 25 terms of the seeds as relevance set (ESet), an OR with BM25"""
     import xapian
@@ -203,3 +248,5 @@ PEERS: dict[str, Callable[[Collection, Texts, Path], Query]] = {
     "SQLite FTS5": fts5,
     "Whoosh": whoosh,
 }
+if "LUCENE_JAR" in os.environ:
+    PEERS["Lucene"] = lucene

@@ -7,7 +7,7 @@ at random, and where documents have topics, documents of one. The contenders ans
 time after one that is not counted, so that the machine's mood hits all of them alike. Each has answered the same
 queries once before. All of that is done three times, as moods last for seconds. One that is slow answers fewer (how
 many is in the results). Figures go to stdout, and with machine, versions and parameters to benchmarks/results/, with
-a plot.
+a plot. Lucene is among the peers where LUCENE_JAR names a file with it and its queries (and Java is there).
 """
 
 import argparse
@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 from corpora import SHAPES, Collection, generate, read
-from peers import PEERS, Query
+from peers import PEERS, Query, lucene_and_java
 
 import setsearch
 from setsearch.kernels import KERNELS, use_kernel
@@ -214,6 +214,9 @@ def machine() -> dict[str, Any]:
             versions[package] = version(package)
         except PackageNotFoundError:
             versions[package] = "not installed"
+    if "Lucene" in PEERS:
+        api, _ = lucene_and_java()
+        versions["lucene"] = str(api.util.Version.LATEST)
     return {"cpu": model or platform.processor(), "cores": os.cpu_count(), "versions": versions}
 
 
