@@ -86,10 +86,9 @@ class Snapshot:
     def describe(self, cursor: sqlite3.Cursor, items: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(id as users know it, title) of items."""
         known = self._described
-        try:
-            return {item: known[item] for item in items}
-        except KeyError:
-            found = self.items.describe(cursor, [item for item in items if item not in known])
+        missing = set(items).difference(known)
+        if missing:
+            found = self.items.describe(cursor, sorted(missing))
             if len(known) + len(found) > CACHED_NAMES:
                 self._described = known = {item: known[item] for item in items if item in known}
             known.update(found)
