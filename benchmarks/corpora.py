@@ -6,9 +6,10 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.rows import RowReader
-from setsearch.sources import Columns, Reader
-from setsearch.text import Vocabulary, words
+from setsearch.indexing.rows import RowReader
+from setsearch.indexing.sources import Reader
+from setsearch.storage.synced_source import Columns
+from setsearch.text.analyzer import Vocabulary, words
 
 
 @dataclass(frozen=True)

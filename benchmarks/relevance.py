@@ -25,9 +25,9 @@ from scipy import sparse
 from scipy.sparse.linalg import svds
 
 import setsearch
-from setsearch.baselines import Score
-from setsearch.evaluation import NEIGHBOURS, Design, Evaluation, counts_of, evaluate
-from setsearch.fields import Fields
+from setsearch.learning.baselines import Score
+from setsearch.learning.evaluation import NEIGHBOURS, Design, Evaluation, counts_of, evaluate
+from setsearch.search.fields import Fields
 
 RESULTS = Path(__file__).parent / "results" / "relevance.json"
 SEEDS = (1, 3, 10)

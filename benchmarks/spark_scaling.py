@@ -19,8 +19,8 @@ from pathlib import Path
 import pyspark
 
 import setsearch
-from setsearch.sources import Columns
-from setsearch.text import Analyzer
+from setsearch.storage.synced_source import Columns
+from setsearch.text.analyzer import Analyzer
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "spark"))
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import setsearch
-from setsearch.concepts import Concepts, learn
+from setsearch.learning.concepts import Concepts, learn
 
 NUMBERS = range(1, 101)
 RULES_SHARE, SIGMA = 2 / 3, 10.0

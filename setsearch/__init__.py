@@ -14,17 +14,17 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from setsearch import errors
 from setsearch.errors import SetsearchError
 
 if TYPE_CHECKING:
-    from setsearch.expansion import Reading
-    from setsearch.hits import Contribution, Explanation, Hit, Item, SetFeature
     from setsearch.index import Index
-    from setsearch.mirrors import Changes
-    from setsearch.sets import ItemSet
-    from setsearch.sources import Columns
-    from setsearch.where import Where
+    from setsearch.indexing.intake import Item
+    from setsearch.indexing.sync import Changes
+    from setsearch.search.reading import Reading
+    from setsearch.search.results import Contribution, Explanation, Hit, SetFeature
+    from setsearch.search.sets import ItemSet
+    from setsearch.search.where import Where
+    from setsearch.storage.synced_source import Columns
 
 __version__ = "0.3.0"
 __all__ = [
@@ -43,16 +43,19 @@ __all__ = [
     "errors",
     "open",
     "register",
+    "use_kernel",
 ]
 
 _HOMES = {
-    "Changes": "mirrors",
-    "Columns": "sources",
+    "Changes": "indexing.sync",
+    "Columns": "storage.synced_source",
     "Index": "index",
-    "ItemSet": "sets",
-    "Reading": "expansion",
-    "Where": "where",
-}  # all others live in hits
+    "Item": "indexing.intake",
+    "ItemSet": "search.sets",
+    "Reading": "search.reading",
+    "Where": "search.where",
+    "use_kernel": "scoring.kernels",
+}  # all others live in search.results
 
 
 def open(
@@ -78,10 +81,10 @@ def open(
 
     Raises MissingDatabase, InvalidParameter.
     """
-    from setsearch.database import Database
     from setsearch.index import Index
-    from setsearch.intake import TextSettings
-    from setsearch.text import Analyzer
+    from setsearch.indexing.intake import TextSettings
+    from setsearch.storage.database import Database
+    from setsearch.text.analyzer import Analyzer
 
     settings = TextSettings(Analyzer(language, stop_words, analyzer), contexts)
     return Index(Database(place, create=create, timeout=timeout), settings)
@@ -99,5 +102,5 @@ def __getattr__(name: str) -> Any:
     if name in __all__:
         from importlib import import_module
 
-        return getattr(import_module(f"setsearch.{_HOMES.get(name, 'hits')}"), name)
+        return getattr(import_module(f"setsearch.{_HOMES.get(name, 'search.results')}"), name)
     raise AttributeError(f"module 'setsearch' has no attribute {name!r}")

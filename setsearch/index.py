@@ -5,20 +5,22 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from setsearch.database import Database
 from setsearch.errors import InvalidItem, InvalidParameter, NoIndex
-from setsearch.expansion import Reading
-from setsearch.intake import Intake, Names, TextSettings, Writable, find_relation
-from setsearch.names import quoted, storable
-from setsearch.origins import Origin, describe_mirrors, forget, load_origin, refuse_mirror
-from setsearch.relation import create_relation, load_derived, load_relations
-from setsearch.sets import ItemSet, delete_set, load_set, new_set, set_names
-from setsearch.views import TEXT, Views, default_reading, described, has_forms, profile_of, readings_of
+from setsearch.indexing.intake import Intake, Names, TextSettings, Writable, find_relation
+from setsearch.search.reading import Reading
+from setsearch.search.readings import Views, default_reading, described, has_forms, profile_of, readings_of
+from setsearch.search.sets import ItemSet, delete_set, load_set, new_set, set_names
+from setsearch.storage.database import Database
+from setsearch.storage.names import storable
+from setsearch.storage.relation import TEXT, create_relation, load_derived, load_relations
+from setsearch.storage.sql import quoted
+from setsearch.storage.synced_source import Origin, describe_mirrors, forget, load_origin, refuse_mirror
 
 if TYPE_CHECKING:
-    from setsearch.mirrors import Changes, Delta
-    from setsearch.numbers import Numbered
-    from setsearch.sources import Columns
+    from setsearch.indexing.sync import Changes, Delta
+    from setsearch.storage.numbers import Numbered
+    from setsearch.storage.synced_source import Columns
+
 
 Progress = Callable[[Iterator[Any]], Iterator[Any]]
 
@@ -71,14 +73,14 @@ class Index:
         for name in names:
             if not isinstance(name, str):
                 raise InvalidParameter(f"items are deleted by id, a text, not by {name!r}")
-        from setsearch.writer import Writer
+        from setsearch.indexing.writer import Writer
 
         with self._database.write() as cursor:
             found = find_relation(load_relations(cursor), relation)
             if found is None:
                 raise NoIndex(f"{self._database} holds no such relation to delete from")
             if found.columns is not None:
-                from setsearch.numbers import delete_numbers
+                from setsearch.storage.numbers import delete_numbers
 
                 return delete_numbers(cursor, found, names)
             refuse_mirror(cursor, found)
@@ -97,14 +99,14 @@ class Index:
 
         Raises SourceError, InvalidParameter, UsageError where there are other items; then nothing was written.
         """
-        from setsearch.mirrors import find_table, mirror
+        from setsearch.indexing.sync import find_table, mirror
 
         with self._database.write() as cursor:
             return mirror(cursor, self._intake, find_table(cursor, table, columns, track), progress, replace)
 
     def follow(self, origin: Origin, read: "Callable[[Any], Delta]") -> "Changes":
         """Bring the documents up to another engine's index, in one transaction: for integrations (mirrors.follow)."""
-        from setsearch.mirrors import follow
+        from setsearch.indexing.sync import follow
 
         with self._database.write() as cursor:
             return follow(cursor, self._intake, origin, read)
@@ -146,7 +148,7 @@ class Index:
 
         Raises InvalidItem, DuplicateItem; then nothing was written.
         """
-        from setsearch.numbers import columns_of, write_numbers
+        from setsearch.storage.numbers import columns_of, write_numbers
 
         with self._database.write() as cursor:
             if isinstance(columns, str) or len(set(columns)) < len(columns) or not all(map(storable, [name, *columns])):
@@ -165,7 +167,7 @@ class Index:
         """
         name, relation = self._views.find(name)
         if relation.columns is not None:
-            from setsearch.numbers import NumericReading
+            from setsearch.search.numeric import NumericReading
 
             return NumericReading(name, partial(self._views.relation, name))
         by_context = name == relation.features.name and relation.may_have_contexts
@@ -199,7 +201,7 @@ class Index:
 
         Raises SourceError where a table is no longer as it was; then nothing was written.
         """
-        from setsearch.mirrors import Changes, is_behind, refresh
+        from setsearch.indexing.sync import Changes, is_behind, refresh
 
         changes = Changes()
         with self._database.read() as cursor:
@@ -221,7 +223,7 @@ class Index:
 
     def drop(self) -> None:
         """Take everything of ours out of the database, saved sets too; the host's tables stay as they are."""
-        from setsearch.schema import drop_tables
+        from setsearch.storage.schema import drop_tables
 
         with self._database.write() as cursor:
             for relation in load_relations(cursor):
@@ -271,20 +273,20 @@ class Index:
         Every statistic is computed again from the lists, each direction of the lists is compared with the other, and
         checksums and SQLite's own indexes vouch for the rest.
         """
-        from setsearch.audit import audit
+        from setsearch.indexing.check import audit
 
         with self._database.read() as cursor:
             return audit(cursor)
 
     def repair(self) -> list[str]:
         """Mend what can be mended, in one transaction; one line for each thing done. `check` tells what is left."""
-        from setsearch.repair import repair
+        from setsearch.indexing.check import repair
 
         with self._database.write() as cursor:
             return list(repair(cursor, self._intake))
 
     def _write(self, items: Iterable[Writable], names: Names | None, replace: bool, empty: bool = False) -> int:
-        from setsearch.writer import Writer
+        from setsearch.indexing.writer import Writer
 
         with self._database.write() as cursor:
             relation = self._intake.open(cursor, names, empty)

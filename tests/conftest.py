@@ -8,7 +8,10 @@ import pytest
 from hypothesis import settings
 
 import setsearch
-from setsearch import Index, cli, estimates, profiles
+from setsearch import Index
+from setsearch.cli import app as cli
+from setsearch.models import defaults as profiles
+from setsearch.scoring import prefilter as estimates
 
 settings.register_profile("same", deadline=None, derandomize=True)  # on every machine, however slow
 settings.load_profile("same")
@@ -20,7 +23,7 @@ Data = Mapping[str, Mapping[str, int]]
 def papers_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """The paper's model as the default of every reading: for tests that were derived from the paper."""
     for name in ("DOCUMENTS", "TERMS", "RATINGS"):
-        monkeypatch.setattr(f"setsearch.profiles.{name}", replace(getattr(profiles, name), model="bernoulli"))
+        monkeypatch.setattr(f"setsearch.models.defaults.{name}", replace(getattr(profiles, name), model="bernoulli"))
 
 
 @pytest.fixture

@@ -10,8 +10,10 @@ import pytest
 from oracle import lift_scores
 
 import setsearch
-from setsearch import contexts, errors, stream
-from setsearch.wordspace import least_count
+from setsearch import errors
+from setsearch.indexing.contexts import least_count
+from setsearch.text import contexts
+from setsearch.text import token_stream as stream
 
 WORDS = "apple pear plum lion tiger wolf red green blue the of and a eats sees big small old or".split()
 FIELDS = {"win2": 1.0, "skip": 1.0, "lists": 0.3, "documents": 0.3}
@@ -259,11 +261,11 @@ def test_contexts_come_by_themselves_in_collections_of_middle_size(tmp_path, mon
         assert index.items("terms").expand(["apple"]) == index.items("terms").expand(["apple"], by="documents")
         with pytest.raises(errors.InvalidParameter, match="--contexts"):
             index.items("terms").expand(["apple"], by="contexts")
-        monkeypatch.setattr("setsearch.wordspace.SMALLEST", 10)
+        monkeypatch.setattr("setsearch.storage.relation.SMALLEST", 10)
         index.update([("new", "apple pear")])
         assert index.items("terms").expand(["apple"]) == index.items("terms").expand(["apple"], by="both")
         assert index.info()["contexts"]["up_to_date"]
-        monkeypatch.setattr("setsearch.wordspace.LARGEST", 20)
+        monkeypatch.setattr("setsearch.storage.relation.LARGEST", 20)
         index.update([("newer", "apple pear")])
         assert index.items("terms").expand(["apple"]) == index.items("terms").expand(["apple"], by="documents")
 

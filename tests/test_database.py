@@ -12,9 +12,15 @@ from hypothesis import given, settings
 from samples import random_data
 
 import setsearch
-from setsearch import bases, batch, errors, inserts, names, search_numba, snapshot
-from setsearch.kernels import KERNELS, use_kernel
-from setsearch.postings import encode_ids
+from setsearch import errors
+from setsearch.indexing import batch
+from setsearch.scoring import base as bases
+from setsearch.scoring import compiled as search_numba
+from setsearch.scoring.kernels import KERNELS, use_kernel
+from setsearch.search import snapshot
+from setsearch.storage import names
+from setsearch.storage import sql as inserts
+from setsearch.storage.codec import encode_ids
 
 ITEMS = [("a", "lion tiger cat"), ("b", "lion cat"), ("c", "wheat barley")]
 
@@ -199,13 +205,13 @@ def test_small_caches_and_pieces_change_nothing(tmp_path, monkeypatch):
 
 
 def test_the_base_is_kept_in_the_file(tmp_path, monkeypatch):
-    from setsearch.snapshot import Snapshot
+    from setsearch.search.snapshot import Snapshot
 
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(ITEMS)
         expected = index.items("documents").expand(["a"]), index.items("documents").expand(["a"], binarize="twice-mean")
     monkeypatch.setattr(Snapshot, "_compute_base", None)
-    monkeypatch.setattr("setsearch.snapshot.measure", None)
+    monkeypatch.setattr("setsearch.search.snapshot.measure", None)
     with setsearch.open(tmp_path / "a.db") as index:
         found = index.items("documents").expand(["a"]), index.items("documents").expand(["a"], binarize="twice-mean")
     assert found == expected

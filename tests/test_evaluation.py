@@ -11,7 +11,7 @@ from samples import random_data
 
 import setsearch
 from setsearch import errors
-from setsearch.evaluation import Design, _metrics, evaluate
+from setsearch.learning.evaluation import Design, _metrics, evaluate
 
 
 def test_metrics():
@@ -107,8 +107,8 @@ def by_definition(data, seeds):
 
 @pytest.mark.parametrize("case", range(4))
 def test_baselines_equal_their_definitions(build, case):
-    from setsearch.baselines import Baselines
-    from setsearch.evaluation import counts_of
+    from setsearch.learning.baselines import Baselines
+    from setsearch.learning.evaluation import counts_of
 
     data = random_data(case, 25, 20, 0.3)
     with build(data).items("film").fields() as fields:

@@ -10,10 +10,11 @@ from oracle import concept_scores, lift_scores, multinomial_scores, poisson_scor
 from oracle import same_scores as same
 from samples import random_data
 
-from setsearch import bases, errors
-from setsearch.kernels import KERNELS, use_kernel
+from setsearch import errors
 from setsearch.models import Query, register
-from setsearch.values import COUNTS, PRESENCE, Rule
+from setsearch.models.values import COUNTS, PRESENCE, Rule
+from setsearch.scoring import base as bases
+from setsearch.scoring.kernels import KERNELS, use_kernel
 
 
 @pytest.mark.parametrize("case", range(10))

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import setsearch
-from setsearch.completion import complete, near
-from setsearch.documents import marked, text_of
-from setsearch.hits import Contribution
-from setsearch.plots import bars
+from setsearch.cli.output import bars
+from setsearch.search.completion import complete, near
+from setsearch.search.highlight import marked, text_of
+from setsearch.search.results import Contribution
 
 TEXTS = [
     ("Lion", "the lion and the tiger are big cats"),

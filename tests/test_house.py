@@ -183,9 +183,9 @@ def test_few_know_sqlite_utils():
 
 
 def test_migrations_are_known_to_the_database():
-    from setsearch.database import SCHEMA
-    from setsearch.guards import TABLES
-    from setsearch.schema import migrations
+    from setsearch.storage.database import SCHEMA
+    from setsearch.storage.integrity import TABLES
+    from setsearch.storage.schema import migrations
 
     assert {migration.name for migration in migrations._migrations} == SCHEMA
     connection = sqlite3.connect(":memory:")
@@ -294,7 +294,7 @@ def test_python_in_documents_runs(tmp_path, monkeypatch, name):
 
 def test_readme_names_every_command():
     readme = (ROOT / "README.md").read_text()
-    from setsearch.cli import COMMANDS
+    from setsearch.cli.app import COMMANDS
 
     for name in COMMANDS:
         assert f"setsearch {name}" in readme, name

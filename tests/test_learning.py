@@ -15,11 +15,11 @@ from test_evaluation import planted
 
 import setsearch
 from setsearch import errors
-from setsearch.classification import classify
-from setsearch.concepts import learn
-from setsearch.information import language_model, most_informative, mutual_information, prune
-from setsearch.tuning import log_marginal, tune
-from setsearch.values import PRESENCE, TWICE_MEAN
+from setsearch.learning.classification import classify
+from setsearch.learning.concepts import learn
+from setsearch.learning.information import language_model, most_informative, mutual_information, prune
+from setsearch.learning.tuning import log_marginal, tune
+from setsearch.models.values import PRESENCE, TWICE_MEAN
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
 import numbers_game

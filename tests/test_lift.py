@@ -9,8 +9,8 @@ from oracle import lift_scores, lift_weights, ranking, same_scores, soft_values,
 from samples import random_data
 
 from setsearch import errors
-from setsearch.kernels import KERNELS, use_kernel
 from setsearch.models import Lift
+from setsearch.scoring.kernels import KERNELS, use_kernel
 
 PRINTED = {
     "lion": {"lion": 3, "savanna": 1, "cat": 1},
@@ -55,7 +55,7 @@ def test_scores_equal_the_definition(build, case):
 
 @pytest.mark.parametrize("lattice", [2.0**22, 4.0, 1.0])
 def test_document_frequencies_count_the_values_above_0(build, monkeypatch, lattice):
-    monkeypatch.setattr("setsearch.values.LATTICE", lattice)  # so coarse that values round to 0
+    monkeypatch.setattr("setsearch.models.values.LATTICE", lattice)  # so coarse that values round to 0
     with build(random_data(7, 40, 30, 0.4)).items("film").fields() as fields:
         for rule in (Lift().rule, Lift(existence="presence").rule):
             found = fields.first.measure(fields.cursor, rule)

@@ -11,7 +11,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from oracle import log_scores, presence, transpose, twice_mean
 
 import setsearch
-from setsearch import batch, errors, inserts, lists, names, writer
+from setsearch import errors
+from setsearch.indexing import batch, writer
+from setsearch.storage import names
+from setsearch.storage import posting_lists as lists
+from setsearch.storage import sql as inserts
 
 item_ids = st.sampled_from([f"i{n}" for n in range(12)])
 contents = st.dictionaries(

@@ -31,7 +31,7 @@ def setsearch_of(site, folder, *args):
     code = (
         "import sys; site = sys.argv.pop(1); sys.path.insert(0, site); "
         "sys.meta_path[:] = [f for f in sys.meta_path if 'edit' not in type(f).__module__]; "
-        "import setsearch.cli; assert setsearch.__file__.startswith(site), setsearch.__file__; setsearch.cli.main()"
+        "import setsearch.cli.app; assert setsearch.__file__.startswith(site), setsearch.__file__; setsearch.cli.app.main()"
     )
     command = [sys.executable, "-P", "-c", code, str(site), *args]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -55,7 +55,7 @@ def test_wheel(built, tmp_path):
     assert {"setsearch/web/templates/set.html", "setsearch/web/static/page.js"} <= set(names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
     (entry_points,) = [name for name in names if name.endswith("entry_points.txt")]
-    assert "setsearch = setsearch.cli:run" in (tmp_path / "site" / entry_points).read_text()
+    assert "setsearch = setsearch.cli.app:run" in (tmp_path / "site" / entry_points).read_text()
     runs(tmp_path / "site", tmp_path)
 
 

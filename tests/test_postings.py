@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from setsearch.arrays import offsets
 from setsearch.errors import CorruptIndex
-from setsearch.postings import decode_counts, decode_ids, encode_counts, encode_ids, starts_of
+from setsearch.storage.codec import decode_counts, decode_ids, encode_counts, encode_ids
 
 blocks = st.lists(
     st.dictionaries(
@@ -22,7 +23,7 @@ def test_round_trip(given_blocks):
     ids = np.array([id for block in given_blocks for id in sorted(block)], np.int64)
     counts = np.array([block[id] for block in given_blocks for id in sorted(block)], np.int64)
     lengths = np.array([len(block) for block in given_blocks], np.int64)
-    starts = starts_of(lengths)
+    starts = offsets(lengths)
     gaps, packed = encode_ids(ids, starts), encode_counts(counts, starts)
     assert np.array_equal(decode_ids(ids[starts[:-1]], lengths, gaps), ids)
     assert np.array_equal(decode_counts(lengths, packed), counts)

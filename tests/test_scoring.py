@@ -6,12 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
 
-from setsearch import bases, estimates, kernel_numba, kernels, search_numba
-from setsearch.bases import Base
+from setsearch.arrays import to_lattice
 from setsearch.errors import InvalidParameter
-from setsearch.kernels import KERNELS, Part, Postings, use_kernel
-from setsearch.planes import Planes
-from setsearch.scoring import best, to_lattice
+from setsearch.scoring import base as bases
+from setsearch.scoring import compiled as search_numba
+from setsearch.scoring import compiled_loops as kernel_numba
+from setsearch.scoring import kernels
+from setsearch.scoring import prefilter as estimates
+from setsearch.scoring.base import Base
+from setsearch.scoring.best import best
+from setsearch.scoring.bitmaps import Planes
+from setsearch.scoring.kernels import KERNELS, use_kernel
+from setsearch.scoring.postings import Part, Postings
 
 NOTHING = Postings(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64))
 

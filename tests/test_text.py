@@ -12,8 +12,8 @@ from whoosh.analysis import StemmingAnalyzer
 
 import setsearch
 from setsearch import errors
-from setsearch.numbering import Numbering
-from setsearch.text import Analyzer, Vocabulary, words
+from setsearch.text.analyzer import Analyzer, Vocabulary, words
+from setsearch.text.tokenizer import Numbering
 
 DOCUMENTS = [
     ("cats", "Lions and tigers are hunting in the jungles."),
@@ -76,7 +76,7 @@ def test_stop_words_are_left_out():
 def test_a_long_text_is_counted_in_pieces(monkeypatch):
     text = "Lions hunt lions " * 50
     whole = Analyzer("english")(text)
-    monkeypatch.setattr("setsearch.text.LONG", 40)
+    monkeypatch.setattr("setsearch.text.analyzer.LONG", 40)
     counts = Analyzer("english")(text)
     assert sorted(counts.elements()) == sorted(whole)
 
@@ -166,8 +166,9 @@ def test_texts_and_features_are_examples(tmp_path):
 
 
 def test_texts_of_a_group_are_one_item(tmp_path):
-    from setsearch.rows import RowReader
-    from setsearch.sources import Columns, Reader
+    from setsearch.indexing.rows import RowReader
+    from setsearch.indexing.sources import Reader
+    from setsearch.storage.synced_source import Columns
 
     rows = [{"author": a, "text": t} for a, t in (("x", "lion cat"), ("y", "wheat field"), ("x", "tiger cat"))]
     rows += [{"author": "z", "text": "cat lion"}]

@@ -133,7 +133,7 @@ def test_only_active_lists_are_read(build, monkeypatch):
     index = build(data)
     index.items("film").expand(["i1"])  # derives the base, in the one pass over everything
     index.close()
-    from setsearch.lists import Lists
+    from setsearch.storage.posting_lists import Lists
 
     read: list[int] = []
     original = Lists.blocks

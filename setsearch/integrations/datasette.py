@@ -20,8 +20,8 @@ from jinja2 import FileSystemLoader
 
 import setsearch
 from setsearch.errors import SetsearchError
-from setsearch.origins import FTS5, TABLE
-from setsearch.where import Where
+from setsearch.search.where import Where
+from setsearch.storage.synced_source import FTS5, TABLE
 
 MOST = 200  # hits of one page
 ROW_LINK = """

@@ -24,11 +24,11 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
-from setsearch.database import Database
 from setsearch.errors import InvalidParameter, SetsearchError
-from setsearch.hits import ModelOptions
 from setsearch.index import Index
-from setsearch.intake import TextSettings
+from setsearch.indexing.intake import TextSettings
+from setsearch.models.defaults import ModelOptions
+from setsearch.storage.database import Database
 
 _log = logging.getLogger("setsearch")
 _ANY_NUMBER = -1

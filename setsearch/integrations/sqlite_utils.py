@@ -16,7 +16,7 @@ def register_commands(cli: click.Group) -> None:
     @cli.command(name="setsearch", context_settings=EVERYTHING, help="Give a few examples, get the rest of the set.")
     @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
     def _run(arguments: tuple[str, ...]) -> None:
-        from setsearch.cli import main
+        from setsearch.cli.app import main
 
         sys.argv = ["sqlite-utils setsearch", *arguments]
         main()

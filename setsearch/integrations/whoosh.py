@@ -25,11 +25,10 @@ from whoosh.qparser.plugins import Plugin
 from whoosh.qparser.syntax import SyntaxNode
 from whoosh.qparser.taggers import RegexTagger
 
-from setsearch.fields import Fields
+from setsearch.arrays import Floats, Ints
 from setsearch.integrations.whoosh_documents import WhooshDocuments, segment_of
-from setsearch.kernels import Floats
-from setsearch.postings import Ints
-from setsearch.wanted import Wanting, whole
+from setsearch.search.fields import Fields
+from setsearch.search.request import Wanting, whole
 
 _log = logging.getLogger("setsearch")
 

@@ -9,12 +9,12 @@ import numpy as np
 from whoosh import query
 
 import setsearch
+from setsearch.arrays import Ints
 from setsearch.errors import DuplicateItem, InvalidItem, InvalidParameter, MissingDatabase, NoIndex, UnknownReading
-from setsearch.fields import Fields
-from setsearch.mirrors import Changes, Delta
-from setsearch.origins import WHOOSH, Origin
-from setsearch.postings import Ints
-from setsearch.sources import Given
+from setsearch.indexing.sources import Given
+from setsearch.indexing.sync import Changes, Delta
+from setsearch.search.fields import Fields
+from setsearch.storage.synced_source import WHOOSH, Origin
 
 
 class WhooshDocuments:

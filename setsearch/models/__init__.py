@@ -11,7 +11,7 @@ from setsearch.models.concept import Concept
 from setsearch.models.counts import Multinomial, Poisson
 from setsearch.models.lift import Lift
 from setsearch.models.model import Background, Model, Query, Seeds
-from setsearch.values import PRESENCE, TWICE_MEAN, Rule
+from setsearch.models.values import PRESENCE, TWICE_MEAN, Rule
 
 BINARIZATIONS = {"presence": PRESENCE, "twice-mean": TWICE_MEAN}
 SOFT = {"presence": "presence", "twice-mean": "soft-twice-mean"}

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from setsearch.models.model import Background, Floats, Ints, Query, Seeds, check_strength
-from setsearch.values import PRESENCE, Rule
+from setsearch.models.values import PRESENCE, Rule
 
 
 @dataclass(frozen=True)

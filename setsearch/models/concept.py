@@ -16,7 +16,7 @@ import numpy as np
 
 from setsearch.errors import NoConcept
 from setsearch.models.model import Floats, Ints, Query, Seeds
-from setsearch.values import PRESENCE, Rule
+from setsearch.models.values import PRESENCE, Rule
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from setsearch.models.model import Floats, Ints, Query, Seeds, Table, check_strength
-from setsearch.values import COUNTS, Rule
+from setsearch.models.values import COUNTS, Rule
 
 
 @dataclass(frozen=True)

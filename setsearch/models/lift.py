@@ -15,7 +15,7 @@ import numpy as np
 
 from setsearch.errors import InvalidParameter
 from setsearch.models.model import Ints, Query, Seeds, check_strength
-from setsearch.values import Rule
+from setsearch.models.values import Rule
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.errors import InvalidParameter
-from setsearch.values import Rule
+from setsearch.models.values import Rule
 
 SMALLEST, LARGEST = 1e-100, 1e100  # strengths within which float64 neither over- nor underflows
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Table = Callable[[Ints, Floats], Floats]

@@ -1,6 +1,5 @@
 """An index that has outgrown one machine: partitioned Parquet, built and asked by Spark, with the answers of SQLite.
 
-    from setsearch.spark import SparkIndex, build, cells_of, from_sqlite, read_source, to_sqlite
     build(spark, cells_of(read_source(spark, "docs.parquet"), Columns(), Analyzer()), "hdfs:///index")
     SparkIndex(spark, "hdfs:///index").items("documents").expand(["a", "b"], k=10)
 

@@ -4,9 +4,9 @@ import numpy as np
 from pyspark.ml.recommendation import ALS
 from pyspark.sql import SparkSession
 
-from setsearch.baselines import Floats, Ints, Score
-from setsearch.evaluation import counts_of
-from setsearch.fields import Fields
+from setsearch.learning.baselines import Floats, Ints, Score
+from setsearch.learning.evaluation import counts_of
+from setsearch.search.fields import Fields
 
 RANK, ITERATIONS, REGULARIZATION, ALPHA = 32, 10, 0.05, 10.0
 

@@ -1,6 +1,6 @@
 """From cells (an item, a feature, a count) to an index, by operations on DataFrames.
 
-Statistics are those of setsearch.values, by the same arithmetic: logarithms are taken by numpy, once for each distinct
+Statistics are those of setsearch.models.values, by the same arithmetic: logarithms are taken by numpy, once for each distinct
 count and document frequency, and sent to the workers as small tables, so that values do not depend on who computed.
 """
 

@@ -11,12 +11,12 @@ from pyspark.sql import functions as F  # noqa: N812
 
 import setsearch
 from setsearch.errors import InvalidParameter, SourceError, UsageError
-from setsearch.expansion import Reading
+from setsearch.search.reading import Reading
 from setsearch.spark.building import Cells, build, delete
 from setsearch.spark.layout import Layout, load_layout, located, read, require_place
 from setsearch.spark.session import first_line
 from setsearch.spark.sources import CELLS
-from setsearch.text import Analyzer
+from setsearch.text.analyzer import Analyzer
 
 
 def from_sqlite(spark: SparkSession, database: str | Path, place: str, items: str | None = None) -> Layout:

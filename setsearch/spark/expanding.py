@@ -4,7 +4,7 @@
 
 The driver reads what the seeds have and asks the model for weights; these are sent to the workers, joined with the
 postings of the active features and added up by item. Weights and values are multiples of powers of two, as in
-setsearch.scoring, so that sums are exact in any order, on any number of workers.
+setsearch.scoring.best, so that sums are exact in any order, on any number of workers.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,16 +16,16 @@ import numpy as np
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from setsearch.arrays import to_lattice
 from setsearch.errors import InvalidParameter, NothingToRank
-from setsearch.hits import Hit, ModelOptions
 from setsearch.models import Bernoulli, Lift, Model
-from setsearch.profiles import profile_for
-from setsearch.scoring import to_lattice
+from setsearch.models.defaults import ModelOptions, profile_for
+from setsearch.models.values import PRESENCE
+from setsearch.search.request import several, whole
+from setsearch.search.results import Hit
 from setsearch.spark.layout import Layout, Side, load_layout, local, read, read_lists
 from setsearch.spark.questions import Question, find_seeds, weigh
 from setsearch.spark.values import value_of
-from setsearch.values import PRESENCE
-from setsearch.wanted import several, whole
 
 Pairs = list[tuple[int, float]]  # (item, score), best first
 RESERVE = 1000  # items of highest base that are looked at beside those that a list touches

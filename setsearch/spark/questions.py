@@ -12,13 +12,13 @@ import numpy.typing as npt
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from setsearch.arrays import to_lattice
 from setsearch.errors import AmbiguousItem, InvalidParameter, NoSeeds, UnknownItem
 from setsearch.models import Model, Query, Seeds
-from setsearch.names import storable
-from setsearch.scoring import to_lattice
 from setsearch.spark.layout import Layout, Side, local, read, read_lists
 from setsearch.spark.values import frequency_of, value_of
-from setsearch.text import Analyzer
+from setsearch.storage.names import storable
+from setsearch.text.analyzer import Analyzer
 
 MOST_ACTIVE = 2_000_000  # entries of all seeds of all sets together: some hundred megabytes on the driver
 

@@ -1,6 +1,6 @@
 """What Spark can read, as cells: documents, whose texts are analysed in Python by the workers, or rows of a relation.
 
-What a cell may be is said in setsearch.cells; here the same is said to Spark.
+What a cell may be is said in setsearch.indexing.rows; here the same is said to Spark.
 """
 
 import re
@@ -15,11 +15,11 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from setsearch.errors import DuplicateItem, InvalidItem, SourceError, UsageError
-from setsearch.sources import Columns
 from setsearch.spark.building import Cells
 from setsearch.spark.session import first_line
-from setsearch.text import Analyzer
-from setsearch.views import TEXT
+from setsearch.storage.relation import TEXT
+from setsearch.storage.synced_source import Columns
+from setsearch.text.analyzer import Analyzer
 
 CELLS = "item string, feature string, count bigint"
 FORMS = "form string, name string, count bigint"
@@ -70,7 +70,7 @@ def _documents(rows: DataFrame, columns: Columns, analyzer: Analyzer) -> Cells:
 
 
 def _forms(documents: DataFrame, analyzer: Analyzer) -> DataFrame:
-    """(name, title) of terms: the most frequent of the forms that have the stem, as setsearch.forms chooses it."""
+    """(name, title) of terms: the most frequent of the forms that have the stem, as setsearch.indexing.contexts chooses it."""
     forms = documents.select("text").mapInPandas(_formed(analyzer.spec), FORMS)
     counted = forms.groupBy("form", "name").agg(F.sum("count").alias("count"))
     first = F.min_by("form", F.struct(-F.col("count"), F.col("form")))
@@ -106,7 +106,7 @@ def _analysed(spec: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
         import pandas
 
-        from setsearch.text import Analyzer
+        from setsearch.text.analyzer import Analyzer
 
         analyzer = Analyzer.of(spec)
         for batch in batches:
@@ -133,7 +133,7 @@ def _formed(spec: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
         import pandas
 
-        from setsearch.text import Analyzer, words
+        from setsearch.text.analyzer import Analyzer, words
 
         analyzer = Analyzer.of(spec)
         for batch in batches:

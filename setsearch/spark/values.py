@@ -1,10 +1,10 @@
-"""x_ij of setsearch.values, from the columns of a posting."""
+"""x_ij of setsearch.models.values, from the columns of a posting."""
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
+from setsearch.models.values import LATTICE, PRESENCE, Rule
 from setsearch.spark.layout import NORMS, Side
-from setsearch.values import LATTICE, PRESENCE, Rule
 
 
 def value_of(rule: Rule, side: Side) -> Column:

@@ -1,6 +1,5 @@
 """The page and the JSON API, as an ASGI application: `setsearch serve DB`, or mounted in another application.
 
-from setsearch.web import make_app
 app.mount("/sets", make_app("notes.db"))
 """
 

@@ -5,10 +5,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query
 
 import setsearch
-from setsearch.completion import complete
-from setsearch.documents import most_of, text_of
 from setsearch.errors import UnknownSet
 from setsearch.index import Index
+from setsearch.search.completion import complete
+from setsearch.search.highlight import most_of, text_of
 from setsearch.web.desk import Desk
 from setsearch.web.rules import Rules
 from setsearch.web.schemas import (
@@ -155,7 +155,7 @@ def _saved(index: Index, name: str) -> SavedSet:
 
 
 def _classify(index: Index, asked: ClassifyAsked) -> Any:
-    from setsearch.classification import classify
+    from setsearch.learning.classification import classify
 
     reading = index.items(asked.items)
     known = {name: own for name, own in index.sets().items() if own == reading.name}

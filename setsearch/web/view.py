@@ -5,13 +5,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from setsearch.completion import near
-from setsearch.documents import marked, most_of, text_of
 from setsearch.errors import AmbiguousItem, QueryError, UnknownItem, UsageError
-from setsearch.hits import Hit
 from setsearch.index import Index
-from setsearch.numbers import NumericReading
-from setsearch.printing import says_more, shown
+from setsearch.search.completion import near
+from setsearch.search.highlight import marked, most_of, text_of
+from setsearch.search.numeric import NumericReading
+from setsearch.search.results import Hit, says_more, shown
 from setsearch.web.address import MOST_NAMES, Address
 
 SMALL, LARGE, LEAST = 15, 200, 50  # hits of a small set; of a large one at most, and at least

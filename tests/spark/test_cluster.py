@@ -9,7 +9,7 @@ from test_spark import jsonl, same, texts
 import setsearch
 from setsearch import Columns
 from setsearch.spark import SparkIndex, build, cells_of, read_source
-from setsearch.text import Analyzer
+from setsearch.text.analyzer import Analyzer
 
 
 @pytest.mark.long

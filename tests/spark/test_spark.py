@@ -10,7 +10,7 @@ import setsearch
 from setsearch import Columns, errors
 from setsearch.spark import SparkIndex, build, cells_of, from_sqlite, read_source, to_sqlite
 from setsearch.spark.building import median
-from setsearch.text import Analyzer
+from setsearch.text.analyzer import Analyzer
 
 pytestmark = pytest.mark.long  # a job takes Spark a third of a second, however small
 WORDS = "lion tiger leopard cat dog wheat barley oats rye field savanna the a of and Über straße".split()
@@ -285,7 +285,7 @@ def test_als_is_compared(spark, run, tmp_path):
         rng = random.Random(3)
         films = [(f"{g}{n}", [f"{g}u{rng.randint(0, 9)}" for _ in range(6)]) for g in "ab" for n in range(12)]
         index.add(films, ("film", "user"))
-        from setsearch.evaluation import Design, evaluate
+        from setsearch.learning.evaluation import Design, evaluate
         from setsearch.spark.als import als_score
 
         reading = index.items("film")

@@ -12,8 +12,9 @@ import time
 from pathlib import Path
 
 import setsearch
-from setsearch import connections, kernels
 from setsearch.errors import SetsearchError
+from setsearch.scoring import kernels
+from setsearch.storage import connections
 
 WORDS = [f"w{n}" for n in range(40)]
 State = dict[str, list[str]]  # documents

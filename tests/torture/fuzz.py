@@ -13,9 +13,12 @@ import atheris
 with atheris.instrument_imports(include=["setsearch"]):
     import numpy as np
 
-    from setsearch import fts5, rows, sources, text, texts, values
     from setsearch.errors import SetsearchError
-    from setsearch.postings import decode_counts, decode_ids
+    from setsearch.indexing import rows, sources
+    from setsearch.models import values
+    from setsearch.storage import fts5, texts
+    from setsearch.storage.codec import decode_counts, decode_ids
+    from setsearch.text import analyzer as text
 
 FOLDER = Path(tempfile.mkdtemp())
 

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 import setsearch
 from setsearch import Where
 from setsearch.errors import SetsearchError
-from setsearch.fts5 import option
-from setsearch.postings import decode_counts, decode_ids
-from setsearch.rows import RowReader
-from setsearch.sources import Columns, Reader
-from setsearch.text import Analyzer
-from setsearch.texts import unpack
-from setsearch.values import TWICE_MEAN, Measure
+from setsearch.indexing.rows import RowReader
+from setsearch.indexing.sources import Reader
+from setsearch.models.values import TWICE_MEAN, Measure
+from setsearch.storage.codec import decode_counts, decode_ids
+from setsearch.storage.fts5 import option
+from setsearch.storage.synced_source import Columns
+from setsearch.storage.texts import unpack
+from setsearch.text.analyzer import Analyzer
 
 CASES = list(malformed.cases())
 LONG = "json a million features"

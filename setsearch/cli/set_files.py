@@ -1,0 +1,62 @@
+"""Files that name things to ask with: sets of seeds, ids, named sets, weights of features."""
+
+import json
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+from setsearch.errors import SourceError
+from setsearch.indexing.rows import STDIN, RowReader, kind_of, number_of, open_file, require
+
+
+def read_seed_sets(source: str) -> list[list[str]]:
+    """One set of seeds a line, a JSON array of texts; `-` for standard input."""
+    sets = []
+    with nullcontext(sys.stdin.buffer) if source == STDIN else open_file(Path(source)) as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                seeds = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise SourceError(f"{source}, line {number}: broken JSON ({error})") from error
+            if not isinstance(seeds, list) or not all(isinstance(seed, str) for seed in seeds):
+                raise SourceError(f'{source}, line {number}: not an array of texts such as ["lion", "tiger"]')
+            sets.append(seeds)
+    return sets
+
+
+def read_ids(source: str) -> list[str]:
+    """One id a line; `-` for standard input."""
+    with nullcontext(sys.stdin.buffer) if source == STDIN else open_file(Path(source)) as file:
+        text = RowReader().decode(file.read(), source) or ""
+    return [line for line in text.splitlines() if line]
+
+
+def read_sets(source: str) -> dict[str, list[str]]:
+    """Named sets: a JSON object of arrays of items, or CSV with the columns set and item; `-` for JSON on stdin."""
+    if kind_of(Path(source)) in (".csv", ".tsv"):
+        found: dict[str, list[str]] = {}
+        for where, row in RowReader().read(source):
+            for name in ("set", "item"):
+                require(where, row, name)
+            found.setdefault(row["set"], []).append(row["item"])
+        return found
+    with nullcontext(sys.stdin.buffer) if source == STDIN else open_file(Path(source)) as file:
+        try:
+            sets = json.loads(file.read())
+        except (ValueError, RecursionError) as error:
+            raise SourceError(f"{source}: broken JSON ({error})") from error
+    if not isinstance(sets, dict) or not all(isinstance(own, list) for own in sets.values()):
+        raise SourceError(f'{source} is not a JSON object of arrays such as {{"cats": ["lion", "tiger"]}}')
+    return {name: [str(item) for item in own] for name, own in sets.items()}
+
+
+def read_weights(source: str) -> dict[str, float]:
+    """CSV with the columns feature and weight."""
+    weights = {}
+    for where, row in RowReader().read(source):
+        for name in ("feature", "weight"):
+            require(where, row, name)
+        weights[str(row["feature"])] = number_of(where, "weight", row["weight"])
+    return weights

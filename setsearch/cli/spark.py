@@ -1,0 +1,131 @@
+"""Commands on Spark: `setsearch spark ...`."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from setsearch.cli.options import DB, Examples, Items, Top, columns_of, options
+from setsearch.cli.output import Show, printer, say
+from setsearch.cli.query import hit_rows, print_answers, require_lines
+from setsearch.errors import Interrupted, UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from setsearch.storage.synced_source import Columns
+
+
+app = typer.Typer(help="The same on Spark: an index of Parquet, for what outgrows one machine.", rich_markup_mode=None)
+Place = Annotated[str, typer.Argument(metavar="INDEX", help="A folder, or hdfs://, s3a://, ...", show_default=False)]
+Master = Annotated[str | None, typer.Option(metavar="URL", help="spark://..., local[2]; default as Spark is set up.")]
+
+
+@app.command("build")
+@options(columns=columns_of)
+def build_command(
+    place: Place,
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="Parquet, .jsonl, or a table.", show_default=False)],
+    *,
+    columns: "Columns",
+    language: Annotated[str | None, typer.Option(metavar="NAME", help="Take words to their stems.")] = None,
+    stop_words: Annotated[bool, typer.Option("--stop-words", help="Leave out the language's stop words.")] = False,
+    master: Master = None,
+) -> None:
+    """Build an index of documents, or of a relation, in the place of what is there."""
+    from setsearch.text.analyzer import Analyzer
+
+    analyzer = Analyzer(language, stop_words)
+    columns.relation  # noqa: B018  # which refuses what does not go together, before Spark starts
+    with _building(place), on_spark(master) as spark:
+        from setsearch.spark import build, cells_of, read_source
+
+        layout = build(spark, cells_of(read_source(spark, source), columns, analyzer), place)
+    _say_built(layout)
+
+
+@app.command("expand")
+@options(show=printer)
+def expand(
+    place: Place,
+    seeds: Examples = None,
+    *,
+    items: Items = None,
+    k: Top = 10,
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="lift, bernoulli (the paper's).")] = None,
+    strength: Annotated[float | None, typer.Option(metavar="K", help="Strength of the prior.")] = None,
+    batch: Annotated[str | None, typer.Option(metavar="FILE", help="Many sets in one job, as `expand`.")] = None,
+    master: Master = None,
+    show: Show,
+) -> None:
+    """Give a few examples, get the rest of the set: the items and scores of `setsearch expand`; terms by documents."""
+    if bool(seeds) == (batch is not None):
+        raise UsageError("give SEED..., or --batch FILE")
+    if batch is not None:
+        require_lines(show)
+    from setsearch.cli.set_files import read_seed_sets
+
+    sets = read_seed_sets(batch) if batch is not None else [seeds or []]
+    with on_spark(master) as spark:
+        from setsearch.spark import SparkIndex
+
+        found = SparkIndex(spark, place).items(items).expand_many(sets, k, model=model, strength=strength)
+    if batch is None:
+        show(hit_rows(found[0], explain=False))
+    else:
+        print_answers(sets, found, explain=False)
+
+
+@app.command("from-sqlite")
+def from_sqlite(db: DB, place: Place, *, items: Items = None, master: Master = None) -> None:
+    """Take a database to an index of Parquet: names, counts and titles."""
+    with _building(place), on_spark(master) as spark:
+        from setsearch.spark import from_sqlite
+
+        layout = from_sqlite(spark, db, place, items)
+    _say_built(layout)
+
+
+@app.command("to-sqlite")
+def to_sqlite(
+    place: Place,
+    db: Annotated[Path, typer.Argument(metavar="DB", help="A file that is not there yet.", show_default=False)],
+    *,
+    where: Annotated[
+        str | None, typer.Option(metavar="SQL", help="Items for which this holds: id, name, title, length, total.")
+    ] = None,
+    sample: Annotated[float | None, typer.Option(metavar="SHARE", help="About this share of the items.")] = None,
+    master: Master = None,
+) -> None:
+    """Take an index of Parquet, or a part of it, to a database."""
+    with on_spark(master) as spark:
+        from setsearch.spark import to_sqlite
+
+        count = to_sqlite(spark, place, db, where=where, sample=sample)
+    say(f"{count:,} items are in {db}")
+
+
+@contextmanager
+def on_spark(master: str | None) -> "Iterator[SparkSession]":
+    """A Spark session; raises UsageError where Spark is not installed."""
+    try:
+        from setsearch.spark.session import session
+    except ImportError as error:
+        raise UsageError("the commands of spark need an extra: pip install 'setsearch[spark]', and Java 17") from error
+    with session(master) as spark:
+        yield spark
+
+
+@contextmanager
+def _building(place: str) -> "Iterator[None]":
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise Interrupted(f"stopped; {place} may hold no index now: build it again") from error
+
+
+def _say_built(layout: Any) -> None:
+    counts = ", ".join(f"{side.count:,} {side.items}" for side in layout.sides)
+    say(f"built {layout.place}: {counts}")

@@ -1,0 +1,153 @@
+"""The tables, as migrations: append-only, each step self-contained, importing nothing of ours.
+
+setsearch_kind        what can be an item or a feature: documents, terms, films; `peak` is the largest id + 1
+setsearch_name        the names (and titles) of one kind, under small reused integer ids
+setsearch_relation    which kind has which: documents x terms; its revision, and a random stamp of its content
+setsearch_posting     feature -> items, in blocks (see postings.py)
+setsearch_forward     item -> features, the same entries read the other way
+setsearch_derived     what was computed from one stamp: bases and measures, which may be deleted at any time, and, where
+                      `reading` is empty, the names of contexts
+setsearch_text        the texts of documents, from which contexts are read
+setsearch_numbers     items that are described by numbers instead of features
+setsearch_origin      the table that a relation mirrors, and setsearch_change the keys of rows that changed since
+setsearch_seal        a checksum over the small tables
+setsearch_set         saved sets of items, and setsearch_member who is in them
+"""
+
+import sqlite3
+
+from sqlite_utils import Migrations
+from sqlite_utils.db import Database
+
+migrations = Migrations("setsearch")
+migrations.migrations_table = "setsearch_migrations"
+_LISTS = """
+    create table setsearch_{name} (
+        relation integer not null,
+        list integer not null,    -- id of the {owner} whose list this is
+        first integer not null,   -- smallest id in this block
+        last integer not null,    -- largest id in this block
+        length integer not null,  -- number of ids
+        total integer not null,   -- sum of counts
+        gaps blob not null,       -- differences of the ids, one width
+        counts blob,              -- one width; null: all are 1
+        primary key (relation, list, first)
+    ) strict, without rowid;
+"""
+
+
+@migrations()
+def m001_relations(db: Database) -> None:
+    """Kinds, names, relations, lists in both directions, derived values."""
+    script = """
+        create table setsearch_kind (
+            id integer primary key, name text not null unique,
+            size integer not null default 0, peak integer not null default 0
+        ) strict;
+        create table setsearch_name (
+            kind integer not null, id integer not null, name text not null, title text,
+            primary key (kind, id)
+        ) strict, without rowid;
+        create unique index setsearch_name_name on setsearch_name (kind, name);
+        create index setsearch_name_title on setsearch_name (kind, title) where title is not null;
+        create table setsearch_relation (
+            id integer primary key,
+            items integer not null references setsearch_kind (id),
+            features integer not null references setsearch_kind (id),
+            analyzer text,            -- null: a relation that was given, not read from text
+            revision integer not null default 0, stamp integer not null default 0,
+            unique (items, features)
+        ) strict;
+        create table setsearch_derived (
+            relation integer not null, reading text not null, name text not null,
+            stamp integer not null, value blob not null,
+            primary key (relation, reading, name)
+        ) strict;
+    """
+    for part in (script, _LISTS.format(name="posting", owner="feature"), _LISTS.format(name="forward", owner="item")):
+        for statement in part.split(";\n"):
+            if statement.strip():
+                db.execute(statement)
+    # The view that a person asks first: which features are frequent?
+    db.execute("""
+        create view setsearch_frequency as
+        select k.name as kind, n.name as name, sum(p.length) as document_frequency, sum(p.total) as total
+        from setsearch_posting p join setsearch_relation r on r.id = p.relation
+        join setsearch_kind k on k.id = r.features
+        join setsearch_name n on n.kind = r.features and n.id = p.list
+        group by p.relation, p.list
+    """)
+
+
+@migrations()
+def m002_contexts(db: Database) -> None:
+    """Texts, and relations that are derived from those of a parent; numbers; saved sets."""
+    script = """
+        alter table setsearch_relation add column parent integer references setsearch_relation (id);
+        alter table setsearch_relation add column contexts text not null default 'off';
+        alter table setsearch_relation add column contexts_stamp integer;
+        create table setsearch_text (
+            relation integer not null, item integer not null, text blob not null,  -- UTF-8, zlib
+            primary key (relation, item)
+        ) strict, without rowid;
+        alter table setsearch_relation add column columns text;
+        create table setsearch_numbers (
+            relation integer not null, item integer not null, numbers blob not null,  -- float64, one for each column
+            primary key (relation, item)
+        ) strict, without rowid;
+        create table setsearch_set (
+            name text primary key, items text not null  -- what is ranked: documents, terms, ...
+        ) strict, without rowid;
+        create table setsearch_member (
+            name text not null references setsearch_set (name) on delete cascade, item text not null,
+            accepted integer not null,  -- 0: a negative example
+            primary key (name, item)
+        ) strict, without rowid;
+        drop view setsearch_frequency;
+        create view setsearch_frequency as
+        select k.name as kind, n.name as name, sum(p.length) as document_frequency, sum(p.total) as total
+        from setsearch_posting p join setsearch_relation r on r.id = p.relation and r.parent is null
+        join setsearch_kind k on k.id = r.features
+        join setsearch_name n on n.kind = r.features and n.id = p.list
+        group by p.relation, p.list;
+    """
+    for statement in script.split(";\n"):
+        if statement.strip():
+            db.execute(statement)
+
+
+@migrations()
+def m003_origins(db: Database) -> None:
+    """Tables of the host's that relations mirror, and what has changed in them."""
+    db.execute("""
+        create table setsearch_origin (
+            relation integer primary key references setsearch_relation (id),
+            kind text not null,     -- table, fts5, whoosh
+            place text not null,    -- the name of the table
+            columns text not null,  -- JSON: which column is what
+            tracked integer not null,  -- 1: triggers on the table write to setsearch_change
+            state text              -- JSON: how far a Whoosh index was read
+        ) strict
+    """)
+    # No constraint on the keys: a trigger takes over the host's "insert or abort", and would fail with it.
+    db.execute("""
+        create table setsearch_change (
+            id integer primary key, relation integer not null, key any,
+            again any  -- the key once more: a flipped bit would else hide a change
+        ) strict
+    """)
+    db.execute("create index setsearch_change_key on setsearch_change (relation, key)")
+    db.execute("create table setsearch_seal (id integer primary key, sum integer not null) strict")
+    # Derived values carry checksums from now on: those that were kept without are derived again.
+    db.execute("delete from setsearch_derived where reading <> ''")
+    db.execute("update setsearch_relation set contexts_stamp = null where contexts <> 'off'")
+
+
+def drop_tables(cursor: sqlite3.Cursor) -> None:
+    """Drop every table and view that the migrations make, the last made first."""
+    made = Database(memory=True, execute_plugins=False)
+    migrations.apply(made)
+    objects = "select type, name from sqlite_master where type in ('table', 'view') order by rowid desc"
+    for type, name in made.execute(objects).fetchall():
+        cursor.execute(f"drop {type} if exists {name}")
+    made.close()
