@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from one_file import LENGTH, WORDS
 
-from setsearch.spark.building import IN_BUCKET, MOST_BUCKETS, SLICE
+from setsearch.spark.builder import IN_BUCKET, MOST_BUCKETS, SLICE
 
 RESULTS = Path(__file__).parent / "results"
 DOCUMENTS = [10**6, 10**7, 10**8, 10**9]

@@ -18,7 +18,8 @@ from pathlib import Path
 import numpy as np
 
 import setsearch
-from setsearch.learning.concepts import Concepts, learn
+from setsearch.learning import learn_concepts
+from setsearch.learning.concepts import Concepts
 
 NUMBERS = range(1, 101)
 RULES_SHARE, SIGMA = 2 / 3, 10.0
@@ -44,8 +45,8 @@ def intervals() -> dict[str, set[int]]:
 def priors() -> dict[str, float]:
     """p(h): rules share their part, intervals theirs by an Erlang density of their length."""
     erlang = {name: len(own) * math.exp(-len(own) / SIGMA) for name, own in intervals().items()}
-    whole = sum(erlang.values())
-    prior = {name: (1 - RULES_SHARE) * weight / whole for name, weight in erlang.items()}
+    positive_integer = sum(erlang.values())
+    prior = {name: (1 - RULES_SHARE) * weight / positive_integer for name, weight in erlang.items()}
     simple = {name: SIMPLE.get(name, 1.0) for name in rules()}
     return prior | {name: RULES_SHARE * weight / sum(simple.values()) for name, weight in simple.items()}
 
@@ -79,7 +80,7 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place, build(Path(place) / "numbers.db") as index:
         size_principle = not given.no_size_principle
-        found = learn(index.items("number"), given.seeds, prior=priors(), size_principle=size_principle)
+        found = learn_concepts(index.items("number"), given.seeds, prior=priors(), size_principle=size_principle)
     for hypothesis in found.hypotheses[:8]:
         print(f"{hypothesis.posterior:.3f}  {hypothesis.feature} ({hypothesis.size} numbers)")
     best = sorted(found.probability, key=lambda n: (-found.probability[n], int(n)))[:20]

@@ -82,7 +82,7 @@ def open(
     Raises MissingDatabase, InvalidParameter.
     """
     from setsearch.index import Index
-    from setsearch.indexing.intake import TextSettings
+    from setsearch.storage.analyzers import TextSettings
     from setsearch.storage.database import Database
     from setsearch.text.analyzer import Analyzer
 

@@ -1,32 +1,32 @@
-"""What can go wrong, one class for each mistake that a caller can make.
+"""All errors: one class for each mistake that a caller can make.
 
     SetsearchError
     |-- UsageError              the call itself is wrong
     |   `-- InvalidParameter    a value outside its range, such as k = 0
-    |-- DatabaseError           the file
+    |-- DatabaseError           the file cannot be used
     |   |-- MissingDatabase, NotADatabase, NewerSchema, ReadOnlyDatabase, LockedDatabase
     |   |-- NoIndex             a database without a setsearch index in it
-    |   `-- CorruptIndex        stored lists that contradict themselves
-    |-- QueryError              the question
+    |   `-- CorruptIndex        stored data that contradicts itself
+    |-- QueryError              the query has no answer
     |   `-- UnknownReading, UnknownItem, UnknownSet, AmbiguousItem, NoSeeds, NoConcept, NothingToRank
-    |-- ItemError               an item that is to be written
+    |-- ItemError               an item cannot be written
     |   `-- InvalidItem, DuplicateItem, NameTaken
-    `-- SourceError             a file, a folder or a table that is to be read
+    `-- SourceError             a file, folder or table cannot be read
 
-Messages are one line: the value at fault first, then the way out.
+A message is one line: first the value at fault, then the way out.
 """
 
-MEND = "`setsearch check DB --repair` may mend it"  # the way out of a CorruptIndex
+REPAIR_HINT = "`setsearch check` may repair it"  # the way out of a CorruptIndex
 
 
 class SetsearchError(Exception):
-    """Base of all errors that setsearch raises on purpose."""
+    """Base of all errors that setsearch raises."""
 
     exit_code = 1
 
 
 class UsageError(SetsearchError):
-    """The call is wrong, whatever the data."""
+    """The call is wrong, independent of the data."""
 
     exit_code = 2
 
@@ -36,11 +36,11 @@ class InvalidParameter(UsageError, ValueError):
 
 
 class DatabaseError(SetsearchError):
-    """The database cannot be used as asked."""
+    """The database cannot be used."""
 
 
 class MissingDatabase(DatabaseError, FileNotFoundError):
-    """There is no file at the path."""
+    """The path is not a file."""
 
 
 class NotADatabase(DatabaseError):
@@ -48,15 +48,15 @@ class NotADatabase(DatabaseError):
 
 
 class NewerSchema(DatabaseError):
-    """The index was written by a newer setsearch."""
+    """A newer setsearch wrote the index."""
 
 
 class ReadOnlyDatabase(DatabaseError):
-    """The database cannot be written."""
+    """The database is read-only."""
 
 
 class LockedDatabase(DatabaseError):
-    """Another connection holds the write lock for longer than the timeout."""
+    """Another connection holds the write lock longer than the timeout."""
 
 
 class NoIndex(DatabaseError):
@@ -64,15 +64,15 @@ class NoIndex(DatabaseError):
 
 
 class CorruptIndex(DatabaseError):
-    """A stored list contradicts itself or the rest of the index."""
+    """Stored data contradicts itself."""
 
 
 class QueryError(SetsearchError):
-    """The question has no answer."""
+    """The query has no answer."""
 
 
 class UnknownReading(QueryError, LookupError):
-    """`items(name)` names nothing that the index holds."""
+    """The index holds no items of this name."""
 
 
 class UnknownItem(QueryError, LookupError):
@@ -88,7 +88,7 @@ class UnknownSet(QueryError, LookupError):
 
 
 class NoConcept(QueryError):
-    """No hypothesis holds all the seeds."""
+    """No feature is common to all seeds."""
 
 
 class NoSeeds(QueryError):
@@ -108,7 +108,7 @@ class InvalidItem(ItemError, ValueError):
 
 
 class DuplicateItem(ItemError):
-    """An item is already there, or comes twice in one batch."""
+    """An item exists already, or occurs twice in one batch."""
 
 
 class NameTaken(ItemError):
@@ -116,10 +116,10 @@ class NameTaken(ItemError):
 
 
 class SourceError(SetsearchError):
-    """A source cannot be read; the message names file and place."""
+    """A source cannot be read; the message names file and position."""
 
 
 class Interrupted(SetsearchError):
-    """Stopped from the keyboard, where that has not left everything as it was."""
+    """Interrupted from the keyboard after something was changed."""
 
     exit_code = 130

@@ -1,26 +1,43 @@
-"""`Index`: what a database holds, how it is written, and its readings."""
+"""`Index`, the front door: the only place where indexing and search meet."""
 
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from setsearch.errors import InvalidItem, InvalidParameter, NoIndex
-from setsearch.indexing.intake import Intake, Names, TextSettings, Writable, find_relation
+from setsearch.errors import InvalidItem, InvalidParameter, NoIndex, UsageError
+from setsearch.search.numeric import NumericReading
 from setsearch.search.reading import Reading
-from setsearch.search.readings import Views, default_reading, described, has_forms, profile_of, readings_of
-from setsearch.search.sets import ItemSet, delete_set, load_set, new_set, set_names
+from setsearch.search.readings import (
+    Readings,
+    default_reading,
+    defaults_of,
+    describe_readings,
+    has_surface_forms,
+    relations_by_reading,
+)
+from setsearch.search.sets import ItemSet, delete_set, load_set, new_set, saved_sets
+from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.database import Database
-from setsearch.storage.names import storable
-from setsearch.storage.relation import TEXT, create_relation, load_derived, load_relations
-from setsearch.storage.sql import quoted
-from setsearch.storage.synced_source import Origin, describe_mirrors, forget, load_origin, refuse_mirror
+from setsearch.storage.names import is_storable
+from setsearch.storage.relation import (
+    TEXT,
+    Relation,
+    create_relation,
+    find_relation,
+    load_derived,
+    load_relations,
+)
+from setsearch.storage.sql import quote
+from setsearch.storage.synced_source import SyncedSource, describe_sources, drop_source, load_source, refuse_synced
+from setsearch.text.analyzer import Analyzer
 
-if TYPE_CHECKING:
-    from setsearch.indexing.sync import Changes, Delta
-    from setsearch.storage.numbers import Numbered
+if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
+    from setsearch.indexing.intake import Intake, Writable
+    from setsearch.indexing.sync import Changes, SourceChanges
+    from setsearch.storage.numbers import NumericItem
     from setsearch.storage.synced_source import Columns
-
 
 Progress = Callable[[Iterator[Any]], Iterator[Any]]
 
@@ -28,13 +45,14 @@ Progress = Callable[[Iterator[Any]], Iterator[Any]]
 class Index:
     """Relations of items and features in one SQLite database. Made by `setsearch.open`.
 
-    Every call that writes is one transaction. Reading is safe from several threads.
+    Every call that writes is one transaction. Threads may share it for reading.
     """
 
     def __init__(self, database: Database, settings: TextSettings) -> None:
         self._database = database
-        self._intake = Intake(settings, str(database))
-        self._views = Views(database, self._intake.analyzer_of)
+        self._settings = settings
+        self._analyzers = Analyzers(settings.analyzer)
+        self._readings = Readings(database, self._analyzers, _derive_contexts)
 
     def __enter__(self) -> "Index":
         return self
@@ -45,30 +63,30 @@ class Index:
         self.close()
 
     def close(self) -> None:
-        """Close the files that we opened; a connection of the host's stays open."""
+        """Close our own connections; a lent one stays open."""
         self._database.close()
 
-    def add(self, items: Iterable[Writable], relation: tuple[str, str] | None = None) -> int:
+    def add(self, items: "Iterable[Writable]", relation: tuple[str, str] | None = None) -> int:
         """Add items; returns how many.
 
-        An item is `(id, features)` or `(id, features, title)`; features are a text, a list of features (repeated ones
-        count), or a mapping of features to counts. `relation` names items and features, ("film", "user") for
-        example; by default the only relation of the index, or a text collection, ("documents", "terms").
+        An item is `(id, features)` or `(id, features, title)`; features are a text, a list of features (repetitions
+        count), or a mapping of features to counts. `relation` names items and features, for example ("film", "user");
+        by default it is the only relation of the index, or a text collection, ("documents", "terms").
 
-        Raises DuplicateItem where an id is there already or comes twice, InvalidItem; then nothing was written.
+        Raises DuplicateItem if an id exists or occurs twice, InvalidItem; then nothing is written.
         """
         return self._write(items, relation, replace=False)
 
-    def update(self, items: Iterable[Writable], relation: tuple[str, str] | None = None) -> int:
-        """Add items, and give those that exist the new features and title; returns how many. Otherwise as `add`."""
+    def update(self, items: "Iterable[Writable]", relation: tuple[str, str] | None = None) -> int:
+        """Add items, and replace features and title of those that exist; returns how many. Otherwise as `add`."""
         return self._write(items, relation, replace=True)
 
-    def replace(self, items: Iterable[Writable], relation: tuple[str, str] | None = None) -> int:
-        """Put these items in the place of everything that the relation holds. Otherwise as `add`."""
+    def replace(self, items: "Iterable[Writable]", relation: tuple[str, str] | None = None) -> int:
+        """Replace everything in the relation by these items. Otherwise as `add`."""
         return self._write(items, relation, replace=False, empty=True)
 
     def delete(self, ids: Iterable[str], relation: tuple[str, str] | None = None) -> int:
-        """Delete items by id; returns how many. Raises UnknownItem; then nothing was deleted."""
+        """Delete items by id; returns how many. Raises UnknownItem; then nothing is deleted."""
         names = list(dict.fromkeys([ids] if isinstance(ids, str) else ids))
         for name in names:
             if not isinstance(name, str):
@@ -76,221 +94,246 @@ class Index:
         from setsearch.indexing.writer import Writer
 
         with self._database.write() as cursor:
-            found = find_relation(load_relations(cursor), relation)
-            if found is None:
+            target = find_relation(load_relations(cursor), relation)
+            if target is None:
                 raise NoIndex(f"{self._database} holds no such relation to delete from")
-            if found.columns is not None:
+            if target.columns is not None:
                 from setsearch.storage.numbers import delete_numbers
 
-                return delete_numbers(cursor, found, names)
-            refuse_mirror(cursor, found)
-            return Writer(cursor, found).delete(names)
+                return delete_numbers(cursor, target, names)
+            refuse_synced(cursor, target)
+            return Writer(cursor, target).delete(names)
 
     def add_table(
         self, table: str, columns: "Columns", *, track: bool = False, replace: bool = False, progress: Progress = iter
     ) -> "Changes":
-        """Index a table of this database, and mirror it from now on: `refresh` takes over what has changed in it.
+        """Index a table of this database and follow it from now on: `refresh` applies its changes.
 
             index.add_table("articles", setsearch.Columns(id="id", text=("title", "body")), track=True)
 
-        With `track`, triggers note changed rows, and `refresh` reads these alone; without, it reads all. An FTS5 table
-        gives the terms of its own index, and has no triggers. With `replace` items that are there now are put away.
-        `progress` is handed the items and yields them.
+        With `track`, triggers note changed rows, and `refresh` reads these alone; otherwise it reads all. An FTS5 table
+        gives the terms of its own index, and has no triggers. `replace` deletes other items. `progress` gets the items
+        and yields them.
 
-        Raises SourceError, InvalidParameter, UsageError where there are other items; then nothing was written.
+        Raises SourceError, InvalidParameter, UsageError if there are other items; then nothing is written.
         """
-        from setsearch.indexing.sync import find_table, mirror
+        from setsearch.indexing.sync import add_source, find_table
 
         with self._database.write() as cursor:
-            return mirror(cursor, self._intake, find_table(cursor, table, columns, track), progress, replace)
+            return add_source(cursor, self._intake(), find_table(cursor, table, columns, track), progress, replace)
 
-    def follow(self, origin: Origin, read: "Callable[[Any], Delta]") -> "Changes":
-        """Bring the documents up to another engine's index, in one transaction: for integrations (mirrors.follow)."""
+    def follow(self, source: SyncedSource, read: "Callable[[Any], SourceChanges]") -> "Changes":
+        """Sync the documents with another engine's index in one transaction; for integrations (indexing/sync.py)."""
         from setsearch.indexing.sync import follow
 
         with self._database.write() as cursor:
-            return follow(cursor, self._intake, origin, read)
+            return follow(cursor, self._intake(), source, read)
 
-    def mirror_of(self, table: str, kinds: Sequence[str]) -> dict[str, Any] | None:
-        """How a table is indexed: `items` that are its rows, `key` that names them, whether that is the `primary` key.
+    def source_state(self) -> Any:
+        """The state of the last `follow`, or None; for integrations."""
+        with self._readings.relation(TEXT[0]) as (cursor, relation):
+            source = load_source(cursor, relation)
+            return None if source is None else source.state
 
-        None for a table that is not.
-        """
+    def table_source(self, table: str, kinds: Sequence[str]) -> dict[str, Any] | None:
+        """How a table is indexed: its `items`, their `key`, whether that is the `primary` key; None if it is not."""
         with self._database.read() as cursor:
             for relation in load_relations(cursor):
-                origin = load_origin(cursor, relation)
-                if origin is not None and origin.kind in kinds and origin.place.lower() == table.lower():
-                    primary = [row[1] for row in cursor.execute(f"pragma main.table_info({quoted(table)})") if row[5]]
-                    by_rowid = origin.key == "rowid" and not primary
+                source = load_source(cursor, relation)
+                if source is not None and source.kind in kinds and source.name.lower() == table.lower():
+                    primary = [row[1] for row in cursor.execute(f"pragma main.table_info({quote(table)})") if row[5]]
+                    by_rowid = source.key == "rowid" and not primary
                     return {
                         "items": relation.items.name,
-                        "key": origin.key,
-                        "primary": by_rowid or primary == [origin.key],
+                        "key": source.key,
+                        "primary": by_rowid or primary == [source.key],
                     }
         return None
 
     def stamp(self) -> int:
-        """What names the present content of the documents: another number after each write."""
-        with self._views.relation(TEXT[0]) as (_, relation):
+        """A number that identifies the present content of the documents: a new one after each write."""
+        with self._readings.relation(TEXT[0]) as (_, relation):
             return relation.stamp
 
-    def followed(self) -> Any:
-        """How far the documents follow another engine's index: the `state` of the last `follow`, or None."""
-        with self._views.relation(TEXT[0]) as (cursor, relation):
-            origin = load_origin(cursor, relation)
-            return None if origin is None else origin.state
-
-    def add_numbers(self, items: "Iterable[Numbered]", columns: Sequence[str], name: str = "items") -> int:
+    def add_numbers(self, items: "Iterable[NumericItem]", columns: Sequence[str], name: str = "items") -> int:
         """Add items that numbers describe, `(id, numbers)` or `(id, numbers, title)`; returns how many.
 
-        `numbers` are as many as `columns`, which name them; those of items that exist are replaced. `zip(ids, matrix)`
-        adds the rows of a matrix. `name` is what `items(name)` ranks, by the model gaussian.
+        `numbers` match `columns`, their names; existing items are replaced. `zip(ids, matrix)` adds the rows of a
+        matrix. `numbers(name)` ranks them by the model gaussian.
 
-        Raises InvalidItem, DuplicateItem; then nothing was written.
+        Raises InvalidItem, DuplicateItem; then nothing is written.
         """
-        from setsearch.storage.numbers import columns_of, write_numbers
+        from setsearch.storage.numbers import column_names, write_numbers
 
+        names = [name, *columns]
+        if isinstance(columns, str) or len(set(columns)) < len(columns) or not all(map(is_storable, names)):
+            raise InvalidParameter(f"columns are distinct names such as ['height', 'weight'], not {columns!r}")
         with self._database.write() as cursor:
-            if isinstance(columns, str) or len(set(columns)) < len(columns) or not all(map(storable, [name, *columns])):
-                raise InvalidParameter(f"columns are distinct names such as ['height', 'weight'], not {columns!r}")
             known = [relation for relation in load_relations(cursor) if relation.items.name == name]
             relation = known[0] if known else create_relation(cursor, name, f"numbers of {name}", None, columns=columns)
-            if columns_of(relation) != list(columns):
-                raise InvalidItem(f"{name!r} has the columns {columns_of(relation)}, not {list(columns)}")
+            if column_names(relation) != list(columns):
+                raise InvalidItem(f"{name!r} has the columns {column_names(relation)}, not {list(columns)}")
             return write_numbers(cursor, relation, items)
 
-    def items(self, name: str | None = None) -> Any:
-        """The reading that ranks `name`: "documents", "terms", or a column of a relation; a `Reading`.
+    def items(self, name: str | None = None) -> Reading:
+        """The reading that ranks `name`: "documents", "terms", or a column of a relation.
 
-        By default the terms of a text collection, else the items of the relation. Items that numbers describe have a
-        `NumericReading`. Raises UnknownReading.
+        By default the terms of a text collection, else the items of the relation. Raises UnknownReading, and
+        UsageError for items that numbers describe (`numbers`).
         """
-        name, relation = self._views.find(name)
-        if relation.columns is not None:
-            from setsearch.search.numeric import NumericReading
+        reading = self.reading(name)
+        if not isinstance(reading, Reading):
+            raise UsageError(f"{reading.name} are described by numbers; use numbers({reading.name!r})")
+        return reading
 
-            return NumericReading(name, partial(self._views.relation, name))
-        by_context = name == relation.features.name and relation.may_have_contexts
-        opened = partial(self._views.open, name)
-        return Reading(name, profile_of(relation, name), opened, by_context, has_forms(relation))
+    def numbers(self, name: str | None = None) -> NumericReading:
+        """The reading that ranks items described by numbers. Raises UnknownReading, UsageError for other items."""
+        reading = self.reading(name)
+        if not isinstance(reading, NumericReading):
+            raise UsageError(f"{reading.name} are not described by numbers; use items({reading.name!r})")
+        return reading
+
+    def reading(self, name: str | None = None) -> Reading | NumericReading:
+        """The reading that ranks `name`, whatever describes it: `items` or `numbers`. Raises UnknownReading."""
+        name, relation = self._readings.find(name)
+        if relation.columns is not None:
+            return NumericReading(name, partial(self._readings.relation, name))
+        has_contexts = name == relation.features.name and relation.may_have_contexts
+        opened = partial(self._readings.open, name)
+        return Reading(name, defaults_of(relation, name), opened, has_contexts, has_surface_forms(relation))
 
     def set(self, name: str, items: str | None = None) -> ItemSet:
-        """The set that was saved under a name, or a new one of `items` (default as in `items()`)."""
-        return load_set(name, items, self._database, self.items)
+        """The saved set of this name, or a new one of `items` (by default as in `items()`)."""
+        return load_set(name, items, self._database, self.reading)
 
     def keep_set(
         self, name: str, accepted: Iterable[str], rejected: Iterable[str] = (), items: str | None = None
     ) -> ItemSet:
-        """Save a set, in the place of one of the same name. Raises UnknownItem, InvalidParameter."""
-        kept = new_set(name, self._database, self.items(items))
+        """Save a set; replaces one of the same name. Raises UnknownItem, InvalidParameter."""
+        kept = new_set(name, self._database, self.reading(items))
         kept.accept(*accepted)
         kept.reject(*rejected)
         kept.save(replace=True)
         return kept
 
     def sets(self) -> dict[str, str]:
-        """The names of the saved sets, each with what it ranks."""
-        return set_names(self._database)
+        """The names of the saved sets, each with its items."""
+        return saved_sets(self._database)
 
     def delete_set(self, name: str) -> None:
-        """Forget a saved set; raises UnknownSet."""
+        """Delete a saved set; raises UnknownSet."""
         delete_set(self._database, name)
 
     def refresh(self) -> "Changes":
-        """Take over what has changed in mirrored tables, and derive now what questions would otherwise derive.
+        """Apply the changes of synced tables, and derive now what queries would derive.
 
-        Raises SourceError where a table is no longer as it was; then nothing was written.
+        Raises SourceError if a table is no longer as indexed; then nothing is written.
         """
-        from setsearch.indexing.sync import Changes, is_behind, refresh
+        from setsearch.indexing.sync import Changes, needs_sync, sync
 
         changes = Changes()
         with self._database.read() as cursor:
-            behind = any(is_behind(cursor, relation) for relation in load_relations(cursor))
-        if behind:
+            is_behind = any(needs_sync(cursor, relation) for relation in load_relations(cursor))
+        if is_behind:
             with self._database.write() as cursor:
                 for relation in load_relations(cursor):
-                    changes += refresh(cursor, self._intake, relation)
+                    changes += sync(cursor, self._intake(), relation)
         with self._database.read() as cursor:
             relations = [relation for relation in load_relations(cursor) if relation.columns is None]
-            names = list(readings_of(relations))
+            names = list(relations_by_reading(relations))
         for name in names:
-            self._views.refresh(name)
+            self._readings.update_contexts(name)
             reading = self.items(name)
             with reading.fields() as fields:
                 for field in fields.all:
-                    field.snapshot.measure(fields.cursor, reading.profile.make({}).rule)
+                    field.statistics(reading.defaults.make({}).rule)
         return changes
 
     def drop(self) -> None:
-        """Take everything of ours out of the database, saved sets too; the host's tables stay as they are."""
+        """Remove everything of ours from the database, saved sets too; the host's tables stay as they are."""
         from setsearch.storage.schema import drop_tables
 
         with self._database.write() as cursor:
             for relation in load_relations(cursor):
-                forget(cursor, relation)
+                drop_source(cursor, relation)
             drop_tables(cursor)
 
     def readings(self) -> list[dict[str, Any]]:
-        """What can be ranked: items, features, and how many there are of both."""
+        """What can be ranked: items, features, and the number of both."""
         with self._database.read() as cursor:
-            return [reading for relation in load_relations(cursor) for reading in described(relation)]
+            return [reading for relation in load_relations(cursor) for reading in describe_readings(relation)]
 
     def info(self) -> dict[str, Any]:
-        """What the index holds: readings with the counts of items, features and postings, revision, defaults."""
+        """What the index holds: readings with counts of items, features and postings, revision, defaults."""
         with self._database.read() as cursor:
             relations = load_relations(cursor)
             postings = {relation.id: relation.postings.entry_count(cursor) for relation in relations}
-            mirrors = describe_mirrors(cursor, relations)
+            sources = describe_sources(cursor, relations)
+            contexts = next(filter(None, (_describe_contexts(cursor, relation) for relation in relations)), {})
         readings = [
             reading | {"posting_count": postings[relation.id], "revision": relation.revision}
             for relation in relations
-            for reading in described(relation)
+            for reading in describe_readings(relation)
         ]
         default = default_reading(relations, str(self._database))
+        defaults = defaults_of(relations_by_reading(relations)[default], default)
         return {
             "readings": readings,
             "revision": sum(relation.revision for relation in relations),
-            "mirrors": mirrors,
-            "contexts": self._context_info(),
-            "defaults": {"items": default} | profile_of(readings_of(relations)[default], default).describe(),
+            "mirrors": sources,
+            "contexts": contexts,
+            "defaults": {"items": default} | defaults.describe(),
         }
 
-    def _context_info(self) -> dict[str, Any]:
-        """How many words have contexts; empty where none have."""
-        with self._database.read() as cursor:
-            for relation in load_relations(cursor):
-                derived = load_derived(cursor, relation)
-                if derived:
-                    words = next(iter(derived.values())).items
-                    sizes = {r.features.name.split()[-1]: r.features.size for r in derived.values()}
-                    fresh = relation.contexts_stamp == relation.stamp
-                    return {"terms": words.size, "up_to_date": fresh, "phrases": relation.contexts == "phrases"} | sizes
-        return {}
-
     def check(self) -> list[str]:
-        """What is wrong with the index, one line each; nothing in a sound one.
+        """The problems of the index, one line each; empty for a sound one.
 
-        Every statistic is computed again from the lists, each direction of the lists is compared with the other, and
-        checksums and SQLite's own indexes vouch for the rest.
+        Recomputes every statistic from the lists, compares both directions of the lists, and verifies checksums and
+        SQLite's own indexes.
         """
-        from setsearch.indexing.check import audit
+        from setsearch.indexing.check import find_problems
 
         with self._database.read() as cursor:
-            return audit(cursor)
+            return find_problems(cursor)
 
     def repair(self) -> list[str]:
-        """Mend what can be mended, in one transaction; one line for each thing done. `check` tells what is left."""
+        """Repair the index in one transaction; returns one line for each repair. `check` tells what is left."""
         from setsearch.indexing.check import repair
 
         with self._database.write() as cursor:
-            return list(repair(cursor, self._intake))
+            return list(repair(cursor, self._intake()))
 
-    def _write(self, items: Iterable[Writable], names: Names | None, replace: bool, empty: bool = False) -> int:
+    def _intake(self) -> "Intake":
+        from setsearch.indexing.intake import Intake
+
+        return Intake(self._settings, self._analyzers, str(self._database))
+
+    def _write(
+        self, items: "Iterable[Writable]", names: tuple[str, str] | None, replace: bool, empty: bool = False
+    ) -> int:
         from setsearch.indexing.writer import Writer
 
+        intake = self._intake()
         with self._database.write() as cursor:
-            relation = self._intake.open(cursor, names, empty)
+            relation = intake.open(cursor, names, empty)
             if empty:
-                forget(cursor, relation)
-            refuse_mirror(cursor, relation)
-            return self._intake.write(Writer(cursor, relation, replace), items)
+                drop_source(cursor, relation)
+            refuse_synced(cursor, relation)
+            return intake.write(Writer(cursor, relation, replace), items)
+
+
+def _derive_contexts(cursor: sqlite3.Cursor, relation: Relation, analyzer: Analyzer) -> None:
+    from setsearch.indexing.contexts import derive_contexts
+
+    derive_contexts(cursor, relation, analyzer)
+
+
+def _describe_contexts(cursor: sqlite3.Cursor, relation: Relation) -> dict[str, Any]:
+    """The number of words with contexts and of the contexts; empty without contexts."""
+    derived = load_derived(cursor, relation)
+    if not derived:
+        return {}
+    words = next(iter(derived.values())).items
+    sizes = {r.features.name.split()[-1]: r.features.size for r in derived.values()}
+    is_current = relation.contexts_stamp == relation.stamp
+    return {"terms": words.size, "up_to_date": is_current, "phrases": relation.contexts == "phrases"} | sizes

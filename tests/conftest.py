@@ -29,7 +29,7 @@ def papers_model(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def always_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few items are scored in few bits first, too, whatever their lists."""
-    for name, value in (("MANY", 0), ("WORTH", 0), ("FEW", 10**9)):
+    for name, value in (("FEWEST_ITEMS", 0), ("WORK_OF_A_LIST", 0), ("FEW_TOUCHED", 10**9)):
         monkeypatch.setattr(estimates, name, value)
 
 

@@ -67,7 +67,7 @@ def log_scores(having: Mapping[str, set[str]], seeds: Iterable[str], strength: f
     return scores
 
 
-def soft_values(data: Data, balance: float, existence: str) -> dict[str, dict[str, float]]:
+def soft_values(data: Data, slope: float, binarization: str) -> dict[str, dict[str, float]]:
     """x_ij of the model lift: w_ij = (1 + ln tf) ln(n / df)^(1/4) where tf / L > 2 cf / CF, over a balanced norm."""
     turned, n = transpose(data), len(data)
     total = sum(sum(counts.values()) for counts in data.values())
@@ -80,13 +80,14 @@ def soft_values(data: Data, balance: float, existence: str) -> dict[str, dict[st
             if count
             and len(turned[feature]) < n
             and (
-                existence == "presence" or Fraction(count, length) > Fraction(2 * sum(turned[feature].values()), total)
+                binarization == "presence"
+                or Fraction(count, length) > Fraction(2 * sum(turned[feature].values()), total)
             )
         }
     norms = {item: sqrt(sum(w * w for w in own.values())) for item, own in weights.items()}
     middle = median([norm for norm in norms.values() if norm] or [1.0])
     return {
-        item: {f: min(1.0, w / ((1 - balance) * middle + balance * norms[item])) for f, w in own.items()}
+        item: {f: min(1.0, w / ((1 - slope) * middle + slope * norms[item])) for f, w in own.items()}
         for item, own in weights.items()
     }
 
@@ -105,10 +106,10 @@ def lift_weights(values: Mapping[str, Mapping[str, float]], seeds: Iterable[str]
 
 
 def lift_scores(
-    data: Data, seeds: Iterable[str], strength: float = 2.0, balance: float = 0.8, existence: str = "soft-twice-mean"
+    data: Data, seeds: Iterable[str], strength: float = 2.0, slope: float = 0.8, binarization: str = "soft-twice-mean"
 ) -> dict[str, float]:
     """Scores of the model lift."""
-    values = soft_values(data, balance, existence)
+    values = soft_values(data, slope, binarization)
     weights = lift_weights(values, seeds, strength)
     return {item: sum(weights.get(f, 0.0) * x for f, x in own.items()) for item, own in values.items()}
 
@@ -162,24 +163,6 @@ def poisson_scores(data: Data, seeds: Iterable[str], strength: float) -> dict[st
             x = counts.get(feature, 0)
             scores[item] += log_p(x, shape + s, strength + len(seeds)) - log_p(x, shape, strength)
     return scores
-
-
-def concept_scores(
-    having: Mapping[str, set[str]], seeds: Iterable[str], size_principle: bool = True
-) -> dict[str, float]:
-    """p(x in C | D), every feature a hypothesis, by summation."""
-    seeds = set(seeds)
-    sizes: dict[str, int] = {}
-    for own in having.values():
-        for feature in own:
-            sizes[feature] = sizes.get(feature, 0) + 1
-    joint = {
-        feature: Fraction(1, size ** len(seeds)) if size_principle else Fraction(1)
-        for feature, size in sizes.items()
-        if all(feature in having[seed] for seed in seeds)
-    }
-    whole = sum(joint.values())
-    return {item: float(sum(p for f, p in joint.items() if f in own) / whole) for item, own in having.items()}
 
 
 def ranking(scores: Mapping[str, float], without: Iterable[str] = ()) -> list[tuple[str, float]]:

@@ -175,7 +175,7 @@ BAD_SOURCES = [
     ("empty id", {"m.csv": b"id,text\n,x\n"}, ("m.csv",), ("m.csv, line 2", "'id'")),
     ("null id", {"m.jsonl": b'{"id": null, "text": "x"}\n'}, ("m.jsonl",), ("line 1", "None")),
     ("object as text", {"m.jsonl": b'{"id": 1, "text": {"x": 1}}\n'}, ("m.jsonl",), ("line 1", "'text'")),
-    ("duplicate id", {"m.csv": b"id,text\n1,x\n1,y\n"}, ("m.csv",), ("'1' comes twice",)),
+    ("duplicate id", {"m.csv": b"id,text\n1,x\n1,y\n"}, ("m.csv",), ("'1' occurs twice",)),
     ("surrogate id", {"m.jsonl": b'{"id": "\\ud800", "text": "x"}\n'}, ("m.jsonl",), ("surrogate",)),
     ("NUL id", {"m.jsonl": b'{"id": "a\\u0000b", "text": "x"}\n'}, ("m.jsonl",), ("NUL",)),
     ("broken gz", {"m.csv.gz": b"\x1f\x8b no"}, ("m.csv.gz",), ("m.csv.gz",)),
@@ -336,7 +336,7 @@ def test_unusual_output(animals, tmp_path):
     assert done.stderr.startswith("Error: cannot write the output")
     done = subprocess.run(expand[:3], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0
-    assert "Commands:" in done.stdout
+    assert "Ask:" in done.stdout
 
 
 def test_ids_stay_as_they_are(run, tmp_path):
@@ -388,7 +388,7 @@ def test_the_cut_and_more_examples(failed, run, animals, monkeypatch, tmp_path):
     assert json.loads(run(*documents, "--having", "jungle")[1])[0]["item"] == "e"
     assert run(*documents, "a", "--exclude", "e", "--gamma", "0.5")[0] == 0
     failed(run(*documents, "a", "--popularity", "7"), 2, "popularity")
-    failed(run(*documents, "a", "--model", "bernoulli", "--cut"), 2, "lift only")
+    failed(run(*documents, "a", "--model", "bernoulli", "--cut"), 2, "needs the model lift")
     failed(run("expand", "a.db"), 2, "no examples")
     failed(run("expand", "a.db", "lion", "--by", "context"), 2, "'context'", "contexts")
     failed(run("expand", "a.db", "lion", "--by", "contexts"), 2, "--contexts")

@@ -190,12 +190,12 @@ def test_lists(text, lists):
     """The pattern of the code finds what a reader would."""
     (tokens,) = [tokens for _, tokens in tokens_of({"d": text})]
     letters = "".join(
-        {",": ",", ".": "."}.get(t) or ("&" if t in contexts.AND else "a" if t in contexts.ARTICLES else "w")
+        {",": ",", ".": "."}.get(t) or ("&" if t in contexts.CONJUNCTIONS else "a" if t in contexts.ARTICLES else "w")
         for t in tokens
     )
     found = [
         [t for t, k in zip(tokens[m.start() : m.end()], m.group(), strict=True) if k == "w"]
-        for m in contexts._list(letters)
+        for m in contexts._find_lists(letters)
     ]
     assert found == lists == list(lists_of(tokens))
 
@@ -221,9 +221,9 @@ def test_phrases(tmp_path, monkeypatch):
 
 def test_a_phrase_must_be_frequent_and_strong():
     words = ("x y " * 20 + "p q r s " * 20).split()
-    made = stream.merge_phrases(stream.read_stream([(0, " ".join(words))]))
+    made = stream.merge_phrases(stream.read_token_stream([(0, " ".join(words))]))
     assert any(" " in name for name in made.names)
-    rare = stream.merge_phrases(stream.read_stream([(0, "x y z " * 14)]))
+    rare = stream.merge_phrases(stream.read_token_stream([(0, "x y z " * 14)]))
     assert not any(" " in name for name in rare.names)
 
 
@@ -232,8 +232,8 @@ def test_words_that_are_too_rare_are_asked_of_documents(index):
     reading = index.items("terms")
     assert reading.expand(["apple", "zebra"]) == reading.expand(["apple", "zebra"], by="documents")
     assert reading.expand(["apple"]) == reading.expand(["apple"], by="both")
-    assert reading.without_context(["apple", "zebra"]) == ["zebra"]
-    assert reading.without_context(["apple", "zebra"], by="documents") == []
+    assert reading.words_without_contexts(["apple", "zebra"]) == ["zebra"]
+    assert reading.words_without_contexts(["apple", "zebra"], by="documents") == []
     with pytest.raises(errors.UnknownItem, match=r"'zebra' among the .* terms in context"):
         reading.expand(["zebra"], by="contexts")
     many = reading.expand_many([["apple"], ["apple", "zebra"]])
@@ -259,13 +259,13 @@ def test_contexts_come_by_themselves_in_collections_of_middle_size(tmp_path, mon
         index.add(random_texts(1).items())
         assert index.info()["contexts"] == {}
         assert index.items("terms").expand(["apple"]) == index.items("terms").expand(["apple"], by="documents")
-        with pytest.raises(errors.InvalidParameter, match="--contexts"):
+        with pytest.raises(errors.InvalidParameter, match="contexts"):
             index.items("terms").expand(["apple"], by="contexts")
-        monkeypatch.setattr("setsearch.storage.relation.SMALLEST", 10)
+        monkeypatch.setattr("setsearch.storage.relation.FEWEST_WORDS", 10)
         index.update([("new", "apple pear")])
         assert index.items("terms").expand(["apple"]) == index.items("terms").expand(["apple"], by="both")
         assert index.info()["contexts"]["up_to_date"]
-        monkeypatch.setattr("setsearch.storage.relation.LARGEST", 20)
+        monkeypatch.setattr("setsearch.storage.relation.MOST_WORDS", 20)
         index.update([("newer", "apple pear")])
         assert index.items("terms").expand(["apple"]) == index.items("terms").expand(["apple"], by="documents")
 
@@ -330,7 +330,7 @@ def test_contexts_can_be_chosen_later(tmp_path):
     with setsearch.open(place, create=True, contexts="off") as index:
         index.add(texts.items())
     with setsearch.open(place, contexts="on") as index:
-        with pytest.raises(errors.UsageError, match="--replace"):
+        with pytest.raises(errors.UsageError, match="replace"):
             index.update(texts.items())
         index.replace(texts.items())
         expected = index.items("terms").expand(["apple"], 99, by="contexts")
@@ -340,7 +340,7 @@ def test_contexts_can_be_chosen_later(tmp_path):
         assert index.items("terms").expand(["apple"], 99, by="contexts")
         assert index.info()["contexts"]["phrases"]
     with setsearch.open(place, contexts="off") as index:
-        with pytest.raises(errors.UsageError, match="keeps texts"):
+        with pytest.raises(errors.UsageError, match="stores texts"):
             index.update(texts.items())
         index.replace(texts.items())
         assert index.info()["contexts"] == {}

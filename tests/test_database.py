@@ -162,7 +162,7 @@ def test_a_read_only_connection(tmp_path):
 @pytest.mark.parametrize("sparse", [0, 10**9])
 def test_threads_share_an_index(tmp_path, monkeypatch, kernel, sparse):
     """Eight threads, caches so small that they start again all the time: the answers of one thread."""
-    monkeypatch.setattr(bases, "SPARSE", sparse)
+    monkeypatch.setattr(bases, "FEW_TOUCHED", sparse)
     monkeypatch.setattr(search_numba, "CHUNK", 64)
     monkeypatch.setattr(bases, "HIGHEST", 20)
     use_kernel(kernel)
@@ -199,7 +199,7 @@ def test_small_caches_and_pieces_change_nothing(tmp_path, monkeypatch):
     for limit in (0, 100, 400):
         monkeypatch.setattr(snapshot, "LARGEST_CACHE", limit)
         monkeypatch.setattr(snapshot, "CACHED_BASES", 1)
-        monkeypatch.setattr(snapshot, "PIECE", 1 + limit % 7)
+        monkeypatch.setattr(snapshot, "DECODED_TOGETHER", 1 + limit % 7)
         with setsearch.open(tmp_path / "a.db") as index:
             assert [index.items("film").expand([f"i{n}"]) for n in range(30)] == expected
 
@@ -211,7 +211,7 @@ def test_the_base_is_kept_in_the_file(tmp_path, monkeypatch):
         index.add(ITEMS)
         expected = index.items("documents").expand(["a"]), index.items("documents").expand(["a"], binarize="twice-mean")
     monkeypatch.setattr(Snapshot, "_compute_base", None)
-    monkeypatch.setattr("setsearch.search.snapshot.measure", None)
+    monkeypatch.setattr("setsearch.search.snapshot.rule_statistics", None)
     with setsearch.open(tmp_path / "a.db") as index:
         found = index.items("documents").expand(["a"]), index.items("documents").expand(["a"], binarize="twice-mean")
     assert found == expected
@@ -274,7 +274,7 @@ def test_lists_that_do_not_ascend_never_reach_a_kernel(tmp_path, monkeypatch, bl
         connection.execute("insert or replace into setsearch_posting values (1, 0, ?, ?, ?, ?, ?, null)", row)
     connection.commit()
     connection.close()
-    monkeypatch.setattr(snapshot, "PIECE", 25)
+    monkeypatch.setattr(snapshot, "DECODED_TOGETHER", 25)
     use_kernel(kernel)
     with setsearch.open(path) as index:
         with pytest.raises(errors.CorruptIndex, match="damaged block"):
@@ -370,7 +370,7 @@ def test_a_transaction_that_is_ended_from_outside(host):
 
     for begin in ("select 1", "begin"):
         host.execute(begin)
-        with pytest.raises(errors.DatabaseError, match="ended from outside"):
+        with pytest.raises(errors.DatabaseError, match="application ended the transaction"):
             index.update(items())
         assert not host.in_transaction
         assert index.check() == []
@@ -436,7 +436,7 @@ def test_a_file_that_vanished_is_not_written_to(tmp_path):
         index.add(ITEMS)
         path.unlink()
         with pytest.raises(errors.DatabaseError, match="removed or replaced"):
-            index._database._connections.make_file()
+            index._database._connections.create_file()
             index.update(ITEMS)
         path.unlink()
         with pytest.raises(errors.MissingDatabase):
@@ -529,7 +529,7 @@ def test_the_schema_of_0_2_0_is_migrated(tmp_path):
         assert documents.features_of("b") == {"a": 2, "eats": 2, "lion": 1, "tiger": 1, "too": 1}
         assert documents.expand(["a"], 1)[0].item == "b"
         assert index.items("film").expand(["Alien"], 1)[0].item == "Brazil"
-        assert index.items("body").expand(["x"], 1)[0].item == "y"
+        assert index.numbers("body").expand(["x"], 1)[0].item == "y"
         assert (index.set("cats").accepted, index.set("cats").rejected) == (["a"], ["c"])
         assert index.info()["mirrors"] == []
         assert index.check() == []
@@ -541,14 +541,14 @@ def test_the_schema_of_0_2_0_is_migrated(tmp_path):
 
 @pytest.mark.parametrize("title", [None, "T"])
 def test_an_id_that_comes_again_is_named_whatever_was_written_before(tmp_path, monkeypatch, title):
-    monkeypatch.setattr(batch, "BATCH", 6)
-    monkeypatch.setattr(names, "TOGETHER", 2)
-    monkeypatch.setattr(inserts, "TOGETHER", 2)
+    monkeypatch.setattr(batch, "FULL_BATCH", 6)
+    monkeypatch.setattr(names, "NAMES_OF_INSERT", 2)
+    monkeypatch.setattr(inserts, "ROWS_OF_INSERT", 2)
     items = [(f"d{number}", "lion tiger", title) for number in range(9)]
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add([("old", "lion")])
         for again in ("d0", "d1", "d7", "d8"):
-            with pytest.raises(errors.DuplicateItem, match=f"'{again}' comes twice"):
+            with pytest.raises(errors.DuplicateItem, match=f"'{again}' occurs twice"):
                 index.add([*items, (again, "x", title)])
         with pytest.raises(errors.DuplicateItem, match="already an item 'old'"):
             index.add([*items, ("old", "x", title)])

@@ -11,12 +11,13 @@ from samples import random_data
 
 import setsearch
 from setsearch import errors
-from setsearch.learning.evaluation import Design, _metrics, evaluate
+from setsearch.learning import Design, evaluate
+from setsearch.learning.evaluation import measures
 
 
 def test_metrics():
     relevant = np.array([True, False, True, False, False, False, False, False, False, False, True, False])
-    ap, p10, ndcg, r_precision = _metrics(relevant)
+    ap, p10, ndcg, r_precision = measures(relevant)
     assert ap == pytest.approx((1 / 1 + 2 / 3 + 3 / 11) / 3)
     assert p10 == pytest.approx(0.2)
     assert ndcg == pytest.approx((1 + 1 / math.log2(4)) / (1 + 1 / math.log2(3) + 1 / math.log2(4)))
@@ -108,11 +109,11 @@ def by_definition(data, seeds):
 @pytest.mark.parametrize("case", range(4))
 def test_baselines_equal_their_definitions(build, case):
     from setsearch.learning.baselines import Baselines
-    from setsearch.learning.evaluation import counts_of
+    from setsearch.learning.evaluation import count_matrix
 
     data = random_data(case, 25, 20, 0.3)
     with build(data).items("film").fields() as fields:
-        methods = Baselines(counts_of(fields)).all()
+        methods = Baselines(count_matrix(fields)).all()
         ids = {name: fields.resolve(name) for name in data}
     seeds = ["i1", "i2", "i7"]
     expected = by_definition(data, seeds)
@@ -128,49 +129,46 @@ def test_our_models_are_measured_as_they_rank(build):
     data, sets = planted()
     reading = build(data).items("film")
     with reading.fields() as fields:
-        found = evaluate(fields, reading.profile, {"x": sets["x"]}, Design(3, 1))
+        found = evaluate(fields, reading.defaults, {"x": sets["x"]}, Design(3, 1))
     by_name = {result.method: result for result in found.results}
-    (queries,) = [q for q in [found.queries] if q == 1]
-    assert queries == 1
-    import random as r
-
+    assert found.tasks == 1
     members = sorted(sets["x"])
-    seeds = r.Random("0 x").sample(members, 3)
+    seeds = random.Random("0 x").sample(members, 3)
     others = [m for m in members if m not in seeds]
     for method, scores in (
         ("bernoulli", log_scores(presence(data), seeds)),
-        ("lift", lift_scores(data, seeds, balance=1.0, existence="presence")),
+        ("lift", lift_scores(data, seeds, slope=1.0, binarization="presence")),
     ):
         order = sorted((i for i in data if i not in seeds), key=lambda i: (-round(scores[i], 5), i))
         relevant = np.array([i in others for i in order])
-        assert by_name[method].map == pytest.approx(_metrics(relevant)[0], abs=0.02)
+        assert by_name[method].map == pytest.approx(measures(relevant)[0], abs=0.02)
 
 
 def test_planted_sets_are_found(build):
     data, sets = planted()
     reading = build(data).items("film")
     with reading.fields() as fields:
-        found = evaluate(fields, reading.profile, sets | {"small": ["x-00", "zzz"]}, Design(3, 5))
-        again = evaluate(fields, reading.profile, sets | {"small": ["x-00", "zzz"]}, Design(3, 5))
-        other = evaluate(fields, reading.profile, sets, Design(3, 5, seed=1))
+        found = evaluate(fields, reading.defaults, sets | {"small": ["x-00", "zzz"]}, Design(3, 5))
+        again = evaluate(fields, reading.defaults, sets | {"small": ["x-00", "zzz"]}, Design(3, 5))
+        other = evaluate(fields, reading.defaults, sets, Design(3, 5, seed=1))
     assert found == again
     assert found.results != other.results
-    assert (found.sets, found.queries, found.left_out) == (3, 15, ["small"])
+    assert (found.sets, found.tasks, found.left_out) == (3, 15, ["small"])
     assert [r.map for r in found.results] == sorted((r.map for r in found.results), reverse=True)
     best = next(r for r in found.results if r.method == "lift")
     assert best.low <= best.map <= best.high
     assert best.map > 0.6
-    assert len([r for r in found.results if not r.ours]) == 10
+    assert len([r for r in found.results if r.options is None]) == 10
     assert "lift" in found.recommendation
     with reading.fields() as fields, pytest.raises(errors.NoSeeds, match="4 members"):
-        evaluate(fields, reading.profile, {"small": ["x-00"]}, Design(3))
+        evaluate(fields, reading.defaults, {"small": ["x-00"]}, Design(3))
 
 
 def test_the_cut_is_measured(build):
     data, sets = planted()
     reading = build(data).items("film")
     with reading.fields() as fields:
-        found = evaluate(fields, reading.profile, {"x": sets["x"]}, Design(3, 1))
+        found = evaluate(fields, reading.defaults, {"x": sets["x"]}, Design(3, 1))
     members = sorted(sets["x"])
     seeds = random.Random("0 x").sample(members, 3)
     hits = reading.expand(seeds, 99, cut="mark")
@@ -190,7 +188,7 @@ def test_terms_are_measured_in_context(tmp_path):
         index.add(texts)
         reading = index.items("terms")
         with reading.fields() as fields:
-            found = evaluate(fields, reading.profile, groups, Design(2, 3))
+            found = evaluate(fields, reading.defaults, groups, Design(2, 3))
     scores = {result.method: result.map for result in found.results}
     assert scores["lift"] > 0.7
     assert scores["lift"] > scores["lift, by documents"]
@@ -205,7 +203,7 @@ def test_the_command(run, failed, tmp_path):
     code, out, err = run("evaluate", "a.db", "sets.json", "--draws", "2", "--json")
     rows = json.loads(out)
     assert code == 0
-    assert {"method", "ours", "map", "low", "high", "p10", "ndcg10", "r_precision"} == rows[0].keys()
+    assert {"method", "ours", "map", "low", "high", "p10", "ndcg10", "r_precision", "options"} == rows[0].keys()
     assert "left out, fewer than 4 members that the index knows: small" in err
     assert "3 sets, 6 questions of 3 seeds" in err
     lines = "set,item\n" + "".join(f"{name},{item}\n" for name, own in sets.items() for item in own)
@@ -219,3 +217,6 @@ def test_the_command(run, failed, tmp_path):
         assert run("set", "save", "a.db", name, *own)[0] == 0
     assert json.loads(run("evaluate", "a.db", "--draws", "2", "--json")[1]) == rows
     assert "method" in run("evaluate", "a.db", "--table")[1].splitlines()[0]
+    assert json.loads(run("tune", "a.db", "--draws", "2", "--json")[1]) == rows, "the spelling of version 0.3"
+    best = next(row for row in rows if row["ours"])
+    assert run("expand", "a.db", *sets["x"][:2], *(f"--{k}={v}" for k, v in best["options"].items()))[0] == 0

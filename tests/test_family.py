@@ -1,4 +1,4 @@
-"""Further models of the family: multinomial, poisson, concept, and one of a user's own; each by its definition."""
+"""Models of counts, and one of a user's own; each by its definition."""
 
 import math
 import random
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from oracle import concept_scores, lift_scores, multinomial_scores, poisson_scores, presence, transpose
+from oracle import lift_scores, multinomial_scores, poisson_scores, presence, transpose
 from oracle import same_scores as same
 from samples import random_data
 
 from setsearch import errors
 from setsearch.models import Query, register
-from setsearch.models.values import COUNTS, PRESENCE, Rule
+from setsearch.models.values import COUNTS, PRESENCE, ValueRule
 from setsearch.scoring import base as bases
 from setsearch.scoring.kernels import KERNELS, use_kernel
 
@@ -45,7 +45,7 @@ def test_explanations_sum_to_the_score(build, model):
         assert why.constant + why.base + parts == pytest.approx(hit.score, abs=1e-9)
 
 
-@pytest.mark.parametrize("model", ["multinomial", "poisson", "concept"])
+@pytest.mark.parametrize("model", ["multinomial", "poisson"])
 def test_kernels_give_the_same_bits(build, model):
     data = random_data(3, 200, 40, 0.3)
     found = []
@@ -68,20 +68,6 @@ def test_a_text_that_equals_an_item_says_what_the_item_says(tmp_path):
             assert by_text == documents.expand(["a"], 9, model=model)
 
 
-@pytest.mark.parametrize("case", range(8))
-def test_concepts_equal_their_definition(build, case):
-    rng = random.Random(case)
-    data = random_data(case, 30, 12, 0.5)
-    seeds = rng.sample(sorted(data), 2)
-    scores = concept_scores(presence(data), seeds) if set.intersection(*(presence(data)[s] for s in seeds)) else None
-    reading = build(data).items("film")
-    if scores is None:
-        with pytest.raises(errors.NoConcept, match="no feature is common"):
-            reading.expand(seeds, 99, model="concept")
-    else:
-        same(reading.expand(seeds, 99, model="concept"), scores, seeds, 1e-9)
-
-
 def test_a_model_of_ones_own_in_ten_lines(build):
     class Overlap:
         rule = PRESENCE
@@ -99,7 +85,7 @@ def test_a_model_of_ones_own_in_ten_lines(build):
     assert {h.item: h.score for h in hits} == {
         i: float(sum(len(own & having[s]) for s in ("i1", "i2"))) for i, own in having.items() if i not in ("i1", "i2")
     }
-    with pytest.raises(errors.InvalidParameter, match="overlap has no strength"):
+    with pytest.raises(errors.InvalidParameter, match="overlap has no option strength"):
         build(data).items("film").expand(["i1"], model="overlap", strength=3)
 
 
@@ -124,7 +110,9 @@ def test_a_model_of_ones_own_may_work_in_what_it_is_given(build, seeds):
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("rule", [COUNTS, Rule(weighted=True), Rule("soft-twice-mean", weighted=True)], ids=str)
+@pytest.mark.parametrize(
+    "rule", [COUNTS, ValueRule(weighted=True), ValueRule("soft-twice-mean", weighted=True)], ids=str
+)
 def test_values_above_1_are_added_as_exactly(build, rule, kernel, request, monkeypatch):
     """For models of others: none of ours weighs counts or logarithms as they are."""
     own = rule
@@ -148,7 +136,7 @@ def test_values_above_1_are_added_as_exactly(build, rule, kernel, request, monke
     use_kernel(kernel)
     request.getfixturevalue("always_estimated")
     for sparse in (0, 1, 10**9):
-        monkeypatch.setattr(bases, "SPARSE", sparse)
+        monkeypatch.setattr(bases, "FEW_TOUCHED", sparse)
         assert reading.expand(["i2", "i3"], 99, model="linear") == plain
         assert reading.expand(["i2", "i3"], 5, model="linear") == plain[:5]
     use_kernel(None)
@@ -165,4 +153,4 @@ def test_other_models_are_untouched_by_large_counts(build):
     data = {"a": {"x": 2**31 - 1, "y": 1}, "b": {"x": 5}, "c": {"y": 2, "z": 1}}
     reading = build(data).items("film")
     hits = reading.expand(["a"], 9, popularity=0.0, binarize="presence")
-    same(hits, lift_scores(data, ["a"], balance=1.0, existence="presence"), ["a"], 1e-5)
+    same(hits, lift_scores(data, ["a"], slope=1.0, binarization="presence"), ["a"], 1e-5)

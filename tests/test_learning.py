@@ -1,4 +1,4 @@
-"""Concepts, classes, information, language models, tuning, pruning: by their definitions, and by printed examples."""
+"""Concepts, classes, informative features, language models: by their definitions, and by printed examples."""
 
 import json
 import math
@@ -9,17 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from oracle import presence, transpose, twice_mean
+from oracle import transpose
 from samples import random_data
 from test_evaluation import planted
 
 import setsearch
 from setsearch import errors
-from setsearch.learning.classification import classify
-from setsearch.learning.concepts import learn
-from setsearch.learning.information import language_model, most_informative, mutual_information, prune
-from setsearch.learning.tuning import log_marginal, tune
-from setsearch.models.values import PRESENCE, TWICE_MEAN
+from setsearch.learning import classify, language_model, learn_concepts, most_informative
+from setsearch.learning.features import mutual_information
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
 import numbers_game
@@ -44,7 +41,7 @@ def test_the_numbers_game(numbers, seeds, size_principle):
         if set(seeds) <= own
     }
     whole = sum(joint.values())
-    found = learn(numbers, list(map(str, seeds)), prior=prior, size_principle=size_principle)
+    found = learn_concepts(numbers, list(map(str, seeds)), prior=prior, size_principle=size_principle)
     assert {h.feature: h.posterior for h in found.hypotheses} == pytest.approx(
         {name: float(p / whole) for name, p in joint.items()}, abs=1e-9
     )
@@ -53,21 +50,21 @@ def test_the_numbers_game(numbers, seeds, size_principle):
 
 
 def test_four_examples_are_powers_of_two(numbers):
-    four = learn(numbers, ["16", "8", "2", "64"], prior=numbers_game.priors())
+    four = learn_concepts(numbers, ["16", "8", "2", "64"], prior=numbers_game.priors())
     assert four.hypotheses[0].feature == "powers of 2"
     assert four.hypotheses[0].posterior > 0.99
     assert four.probability["32"] > 0.99
     assert four.probability["30"] < 0.01
-    without = learn(numbers, ["16", "8", "2", "64"], prior=numbers_game.priors(), size_principle=False)
+    without = learn_concepts(numbers, ["16", "8", "2", "64"], prior=numbers_game.priors(), size_principle=False)
     assert without.hypotheses[0].feature == "even", "without the size principle large concepts are as good"
-    one = learn(numbers, ["16"], prior=numbers_game.priors())
+    one = learn_concepts(numbers, ["16"], prior=numbers_game.priors())
     assert {h.feature for h in one.hypotheses[:4]} >= {"powers of 4", "powers of 2", "even"}
     assert 0.2 < one.probability["64"] < 0.99
 
 
 def test_concepts_of_a_relation_are_its_posting_lists(build):
     data = {"a": {"x": 1, "y": 1}, "b": {"x": 1, "y": 2}, "c": {"x": 1}, "d": {"z": 1}}
-    found = learn(build(data).items("film"), ["a", "b"])
+    found = learn_concepts(build(data).items("film"), ["a", "b"])
     assert [(h.feature, h.size) for h in found.hypotheses] == [("y", 2), ("x", 3)]
     assert [h.posterior for h in found.hypotheses] == pytest.approx([9 / 13, 4 / 13])
     assert found.probability == pytest.approx({"a": 1, "b": 1, "c": 4 / 13})
@@ -80,7 +77,7 @@ def test_concepts_of_a_relation_are_its_posting_lists(build):
         ({"seeds": ["a"], "prior": {"z": 1.0}}, errors.NoConcept),
     ):
         with pytest.raises(error):
-            learn(reading, bad.pop("seeds"), **bad)
+            learn_concepts(reading, bad.pop("seeds"), **bad)
 
 
 def test_mutual_information_of_the_windows_example():
@@ -181,61 +178,6 @@ def test_one_class_and_bad_questions(build, tmp_path):
         assert classify(index.items("documents"), None, classes, text="a field of rye")[0].name == "grain"
 
 
-@pytest.mark.parametrize(("rule", "having"), [(PRESENCE, presence), (TWICE_MEAN, twice_mean)])
-def test_log_marginal_likelihood(build, rule, having):
-    data = random_data(2, 20, 12, 0.4)
-    members, k, n = ["i1", "i3", "i4"], 2.0, 20
-    own, expected = having(data), 0.0
-    for feature in {f for features in own.values() for f in features}:
-        df = sum(feature in features for features in own.values())
-        if df == n:
-            continue
-        a = k * df / n
-        for place, member in enumerate(members):  # the chain rule, one member after the other
-            seen = sum(feature in own[m] for m in members[:place])
-            p = (a + seen) / (k + place)
-            expected += math.log(p if feature in own[member] else 1 - p)
-    with build(data).items("film").fields() as fields:
-        found = log_marginal(fields, rule, k, [fields.resolve(m) for m in members])
-    assert found == pytest.approx(expected, abs=1e-9)
-
-
-def test_tuning_tells_what_to_take_and_when_it_cannot(build):
-    data, sets = planted()
-    reading = build(data).items("film")
-    with reading.fields() as fields:
-        found = tune(fields, reading.profile, sets)
-        again = tune(fields, reading.profile, sets, folds=3)
-        one = tune(fields, reading.profile, {"x": sets["x"][:4]})
-    assert [t.map for t in found.trials] == sorted((t.map for t in found.trials), reverse=True)
-    assert found.trials[0].choice in found.verdict
-    assert {t.choice for t in found.trials} == {t.choice for t in again.trials}
-    assert "cannot tell" in one.verdict
-    evidence = {t.choice: t for t in found.trials if t.log_marginal is not None}
-    assert len(evidence) == 8
-    for trial in evidence.values():
-        assert trial.aic == pytest.approx(2 - 2 * trial.log_marginal)
-        assert trial.bic == pytest.approx(math.log(3) - 2 * trial.log_marginal)
-    with reading.fields() as fields, pytest.raises(errors.NoSeeds):
-        tune(fields, reading.profile, {"x": ["x-00"]})
-
-
-def test_pruning_keeps_what_tells_most(build, tmp_path):
-    data, sets = planted()
-    index = build(data)
-    kept, before, after = prune(index, "film", sets, 12, str(tmp_path / "small.db"))
-    with setsearch.open(tmp_path / "small.db") as small:
-        reading = small.items("film")
-        assert (reading.item_count(), reading.feature_count(), kept) == (len(data), 12, 12)
-        assert after == small.info()["readings"][0]["posting_count"] < before
-        best = {f.feature for own in sets.values() for f in most_informative(index.items("film"), own, 12)}
-        for item in ("x-01", "y-03"):
-            own = reading.features_of(item)
-            assert own == {f: c for f, c in data[item].items() if f in own}
-            assert own.keys() <= best
-        assert small.check() == []
-
-
 def test_the_commands(run, failed, tmp_path):
     data, sets = planted(seed=random.Random(1).randint(0, 9))
     with setsearch.open(tmp_path / "a.db", create=True) as index:
@@ -243,16 +185,13 @@ def test_the_commands(run, failed, tmp_path):
     (tmp_path / "sets.json").write_text(json.dumps(sets))
     for name, own in sets.items():
         assert run("set", "save", "a.db", name, *own)[0] == 0
-    code, out, err = run("tune", "a.db", "--json")
-    assert (code, out) == (0, run("tune", "a.db", "sets.json", "--json")[1])
-    assert {"choice", "map", "log_marginal", "aic", "bic", "options"} == json.loads(out)[0].keys()
-    assert "take" in err or "cannot tell" in err
     found = json.loads(run("classify", "a.db", "x-03")[1])
     assert found == json.loads(run("classify", "a.db", "x-03", "--sets", "sets.json")[1])
     assert sum(row["probability"] for row in found) == pytest.approx(1)
-    assert json.loads(run("features", "a.db", *sets["x"], "--by", "mi", "-k", "2")[1])[0]["feature"][0] in "xyz"
-    assert len(json.loads(run("features", "a.db", *sets["x"], "--by", "probability", "-k", "3")[1])) == 3
-    assert run("features", "a.db", *sets["x"], "--by", "weight") == run("features", "a.db", *sets["x"])
+    assert json.loads(run("features", "a.db", *sets["x"], "--weigh", "mi", "-k", "2")[1])[0]["feature"][0] in "xyz"
+    assert len(json.loads(run("features", "a.db", *sets["x"], "--weigh", "probability", "-k", "3")[1])) == 3
+    for how in ("weight", "mi", "probability"):  # --by is the spelling of version 0.3
+        assert run("features", "a.db", *sets["x"], "--by", how) == run("features", "a.db", *sets["x"], "--weigh", how)
     shared = max(data["x-01"].keys() & data["x-02"].keys(), default=None)
     if shared:
         rows = json.loads(run("concepts", "a.db", "x-01", "x-02")[1])
@@ -264,6 +203,3 @@ def test_the_commands(run, failed, tmp_path):
     failed(run("concepts", "a.db", "x-01", "--prior", "bad.csv"), 2, "'x1'", "-1")
     failed(run("classify", "a.db"), 2, "item or a text")
     failed(run("classify", "a.db", "zzz"), 1, "'zzz'")
-    code, _, err = run("prune", "a.db", "small.db", "--keep", "5")
-    assert (code, "small.db has 5 features" in err) == (0, True)
-    failed(run("prune", "a.db", "small.db", "--keep", "5"), 2, "small.db exists")

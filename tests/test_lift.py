@@ -55,13 +55,14 @@ def test_scores_equal_the_definition(build, case):
 
 @pytest.mark.parametrize("lattice", [2.0**22, 4.0, 1.0])
 def test_document_frequencies_count_the_values_above_0(build, monkeypatch, lattice):
-    monkeypatch.setattr("setsearch.models.values.LATTICE", lattice)  # so coarse that values round to 0
+    for module in ("arrays", "models.values"):  # so coarse that values round to 0
+        monkeypatch.setattr(f"setsearch.{module}.VALUE_LATTICE", lattice)
     with build(random_data(7, 40, 30, 0.4)).items("film").fields() as fields:
-        for rule in (Lift().rule, Lift(existence="presence").rule):
-            found = fields.first.measure(fields.cursor, rule)
-            entries, values = found.valued(fields.first.postings.read(fields.cursor, range(fields.first.features.peak)))
+        for rule in (Lift().rule, Lift(binarization="presence").rule):
+            found = fields.first.statistics(rule)
+            entries, values = found.values_of(fields.first.read_postings(range(fields.first.features.next_id)))
             assert np.array_equal(found.df, np.bincount(entries.lists[values > 0], minlength=len(found.df)))
-            assert lattice > 1 or found.df.sum() < fields.first.frequencies(fields.cursor)[0].sum() / 2
+            assert lattice > 1 or found.df.sum() < fields.first.frequencies()[0].sum() / 2
 
 
 @pytest.mark.parametrize("model", ["lift", "x1"])
@@ -122,7 +123,7 @@ def test_the_cut_equals_its_definition(build, case, n_seeds):
     data = random_data(case, 40, 25, 0.3)
     seeds = [f"i{n}" for n in range(1, n_seeds + 1)]
     values = soft_values(data, 1.0, "presence")
-    order = ranking(lift_scores(data, seeds, balance=1.0, existence="presence"), seeds)
+    order = ranking(lift_scores(data, seeds, slope=1.0, binarization="presence"), seeds)
     leaders = mean(score for _, score in order[:5])
     tau = 0.45 * leaders
     if n_seeds > 1:
@@ -135,11 +136,11 @@ def test_the_cut_equals_its_definition(build, case, n_seeds):
         ]
         tau = 0.25 * leaders + 0.4 * median(left_out)
     reading = build(data).items("film")
-    marked = reading.expand(seeds, 100, cut="mark")
-    assert {hit.item: hit.belongs for hit in marked} == {item: score > tau for item, score in order}
+    mark_features = reading.expand(seeds, 100, cut="mark")
+    assert {hit.item: hit.belongs for hit in mark_features} == {item: score > tau for item, score in order}
     kept = reading.expand(seeds, None, cut="keep")
-    assert kept == [hit for hit in marked if hit.belongs]
-    assert reading.expand(seeds, 2, cut="mark") == marked[:2], "the cut does not depend on k"
+    assert kept == [hit for hit in mark_features if hit.belongs]
+    assert reading.expand(seeds, 2, cut="mark") == mark_features[:2], "the cut does not depend on k"
 
 
 def test_bad_options(build):
@@ -147,12 +148,12 @@ def test_bad_options(build):
     for bad, part in (
         ({"popularity": 2}, "popularity must lie from 0 to 1, not 2"),
         ({"popularity": "much"}, "popularity must be a number, not 'much'"),
-        ({"model": "x1", "popularity": 0.5}, "x1 has no popularity"),
+        ({"model": "poisson", "popularity": 0.5}, "poisson has no option popularity"),
         ({"strength": 0}, "strength"),
         ({"gamma": -1}, "gamma"),
         ({"cut": "here"}, "'here'"),
         ({"k": None}, "k = None"),
-        ({"model": "bernoulli", "cut": "keep"}, "lift only"),
+        ({"model": "bernoulli", "cut": "keep"}, "needs the model lift"),
     ):
         with pytest.raises(errors.InvalidParameter, match=part):
             reading.expand(["lion"], **bad)

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from oracle import log_scores, presence, transpose, twice_mean
 
 import setsearch
-from setsearch import errors
+from setsearch import arrays, errors
 from setsearch.indexing import batch, writer
 from setsearch.storage import names
 from setsearch.storage import posting_lists as lists
@@ -31,14 +31,14 @@ class Writes(RuleBasedStateMachine):
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
         self.small = pytest.MonkeyPatch()
-        self.small.setattr(lists, "FULL", 3)
-        self.small.setattr(lists, "LARGEST", 4)
-        self.small.setattr(batch, "BATCH", 7)
-        self.small.setattr(writer, "GATHERED", 11)
-        self.small.setattr(writer, "TOGETHER", 4)
-        self.small.setattr(lists, "BY_SORTING", 6)
-        self.small.setattr(inserts, "TOGETHER", 3)
-        self.small.setattr(names, "TOGETHER", 2)
+        self.small.setattr(lists, "FULL_BLOCK", 3)
+        self.small.setattr(lists, "LONGEST_BLOCK", 4)
+        self.small.setattr(batch, "FULL_BATCH", 7)
+        self.small.setattr(writer, "DEFERRED_CELLS", 11)
+        self.small.setattr(writer, "MERGED_TOGETHER", 4)
+        self.small.setattr(arrays, "MOST_SORTED", 6)
+        self.small.setattr(inserts, "ROWS_OF_INSERT", 3)
+        self.small.setattr(names, "NAMES_OF_INSERT", 2)
         self.content = {}
 
     @initialize(first=batches)

@@ -51,7 +51,7 @@ def index(tmp_path):
 @pytest.mark.parametrize("seeds", [["w03"], ["w03", "w11"], ["w01", "w02", "w05", "w20"]])
 @pytest.mark.parametrize("strength", [None, 0.5, 10.0])
 def test_scores_equal_the_definition(index, seeds, strength):
-    reading = index.items("wine")
+    reading = index.numbers("wine")
     expected = by_definition(wines(), seeds, 2.0 if strength is None else strength)
     hits = reading.expand(seeds, 99, strength=strength, explain=True)
     assert {hit.item: hit.score for hit in hits} == pytest.approx(
@@ -71,7 +71,7 @@ def test_a_matrix_is_added_updated_and_deleted(index):
     data = wines() | {"new": [1.0, 2.0, 5.0], "w00": [3.0, 4.0, 5.0]}
     assert index.delete(["w01"]) == 1
     del data["w01"]
-    hits = index.items("wine").expand(["w05", "new"], 99)
+    hits = index.numbers("wine").expand(["w05", "new"], 99)
     expected = by_definition(data, ["w05", "new"])
     assert {h.item: h.score for h in hits} == pytest.approx(
         {item: score for item, score in expected.items() if item not in ("w05", "new")}, abs=1e-9
@@ -79,14 +79,14 @@ def test_a_matrix_is_added_updated_and_deleted(index):
     assert index.check() == []
     assert index.info()["readings"][0]["defaults"]["model"] == "gaussian"
     assert len(index.info()["readings"]) == 1
-    assert index.items().item_count() == 30
+    assert index.numbers().item_count() == 30
     kept = index.set("some", "wine")
     kept.accept("w05", "new")
     assert kept.expand(99) == hits
 
 
 def test_bad_numbers_change_nothing(index):
-    before = index.items("wine").expand(["w03"], 99)
+    before = index.numbers("wine").expand(["w03"], 99)
     for bad in ([1.0, 2.0], [1e300, 0.0, 1.0], [1.0, math.nan, 2.0], [math.inf, 1.0, 2.0], ["x", 1, 2], 7):
         with pytest.raises(errors.InvalidItem, match="'bad'"):
             index.add_numbers([("fine", [1.0, 2.0, 3.0]), ("bad", bad)], COLUMNS, "wine")
@@ -96,7 +96,7 @@ def test_bad_numbers_change_nothing(index):
         index.add_numbers([("a", [1.0])], ["height"], "wine")
     with pytest.raises(errors.InvalidItem, match="add_numbers"):
         index.add([("a", ["x"])])
-    reading = index.items("wine")
+    reading = index.numbers("wine")
     assert reading.expand(["w03"], 99) == before
     for bad, error in (
         ({"model": "lift"}, errors.InvalidParameter),

@@ -12,8 +12,8 @@ from whoosh.analysis import StemmingAnalyzer
 
 import setsearch
 from setsearch import errors
-from setsearch.text.analyzer import Analyzer, Vocabulary, words
-from setsearch.text.tokenizer import Numbering
+from setsearch.text.analyzer import Analyzer, TermIds, words
+from setsearch.text.tokenizer import Tokenizer
 
 DOCUMENTS = [
     ("cats", "Lions and tigers are hunting in the jungles."),
@@ -44,10 +44,10 @@ texts_of_words = st.lists(st.sampled_from(WORDS + GAPS), max_size=12).map(" ".jo
 @pytest.mark.parametrize("analyzer", [Analyzer(), Analyzer("english"), Analyzer("english", stop_words=True)])
 @given(parts=st.lists(st.lists(st.one_of(texts_of_words, st.text(max_size=30)), max_size=6), max_size=4))
 def test_texts_have_the_same_terms_alone_and_together(analyzer, parts):
-    vocabulary = Vocabulary()
-    numbering = Numbering(analyzer, vocabulary)
+    vocabulary = TermIds()
+    numbering = Tokenizer(analyzer, vocabulary)
     for texts in parts:
-        numbers, lengths = numbering.of_texts(texts)
+        numbers, lengths = numbering.tokenize(texts)
         terms = list(vocabulary)
         found = np.split(np.array([terms[number] for number in numbers], object), np.cumsum(lengths)[:-1])
         assert [list(own) for own in found if len(texts)] == [analyzer(text) for text in texts]
@@ -55,28 +55,28 @@ def test_texts_have_the_same_terms_alone_and_together(analyzer, parts):
 
 
 def test_words_that_fall_on_each_other_are_numbered():
-    numbering = Numbering(Analyzer(), vocabulary := Vocabulary())
+    numbering = Tokenizer(Analyzer(), vocabulary := TermIds())
     words = [f"{number:x}" * (number % 4 + 1) for number in range(30_000)]
     for _ in range(3):
         for start in range(0, len(words), 999):
-            numbers, _ = numbering.of_texts([" ".join(words[start : start + 999])])
+            numbers, _ = numbering.tokenize([" ".join(words[start : start + 999])])
             assert [vocabulary[word] for word in words[start : start + 999]] == numbers.tolist()
 
 
 def test_stop_words_are_left_out():
     assert Analyzer("english", stop_words=True)("The king of the hill") == ["king", "hill"]
-    with pytest.raises(errors.InvalidParameter, match="stop words are those of a language"):
+    with pytest.raises(errors.InvalidParameter, match="stop words belong to a language"):
         Analyzer(stop_words=True)
     with pytest.raises(errors.InvalidParameter, match="'klingon'"):
         Analyzer("klingon")
-    with pytest.raises(errors.InvalidParameter, match="no stop words"):
+    with pytest.raises(errors.InvalidParameter, match="no list of stop words"):
         Analyzer("basque", stop_words=True)
 
 
 def test_a_long_text_is_counted_in_pieces(monkeypatch):
     text = "Lions hunt lions " * 50
     whole = Analyzer("english")(text)
-    monkeypatch.setattr("setsearch.text.analyzer.LONG", 40)
+    monkeypatch.setattr("setsearch.text.analyzer.CHUNK", 40)
     counts = Analyzer("english")(text)
     assert sorted(counts.elements()) == sorted(whole)
 
@@ -122,7 +122,7 @@ def test_a_whoosh_analyzer_is_accepted(tmp_path):
         assert index.items("documents").features_of("cat") == {"hunt": 2, "lion": 1, "tiger": 1}
         assert index.items("terms").expand(["hunting"]) == index.items("terms").expand(["hunt"])
         assert index.info()["contexts"] == {}
-    with setsearch.open(tmp_path / "a.db") as index, pytest.raises(errors.UsageError, match="analyzer of the applic"):
+    with setsearch.open(tmp_path / "a.db") as index, pytest.raises(errors.UsageError, match="custom analyzer"):
         index.add([("new", "lion")])
     with pytest.raises(errors.InvalidParameter, match="the analyzer or the language"):
         setsearch.open(tmp_path / "b.db", create=True, analyzer=str.split, language="english")
@@ -167,19 +167,19 @@ def test_texts_and_features_are_examples(tmp_path):
 
 def test_texts_of_a_group_are_one_item(tmp_path):
     from setsearch.indexing.rows import RowReader
-    from setsearch.indexing.sources import Reader
+    from setsearch.indexing.sources import SourceReader
     from setsearch.storage.synced_source import Columns
 
     rows = [{"author": a, "text": t} for a, t in (("x", "lion cat"), ("y", "wheat field"), ("x", "tiger cat"))]
     rows += [{"author": "z", "text": "cat lion"}]
     (tmp_path / "r.jsonl").write_text("\n".join(map(json.dumps, rows)))
     columns = Columns(group_by="author")
-    items = list(Reader(columns, RowReader()).read([str(tmp_path / "r.jsonl")]))
+    items = list(SourceReader(columns, RowReader()).read([str(tmp_path / "r.jsonl")]))
     assert items == [("x", "lion cat\ntiger cat", None), ("y", "wheat field", None), ("z", "cat lion", None)]
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(items, columns.relation)
         assert index.items("author").features_of("x") == {"cat": 2, "lion": 1, "tiger": 1}
         assert index.items("author").expand(["z"], 1)[0].item == "x"
         assert index.info()["readings"][0]["defaults"]["popularity"] == 0
-    with pytest.raises(errors.UsageError, match="--group-by"):
+    with pytest.raises(errors.UsageError, match="group_by"):
         _ = Columns(group_by="author", items="film").relation

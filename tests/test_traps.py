@@ -133,17 +133,17 @@ def test_only_active_lists_are_read(build, monkeypatch):
     index = build(data)
     index.items("film").expand(["i1"])  # derives the base, in the one pass over everything
     index.close()
-    from setsearch.storage.posting_lists import Lists
+    from setsearch.storage.posting_lists import PostingLists
 
     read: list[int] = []
-    original = Lists.blocks
+    original = PostingLists.blocks
 
     def counting(self, cursor: sqlite3.Cursor, lists, counts=True):
         read.extend(lists if self.table == "posting" else [])
         return original(self, cursor, lists, counts)
 
-    monkeypatch.setattr(Lists, "blocks", counting)
-    monkeypatch.setattr(Lists, "sweep", None)
+    monkeypatch.setattr(PostingLists, "blocks", counting)
+    monkeypatch.setattr(PostingLists, "sweep", None)
     import setsearch
 
     with setsearch.open(index._database.path) as fresh:

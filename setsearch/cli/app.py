@@ -1,87 +1,101 @@
-"""The command line: `setsearch index`, `expand`, `explain`, ...; the commands are in commands/.
+"""The command line: `setsearch index`, `expand`, `explain`, ...
 
-Data goes to stdout, messages and progress to stderr. Exit codes: 0, 1 for a mistake in the data or the database, 2
-for wrong usage, 130 when interrupted.
+Data goes to stdout, messages and progress to stderr. Exit codes: 0; 1 for a mistake in the data or the database; 2 for
+wrong usage; 130 when interrupted.
 """
 
 import gc
 import io
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterable
 from importlib import import_module
+from typing import Annotated
 
 import typer
 
+import setsearch
+from setsearch.cli.help import PanelCommand, PanelGroup
 from setsearch.cli.output import say
 from setsearch.errors import SetsearchError
 
 INTERRUPTED = 130
-FEW_LOOKS = 100_000  # new objects between two looks for garbage: most commands are done before the first
-# Where each command is, in commands/; a module without a function is a group of commands.
-COMMANDS = {
-    "index": "indexing.index_command",
-    "expand": "query.expand",
-    "explain": "query.explain_command",
-    "features": "query.features",
-    "update": "indexing.update",
-    "delete": "indexing.delete",
-    "info": "indexing.info",
-    "check": "indexing.check",
-    "drop": "indexing.drop",
-    "evaluate": "learning.evaluate_command",
-    "tune": "learning.tune",
-    "concepts": "learning.concepts",
-    "classify": "learning.classify",
-    "prune": "learning.prune",
-    "grow": "grow.grow",
-    "serve": "serve.serve",
-    "mcp": "serve.mcp",
-    "set": "sets",
-    "spark": "spark",
+PARAMETER = re.compile(r"`([a-z_]+)(?:=([a-z-]+))?`")  # in messages of the library
+GC_THRESHOLD = 100_000  # new objects between garbage collections: most commands end before the first
+
+# Module and function of each command, by panels of the help; a module without a function is a group of commands.
+PANELS = {
+    "Ask": {
+        "expand": "query.expand",
+        "explain": "query.explain_command",
+        "features": "query.features",
+        "grow": "grow.grow",
+    },
+    "Index": {
+        "index": "indexing.index_command",
+        "update": "indexing.update",
+        "delete": "indexing.delete",
+        "info": "indexing.info",
+        "check": "indexing.check",
+        "drop": "indexing.drop",
+    },
+    "Sets": {
+        "set": "sets",
+        "concepts": "learning.concepts",
+        "classify": "learning.classify",
+        "evaluate": "learning.evaluate_command",
+    },
+    "Serve": {"serve": "serve.serve", "mcp": "serve.mcp", "spark": "spark"},
 }
+COMMANDS = {name: place for panel in PANELS.values() for name, place in panel.items()}
+ALIASES = {"tune": "learning.evaluate_command"}  # of version 0.3, hidden
 
 
-def app_of(names: Iterable[str]) -> typer.Typer:
-    """The command line with these commands: what is not asked for need not be loaded."""
+def make_app(names: Iterable[str]) -> typer.Typer:
+    """The command line with these commands only: importing all takes longer than most commands."""
     app = typer.Typer(
+        cls=PanelGroup,
         help="Give it a few examples, get the rest of the set.",
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
     )
-    app.callback()(lambda: None)  # so that a single command has its name, too
+    app.callback()(_options)
+    panel_of = {name: panel for panel, commands in PANELS.items() for name in commands}
     for name in names:
-        module, _, function = COMMANDS[name].partition(".")
-        commands = import_module(f"setsearch.cli.{module}")
+        module_name, _, function = {**COMMANDS, **ALIASES}[name].partition(".")
+        module = import_module(f"setsearch.cli.{module_name}")
+        panel = panel_of.get(name)
         if function:
-            app.command(name)(getattr(commands, function))
+            hidden = name in ALIASES
+            app.command(name, cls=PanelCommand, rich_help_panel=panel, hidden=hidden)(getattr(module, function))
         else:
-            app.add_typer(commands.app, name=name)
+            app.add_typer(module.app, name=name, rich_help_panel=panel)
     return app
 
 
 def run() -> None:
-    """Run the command line as a process of its own, which starts and ends faster for few looks for garbage."""
-    gc.set_threshold(FEW_LOOKS)
+    """Run the command line as a process of its own."""
+    gc.set_threshold(GC_THRESHOLD)
     try:
         main()
     finally:
-        gc.freeze()  # the process ends: whoever looks for garbage now finds nothing to look at
+        gc.freeze()  # the process ends: the last collection has nothing to do
 
 
 def main() -> None:
-    """Run the command line; a mistake becomes one line on stderr and an exit code, never a traceback."""
+    """Run the command line; an error becomes one line on stderr and an exit code, never a traceback."""
     if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end as other tools do when the reader has gone
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end as other tools do when the reader is gone
     if len(sys.argv) == 1:
         sys.argv.append("--help")
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        asked = sys.argv[1]
-        app = app_of([asked] if asked in COMMANDS else COMMANDS)
+        command = sys.argv[1]
+        app = make_app([command] if command in COMMANDS or command in ALIASES else COMMANDS)
         code = app(standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -92,27 +106,46 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         code = _fail("stopped; nothing was changed", INTERRUPTED)
     except OSError as error:
-        place = f"cannot use {error.filename}"
+        problem = f"cannot use {error.filename}"
         if error.filename is None:
-            place = "cannot write the output"
-            _drop_output()
-        code = _fail(f"{place}: {error.strerror}", 1)
+            problem = "cannot write the output"
+            _discard_output()
+        code = _fail(f"{problem}: {error.strerror}", 1)
     except MemoryError:
         code = _fail("out of memory; nothing was changed", 1)
     except Exception as error:
-        if not hasattr(error, "format_message"):  # a usage error of the click that typer carries has one
+        if not hasattr(error, "format_message"):  # a usage error of typer's own click has one
             raise
         code = _fail(" ".join(error.format_message().split()) + " (see --help)", 2)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _drop_output() -> None:
-    """Let go of what was not written: Python tries again when it ends, and early 3.11 ends with a code of its own."""
-    own = sys.__stdout__
-    if own is not None and sys.stdout is own:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), own.fileno())
+def _show_version(requested: bool) -> None:
+    if requested:
+        print(f"setsearch {setsearch.__version__}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """The options of `setsearch` itself; a callback also makes typer keep the name of a single command."""
+
+
+def _discard_output() -> None:
+    """Drop unwritten output: Python tries to write it again at exit, and early 3.11 exits with a code of its own."""
+    stdout = sys.__stdout__
+    if stdout is not None and sys.stdout is stdout:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
 
 
 def _fail(message: str, code: int) -> int:
-    say("Error: " + " ".join(message.splitlines()))
+    say("Error: " + with_flags(" ".join(message.splitlines())))
     return code
+
+
+def with_flags(message: str) -> str:
+    """A message with flags in place of parameters: `keep_seeds` -> --keep-seeds, `errors=skip` -> --errors skip."""
+    return PARAMETER.sub(lambda match: f"--{match[1].replace('_', '-')}{' ' * bool(match[2])}{match[2] or ''}", message)

@@ -1,37 +1,28 @@
-"""A set that is grown in the terminal: lines that are typed, and what they make of the set.
-
-The command that grows a set: expand, take in and leave out, expand again."""
+"""The command that grows a set in a dialogue: expand, accept and reject, expand again."""
 
 import io
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
-
-from setsearch.cli.output import bars, say
-from setsearch.errors import SetsearchError, UsageError
-
-if TYPE_CHECKING:
-    from setsearch.index import Index
-    from setsearch.models.defaults import ModelOptions
-    from setsearch.search.reading import Reading
-    from setsearch.search.results import Hit
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import setsearch
-from setsearch.cli.options import DB, Examples, Items, options, scoring
-from setsearch.cli.output import Show, printer
-from setsearch.errors import Interrupted
+from setsearch.cli.options import DB, Items, OptionalSeeds, model_options, with_options
+from setsearch.cli.output import Show, bars, format_options, say
+from setsearch.errors import Interrupted, SetsearchError, UsageError
 
 if TYPE_CHECKING:
+    from setsearch.index import Index
     from setsearch.models.defaults import ModelOptions
+    from setsearch.search.results import Hit
+    from setsearch.search.sets import AnyReading
 
-
-SMALL, LARGE, WHY = 15, 50, 10
-HELP = """1 3        take in the items with these numbers
--2         leave this one out
+SMALL, LARGE = 15, 50  # hits of a list
+EXPLAINED = 10  # features
+HELP = """1 3        accept the items with these numbers
+-2         reject this one
 lion       add an example (=u for one that looks like a command)
 ?4         why: the features of number 4
 l          a larger list, and back
@@ -40,54 +31,83 @@ s NAME     save the set under a name
 q          done: the set is printed"""
 
 
+@with_options(model=model_options, show=format_options)
+def grow(
+    db: DB,
+    seeds: OptionalSeeds = None,
+    *,
+    items: Items = None,
+    set: Annotated[str | None, typer.Option(metavar="NAME", help="Continue a saved set.")] = None,
+    model: "ModelOptions",
+    show: Show,
+) -> None:
+    """Grow a set in the terminal: look at the list, accept, reject, look again.
+
+    The dialogue is on stderr; at its end the set goes to stdout.
+
+    Example: setsearch grow notes.db violin cello --items documents
+    """
+    if not seeds and set is None:
+        raise UsageError("no examples: give SEED..., or --set NAME")
+    with setsearch.open(db) as index:
+        start = GrowingSet()
+        if set is not None:
+            saved = index.set(set, items)
+            items, start = saved.items, GrowingSet(tuple(saved.accepted), tuple(saved.rejected))
+        reading = index.reading(items)
+        start = replace(start.accept([reading.find(seed) for seed in seeds or ()]), before=None)
+        try:
+            end = Dialogue(index, reading, model, set).run(start)
+        except KeyboardInterrupt as error:
+            raise Interrupted("stopped; saved sets stay saved") from error
+    rows = [{"item": name, "status": "accepted"} for name in end.accepted]
+    show(rows + [{"item": name, "status": "rejected"} for name in end.rejected])
+
+
 @dataclass(frozen=True)
-class GrownSet:
-    """The set as it is now, and as it was before."""
+class GrowingSet:
+    """The set as it is now, and as it was before the last step."""
 
     accepted: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
-    before: "GrownSet | None" = field(default=None, repr=False)
+    before: "GrowingSet | None" = field(default=None, repr=False)
 
-    def begin(self, names: list[str]) -> "GrownSet":
-        """With more examples, and nothing to undo."""
-        return replace(self.take(names), before=None)
-
-    def take(self, names: list[str]) -> "GrownSet":
-        """With more examples."""
+    def accept(self, names: list[str]) -> "GrowingSet":
+        """With more accepted items."""
         accepted = tuple(dict.fromkeys((*self.accepted, *names)))
-        return GrownSet(accepted, tuple(name for name in self.rejected if name not in names), self)
+        return GrowingSet(accepted, tuple(name for name in self.rejected if name not in names), self)
 
-    def leave(self, names: list[str]) -> "GrownSet":
-        """With more that is not meant."""
+    def reject(self, names: list[str]) -> "GrowingSet":
+        """With more rejected items."""
         rejected = tuple(dict.fromkeys((*self.rejected, *names)))
-        return GrownSet(tuple(name for name in self.accepted if name not in names), rejected, self)
+        return GrowingSet(tuple(name for name in self.accepted if name not in names), rejected, self)
 
 
 class Dialogue:
     """Reads lines and answers them."""
 
-    def __init__(self, index: "Index", reading: "Reading", model: "ModelOptions", name: str | None) -> None:
+    def __init__(self, index: "Index", reading: "AnyReading", model: "ModelOptions", name: str | None) -> None:
         self.index, self.reading, self.model, self.name = index, reading, model, name
         self.k = SMALL
         self.hits: list[Hit] = []
 
-    def run(self, current: GrownSet) -> GrownSet:
-        """The dialogue, to its end; the set as it is then."""
-        self._look(current)
+    def run(self, current: GrowingSet) -> GrowingSet:
+        """Run the dialogue to its end; returns the set."""
+        self._show(current)
         for line in _lines():
             if line in ("q", "quit"):
                 break
             try:
                 changed = self._answer(line, current)
                 if changed is not None:
-                    self._look(changed)
+                    self._show(changed)
                     current = changed
             except SetsearchError as error:
                 say(f"Error: {error}")
         return current
 
-    def _answer(self, line: str, current: GrownSet) -> GrownSet | None:
-        """The set after a line; None where nothing is to be looked at again."""
+    def _answer(self, line: str, current: GrowingSet) -> GrowingSet | None:
+        """The set after a line; None if there is nothing new to show."""
         command, _, rest = line.partition(" ")
         if line in ("h", "help", "?"):
             say(HELP)
@@ -103,58 +123,56 @@ class Dialogue:
         elif line.startswith("?"):
             self._explain(line[1:])
         elif all(word.lstrip("-").isdecimal() for word in line.split()):
-            return self._marked(line.split(), current)
+            return self._mark(line.split(), current)
         else:
-            return current.take([self.reading.find(line.removeprefix("="))])
+            return current.accept([self.reading.find(line.removeprefix("="))])
         return None
 
-    def _look(self, current: GrownSet) -> None:
+    def _show(self, current: GrowingSet) -> None:
         if not current.accepted:
             self.hits = []
             say("no example is left; add one")
             return
-        wanted: Any = {"exclude": current.rejected, "cut": "mark", "explain": True, **self.model}
-        self.hits = self.reading.expand(current.accepted, self.k, **wanted)
-        left = f"   not: {', '.join(current.rejected)}" if current.rejected else ""
-        say(f"\n{', '.join(current.accepted)}{left}")
-        rows = [hit._asdict() for hit in self.hits]
-        say("\n".join(bars(rows, numbered=True)))
-        say("numbers take in, -number leaves out, a name adds; u undo, s NAME save, q done, h help")
+        options: Any = {"exclude": current.rejected, "cut": "mark", "explain": True, **self.model}
+        self.hits = self.reading.expand(current.accepted, self.k, **options)
+        rejected = f"   rejected: {', '.join(current.rejected)}" if current.rejected else ""
+        say(f"\n{', '.join(current.accepted)}{rejected}")
+        say("\n".join(bars([hit._asdict() for hit in self.hits], numbered=True)))
+        say("numbers accept, -number rejects, a name adds; u undo, s NAME save, q done, h help")
 
-    def _marked(self, words: list[str], current: GrownSet) -> GrownSet:
-        taken = [self._numbered(word) for word in words if not word.startswith("-")]
-        left = [self._numbered(word[1:]) for word in words if word.startswith("-")]
-        marked = current.take(taken).leave(left)
-        return replace(marked, before=current)
+    def _mark(self, words: list[str], current: GrowingSet) -> GrowingSet:
+        accepted = [self._item(word) for word in words if not word.startswith("-")]
+        rejected = [self._item(word[1:]) for word in words if word.startswith("-")]
+        return replace(current.accept(accepted).reject(rejected), before=current)
 
-    def _numbered(self, number: str) -> str:
+    def _item(self, number: str) -> str:
         if not number.strip().isdecimal() or not 1 <= int(number) <= len(self.hits):
-            raise UsageError(f"{number!r} is no number of the list, 1 to {len(self.hits)} (={number} adds such a name)")
+            raise UsageError(f"{number!r} is not a number of the list, 1 to {len(self.hits)} (={number} adds the name)")
         return self.hits[int(number) - 1].item
 
     def _explain(self, number: str) -> None:
-        item = self._numbered(number)
+        item = self._item(number)
         hit = next(hit for hit in self.hits if hit.item == item)
         parts: list[dict[str, Any]] = [part._asdict() for part in hit.features]
         say(f"{item}: {hit.score:.3f}")
-        say("\n".join(bars(parts[:WHY])))
-        rest = hit.score - sum(part["weight"] for part in parts[:WHY])
+        say("\n".join(bars(parts[:EXPLAINED])))
+        rest = hit.score - sum(part["weight"] for part in parts[:EXPLAINED])
         say(f"and {rest:+.3f} in all other parts")
 
-    def _save(self, name: str | None, current: GrownSet) -> None:
+    def _save(self, name: str | None, current: GrowingSet) -> None:
         if name is None:
             raise UsageError("s NAME saves the set; give it a name")
         if name in self.index.sets() and name != self.name:
-            raise UsageError(f"there is a set {name!r} already; take another name, or grow it with --set {name}")
+            raise UsageError(f"there is a set {name!r} already; use another name, or grow it with --set {name}")
         self.index.keep_set(name, current.accepted, current.rejected, self.reading.name)
         self.name = name
         say(f"saved: {name!r}, {len(current.accepted)} accepted, {len(current.rejected)} rejected")
 
 
 def _lines() -> Iterator[str]:
-    """What is typed, until the end of input; the prompt stands on stderr."""
+    """Typed lines, until the end of input; the prompt is on stderr."""
     if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")  # such a name is unknown, which is told
+        sys.stdin.reconfigure(errors="replace")  # such a name is unknown, and an error says so
     while True:
         print("> ", end="", file=sys.stderr, flush=True)
         line = sys.stdin.readline()
@@ -163,35 +181,3 @@ def _lines() -> Iterator[str]:
             return
         if line.strip():
             yield line.strip()
-
-
-@options(model=scoring, show=printer)
-def grow(
-    db: DB,
-    seeds: Examples = None,
-    *,
-    items: Items = None,
-    set: Annotated[str | None, typer.Option(metavar="NAME", help="Go on with a saved set.")] = None,
-    model: "ModelOptions",
-    show: Show,
-) -> None:
-    """Grow a set in the terminal: look at what belongs, take in, leave out, look again.
-
-    The dialogue is on stderr; at its end the set goes to stdout.
-    """
-    if not seeds and set is None:
-        raise UsageError("no examples: give SEED..., or --set NAME")
-
-    with setsearch.open(db) as index:
-        start = GrownSet()
-        if set is not None:
-            saved = index.set(set, items)
-            items, start = saved.items, GrownSet(tuple(saved.accepted), tuple(saved.rejected))
-        reading = index.items(items)
-        start = start.begin([reading.find(seed) for seed in seeds or ()])
-        try:
-            done = Dialogue(index, reading, model, set).run(start)
-        except KeyboardInterrupt as error:
-            raise Interrupted("stopped; what was saved stays") from error
-    rows = [{"item": name, "status": "accepted"} for name in done.accepted]
-    show(rows + [{"item": name, "status": "rejected"} for name in done.rejected])

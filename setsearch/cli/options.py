@@ -1,6 +1,4 @@
-"""Arguments and options that commands share.
-
-Options that several commands share, in groups: each becomes one parameter of the command."""
+"""Arguments and options that several commands share. A group of options becomes one parameter of a command."""
 
 import functools
 import inspect
@@ -10,40 +8,63 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from setsearch.cli.help import ADVANCED, COLUMNS, MODEL
 from setsearch.errors import UsageError
 
 if TYPE_CHECKING:
     from setsearch.models.defaults import ModelOptions
     from setsearch.storage.synced_source import Columns
 
+Command = Callable[..., None]
+Texts = list[str] | None
 
 DB = Annotated[Path, typer.Argument(metavar="DB", help="The database file.", show_default=False)]
-SEEDS = typer.Argument(metavar="SEED...", help="Examples of the set.", show_default=False)
-Seeds = Annotated[list[str], SEEDS]
-Examples = Annotated[list[str] | None, SEEDS]
+_SEEDS = typer.Argument(metavar="SEED...", help="Examples of the set.", show_default=False)
+Seeds = Annotated[list[str], _SEEDS]
+OptionalSeeds = Annotated[Texts, _SEEDS]
 Items = Annotated[str | None, typer.Option(metavar="NAME", help="What to rank: terms, documents, or a column.")]
-Timeout = Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait for another writer.", min=0)]
-Command = Callable[..., None]
 Top = Annotated[int, typer.Option("-k", metavar="K", help="How many.")]
+By = Annotated[
+    str | None,
+    typer.Option(metavar="WHAT", help="Describe terms by contexts, documents or both.", rich_help_panel=MODEL),
+]
+Timeout = Annotated[
+    float,
+    typer.Option(metavar="SECONDS", help="How long to wait for another writer.", min=0, rich_help_panel=ADVANCED),
+]
 
 
-def scoring(
+def model_options(
     *,
     model: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="lift, bernoulli (the paper's), x1, multinomial, poisson, concept."),
+        typer.Option(
+            metavar="NAME", help="lift, bernoulli (the paper's), multinomial, poisson.", rich_help_panel=MODEL
+        ),
     ] = None,
     strength: Annotated[
-        float | None, typer.Option(metavar="K", help="Strength of the prior; the paper's is 2.", show_default=False)
+        float | None,
+        typer.Option(
+            metavar="K", help="Strength of the prior; 2 in the paper.", show_default=False, rich_help_panel=MODEL
+        ),
     ] = None,
     binarize: Annotated[
-        str | None, typer.Option(metavar="RULE", help="What counts as having a feature: presence, twice-mean.")
+        str | None,
+        typer.Option(
+            metavar="RULE", help="What counts as having a feature: presence, twice-mean.", rich_help_panel=MODEL
+        ),
     ] = None,
     popularity: Annotated[
         float | None,
-        typer.Option(metavar="P", help="How far items with many features may be ahead, 0 to 1 (lift).", min=0, max=1),
+        typer.Option(
+            metavar="P",
+            help="How far items with many features may lead, 0 to 1 (lift, bernoulli).",
+            min=0,
+            max=1,
+            rich_help_panel=MODEL,
+        ),
     ] = None,
-    by: Annotated[str | None, typer.Option(metavar="WHAT", help="Terms by their contexts, documents, or both.")] = None,
+    by: By = None,
 ) -> "ModelOptions":
     """How to score."""
     return {"model": model, "strength": strength, "binarize": binarize, "popularity": popularity, "by": by}
@@ -52,40 +73,54 @@ def scoring(
 def more_examples(
     *,
     like: Annotated[
-        list[str] | None, typer.Option(metavar="FILE|TEXT", help="A text as an example of documents; repeat for more.")
+        Texts, typer.Option(metavar="FILE|TEXT", help="A text as an example of documents; may be repeated.")
     ] = None,
     having: Annotated[
-        list[str] | None, typer.Option(metavar="FEATURE", help="What an example has; several are had together.")
+        Texts, typer.Option(metavar="FEATURE", help="A feature of an example; several belong to the same example.")
     ] = None,
-    set: Annotated[str | None, typer.Option(metavar="NAME", help="The examples of a saved set.")] = None,
+    set: Annotated[str | None, typer.Option(metavar="NAME", help="Use the examples of a saved set.")] = None,
 ) -> dict[str, Any]:
-    """Examples that are no items."""
+    """Examples that are not items."""
     return {"like": like or [], "having": having or [], "set": set}
 
 
-def wanting(
+def expand_options(
     *,
-    k: Annotated[int | None, typer.Option("-k", metavar="K", help="How many; 10, or with --cut all.")] = None,
+    k: Annotated[int | None, typer.Option("-k", metavar="K", help="How many; by default 10, with --cut all.")] = None,
     exclude: Annotated[
-        list[str] | None, typer.Option(metavar="SEED", help="What is not meant, a negative example; repeat for more.")
+        Texts, typer.Option(metavar="SEED", help="A negative example, which is left out; may be repeated.")
     ] = None,
+    cut: Annotated[bool, typer.Option("--cut", help="Only items that belong to the set.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show the features behind each score.")] = False,
     among: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Answer only these: ids, one a line; - for standard input.")
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Return only these ids, one a line; - for standard input.", rich_help_panel=ADVANCED
+        ),
     ] = None,
     where: Annotated[
-        str | None, typer.Option(metavar="SQL", help="Answer only rows of the indexed table for which this holds.")
+        str | None,
+        typer.Option(
+            metavar="SQL", help="Return only rows of the indexed table for which this holds.", rich_help_panel=ADVANCED
+        ),
     ] = None,
     match: Annotated[
-        str | None, typer.Option(metavar="QUERY", help="Answer only rows that this full-text query (FTS5) finds.")
+        str | None,
+        typer.Option(
+            metavar="QUERY", help="Return only rows that match this full-text query (FTS5).", rich_help_panel=ADVANCED
+        ),
     ] = None,
     gamma: Annotated[
-        float | None, typer.Option(metavar="G", help="How much negative examples count, 0 to 1.", min=0, max=1)
+        float | None,
+        typer.Option(
+            metavar="G", help="Coefficient of negative examples, 0 to 1.", min=0, max=1, rich_help_panel=ADVANCED
+        ),
     ] = None,
-    keep_seeds: Annotated[bool, typer.Option("--keep-seeds", help="Rank the seeds too.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show the features behind each score.")] = False,
-    cut: Annotated[bool, typer.Option("--cut", help="Only what belongs to the set.")] = False,
+    keep_seeds: Annotated[
+        bool, typer.Option("--keep-seeds", help="Rank the seeds too.", rich_help_panel=ADVANCED)
+    ] = False,
 ) -> dict[str, Any]:
-    """What of an expanded set is wanted."""
+    """What to return."""
     return {
         "k": k if k is not None or cut else 10,
         "exclude": exclude or (),
@@ -111,56 +146,80 @@ def _among(file: str | None, where: str | None, match: str | None) -> Any:
     return Where(where, match=match)
 
 
-def columns_of(
+def column_options(
     *,
-    id: Annotated[str, typer.Option(metavar="COL", help="Column with the ids of documents.")] = "id",
-    text: Annotated[list[str] | None, typer.Option(metavar="COL", help="Column with text; repeat for more.")] = None,
-    title: Annotated[str | None, typer.Option(metavar="COL", help="Column with titles to show.")] = None,
-    items: Annotated[str | None, typer.Option(metavar="COL", help="A relation: column with the items.")] = None,
-    features: Annotated[str | None, typer.Option(metavar="COL", help="A relation: column with the features.")] = None,
-    count: Annotated[str | None, typer.Option(metavar="COL", help="A relation: column with counts.")] = None,
+    id: Annotated[
+        str, typer.Option(metavar="COL", help="Column with the ids of documents.", rich_help_panel=COLUMNS)
+    ] = "id",
+    text: Annotated[
+        Texts, typer.Option(metavar="COL", help="Column with text; may be repeated.", rich_help_panel=COLUMNS)
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option(metavar="COL", help="Column with titles to show.", rich_help_panel=COLUMNS)
+    ] = None,
+    items: Annotated[
+        str | None, typer.Option(metavar="COL", help="A relation: column with the items.", rich_help_panel=COLUMNS)
+    ] = None,
+    features: Annotated[
+        str | None, typer.Option(metavar="COL", help="A relation: column with the features.", rich_help_panel=COLUMNS)
+    ] = None,
+    count: Annotated[
+        str | None, typer.Option(metavar="COL", help="A relation: column with counts.", rich_help_panel=COLUMNS)
+    ] = None,
     group_by: Annotated[
-        str | None, typer.Option(metavar="COL", help="Texts of the same COL, such as an author, as one item.")
+        str | None,
+        typer.Option(metavar="COL", help="Index all texts with the same COL as one item.", rich_help_panel=COLUMNS),
     ] = None,
     numbers: Annotated[
-        list[str] | None, typer.Option(metavar="COL", help="A number that describes --items; repeat for more.")
+        Texts,
+        typer.Option(metavar="COL", help="A number that describes --items; may be repeated.", rich_help_panel=COLUMNS),
     ] = None,
 ) -> "Columns":
-    """Which columns of the input are what."""
+    """The roles of the columns."""
     from setsearch.storage.synced_source import Columns
 
     return Columns(id, tuple(text or ()), title, items, features, count, group_by, tuple(numbers or ()))
 
 
-def text_settings(
+def text_options(
     *,
     language: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Take words to their stems: english, german, ...")
+        str | None, typer.Option(metavar="NAME", help="Stem words (Snowball): english, german, ...")
     ] = None,
-    stop_words: Annotated[bool, typer.Option("--stop-words", help="Leave out the language's stop words.")] = False,
+    stop_words: Annotated[
+        bool, typer.Option("--stop-words", help="Drop the stop words of the language.", rich_help_panel=ADVANCED)
+    ] = False,
     contexts: Annotated[
-        bool | None, typer.Option("--contexts/--no-contexts", help="Read in which contexts words stand.")
+        bool | None,
+        typer.Option(
+            "--contexts/--no-contexts",
+            help="Describe words by co-occurrence contexts. Default: for 50 k to 25 M words.",
+            rich_help_panel=ADVANCED,
+        ),
     ] = None,
-    phrases: Annotated[bool, typer.Option("--phrases", help="Contexts, with phrases such as New York.")] = False,
+    phrases: Annotated[
+        bool,
+        typer.Option("--phrases", help="Contexts, with phrases such as New York as items.", rich_help_panel=ADVANCED),
+    ] = False,
 ) -> dict[str, Any]:
     """How a text collection is made."""
     if phrases and contexts is False:
-        raise UsageError("--phrases are items in contexts; leave --no-contexts out")
-    chosen = "phrases" if phrases else {None: "auto", True: "on", False: "off"}[contexts]
-    return {"language": language, "stop_words": stop_words, "contexts": chosen}
+        raise UsageError("--phrases need contexts; leave --no-contexts out")
+    choice = "phrases" if phrases else {None: "auto", True: "on", False: "off"}[contexts]
+    return {"language": language, "stop_words": stop_words, "contexts": choice}
 
 
-def options(**groups: Callable[..., Any]) -> Callable[[Command], Command]:
-    """Give a command the options of whole groups: each named parameter is what its group makes of them."""
+def with_options(**groups: Callable[..., Any]) -> Callable[[Command], Command]:
+    """Give a command groups of options: each named parameter is the return value of its group."""
 
     def decorate(command: Command) -> Command:
         own = inspect.signature(command)
         members = {name: inspect.signature(group).parameters for name, group in groups.items()}
 
         @functools.wraps(command)
-        def run(*args: Any, **given: Any) -> None:
-            made = {name: groups[name](**{key: given.pop(key) for key in members[name]}) for name in groups}
-            command(*args, **given, **made)
+        def run(*args: Any, **values: Any) -> None:
+            grouped = {name: groups[name](**{key: values.pop(key) for key in members[name]}) for name in groups}
+            command(*args, **values, **grouped)
 
         kept = [parameter for name, parameter in own.parameters.items() if name not in groups]
         added = [parameter for group in members.values() for parameter in group.values()]

@@ -1,4 +1,4 @@
-"""Commands that ask: which items belong, and why."""
+"""Commands that ask: which items belong to a set, and why."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -7,50 +7,67 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import setsearch
-from setsearch.cli.options import DB, Examples, Items, Seeds, Top, more_examples, options, scoring, wanting
+from setsearch.cli.help import ADVANCED
+from setsearch.cli.options import (
+    DB,
+    Items,
+    OptionalSeeds,
+    Seeds,
+    Top,
+    expand_options,
+    model_options,
+    more_examples,
+    with_options,
+)
 from setsearch.cli.output import (
-    Draw,
     Show,
-    plotter,
+    bar_options,
+    drop_redundant_titles,
+    format_options,
+    print_bars,
     print_csv,
     print_json,
     print_lines,
     print_tsv,
-    printer,
     say,
-    with_titles_that_say_more,
 )
 from setsearch.errors import SourceError, UnknownItem, UnknownSet, UsageError
-from setsearch.search.results import says_more
+from setsearch.search.results import is_informative
 
 if TYPE_CHECKING:
     from setsearch.models.defaults import ModelOptions
-    from setsearch.search.reading import Reading
     from setsearch.search.results import Hit
+    from setsearch.search.sets import AnyReading
 
-
-HOW = ("weight", "mi", "probability")
+WEIGHTINGS = ("weight", "mi", "probability")
 Batch = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Many sets: a JSON array of seeds a line, - for standard input.")
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Expand many sets: a JSON array of seeds a line, - for standard input.",
+        rich_help_panel=ADVANCED,
+    ),
 ]
 
 
-@options(more=more_examples, wanted=wanting, model=scoring, draw=plotter, show=printer)
+@with_options(more=more_examples, wanted=expand_options, model=model_options, as_bars=bar_options, show=format_options)
 def expand(
     db: DB,
-    seeds: Examples = None,
+    seeds: OptionalSeeds = None,
     *,
     items: Items = None,
     batch: Batch = None,
     more: dict[str, Any],
     wanted: dict[str, Any],
     model: "ModelOptions",
-    draw: Draw,
+    as_bars: bool,
     show: Show,
 ) -> None:
     """Give a few examples, get the rest of the set.
 
-    With --batch, each line of output is a JSON object with the seeds and the hits of a line of input.
+    With --batch, each line of output is a JSON object with the seeds and the hits of one line of input.
+
+    Example: setsearch expand notes.db red blue green -k 5
     """
     if batch is not None:
         if seeds or any(more.values()):
@@ -60,94 +77,100 @@ def expand(
         return
     if not (seeds or any(more.values())):
         raise UsageError("no examples: give SEED..., --set NAME, --like, --having, or --batch FILE")
-    from setsearch.scoring.kernels import use_kernel
-
-    use_kernel("numpy")  # for one query the others take longer to load than they save
+    setsearch.use_kernel("numpy")  # for one query the others take longer to load than they save
     with setsearch.open(db) as index:
         name = more.pop("set")
         if name is not None:
             if name not in index.sets():
-                raise UnknownSet(f"no set {name!r}; `setsearch set list {db}` shows what is there")
+                raise UnknownSet(f"no set {name!r}; `setsearch set list {db}` shows all")
             saved = index.set(name, items)
             items, seeds = saved.items, [*saved.accepted, *(seeds or ())]
             wanted["exclude"] = [*wanted["exclude"], *saved.rejected]
-        reading = index.items(items)
-        more["like"] = [_text(given) for given in more["like"]]
+        reading = index.reading(items)
+        more["like"] = [_read_text(text) for text in more["like"]]
         try:
             hits = reading.expand(seeds or (), **more, **wanted, **model)
         except UnknownItem as error:
             if name is None:
                 raise
             raise UnknownItem(f"{error} (perhaps in the set: `setsearch set remove {db} {name} ITEM`)") from error
-        _say_if_rare(reading, [*(seeds or ()), *wanted["exclude"]], model)
-    draw(hit_rows(hits, wanted["explain"]), show)
+        _tell_rare_words(reading, [*(seeds or ()), *wanted["exclude"]], model)
+    (print_bars if as_bars else show)(hit_rows(hits, wanted["explain"]))
 
 
-@options(model=scoring, show=printer)
+@with_options(model=model_options, show=format_options)
 def explain_command(
     db: DB,
-    item: Annotated[str, typer.Argument(metavar="ITEM", help="Whose score to explain.", show_default=False)],
+    item: Annotated[str, typer.Argument(metavar="ITEM", help="The item whose score to explain.", show_default=False)],
     seeds: Seeds,
     *,
     items: Items = None,
     model: "ModelOptions",
     show: Show,
 ) -> None:
-    """The parts that sum to an item's score: the constant, the base, and the features shared with the seeds."""
+    """The parts that sum to an item's score: the constant, the base, and the features shared with the seeds.
+
+    Example: setsearch explain notes.db neon helium argon
+    """
     with setsearch.open(db) as index:
-        found = index.items(items).explain(seeds, item, **model)
+        explanation = index.reading(items).explain(seeds, item, **model)
     if show in (print_json, print_lines):
-        whole: dict[str, Any] = {"item": found.item} | ({"title": found.title} if found.title else {})
-        whole |= {"score": found.score, "constant": found.constant}
-        features = _contributions(found.features)
-        print_lines([whole | {"base": found.base, "features": features}])
+        row: dict[str, Any] = {"item": explanation.item} | ({"title": explanation.title} if explanation.title else {})
+        row |= {"score": explanation.score, "constant": explanation.constant, "base": explanation.base}
+        print_lines([row | {"features": _contribution_rows(explanation.features)}])
         return
     parts: list[dict[str, Any]] = [
-        {"part": "constant", "weight": found.constant},
-        {"part": "base", "weight": found.base},
+        {"part": "constant", "weight": explanation.constant},
+        {"part": "base", "weight": explanation.base},
     ]
-    parts += [{"part": _label(part.feature, part.title), "weight": part.weight} for part in found.features]
-    show([*parts, {"part": f"score of {_label(found.item, found.title)}", "weight": found.score}])
+    parts += [{"part": _label(part.feature, part.title), "weight": part.weight} for part in explanation.features]
+    show([*parts, {"part": f"score of {_label(explanation.item, explanation.title)}", "weight": explanation.score}])
 
 
-@options(model=scoring, draw=plotter, show=printer)
+@with_options(model=model_options, as_bars=bar_options, show=format_options)
 def features(
     db: DB,
     seeds: Seeds,
     *,
     items: Items = None,
     k: Top = 10,
+    weigh: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW", help="weight (of the model), mi (mutual information, bits), probability (in texts)."
+        ),
+    ] = "weight",
     model: "ModelOptions",
-    draw: Draw,
+    as_bars: bool,
     show: Show,
 ) -> None:
     """The features that define a set.
 
-    --by weight: those of highest weight (default); --by mi: the most informative, in bits of mutual information;
-    --by probability: the most probable in the texts of the set.
+    Example: setsearch features notes.db Mozart Beethoven --items documents
     """
-    how = model["by"] if model.get("by") in HOW else "weight"
-    if model.get("by") in HOW:
-        model["by"] = None
+    if model["by"] in WEIGHTINGS:  # the spelling of version 0.3
+        weigh, model["by"] = model["by"], None
+    if weigh not in WEIGHTINGS:
+        raise UsageError(f"--weigh is one of {', '.join(WEIGHTINGS)}, not {weigh!r}")
     given = [f"--{name}" for name, value in model.items() if value is not None]
-    if how != "weight" and given:
-        raise UsageError(f"--by {how} counts, and asks no model; leave {' and '.join(given)} out")
+    if weigh != "weight" and given:
+        raise UsageError(f"--weigh {weigh} counts and uses no model; leave {' and '.join(given)} out")
     with setsearch.open(db) as index:
         reading = index.items(items)
-        if how == "weight":
-            found = reading.features(seeds, k, **model)
+        if weigh == "weight":
+            found: Any = reading.features(seeds, k, **model)
         else:
-            from setsearch.learning.information import language_model, most_informative
+            from setsearch.learning import language_model, most_informative
 
-            found = (most_informative if how == "mi" else language_model)(reading, seeds, k)
-    rows = [part._asdict() for part in found]
-    draw(with_titles_that_say_more(rows), show)
+            found = (most_informative if weigh == "mi" else language_model)(reading, seeds, k)
+    rows = drop_redundant_titles([part._asdict() for part in found])
+    (print_bars if as_bars else show)(rows)
 
 
 def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
-    """Hits as rows to print; columns that say nothing are left out."""
+    """Hits as rows to print, without empty columns."""
     rows = []
-    titled = any(says_more(hit.title, hit.item) for hit in hits)
+    titled = any(is_informative(hit.title, hit.item) for hit in hits)
     for hit in hits:
         row: dict[str, Any] = {"rank": hit.rank, "item": hit.item, "score": hit.score}
         if hit.belongs is not None:
@@ -155,9 +178,21 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
         if titled:
             row["title"] = hit.title
         if explain:
-            row["features"] = _contributions(hit.features)
+            row["features"] = _contribution_rows(hit.features)
         rows.append(row)
     return rows
+
+
+def require_lines(show: Show) -> None:
+    """Refuse to print the answers of many sets as one table."""
+    if show in (print_csv, print_tsv):
+        raise UsageError("--batch writes a line of JSON for each set; leave --csv and --tsv out")
+
+
+def print_answers(sets: Sequence[Sequence[str]], answers: "Sequence[list[Hit]]", explain: bool) -> None:
+    """A line of JSON for each set: its seeds and its hits."""
+    rows = [hit_rows(hits, explain) for hits in answers]
+    print_lines([{"seeds": seeds, "hits": hits} for seeds, hits in zip(sets, rows, strict=True)])
 
 
 def _expand_batch(db: Path, items: str | None, batch: str, wanted: dict[str, Any], model: "ModelOptions") -> None:
@@ -165,45 +200,33 @@ def _expand_batch(db: Path, items: str | None, batch: str, wanted: dict[str, Any
 
     sets = read_seed_sets(batch)
     with setsearch.open(db) as index:
-        found = index.items(items).expand_many(sets, **wanted, **model)
-    print_answers(sets, found, wanted["explain"])
+        answers = index.reading(items).expand_many(sets, **wanted, **model)
+    print_answers(sets, answers, wanted["explain"])
 
 
-def require_lines(show: Show) -> None:
-    """Refuse to write the answers of many sets as one table."""
-    if show in (print_csv, print_tsv):
-        raise UsageError("--batch writes a line of JSON for each set; leave --csv and --tsv out")
-
-
-def print_answers(sets: Sequence[Sequence[str]], found: "Sequence[list[Hit]]", explain: bool) -> None:
-    """A line of JSON for each set: its seeds and its hits."""
-    rows = [hit_rows(hits, explain) for hits in found]
-    print_lines([{"seeds": own, "hits": hits} for own, hits in zip(sets, rows, strict=True)])
-
-
-def _say_if_rare(reading: "Reading", names: list[str], model: "ModelOptions") -> None:
-    """Tell when the question was asked of documents because a word is too rare to have contexts."""
-    rare = reading.without_context(names, **model)
+def _tell_rare_words(reading: "AnyReading", names: list[str], model: "ModelOptions") -> None:
+    """Tell that a query used documents because a word is too rare for contexts."""
+    rare = reading.words_without_contexts(names, **model) if isinstance(reading, setsearch.Reading) else []
     if rare:
         say(f"note: {', '.join(rare)}: too rare for contexts, so the answer is by documents (--by documents)")
 
 
-def _text(given: str) -> str:
-    """The text itself, or that of the file of this name."""
-    path = Path(given)
+def _read_text(text: str) -> str:
+    """The text itself, or the content of the file of this name."""
+    path = Path(text)
     try:
-        if not path.is_file() and path.suffix in (".txt", ".md") and " " not in given:
-            raise SourceError(f"{given} is not there; give a file, or the text itself")
-        return path.read_text(encoding="utf-8") if path.is_file() else given
+        if not path.is_file() and path.suffix in (".txt", ".md") and " " not in text:
+            raise SourceError(f"{text} does not exist; give a file, or the text itself")
+        return path.read_text(encoding="utf-8") if path.is_file() else text
     except UnicodeDecodeError as error:
-        raise SourceError(f"{given} is not UTF-8: byte {error.start}; convert it") from error
-    except OSError:  # too long for a path, for one
-        return given
+        raise SourceError(f"{text} is not UTF-8: byte {error.start}; convert it") from error
+    except OSError:  # for example too long for a path
+        return text
 
 
-def _contributions(parts: Iterable[Any]) -> list[dict[str, Any]]:
+def _contribution_rows(parts: Iterable[Any]) -> list[dict[str, Any]]:
     return [{key: value for key, value in part._asdict().items() if value is not None} for part in parts]
 
 
 def _label(name: str, title: str | None) -> str:
-    return f"{name} ({title})" if says_more(title, name) else name
+    return f"{name} ({title})" if is_informative(title, name) else name

@@ -1,24 +1,27 @@
-"""Commands that serve an index: to a browser and other programs, or to an assistant."""
+"""Commands that serve an index: to browsers and other programs, or to an assistant."""
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from setsearch.cli.options import DB
+from setsearch.cli.help import ADVANCED
+from setsearch.cli.options import DB, Texts
 from setsearch.cli.output import say
 from setsearch.errors import UsageError
 
 if TYPE_CHECKING:
     from socket import socket
 
-
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-Texts = list[str] | None
+QUEUED_CONNECTIONS = 2048
 
 
 def mcp(db: DB) -> None:
-    """Serve an index to an assistant, by the Model Context Protocol on stdin and stdout."""
+    """Serve an index to an assistant, by the Model Context Protocol on stdin and stdout.
+
+    Example: setsearch mcp notes.db
+    """
     try:
         from setsearch.integrations.mcp import make_server
     except ImportError as error:
@@ -31,17 +34,35 @@ def serve(
     *,
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen.")] = LOOPBACK[0],
     port: Annotated[int, typer.Option(metavar="N", help="0 takes a free one.", min=0, max=65535)] = 8001,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Sets are not saved.")] = False,
     token: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", envvar="SETSEARCH_TOKEN", help="What everybody must bring.", show_default=False),
+        typer.Option(
+            metavar="TEXT",
+            envvar="SETSEARCH_TOKEN",
+            help="Token that every request needs.",
+            show_default=False,
+            rich_help_panel=ADVANCED,
+        ),
     ] = None,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Sets are not saved.")] = False,
-    cors: Annotated[Texts, typer.Option(metavar="ORIGIN", help="A page from elsewhere that may ask.")] = None,
-    name: Annotated[Texts, typer.Option(metavar="HOST", help="Another name of this server; repeat for more.")] = None,
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="How long an answer may take.", min=0.1)] = 10.0,
-    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    cors: Annotated[
+        Texts,
+        typer.Option(metavar="ORIGIN", help="Another origin whose pages may ask.", rich_help_panel=ADVANCED),
+    ] = None,
+    name: Annotated[
+        Texts,
+        typer.Option(metavar="HOST", help="Another name of this server; may be repeated.", rich_help_panel=ADVANCED),
+    ] = None,
+    timeout: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", help="How long an answer may take.", min=0.1, rich_help_panel=ADVANCED),
+    ] = 10.0,
 ) -> None:
-    """Serve a page and a JSON API (/api, described in /openapi.json), to this machine only by default."""
+    """Serve a page and a JSON API (/api, described in /openapi.json), by default to this machine only.
+
+    Example: setsearch serve notes.db --open
+    """
     try:
         import uvicorn
 
@@ -50,12 +71,12 @@ def serve(
         raise UsageError("the command serve needs an extra: pip install 'setsearch[web]'") from error
     import setsearch
 
-    local = host in LOOPBACK
-    if not local and not token and not read_only:
-        raise UsageError(f"--host {host} lets others in: give them a --token TEXT, or all of them --read-only")
+    is_local = host in LOOPBACK
+    if not is_local and not token and not read_only:
+        raise UsageError(f"--host {host} lets others in: require a --token TEXT, or serve --read-only")
     with setsearch.open(db) as index:
         index.info()
-    hosts = (*LOOPBACK, "[::1]", *(name or ())) if local or name else ()
+    hosts = (*LOOPBACK, "[::1]", *(name or ())) if is_local or name else ()
     app = make_app(db, Rules(token or None, read_only, tuple(cors or ()), hosts, timeout))
     listening = _listen(host, port)
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
@@ -71,17 +92,19 @@ def serve(
 
 
 def _listen(host: str, port: int) -> "socket":
-    """A socket that listens; raises UsageError."""
+    """A listening socket; raises UsageError."""
     import socket
 
-    # With its protocol named, asyncio sends at once; without, each answer waits 40 ms for an acknowledgement.
-    made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    # With a named protocol asyncio sends at once; without, each answer waits 40 ms for an acknowledgement.
+    listening = socket.socket(
+        socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
+    )
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((host, port))
-        made.listen(2048)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(QUEUED_CONNECTIONS)
     except OSError as error:
-        made.close()
+        listening.close()
         reason = f"cannot listen at {host}, port {port} ({error.strerror})"
         raise UsageError(f"{reason}; --port 0 takes a free one") from error
-    return made
+    return listening

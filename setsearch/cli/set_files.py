@@ -1,4 +1,4 @@
-"""Files that name things to ask with: sets of seeds, ids, named sets, weights of features."""
+"""Files with sets of seeds, ids, named sets, or weights of features."""
 
 import json
 import sys
@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from setsearch.errors import SourceError
-from setsearch.indexing.rows import STDIN, RowReader, kind_of, number_of, open_file, require
+from setsearch.indexing.rows import STDIN, RowReader, cell_number, file_ending, open_file, require_column
 
 
 def read_seed_sets(source: str) -> list[list[str]]:
@@ -35,11 +35,11 @@ def read_ids(source: str) -> list[str]:
 
 def read_sets(source: str) -> dict[str, list[str]]:
     """Named sets: a JSON object of arrays of items, or CSV with the columns set and item; `-` for JSON on stdin."""
-    if kind_of(Path(source)) in (".csv", ".tsv"):
+    if file_ending(Path(source)) in (".csv", ".tsv"):
         found: dict[str, list[str]] = {}
-        for where, row in RowReader().read(source):
+        for position, row in RowReader().read(source):
             for name in ("set", "item"):
-                require(where, row, name)
+                require_column(position, row, name)
             found.setdefault(row["set"], []).append(row["item"])
         return found
     with nullcontext(sys.stdin.buffer) if source == STDIN else open_file(Path(source)) as file:
@@ -55,8 +55,8 @@ def read_sets(source: str) -> dict[str, list[str]]:
 def read_weights(source: str) -> dict[str, float]:
     """CSV with the columns feature and weight."""
     weights = {}
-    for where, row in RowReader().read(source):
+    for position, row in RowReader().read(source):
         for name in ("feature", "weight"):
-            require(where, row, name)
-        weights[str(row["feature"])] = number_of(where, "weight", row["weight"])
+            require_column(position, row, name)
+        weights[str(row["feature"])] = cell_number(position, "weight", row["weight"])
     return weights

@@ -1,103 +1,125 @@
-"""Commands for sets that are kept in the database: `setsearch set ...`."""
+"""Commands for saved sets: `setsearch set ...`."""
 
 from typing import Annotated, Any
 
 import typer
 
 import setsearch
-from setsearch.cli.options import DB, Items, options
-from setsearch.cli.output import Show, printer, say
+from setsearch.cli.help import PanelCommand
+from setsearch.cli.options import DB, Items, with_options
+from setsearch.cli.output import Show, format_options, say
 from setsearch.errors import UnknownSet, UsageError
 
-app = typer.Typer(help="Keep sets in the database, change them, show them.", rich_markup_mode=None)
+app = typer.Typer(help="Save sets in the database, change and show them.", rich_markup_mode=None)
+
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the set.", show_default=False)]
 Members = Annotated[list[str], typer.Argument(metavar="ITEM...", help="Its items.", show_default=False)]
 
 
-@app.command("save")
+@app.command("save", cls=PanelCommand)
 def save(
     db: DB,
     name: Name,
     members: Members,
     *,
     items: Items = None,
-    reject: Annotated[
-        list[str] | None, typer.Option(metavar="ITEM", help="What is not meant; repeat for more.")
-    ] = None,
+    reject: Annotated[list[str] | None, typer.Option(metavar="ITEM", help="Reject an item; may be repeated.")] = None,
 ) -> None:
-    """Keep a set, in the place of one of the same name."""
+    """Save a set; replaces one of the same name.
+
+    Example: setsearch set save notes.db dances waltz tango --items documents --reject minuet
+    """
     both = set(members) & set(reject or ())
     if both:
         raise UsageError(f"{min(both)!r} cannot be both accepted and rejected")
     with setsearch.open(db) as index:
-        _say_size(index.keep_set(name, members, reject or (), items))
+        _tell_size(index.keep_set(name, members, reject or (), items))
 
 
-@app.command("add")
-def add(db: DB, name: Name, members: Members) -> None:
-    """Accept items into a set."""
+@app.command("accept", cls=PanelCommand)
+@app.command("add", cls=PanelCommand, hidden=True)
+def accept(db: DB, name: Name, members: Members) -> None:
+    """Accept items into a set.
+
+    Example: setsearch set accept notes.db dances fox-trot
+    """
     _change(db, name, "accept", members)
 
 
-@app.command("reject")
+@app.command("reject", cls=PanelCommand)
 def reject(db: DB, name: Name, members: Members) -> None:
-    """Note that items are not meant: negative examples."""
+    """Reject items: they become negative examples.
+
+    Example: setsearch set reject notes.db dances minuet
+    """
     _change(db, name, "reject", members)
 
 
-@app.command("remove")
+@app.command("remove", cls=PanelCommand)
 def remove(db: DB, name: Name, members: Members) -> None:
-    """Take items, accepted or rejected, out of a set."""
+    """Remove items, accepted or rejected, from a set.
+
+    Example: setsearch set remove notes.db dances minuet
+    """
     _change(db, name, "forget", members)
 
 
-@app.command("list")
-@options(show=printer)
+@app.command("list", cls=PanelCommand)
+@with_options(show=format_options)
 def list_command(db: DB, *, show: Show) -> None:
-    """The sets that are kept."""
+    """The saved sets.
+
+    Example: setsearch set list notes.db
+    """
     with setsearch.open(db) as index:
-        kept = [index.set(name) for name in index.sets()]
-    show([{"set": s.name, "items": s.items, "accepted": len(s.accepted), "rejected": len(s.rejected)} for s in kept])
+        saved = [index.set(name) for name in index.sets()]
+    show([{"set": s.name, "items": s.items, "accepted": len(s.accepted), "rejected": len(s.rejected)} for s in saved])
 
 
-@app.command("show")
-@options(show=printer)
+@app.command("show", cls=PanelCommand)
+@with_options(show=format_options)
 def show_command(db: DB, name: Name, *, show: Show) -> None:
-    """The items of a set: --csv, --json and the like export it."""
+    """The items of a set; --csv, --json and the like export it.
+
+    Example: setsearch set show notes.db dances --csv
+    """
     with setsearch.open(db) as index:
-        kept = _known(index, name)
+        saved = _saved_set(index, name)
     show(
-        [{"item": item, "mark": "accepted"} for item in kept.accepted]
-        + [{"item": item, "mark": "rejected"} for item in kept.rejected]
+        [{"item": item, "mark": "accepted"} for item in saved.accepted]
+        + [{"item": item, "mark": "rejected"} for item in saved.rejected]
     )
 
 
-@app.command("delete")
+@app.command("delete", cls=PanelCommand)
 def delete(db: DB, name: Name) -> None:
-    """Forget a set; its items stay in the index."""
+    """Delete a set; its items stay in the index.
+
+    Example: setsearch set delete notes.db dances
+    """
     with setsearch.open(db) as index:
         index.delete_set(name)
     say(f"deleted the set {name}")
 
 
-def _change(db: Any, name: str, how: str, members: list[str]) -> None:
+def _change(db: Any, name: str, method: str, members: list[str]) -> None:
     with setsearch.open(db) as index:
-        kept = _known(index, name)
-        if how == "forget":
-            missing = [item for item in members if item not in (*kept.accepted, *kept.rejected)]
+        saved = _saved_set(index, name)
+        if method == "forget":
+            missing = [item for item in members if item not in (*saved.accepted, *saved.rejected)]
             if missing:
                 raise UsageError(f"the set {name!r} has no {missing[0]!r}; `setsearch set show {db} {name}` shows it")
-        getattr(kept, how)(*members)
-        kept.save()
-        _say_size(kept)
+        getattr(saved, method)(*members)
+        saved.save()
+        _tell_size(saved)
 
 
-def _known(index: "setsearch.Index", name: str) -> "setsearch.ItemSet":
+def _saved_set(index: "setsearch.Index", name: str) -> "setsearch.ItemSet":
     if name not in index.sets():
         raise UnknownSet(f"no set {name!r}; there is {', '.join(index.sets()) or 'none yet'}")
     return index.set(name)
 
 
-def _say_size(kept: "setsearch.ItemSet") -> None:
-    rejected = f", {len(kept.rejected)} rejected" if kept.rejected else ""
-    say(f"the set {kept.name} of {kept.items} has {len(kept.accepted)} accepted{rejected}")
+def _tell_size(saved: "setsearch.ItemSet") -> None:
+    rejected = f", {len(saved.rejected)} rejected" if saved.rejected else ""
+    say(f"the set {saved.name} of {saved.items} has {len(saved.accepted)} accepted{rejected}")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from setsearch.cli.options import DB, Examples, Items, Top, columns_of, options
-from setsearch.cli.output import Show, printer, say
+from setsearch.cli.help import ADVANCED, PanelCommand
+from setsearch.cli.options import DB, Items, OptionalSeeds, Top, column_options, with_options
+from setsearch.cli.output import Show, format_options, say
 from setsearch.cli.query import hit_rows, print_answers, require_lines
 from setsearch.errors import Interrupted, UsageError
 
@@ -17,40 +18,48 @@ if TYPE_CHECKING:
 
     from setsearch.storage.synced_source import Columns
 
+app = typer.Typer(
+    help="The same on Spark, with a Parquet index, for collections beyond one machine.", rich_markup_mode=None
+)
 
-app = typer.Typer(help="The same on Spark: an index of Parquet, for what outgrows one machine.", rich_markup_mode=None)
 Place = Annotated[str, typer.Argument(metavar="INDEX", help="A folder, or hdfs://, s3a://, ...", show_default=False)]
-Master = Annotated[str | None, typer.Option(metavar="URL", help="spark://..., local[2]; default as Spark is set up.")]
+Master = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="spark://..., local[2]; default: Spark's own.", rich_help_panel=ADVANCED),
+]
 
 
-@app.command("build")
-@options(columns=columns_of)
+@app.command("build", cls=PanelCommand)
+@with_options(columns=column_options)
 def build_command(
     place: Place,
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="Parquet, .jsonl, or a table.", show_default=False)],
     *,
     columns: "Columns",
-    language: Annotated[str | None, typer.Option(metavar="NAME", help="Take words to their stems.")] = None,
-    stop_words: Annotated[bool, typer.Option("--stop-words", help="Leave out the language's stop words.")] = False,
+    language: Annotated[str | None, typer.Option(metavar="NAME", help="Stem words (Snowball).")] = None,
+    stop_words: Annotated[bool, typer.Option("--stop-words", help="Drop the stop words of the language.")] = False,
     master: Master = None,
 ) -> None:
-    """Build an index of documents, or of a relation, in the place of what is there."""
+    """Build an index of documents or of a relation; replaces one at the same place.
+
+    Example: setsearch spark build index docs.parquet --id id --text text
+    """
     from setsearch.text.analyzer import Analyzer
 
     analyzer = Analyzer(language, stop_words)
-    columns.relation  # noqa: B018  # which refuses what does not go together, before Spark starts
+    columns.relation  # noqa: B018  # raises for contradicting columns before Spark starts
     with _building(place), on_spark(master) as spark:
         from setsearch.spark import build, cells_of, read_source
 
         layout = build(spark, cells_of(read_source(spark, source), columns, analyzer), place)
-    _say_built(layout)
+    _tell_built(layout)
 
 
-@app.command("expand")
-@options(show=printer)
+@app.command("expand", cls=PanelCommand)
+@with_options(show=format_options)
 def expand(
     place: Place,
-    seeds: Examples = None,
+    seeds: OptionalSeeds = None,
     *,
     items: Items = None,
     k: Top = 10,
@@ -60,7 +69,10 @@ def expand(
     master: Master = None,
     show: Show,
 ) -> None:
-    """Give a few examples, get the rest of the set: the items and scores of `setsearch expand`; terms by documents."""
+    """Give a few examples, get the rest of the set: the items and scores of `setsearch expand`; terms by documents.
+
+    Example: setsearch spark expand index doc-1 doc-2 --items documents
+    """
     if bool(seeds) == (batch is not None):
         raise UsageError("give SEED..., or --batch FILE")
     if batch is not None:
@@ -71,27 +83,30 @@ def expand(
     with on_spark(master) as spark:
         from setsearch.spark import SparkIndex
 
-        found = SparkIndex(spark, place).items(items).expand_many(sets, k, model=model, strength=strength)
+        answers = SparkIndex(spark, place).items(items).expand_many(sets, k, model=model, strength=strength)
     if batch is None:
-        show(hit_rows(found[0], explain=False))
+        show(hit_rows(answers[0], explain=False))
     else:
-        print_answers(sets, found, explain=False)
+        print_answers(sets, answers, explain=False)
 
 
-@app.command("from-sqlite")
+@app.command("from-sqlite", cls=PanelCommand)
 def from_sqlite(db: DB, place: Place, *, items: Items = None, master: Master = None) -> None:
-    """Take a database to an index of Parquet: names, counts and titles."""
+    """Convert a database to a Parquet index: names, counts and titles.
+
+    Example: setsearch spark from-sqlite notes.db index
+    """
     with _building(place), on_spark(master) as spark:
         from setsearch.spark import from_sqlite
 
         layout = from_sqlite(spark, db, place, items)
-    _say_built(layout)
+    _tell_built(layout)
 
 
-@app.command("to-sqlite")
+@app.command("to-sqlite", cls=PanelCommand)
 def to_sqlite(
     place: Place,
-    db: Annotated[Path, typer.Argument(metavar="DB", help="A file that is not there yet.", show_default=False)],
+    db: Annotated[Path, typer.Argument(metavar="DB", help="A file that does not exist yet.", show_default=False)],
     *,
     where: Annotated[
         str | None, typer.Option(metavar="SQL", help="Items for which this holds: id, name, title, length, total.")
@@ -99,7 +114,10 @@ def to_sqlite(
     sample: Annotated[float | None, typer.Option(metavar="SHARE", help="About this share of the items.")] = None,
     master: Master = None,
 ) -> None:
-    """Take an index of Parquet, or a part of it, to a database."""
+    """Convert a Parquet index, or a part of it, to a database.
+
+    Example: setsearch spark to-sqlite index part.db --sample .1
+    """
     with on_spark(master) as spark:
         from setsearch.spark import to_sqlite
 
@@ -109,7 +127,7 @@ def to_sqlite(
 
 @contextmanager
 def on_spark(master: str | None) -> "Iterator[SparkSession]":
-    """A Spark session; raises UsageError where Spark is not installed."""
+    """A Spark session; raises UsageError if Spark is not installed."""
     try:
         from setsearch.spark.session import session
     except ImportError as error:
@@ -126,6 +144,6 @@ def _building(place: str) -> "Iterator[None]":
         raise Interrupted(f"stopped; {place} may hold no index now: build it again") from error
 
 
-def _say_built(layout: Any) -> None:
+def _tell_built(layout: Any) -> None:
     counts = ", ".join(f"{side.count:,} {side.items}" for side in layout.sides)
     say(f"built {layout.place}: {counts}")

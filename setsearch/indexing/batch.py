@@ -1,4 +1,4 @@
-"""Items that wait to be written, their features as numbers, so that their texts can go."""
+"""Items that wait to be written: their features as numbers, so that their texts can be freed."""
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,108 +9,106 @@ import numpy as np
 
 from setsearch.arrays import Ints
 from setsearch.errors import InvalidItem
-from setsearch.storage.names import storable
-from setsearch.storage.texts import pack
-from setsearch.text.analyzer import Vocabulary
-from setsearch.text.tokenizer import Numbering
+from setsearch.storage.names import is_storable
+from setsearch.storage.texts import compress
+from setsearch.text.analyzer import TermIds
+from setsearch.text.tokenizer import Tokenizer
 
 Features = str | Sequence[str] | Mapping[str, int]
-Prepared = tuple[str, Features, str | None, str | None]  # id, features or a text, title, the text that is to be kept
-BATCH = 2_000_000  # items and their features that are gathered before they are written
+PreparedItem = tuple[str, Features, str | None, str | None]  # id, features or a text, title, the text to store
+
+FULL_BATCH = 2_000_000  # items and features
 LARGEST_COUNT = 2**31 - 1
-WAITING = 1 << 16  # characters of texts, and texts, that are looked through together: few enough for the cache
+TOKENIZED_TOGETHER = 1 << 16  # characters and texts; few enough for the processor's cache
 
 
 class Batch:
-    """Some items: columns of them, and the numbers of their features in a vocabulary, one item behind the other.
+    """Some items as columns, and the term numbers of their features, one item behind the other."""
 
-    `numbering` makes terms of texts.
-    """
-
-    def __init__(self, vocabulary: Vocabulary, numbering: Numbering | None) -> None:
+    def __init__(self, term_ids: TermIds, tokenizer: Tokenizer | None) -> None:
         self.names: list[str] = []
         self.titles: list[str | None] = []
         self.texts: list[bytes | None] = []
-        self._vocabulary, self._numbering = vocabulary, numbering
-        self._lengths = array("q")  # of those whose features have numbers
+        self._term_ids, self._tokenizer = term_ids, tokenizer
+        self._lengths = array("q")
         self._numbers = array("i")
-        self._counts: array[int] | None = None  # of the features, once an item came with counts
+        self._counts: array[int] | None = None  # of the features, once an item comes with counts
 
     @property
     def lengths(self) -> Ints:
-        """How many features each item has, `(n_items,)`, repeated ones counted."""
+        """How many features each item has, `(n_items,)`, repetitions included."""
         return np.array(self._lengths, np.int64)
 
     @property
     def numbers(self) -> Ints:
-        """The features of all items."""
+        """The term numbers of all items."""
         return np.array(self._numbers, np.int64)
 
     @property
     def counts(self) -> Ints | None:
-        """The counts of all features; None where all are 1."""
+        """The counts of all features; None if all are 1."""
         return None if self._counts is None else np.array(self._counts, np.int64)
 
-    def take(self, items: Iterable[Prepared]) -> bool:
-        """Take items in until there are enough, or no more: whether the latter. Raises InvalidItem."""
-        waiting, characters = [], 0
+    def fill(self, items: Iterable[PreparedItem]) -> bool:
+        """Add items until the batch is full; returns whether all were added. Raises InvalidItem."""
+        texts, characters = [], 0
         for name, features, title, text in items:
             self.names.append(name)
             self.titles.append(title)
-            self.texts.append(None if text is None else pack(text))
+            self.texts.append(None if text is None else compress(text))
             if isinstance(features, str):
-                waiting.append(features)
+                texts.append(features)
                 characters += len(features) + 1
-                if characters < WAITING:
+                if characters < TOKENIZED_TOGETHER:
                     continue
-            self._put_texts(waiting)
-            waiting, characters = [], 0
+            self._add_texts(texts)
+            texts, characters = [], 0
             if not isinstance(features, str):
-                self._put_features(name, features)
-            if len(self.names) + len(self._numbers) >= BATCH:
+                self._add_features(name, features)
+            if len(self.names) + len(self._numbers) >= FULL_BATCH:
                 return False
-        self._put_texts(waiting)
+        self._add_texts(texts)
         return True
 
     def check(self) -> None:
-        """Raises InvalidItem for ids and titles that cannot be stored."""
-        # Most are good, which is seen soonest by a look at all.
-        if set(map(type, self.names)) != {str} or not storable("".join(self.names)) or not all(self.names):
+        """Raise InvalidItem for ids and titles that cannot be stored."""
+        # Nearly all are good, which one look at the whole column tells fastest.
+        if set(map(type, self.names)) != {str} or not is_storable("".join(self.names)) or not all(self.names):
             for name in self.names:
-                if not storable(name):
+                if not is_storable(name):
                     raise InvalidItem(
                         f"an item has the id {name!r}; ids are text, not empty, without NUL and lone surrogates"
                     )
         if set(map(type, self.titles)) - {NoneType}:
             for name, title in zip(self.names, self.titles, strict=True):
-                if title is not None and not (isinstance(title, str) and (title == "" or storable(title))):
+                if title is not None and not (isinstance(title, str) and (title == "" or is_storable(title))):
                     raise InvalidItem(f"item {name!r} has the title {title!r}; titles are text")
 
-    def _put_texts(self, texts: Sequence[str]) -> None:
+    def _add_texts(self, texts: Sequence[str]) -> None:
         if texts:
-            assert self._numbering is not None, "texts are for text collections"
-            numbers, lengths = self._numbering.of_texts(texts)
+            assert self._tokenizer is not None, "texts are for text collections"
+            numbers, lengths = self._tokenizer.tokenize(texts)
             self._numbers.frombytes(numbers.tobytes())
             self._lengths.frombytes(lengths.tobytes())
-            self._count(repeat(1, len(numbers)))
+            self._add_counts(repeat(1, len(numbers)))
 
-    def _put_features(self, name: str, features: Sequence[str] | Mapping[str, int]) -> None:
+    def _add_features(self, name: str, features: Sequence[str] | Mapping[str, int]) -> None:
         if isinstance(features, (bytes, bytearray)):
-            raise InvalidItem(f"item {name!r} has bytes for features; decode them")
+            raise InvalidItem(f"item {name!r} has bytes as features; decode them")
         if isinstance(features, Mapping):
             _check_counts(name, features)
             if self._counts is None:
                 self._counts = array("i", [1]) * len(self._numbers)
         before = len(self._numbers)
         try:
-            self._numbers.extend(map(self._vocabulary.__getitem__, features))
+            self._numbers.extend(map(self._term_ids.__getitem__, features))
         except TypeError as error:
             raise InvalidItem(f"the features of item {name!r} are not a list or mapping of texts: {error}") from error
         length = len(self._numbers) - before
         self._lengths.append(length)
-        self._count(features.values() if isinstance(features, Mapping) else repeat(1, length))
+        self._add_counts(features.values() if isinstance(features, Mapping) else repeat(1, length))
 
-    def _count(self, counts: Iterable[int]) -> None:
+    def _add_counts(self, counts: Iterable[int]) -> None:
         if self._counts is not None:
             self._counts.extend(counts)
 

@@ -1,66 +1,49 @@
-"""What is given, as items of a relation: analyzers make features of texts, contexts are chosen, relations are made."""
+"""Opens the relation that a write goes to, and prepares its items: analyzers, contexts, validation."""
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING
-
-from setsearch.errors import InvalidItem, InvalidParameter, UsageError
-from setsearch.indexing.batch import Features, Prepared
-from setsearch.storage.names import storable
-from setsearch.storage.relation import TEXT, Relation, create_relation, load_relations
-from setsearch.text.analyzer import LONG, Analyzer
-
-if TYPE_CHECKING:
-    from setsearch.indexing.writer import Writer
 from typing import NamedTuple
+
+from setsearch.errors import InvalidItem, UsageError
+from setsearch.indexing.batch import Features, PreparedItem
+from setsearch.indexing.contexts import clear_contexts
+from setsearch.indexing.writer import Writer
+from setsearch.storage.analyzers import Analyzers, TextSettings
+from setsearch.storage.relation import TEXT, Relation, create_relation, find_relation, load_relations
+from setsearch.text.analyzer import CHUNK, Analyzer
 
 
 class Item(NamedTuple):
-    """What is indexed: a unique id, its features (repeated, or with counts) or a text, a title to show."""
+    """What is indexed: a unique id; a text, or features (repeated, or with counts); a title for display."""
 
     id: str
     features: str | Sequence[str] | Mapping[str, int]
     title: str | None = None
 
 
-CONTEXTS = ("auto", "on", "off", "phrases")
 Writable = Item | tuple[str, Features] | tuple[str, Features, str | None]
-Names = tuple[str, str]  # items and features
-
-
-@dataclass(frozen=True)
-class TextSettings:
-    """How a text collection is made: its analyzer, and whether contexts of words are read: off, auto, on, phrases."""
-
-    analyzer: Analyzer = field(default_factory=Analyzer)
-    contexts: str = "auto"
-
-    def __post_init__(self) -> None:
-        if self.contexts not in CONTEXTS:
-            raise InvalidParameter(f"contexts is one of {', '.join(CONTEXTS)}, not {self.contexts!r}")
 
 
 class Intake:
-    """How what is given becomes items of a relation; `place` names the database in messages."""
+    """Opens relations and writes items to them; `database` is its name in messages."""
 
-    def __init__(self, settings: TextSettings, place: str) -> None:
+    def __init__(self, settings: TextSettings, analyzers: Analyzers, database: str) -> None:
         self._settings = settings
-        self._place = place
-        self._analyzers: dict[str, Analyzer] = {settings.analyzer.spec: settings.analyzer}
+        self._analyzers = analyzers
+        self._database = database
 
     def open(
-        self, cursor: sqlite3.Cursor, names: Names | None, empty: bool = False, spec: str | None = None
+        self, cursor: sqlite3.Cursor, names: tuple[str, str] | None, empty: bool = False, spec: str | None = None
     ) -> Relation:
-        """The relation to write to, made if it is not there yet; with `empty`, nothing is left in it.
+        """The relation to write to, created if it does not exist; `empty` deletes everything in it.
 
-        `spec` describes the analyzer of terms that come without their texts.
+        `spec` is the analyzer of terms that come without their texts.
         """
         relation = find_relation(load_relations(cursor), names)
         if spec is not None and (self._settings.analyzer.language or self._settings.contexts in ("on", "phrases")):
-            raise UsageError(f"terms come as {spec!r} made them, without their texts; leave --language, --contexts out")
+            raise UsageError(f"{spec!r} gives terms without texts; leave `language` and `contexts` out")
         if relation is None:
             return self._create(cursor, *(names or TEXT), spec)
         if relation.columns is not None:
@@ -68,24 +51,17 @@ class Intake:
         if empty:
             relation.clear(cursor)
         if spec is not None:
-            self._analyse_by(cursor, relation, spec, empty)
+            self._set_analyzer(cursor, relation, spec, empty)
             return relation
         self._check_analyzer(relation)
-        self._choose_contexts(cursor, relation, empty)
+        self._set_contexts(cursor, relation, empty)
         return relation
 
-    def write(self, writer: "Writer", items: Iterable[Writable]) -> int:
-        """Write items, texts as their terms; returns how many."""
+    def write(self, writer: Writer, items: Iterable[Writable]) -> int:
+        """Write items; returns how many."""
         relation = writer.relation
-        analyzer = None if relation.analyzer is None else self.analyzer_of(relation)
-        return writer.write(map(partial(_prepared, relation, analyzer), items), analyzer)
-
-    def analyzer_of(self, relation: Relation) -> Analyzer:
-        """What makes the terms of a collection."""
-        spec = relation.analyzer or ""
-        if spec not in self._analyzers:
-            self._analyzers[spec] = Analyzer.of(spec)
-        return self._analyzers[spec]
+        analyzer = None if relation.analyzer is None else self._analyzers.of(relation)
+        return writer.write(map(partial(_prepare, relation, analyzer), items), analyzer)
 
     def _create(self, cursor: sqlite3.Cursor, items: str, features: str, spec: str | None) -> Relation:
         if features != TEXT[1]:
@@ -98,70 +74,61 @@ class Intake:
             contexts = "forms"
         return create_relation(cursor, items, features, settings.analyzer.spec, contexts)
 
-    def _analyse_by(self, cursor: sqlite3.Cursor, relation: Relation, spec: str, empty: bool) -> None:
-        """Note the analyzer of terms that come without texts; raises UsageError where others have other terms."""
+    def _set_analyzer(self, cursor: sqlite3.Cursor, relation: Relation, spec: str, empty: bool) -> None:
+        """Store the analyzer of terms that come without texts; raises UsageError if the relation has another one."""
         if not empty and (relation.analyzer, relation.contexts) != (spec, "off"):
-            raise UsageError(f"{self._place} was analysed as {relation.analyzer!r}, not as {spec!r}; use --replace")
+            raise UsageError(
+                f"{self._database} was analyzed by {relation.analyzer!r}, not by {spec!r}; "
+                "give all documents again with `replace`"
+            )
         relation.analyzer, relation.contexts = spec, "off"
         cursor.execute(
             "update setsearch_relation set analyzer = ?, contexts = 'off', contexts_stamp = null where id = ?",
             (spec, relation.id),
         )
 
-    def _choose_contexts(self, cursor: sqlite3.Cursor, relation: Relation, empty: bool) -> None:
-        """Take over what is asked for now; that needs the texts, so without them only where all are given again."""
-        asked = self._settings.contexts
-        if relation.analyzer is None or relation.items.name != TEXT[0] or asked in ("auto", relation.contexts):
+    def _set_contexts(self, cursor: sqlite3.Cursor, relation: Relation, empty: bool) -> None:
+        """Apply the present setting. Contexts need all texts: without stored texts all items must come again."""
+        contexts = self._settings.contexts
+        if relation.analyzer is None or relation.items.name != TEXT[0] or contexts in ("auto", relation.contexts):
             return
-        if asked == "off" and " " in relation.analyzer:
-            asked = "forms"
-        if not empty and (asked in ("off", "forms") or relation.contexts == "off"):
-            kept = "keeps no texts" if relation.contexts == "off" else "keeps texts"
-            raise UsageError(f"{self._place} {kept}: to change --contexts, give all documents again with --replace")
-        from setsearch.indexing.contexts import clear
-
-        clear(cursor, relation)
-        relation.contexts = asked
+        if contexts == "off" and " " in relation.analyzer:
+            contexts = "forms"
+        if not empty and (contexts in ("off", "forms") or relation.contexts == "off"):
+            stored = "stores no texts" if relation.contexts == "off" else "stores texts"
+            raise UsageError(
+                f"{self._database} {stored}: to change `contexts`, give all documents again with `replace`"
+            )
+        clear_contexts(cursor, relation)
+        relation.contexts = contexts
         cursor.execute(
-            "update setsearch_relation set contexts = ?, contexts_stamp = null where id = ?", (asked, relation.id)
+            "update setsearch_relation set contexts = ?, contexts_stamp = null where id = ?", (contexts, relation.id)
         )
 
     def _check_analyzer(self, relation: Relation) -> None:
-        """Refuse to add to a collection that was analysed in another way than is asked for now."""
-        asked = self._settings.analyzer.spec
-        if relation.analyzer is not None and asked not in (Analyzer().spec, relation.analyzer):
+        """Raise UsageError for a collection with another analyzer than the present setting."""
+        spec = self._settings.analyzer.spec
+        if relation.analyzer is not None and spec not in (Analyzer().spec, relation.analyzer):
             raise UsageError(
-                f"{self._place} was analysed as {relation.analyzer!r}, not as {asked!r}; leave that out, "
+                f"{self._database} was analyzed by {relation.analyzer!r}, not by {spec!r}; leave that out, "
                 "or index into another database"
             )
 
 
-def find_relation(relations: Sequence[Relation], names: tuple[str, str] | None) -> Relation | None:
-    """The relation of these names, or the only one; None if there is none yet."""
-    if names is None:
-        if len(relations) > 1:
-            have = ", ".join(f"{r.items.name} x {r.features.name}" for r in relations)
-            raise InvalidItem(f"the index holds several relations, {have}; name one")
-        return relations[0] if relations else None
-    if not (isinstance(names, tuple) and len(names) == 2 and all(map(storable, names))):
-        raise InvalidParameter(f"a relation is two names such as ('film', 'user'), not {names!r}")
-    return next((r for r in relations if (r.items.name, r.features.name) == names), None)
-
-
-def _prepared(relation: Relation, analyzer: Analyzer | None, given: Writable) -> Prepared:
-    """The item with its text as features, or as it is where it will be looked through with others."""
-    if not isinstance(given, tuple) or not 2 <= len(given) <= 3:
-        raise InvalidItem(f"an item is (id, features) or (id, features, title), not {given!r:.80}")
-    id, features, title = given if len(given) == 3 else (*given, None)
+def _prepare(relation: Relation, analyzer: Analyzer | None, item: Writable) -> PreparedItem:
+    """The item with its features; a short text stays as it is, to be tokenized with others. Raises InvalidItem."""
+    if not isinstance(item, tuple) or not 2 <= len(item) <= 3:
+        raise InvalidItem(f"an item is (id, features) or (id, features, title), not {item!r:.80}")
+    id, features, title = item if len(item) == 3 else (*item, None)
     if isinstance(features, str):
         if analyzer is None:
             raise InvalidItem(
-                f"item {id!r} has a text, but {relation.items.name} x {relation.features.name} is not a text "
-                f"collection; give a list of {relation.features.name}"
+                f"item {id!r} has a text, but {relation.label} is not a text collection; "
+                f"give a list of {relation.features.name}"
             )
-        by_words = analyzer.function is None and len(features) <= LONG
+        is_short = analyzer.function is None and len(features) <= CHUNK
         text = features if relation.contexts != "off" else None
-        return id, features if by_words else analyzer(features), title, text
+        return id, features if is_short else analyzer(features), title, text
     if isinstance(features, Mapping):
         features = {f: n for f, n in features.items() if not (isinstance(n, Integral) and n == 0)}
     return id, features, title, None

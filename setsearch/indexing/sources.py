@@ -1,6 +1,6 @@
-"""Where items come from: folders, text files, JSONL, CSV and TSV, SQLite tables; texts, or rows of a relation.
+"""Items from folders, text files, JSONL, CSV and TSV files, and SQLite tables: documents, or rows of a relation.
 
-Everything is yielded as `(id, text or counted features, title)`, one item at a time.
+Every item is `(id, text or counted features, title)`, yielded one at a time.
 """
 
 import sqlite3
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from setsearch.errors import SourceError
 from setsearch.indexing.rows import (
@@ -16,80 +16,86 @@ from setsearch.indexing.rows import (
     TEXT_FILES,
     Row,
     RowReader,
-    count_of,
-    item_name,
-    kind_of,
-    number_of,
+    cell_count,
+    cell_id,
+    cell_number,
+    cell_text,
+    file_ending,
     open_file,
-    require,
-    text_of,
+    require_column,
 )
 from setsearch.storage.synced_source import Columns
 
 T = TypeVar("T")
-Given = tuple[str, str | dict[str, int], str | None]
+
+SourceItem = tuple[str, str | dict[str, int], str | None]
 
 
 @dataclass(frozen=True)
-class Reader:
-    """Reads sources: rows as `columns` says, and texts."""
+class SourceReader:
+    """Reads items from sources, by the roles of columns."""
 
     columns: Columns
     rows: RowReader
 
-    def read(self, sources: Iterable[str]) -> Iterator[Given]:
-        """All items of all sources; raises SourceError where there are none, or where one cannot be read."""
+    def read(self, sources: Iterable[str]) -> Iterator[SourceItem]:
+        """All items of all sources; raises SourceError if there are none, or one cannot be read."""
         paths = list(sources)
-        found = False
+        is_empty = True
         for item in self.items(paths):
-            found = True
+            is_empty = False
             yield item
-        if not found:
+        if is_empty:
             raise SourceError(f"nothing to index in {', '.join(paths) or self.rows.table}: no document, no row")
 
-    def items(self, paths: list[str]) -> Iterator[Given]:
-        """All items of all sources, perhaps none."""
+    def items(self, paths: list[str]) -> Iterator[SourceItem]:
+        """All items of all sources, possibly none."""
         if self.columns.group_by is not None:
             return self._groups(paths)
         if self.columns.relation == (self.columns.items, self.columns.features):
             return self._relation_items(paths)
         return self._documents(paths)
 
-    def _documents(self, paths: list[str]) -> Iterator[Given]:
+    def read_numbers(self, sources: Iterable[str]) -> Iterator[tuple[str, list[float], str | None]]:
+        """Items with the numbers of their columns."""
+        for path in list(sources) or [""]:
+            yield from self._each_row(self._numeric_item, path)
+
+    def _documents(self, paths: list[str]) -> Iterator[SourceItem]:
         for path in paths or [""]:
-            if self.rows.table is None and path != STDIN and (Path(path).is_dir() or kind_of(Path(path)) in TEXT_FILES):
+            is_file = self.rows.table is None and path != STDIN
+            if is_file and (Path(path).is_dir() or file_ending(Path(path)) in TEXT_FILES):
                 yield from self._files(Path(path))
             else:
-                yield from self._each(self._document, path)
+                yield from self._each_row(self._document, path)
 
-    def _files(self, path: Path) -> Iterator[Given]:
-        """The files of a folder, named by their paths below it; or one file."""
+    def _files(self, path: Path) -> Iterator[SourceItem]:
+        """The files of a folder, with their paths below it as ids; or one file."""
         if not path.is_dir():
             yield from self._text_file(path, path.name)
             return
-        known = [*TEXT_FILES, ".jsonl"]
+        endings = [*TEXT_FILES, ".jsonl"]
         files = sorted(
             file
             for file in path.rglob("*")
-            if kind_of(file) in known and file.is_file() and not _hidden(file.relative_to(path))
+            if file_ending(file) in endings and file.is_file() and not _is_hidden(file.relative_to(path))
         )
         if not files:
-            raise SourceError(f"{path} holds no .txt, .md or .jsonl file; name files of another kind one by one")
+            raise SourceError(f"{path} holds no .txt, .md or .jsonl file; name files with other endings one by one")
         for file in files:
-            if kind_of(file) == ".jsonl":
-                yield from self._each(self._document, str(file))
+            if file_ending(file) == ".jsonl":
+                yield from self._each_row(self._document, str(file))
             else:
                 yield from self._text_file(file, file.relative_to(path).as_posix())
 
-    def _text_file(self, path: Path, name: str) -> Iterator[Given]:
+    def _text_file(self, path: Path, id: str) -> Iterator[SourceItem]:
         with open_file(path) as file:
             data = file.read()
         text = self.rows.decode(data, str(path))
         if text is not None and "\0" in text:
             if self.rows.errors == "strict":
-                raise SourceError(
-                    f"{path} is not text (NUL at byte {data.index(0)}); leave it out, or use --errors skip"
-                )
+                position = data.index(0)
+                raise SourceError(f"{path} is not text (NUL at byte {position}); leave it out, or pass `errors=skip`")
             if self.rows.errors == "skip":
                 self.rows.warn(f"skipped {path}: not text")
                 return
@@ -99,92 +105,86 @@ class Reader:
         if not text.strip():
             self.rows.warn(f"skipped {path}: it is empty")
             return
-        yield name, text, None
+        yield id, text, None
 
-    def _document(self, row: Row) -> Given:
-        where, values = row
+    def _document(self, row: Row) -> SourceItem:
+        position, values = row
         columns = self.columns
-        names = [columns.id, *columns.texts, *([columns.title] if columns.title else [])]
-        for name in names:
-            require(where, values, name)
-        # A title that was not asked for by name is shown where there is one.
+        for name in (columns.id, *columns.texts, *([columns.title] if columns.title else [])):
+            require_column(position, values, name)
+        # A column named title is shown even if no title was requested.
         title = values.get(columns.title or "title")
-        text = "\n".join(text_of(where, name, values[name]) for name in columns.texts)
-        return item_name(where, columns.id, values[columns.id]), text, None if title is None else str(title)
+        text = "\n".join(cell_text(position, name, values[name]) for name in columns.texts)
+        return cell_id(position, columns.id, values[columns.id]), text, None if title is None else str(title)
 
-    def read_numbers(self, sources: Iterable[str]) -> Iterator[tuple[str, list[float], str | None]]:
-        """Items with the numbers of their columns."""
-        for path in list(sources) or [""]:
-            yield from self._each(self._numbered, path)
-
-    def _numbered(self, row: Row) -> tuple[str, list[float], str | None]:
-        where, values = row
+    def _numeric_item(self, row: Row) -> tuple[str, list[float], str | None]:
+        position, values = row
         columns = self.columns
         for name in filter(None, (columns.items, columns.title, *columns.numbers)):
-            require(where, values, name)
-        title = values[columns.title] if columns.title else None
-        numbers = [number_of(where, name, values[name]) for name in columns.numbers]
-        item = item_name(where, columns.items or "", values[columns.items or ""])
-        return item, numbers, None if title is None else str(title)
+            require_column(position, values, name)
+        numbers = [cell_number(position, name, values[name]) for name in columns.numbers]
+        item = cell_id(position, columns.items or "", values[columns.items or ""])
+        return item, numbers, self._title(values)
 
-    def _each(self, make: Callable[[Row], T], path: str) -> Iterator[T]:
-        """What is made of each row; those of which nothing can be made are passed over, if that is asked for."""
+    def _each_row(self, convert: Callable[[Row], T], path: str) -> Iterator[T]:
+        """The rows of a source, converted; with errors = "skip" bad rows are skipped."""
         for row in self.rows.read(path):
             try:
-                yield make(row)
+                yield convert(row)
             except SourceError as error:
                 if self.rows.errors != "skip":
                     raise
                 self.rows.warn(f"skipped {error}")
 
-    def _groups(self, paths: list[str]) -> Iterator[Given]:
-        """The texts of each group, one behind the other; gathered in a temporary file."""
-        stage = sqlite3.connect("")
-        try:
-            stage.execute("create table part (name text, text text)")
-            rows = (part for path in paths or [""] for part in self._each(self._part, path))
-            stage.executemany("insert into part values (?, ?)", rows)
-            parts = stage.execute("select name, text from part order by name, rowid")
-            for name, group in groupby(parts, key=lambda part: part[0]):
-                yield name, "\n".join(text for _, text in group), None
-        finally:
-            stage.close()
+    def _groups(self, paths: list[str]) -> Iterator[SourceItem]:
+        """The texts of each group, concatenated."""
+        ordered = "select name, text from row order by name, rowid"
+        for name, group in self._grouped(paths, self._part, "name text, text text", ordered):
+            yield name, "\n".join(text for _, text in group), None
 
     def _part(self, row: Row) -> tuple[str, str]:
-        where, values = row
+        position, values = row
         group = self.columns.group_by or ""
         for name in (group, *self.columns.texts):
-            require(where, values, name)
-        text = "\n".join(text_of(where, name, values[name]) for name in self.columns.texts)
-        return item_name(where, group, values[group]), text
+            require_column(position, values, name)
+        text = "\n".join(cell_text(position, name, values[name]) for name in self.columns.texts)
+        return cell_id(position, group, values[group]), text
 
-    def _relation_items(self, paths: list[str]) -> Iterator[Given]:
-        """Rows, grouped by item in a temporary file: a relation may be larger than memory, and in any order."""
+    def _relation_items(self, paths: list[str]) -> Iterator[SourceItem]:
+        """The rows of a relation, grouped by item."""
+        columns = "item text, feature text, count integer, title text"
+        ordered = "select item, feature, sum(count), max(title) from row group by item, feature order by item, feature"
+        for item, group in self._grouped(paths, self._cell, columns, ordered):
+            cells = list(group)
+            yield item, {feature: count for _, feature, count, _ in cells if count}, cells[0][3]
+
+    def _grouped(
+        self, paths: list[str], convert: Callable[[Row], tuple[Any, ...]], columns: str, ordered: str
+    ) -> Iterator[tuple[str, Iterator[Any]]]:
+        """Rows grouped by their first cell in a temporary file: there may be more than memory holds, in any order."""
         stage = sqlite3.connect("")
         try:
-            stage.execute("create table cell (item text, feature text, count integer, title text)")
-            rows = (cell for path in paths or [""] for cell in self._each(self._cell, path))
-            stage.executemany("insert into cell values (?, ?, ?, ?)", rows)
-            cells = stage.execute(
-                "select item, feature, sum(count), max(title) from cell group by item, feature order by item, feature"
-            )
-            for item, group in groupby(cells, key=lambda cell: cell[0]):
-                own = list(group)
-                yield item, {feature: count for _, feature, count, _ in own if count}, own[0][3]
+            stage.execute(f"create table row ({columns})")
+            rows = (row for path in paths or [""] for row in self._each_row(convert, path))
+            stage.executemany(f"insert into row values ({', '.join('?' * (columns.count(',') + 1))})", rows)
+            yield from groupby(stage.execute(ordered), key=lambda row: row[0])
         finally:
             stage.close()
 
     def _cell(self, row: Row) -> tuple[str, str, int, str | None]:
-        where, values = row
+        position, values = row
         columns = self.columns
-        wanted = (columns.items, columns.features, columns.count, columns.title)
-        for name in filter(None, wanted):
-            require(where, values, name)
-        item, feature = (item_name(where, name, values[name]) for name in (columns.items or "", columns.features or ""))
-        count = count_of(where, columns.count, values[columns.count]) if columns.count else 1
-        title = values[columns.title] if columns.title else None
-        return item, feature, count, None if title is None else str(title)
+        for name in filter(None, (columns.items, columns.features, columns.count, columns.title)):
+            require_column(position, values, name)
+        roles = (columns.items or "", columns.features or "")
+        item, feature = (cell_id(position, name, values[name]) for name in roles)
+        count = cell_count(position, columns.count, values[columns.count]) if columns.count else 1
+        return item, feature, count, self._title(values)
+
+    def _title(self, values: Any) -> str | None:
+        title = values[self.columns.title] if self.columns.title else None
+        return None if title is None else str(title)
 
 
-def _hidden(path: Path) -> bool:
+def _is_hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)

@@ -1,80 +1,88 @@
-"""Triggers that note which rows of a table have changed, so that a refresh reads these alone."""
+"""Triggers that note the keys of changed rows of a table, so that a sync reads these rows alone."""
 
 import sqlite3
 
 from setsearch.errors import InvalidParameter
 from setsearch.storage.relation import Relation
-from setsearch.storage.sql import columns_of, has_rowid, quoted
-from setsearch.storage.synced_source import Origin, columns_from, trigger
+from setsearch.storage.sql import has_rowid, quote, table_columns
+from setsearch.storage.synced_source import SyncedSource, trigger_name
 
 
-def track_changes(cursor: sqlite3.Cursor, relation: Relation, origin: Origin) -> None:
-    """Make the triggers that note the keys of changed rows."""
-    if origin.key == "rowid" and not has_rowid(cursor, origin.place, columns_of(cursor, origin.place)):
-        raise InvalidParameter(f"the rows of {origin.place} have no rowid; name them with --id")
-    for statement in _triggers(cursor, relation, origin).values():
+def create_triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> None:
+    """Create the triggers; raises InvalidParameter for rows without a key."""
+    if source.key == "rowid" and not has_rowid(cursor, source.name, table_columns(cursor, source.name)):
+        raise InvalidParameter(f"the rows of {source.name} have no rowid; name their id column")
+    for statement in _triggers(cursor, relation, source).values():
         cursor.execute(statement.replace("CREATE TRIGGER ", "CREATE TRIGGER main.", 1))
 
 
-def is_tracked(cursor: sqlite3.Cursor, relation: Relation, origin: Origin) -> bool:
-    """Whether the triggers are there, and on the table as it is now."""
-    there = dict(cursor.execute("select name, sql from sqlite_master where type = 'trigger'"))
-    return all(there.get(name) == sql for name, sql in _triggers(cursor, relation, origin).items())
+def has_triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> bool:
+    """Whether the triggers exist and match the table as it is now."""
+    existing = dict(cursor.execute("select name, sql from sqlite_master where type = 'trigger'"))
+    return all(existing.get(name) == sql for name, sql in _triggers(cursor, relation, source).items())
 
 
-def _triggers(cursor: sqlite3.Cursor, relation: Relation, origin: Origin) -> dict[str, str]:
-    """The triggers, by name, as SQLite keeps them; each notes a key once until the next refresh.
+def _triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> dict[str, str]:
+    """The triggers by name, as SQLite stores them; each notes a key once until the next sync.
 
-    Those before a write note the rows that an "or replace" may delete: of them, others are not told.
+    Triggers before a write note the rows that "or replace" may delete: SQLite calls no delete triggers for them.
     """
-    have, c = columns_of(cursor, origin.place), columns_from(origin)
-    used = {c.id, *c.texts, c.title or "title", c.items, c.features, c.count, c.group_by}
-    read = ", ".join(quoted(name) for name in have if name in used)
-    key, table, made = quoted(origin.key), quoted(origin.place), {}
-    generated = any(row[6] for row in cursor.execute(f"pragma main.table_xinfo({table})").fetchall())
-    of = f" of {read}" if origin.key in have and not generated else ""  # what is generated is never updated itself
-    unique = _unique_keys(cursor, origin.place, have)
+    columns = table_columns(cursor, source.name)
+    key, table, bodies = quote(source.key), quote(source.name), {}
+    unique = _unique_keys(cursor, source.name, columns)
     for event, timing, rows in (
         ("insert", "after insert", [f"new.{key}"]),
-        ("update", f"after update{of}", [f"old.{key}", f"new.{key}"]),
+        ("update", f"after update{_read_columns(cursor, source, columns)}", [f"old.{key}", f"new.{key}"]),
         ("delete", "after delete", [f"old.{key}"]),
     ):
-        made[event] = timing, " ".join(_note(relation, row, "") for row in rows)
-    other = " and t.rowid is not old.rowid" if ["rowid"] in unique else ""
-    changing = ", ".join(quoted(name) for name in have if name in _constrained(cursor, origin.place, unique))
-    for event, timing, but in (
+        bodies[event] = timing, " ".join(_note(relation, row, "") for row in rows)
+    other_row = " and t.rowid is not old.rowid" if ["rowid"] in unique else ""
+    constrained = _constrained_columns(cursor, source.name, unique)
+    changing = ", ".join(quote(name) for name in columns if name in constrained)
+    for event, timing, condition in (
         ("before_insert", "before insert", ""),
-        ("before_update", f"before update of {changing}", other),
+        ("before_update", f"before update of {changing}", other_row),
     ):
-        same = (" and ".join(f"t.{quoted(name)} = new.{quoted(name)}" for name in names) + but for names in unique)
+        same = (" and ".join(f"t.{quote(n)} = new.{quote(n)}" for n in names) + condition for names in unique)
         if unique and (changing or event == "before_insert"):
-            made[event] = timing, " ".join(_note(relation, f"t.{key}", f"from {table} t", where) for where in same)
-    return {
-        trigger(relation, event): f"CREATE TRIGGER {trigger(relation, event)} {timing} on {table} begin {notes} end"
-        for event, (timing, notes) in made.items()
-    }
+            bodies[event] = timing, " ".join(_note(relation, f"t.{key}", f"from {table} t", where) for where in same)
+    triggers = {}
+    for event, (timing, notes) in bodies.items():
+        name = trigger_name(relation, event)
+        triggers[name] = f"CREATE TRIGGER {name} {timing} on {table} begin {notes} end"
+    return triggers
+
+
+def _read_columns(cursor: sqlite3.Cursor, source: SyncedSource, columns: list[str]) -> str:
+    """The clause that limits an update trigger to the columns that we read; empty if any column may matter."""
+    roles = source.roles
+    used = {roles.id, *roles.texts, roles.title or "title", roles.items, roles.features, roles.count, roles.group_by}
+    info = cursor.execute(f"pragma main.table_xinfo({quote(source.name)})").fetchall()
+    if source.key not in columns or any(row[6] for row in info):  # a generated column is never updated itself
+        return ""
+    return " of " + ", ".join(quote(name) for name in columns if name in used)
 
 
 def _note(relation: Relation, key: str, source: str, where: str = "true") -> str:
-    """The statement that notes a key; the + keeps the column's type out of the comparison: the index serves."""
-    own = f"relation = {relation.id} and key is +{key}"
+    """The statement that notes a key; the + keeps the column's type out of the comparison, so that the index serves."""
+    same = f"relation = {relation.id} and key is +{key}"
     return (
         f"insert into setsearch_change (relation, key, again) select {relation.id}, {key}, {key} {source} "
-        f"where {where} and not exists (select 1 from setsearch_change where {own});"
+        f"where {where} and not exists (select 1 from setsearch_change where {same});"
     )
 
 
-def _unique_keys(cursor: sqlite3.Cursor, table: str, have: list[str]) -> list[list[str]]:
-    """The columns of each constraint that "or replace" may meet; an index on an expression has none."""
-    keys = [["rowid"]] if has_rowid(cursor, table, have) else []
-    for _, name, unique, *_ in cursor.execute(f"pragma main.index_list({quoted(table)})").fetchall():
-        columns = [column for _, _, column in cursor.execute(f"pragma main.index_info({quoted(name)})")]
-        if unique and None not in columns:
-            keys.append(columns)
+def _unique_keys(cursor: sqlite3.Cursor, table: str, columns: list[str]) -> list[list[str]]:
+    """The columns of each constraint that "or replace" may violate; an index on an expression has none."""
+    keys = [["rowid"]] if has_rowid(cursor, table, columns) else []
+    for _, name, is_unique, *_ in cursor.execute(f"pragma main.index_list({quote(table)})").fetchall():
+        indexed = [column for _, _, column in cursor.execute(f"pragma main.index_info({quote(name)})")]
+        if is_unique and None not in indexed:
+            keys.append(indexed)
     return keys
 
 
-def _constrained(cursor: sqlite3.Cursor, table: str, unique: list[list[str]]) -> set[str]:
-    """The columns whose change may meet a constraint."""
-    primary = [row[1] for row in cursor.execute(f"pragma main.table_info({quoted(table)})") if row[5]]
+def _constrained_columns(cursor: sqlite3.Cursor, table: str, unique: list[list[str]]) -> set[str]:
+    """The columns whose change may violate a constraint."""
+    primary = [row[1] for row in cursor.execute(f"pragma main.table_info({quote(table)})") if row[5]]
     return {*primary, *(name for names in unique for name in names)}

@@ -168,8 +168,7 @@ class _Asked:
         self.names = [reading.find(name) for name in self.names]
         among = Where(self.where) if self.where else None
         hits = reading.expand(self.names, self.k, among=among, explain=True)
-        with reading.plain() as fields:
-            titles = dict(fields.describe([fields.resolve(name) for name in self.names]).values())
+        titles = reading.titles(self.names)
         seeds = [
             {"item": name, "title": titles.get(name), "href": self.row(mirror, name), "without": self.link(rest)}
             for name, rest in ((name, [other for other in self.names if other != name]) for name in self.names)
@@ -202,7 +201,7 @@ class _Asked:
 
 def _mirror(index: setsearch.Index, table: str) -> dict[str, Any] | None:
     """How a table is indexed: the name of its items, and the column that is their key."""
-    return index.mirror_of(table, (TABLE, FTS5))
+    return index.table_source(table, (TABLE, FTS5))
 
 
 async def _ask(datasette: Any, database: str, question: Callable[[setsearch.Index], Any], strict: bool = False) -> Any:

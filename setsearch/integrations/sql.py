@@ -26,8 +26,8 @@ from typing import Any
 
 from setsearch.errors import InvalidParameter, SetsearchError
 from setsearch.index import Index
-from setsearch.indexing.intake import TextSettings
 from setsearch.models.defaults import ModelOptions
+from setsearch.storage.analyzers import TextSettings
 from setsearch.storage.database import Database
 
 _log = logging.getLogger("setsearch")
@@ -60,7 +60,7 @@ class _Functions:
         asked = (seeds, items, model, self._state())
         if asked != self._asked:
             with self._reading(items).scores(_names(seeds), keep_seeds=True, **_options(model)) as (fields, scores):
-                names = fields.describe(list(fields.items.ids(fields.cursor)))
+                names = fields.describe(fields.item_ids().tolist())
                 self._scores = {name: float(scores[id]) for id, (name, _) in names.items()}
             self._asked = asked
         return self._scores.get(str(item))
@@ -96,7 +96,7 @@ class _Functions:
         return self._connection.total_changes, cursor.execute("pragma data_version").fetchone()[0]
 
     def _reading(self, items: str | None) -> Any:
-        return self._index.items(self._index.info()["readings"][0]["items"] if items is None else items)
+        return self._index.reading(self._index.info()["readings"][0]["items"] if items is None else items)
 
 
 def register(connection: sqlite3.Connection) -> None:

@@ -28,7 +28,7 @@ from whoosh.qparser.taggers import RegexTagger
 from setsearch.arrays import Floats, Ints
 from setsearch.integrations.whoosh_documents import WhooshDocuments, segment_of
 from setsearch.search.fields import Fields
-from setsearch.search.request import Wanting, whole
+from setsearch.search.request import ExpandOptions, positive_integer
 
 _log = logging.getLogger("setsearch")
 
@@ -36,7 +36,7 @@ LOWEST = 1.0  # Whoosh takes scores of 0 and below for no match: the worst docum
 MORE_WORDS = 10  # that ~{...} adds at most to those that were typed
 FIRST = -1  # the plug-in reads like:( before Whoosh takes it for a field
 
-OPTIONS = {"k", "like", "having", "missing", *Wanting.__annotations__}
+OPTIONS = {"k", "like", "having", "missing", *ExpandOptions.__annotations__}
 
 Answer = dict[str, tuple[Ints, Floats]]  # docnums and scores of each segment
 
@@ -92,7 +92,7 @@ class SetQuery(query.Query):  # type: ignore[misc]
         if unknown:
             raise TypeError(f"SetQuery has no option {min(unknown)!r}; there is {', '.join(sorted(OPTIONS))}")
         if "k" in self.options:
-            whole(self.options["k"])
+            positive_integer(self.options["k"])
         self._answer: tuple[object, Answer] = None, {}
 
     def __repr__(self) -> str:
@@ -182,7 +182,7 @@ class SetQuery(query.Query):  # type: ignore[misc]
             return list(self.seeds), list(self.words)
         known = []
         for name, given in (("documents", self.seeds), ("terms", self.words)):
-            with self.sets.index.items(name).plain() as fields:
+            with self.sets.index.items(name).stored() as fields:
                 known.append([one for one in given if fields.knows(one)])
         return known[0], known[1]
 
@@ -313,5 +313,5 @@ def _only(scores: Floats, items: Ints) -> Floats:
 
 def _having(fields: Fields, names: Sequence[str]) -> Ints:
     """The items that have at least one of some features."""
-    ids = sorted(fields.first.features.find(fields.cursor, list(fields.features_named(names))).values())
-    return np.unique(fields.first.postings.read(fields.cursor, ids, counts=False).ids).astype(np.int64)
+    ids = sorted(fields.first.find_features(fields.resolve_features(names)).values())
+    return np.unique(fields.first.read_postings(ids, counts=False).ids).astype(np.int64)

@@ -11,10 +11,10 @@ from whoosh import query
 import setsearch
 from setsearch.arrays import Ints
 from setsearch.errors import DuplicateItem, InvalidItem, InvalidParameter, MissingDatabase, NoIndex, UnknownReading
-from setsearch.indexing.sources import Given
-from setsearch.indexing.sync import Changes, Delta
+from setsearch.indexing.sources import SourceItem
+from setsearch.indexing.sync import Changes, SourceChanges
 from setsearch.search.fields import Fields
-from setsearch.storage.synced_source import WHOOSH, Origin
+from setsearch.storage.synced_source import WHOOSH, SyncedSource
 
 
 class WhooshDocuments:
@@ -45,7 +45,7 @@ class WhooshDocuments:
         columns = {"id": self.id, "fields": self.fields, "title": self.title}
         with self.whoosh_index.reader() as reader:
             leaves = [leaf for leaf, _ in reader.leaf_readers() if leaf.segment() is not None]
-            follow = Origin(WHOOSH, "the Whoosh index", columns)
+            follow = SyncedSource(WHOOSH, "the Whoosh index", columns)
             return self.index.follow(follow, lambda state: self._delta(leaves, state))
 
     def documents(self, reader: Any) -> tuple[list[str | None], Ints]:
@@ -57,11 +57,11 @@ class WhooshDocuments:
 
     def items(self, fields: Fields, reader: Any) -> tuple[Ints, Ints]:
         """The docnums of a segment that the database has, and their items."""
-        stamp, segment = fields.first.relation.stamp, segment_of(reader)
+        stamp, segment = fields.first.snapshot.relation.stamp, segment_of(reader)
         names, live = self.documents(reader)
         known = self._places.get(segment)
         if known is None or known[0] != stamp or len(known[1]) != len(names):
-            found = fields.items.find(fields.cursor, [name for name in names if name])
+            found = fields.items.find(fields.first.cursor, [name for name in names if name])
             known = stamp, np.array([found.get(name or "", -1) for name in names], np.int64)
             self._places[segment] = known
         live = live[known[1][live] >= 0]
@@ -75,7 +75,7 @@ class WhooshDocuments:
             raise type(error)(f"{error}; WhooshSets.update() takes the Whoosh index over") from error
         with self._lock:
             if self._known[0] != stamp:
-                self._known = stamp, self.index.followed() or {}
+                self._known = stamp, self.index.source_state() or {}
                 self._places = {}
             return self._known[1]
 
@@ -101,7 +101,7 @@ class WhooshDocuments:
         field = self.whoosh_index.schema[self.fields[0]]
         return list(field.process_text(text, mode="index")) if field.analyzer else [text]
 
-    def _delta(self, leaves: list[Any], known: dict[str, Any] | None) -> Delta:
+    def _delta(self, leaves: list[Any], known: dict[str, Any] | None) -> SourceChanges:
         """What has changed since the segments were as they were `known`; all, where nothing is."""
         state, new = {}, []
         for leaf in leaves:
@@ -114,7 +114,7 @@ class WhooshDocuments:
             state[segment] = {"ids": ids, "deleted": sorted(int(number) for number in leaf.segment().deleted_docs())}
         items = (item for leaf in new for item in self._read(leaf, state[segment_of(leaf)]["ids"]))
         alive = _alive(state)
-        return Delta(items, None if known is None else sorted(_alive(known) - alive), state)
+        return SourceChanges(items, None if known is None else sorted(_alive(known) - alive), state)
 
     def _names(self, leaf: Any) -> list[str | None]:
         names: list[str | None] = [None] * leaf.doc_count_all()
@@ -125,7 +125,7 @@ class WhooshDocuments:
             names[docnum] = str(name)
         return names
 
-    def _read(self, leaf: Any, names: list[str | None]) -> Iterator[Given]:
+    def _read(self, leaf: Any, names: list[str | None]) -> Iterator[SourceItem]:
         """The living documents of a segment with their counted terms: its postings, turned."""
         terms: list[str] = []
         cells = [np.zeros((0, 3), np.int64)]  # docnum, term, count

@@ -1,1 +1,21 @@
-"""TODO."""
+"""What sets teach: which method finds them best, concepts, classes, informative features."""
+
+from typing import Any
+
+_MODULES = {
+    "Design": "evaluation",
+    "classify": "classification",
+    "evaluate": "evaluation",
+    "language_model": "features",
+    "learn_concepts": "concepts",
+    "most_informative": "features",
+}
+__all__ = ["Design", "classify", "evaluate", "language_model", "learn_concepts", "most_informative"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:  # on demand: evaluation imports scipy
+        from importlib import import_module
+
+        return getattr(import_module(f"setsearch.learning.{_MODULES[name]}"), name)
+    raise AttributeError(f"module 'setsearch.learning' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Ten simple ways to score items by examples, to compare with: each from its definition, on the whole matrix.
+"""Ten simple methods to compare with, each from its definition on the whole matrix.
 
 Notation of models/model.py; X is the matrix of items x features, binary unless said; idf_j = ln(n / df_j);
 cosine(a, b) = a.b / (|a| |b|).
@@ -10,15 +10,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Score = Callable[[Ints], Floats]  # seeds, as row numbers, to the scores of all rows
+from setsearch.arrays import Floats, Ints
+
+Score = Callable[[Ints], Floats]  # from seeds, as row numbers, to the scores of all rows
 STRENGTH = 2.0
-EXPANSION = 100  # features of the weighted ESet
+ESET_SIZE = 100
 
 
 class Baselines:
-    """The ten, on one matrix of counts `(n_items, n_features)`."""
+    """The methods on one matrix of counts, `(n_items, n_features)`."""
 
     def __init__(self, counts: sparse.csr_array) -> None:
         self.n = counts.shape[0]
@@ -33,12 +33,12 @@ class Baselines:
         self.unit_tf_idf = _unit(_with(counts, (1 + np.log(counts.data)) * self.idf[counts.indices]))
         totals = np.asarray(counts.sum(axis=1)).ravel()
         relative = (totals / max(totals.mean(), 1e-300))[self.rows]
-        # Xapian's: occurrences saturate, later in longer items; one form for choosing features, one for scoring.
+        # Xapian's ESet: occurrences saturate, later in longer items; one form chooses features, one scores.
         self.saturated = _with(counts, 2 * counts.data / (counts.data + 0.5 + 0.5 * np.maximum(relative, 0.5)))
         self.saturated_full = _with(counts, 2 * counts.data / (counts.data + relative))
 
     def all(self) -> dict[str, Score]:
-        """The ten by name; the centroid is of log tf-idf vectors, which are better than those of plain tf-idf."""
+        """The ten by name; the centroid is that of log tf-idf vectors, which find more than plain tf-idf."""
         return {
             "overlap": lambda seeds: self.binary @ self._having(seeds),
             "cosine": lambda seeds: self._mean_cosine(self.unit, seeds),
@@ -49,7 +49,7 @@ class Baselines:
             "s * idf": lambda seeds: self.binary @ (self._having(seeds) * self.idf),
             "log-odds without base": lambda seeds: self.binary @ self._log_odds(seeds),
             "Bayesian Sets without base": lambda seeds: self.binary @ self._deltas(seeds),
-            "weighted ESet-100": self._expansion_set,
+            "weighted ESet-100": self._eset,
         }
 
     def _having(self, seeds: Ints) -> Floats:
@@ -58,19 +58,19 @@ class Baselines:
         return result
 
     def _mean_cosine(self, unit: sparse.csr_array, seeds: Ints) -> Floats:
-        """The cosine with each seed, on average: for a centroid of unit vectors the same order."""
+        """The mean cosine with the seeds; a centroid of unit vectors gives the same order."""
         result: Floats = unit @ np.asarray(unit[seeds].sum(axis=0)).ravel() / len(seeds)
         return result
 
     def _jaccard(self, seeds: Ints) -> Floats:
-        """Shared features over features of either, on average over the seeds."""
+        """Shared features over features of either, averaged over the seeds."""
         shared = (self.binary @ self.binary[seeds].T).toarray()
         either = self.lengths[:, None] + self.lengths[seeds] - shared
         result: Floats = (shared / np.maximum(either, 1)).mean(axis=1)
         return result
 
     def _relevance(self, seeds: Ints) -> Floats:
-        """ln( (c + 1/2) (n - df - N + c + 1/2) / ((df - c + 1/2) (N - c + 1/2)) ), for what a seed has."""
+        """ln( (c + 1/2) (n - df - N + c + 1/2) / ((df - c + 1/2) (N - c + 1/2)) ), for features of the seeds."""
         c, n_seeds = self._having(seeds), len(seeds)
         odds = (c + 0.5) * (self.n - self.df - n_seeds + c + 0.5) / ((self.df - c + 0.5) * (n_seeds - c + 0.5))
         return np.where(c > 0, np.log(odds), 0.0)
@@ -81,23 +81,23 @@ class Baselines:
         return STRENGTH * m, STRENGTH * (1 - m), varied
 
     def _log_odds(self, seeds: Ints) -> Floats:
-        """q_j of equation (14) for what a seed has, and nothing for the rest."""
+        """q_j of equation (14) for features of the seeds, 0 for the rest."""
         alpha, beta, varied = self._prior()
         c = self._having(seeds)
         q = np.log((alpha + c) / alpha) - np.log((beta + len(seeds) - c) / beta)
         return np.where((c > 0) & varied, q, 0.0)
 
     def _deltas(self, seeds: Ints) -> Floats:
-        """delta_j: what an active feature adds on the base, the base left out."""
+        """delta_j: what an active feature adds to the base, without the base."""
         alpha, beta, varied = self._prior()
         c, n_seeds = self._having(seeds), len(seeds)
         delta = np.log((alpha + c) / alpha) - np.log((beta + n_seeds - c) / (beta + n_seeds))
         return np.where((c > 0) & varied, delta, 0.0)
 
-    def _expansion_set(self, seeds: Ints) -> Floats:
-        """The 100 features of highest relevance weight times saturated occurrence in the seeds, weighted by idf."""
+    def _eset(self, seeds: Ints) -> Floats:
+        """Xapian's ESet: the 100 features of highest relevance weight times saturated occurrence, weighted by idf."""
         chosen = np.asarray(self.saturated_full[seeds].sum(axis=0)).ravel() * self._relevance(seeds)
-        best = np.argsort(-chosen, kind="stable")[:EXPANSION]
+        best = np.argsort(-chosen, kind="stable")[:ESET_SIZE]
         best = best[chosen[best] > 0]
         weights = np.zeros(len(chosen))
         weights[best] = chosen[best] * np.maximum(np.log((self.n - self.df + 0.5) / (self.df + 0.5)), 1e-6)[best]

@@ -5,31 +5,29 @@ For a class c of N_c members, with prior means from the whole index (m_j = df_j 
     bernoulli      theta_jc = (k m_j + N_jc) / (k + N_c)        p(x | c) = prod_j theta^x_j (1 - theta)^(1 - x_j)
     multinomial    theta_jc = (A m_j + S_jc) / (A + S_c)        p(x | c) proportional to prod_j theta^x_j
 
-the posterior means under the conjugate priors, which is what averaging over the parameters gives for one new item;
-N_jc members with feature j, S_jc their counts. p(c | x) by log-sum-exp. A member is left out of its own class.
+These are the posterior means under the conjugate priors, which averaging over the parameters gives for one new item;
+N_jc members have feature j, S_jc is the sum of their counts. A member is left out of its own class.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.special import logsumexp
 
-from setsearch.arrays import Floats
+from setsearch.arrays import Floats, Ints
 from setsearch.errors import InvalidParameter, NoSeeds
-from setsearch.learning.evaluation import counts_of
-from setsearch.search.fields import Fields
+from setsearch.models.values import COUNTS
+from setsearch.search.fields import Field, Fields
 from setsearch.search.reading import Reading
 
 MODELS = ("bernoulli", "multinomial")
 PRIORS = ("sizes", "uniform")
-CONCENTRATION = 1000.0  # A: the prior of a class of counts, in words
+CONCENTRATION = 1000.0  # A: the prior of a class of counts, in occurrences
 STRENGTH = 2.0
 
 
 class ClassProbability(NamedTuple):
-    """p(class | item), and the log of the joint probability it comes from."""
+    """p(class | item), and the log of the joint probability that it comes from."""
 
     rank: int
     name: str
@@ -47,11 +45,11 @@ def classify(
     model: str | None = None,
     prior: str = "sizes",
 ) -> list[ClassProbability]:
-    """The classes of an item, or of a `text`, the most probable first; probabilities sum to 1.
+    """The classes of an item or of a `text`, the most probable first; probabilities sum to 1.
 
-    `model`: by default multinomial for documents, whose counts tell, and bernoulli for others. `prior`: "sizes", p(c) =
-    (N_c + 1) / (sum + number of classes), or "uniform". Members that the index does not know are passed over; an empty
-    class is what the index is on average. Raises InvalidParameter, NoSeeds where there is no class, UnknownItem.
+    `model`: by default multinomial for documents, bernoulli for other items. `prior`: "sizes", p(c) = (N_c + 1) / (sum
+    + number of classes), or "uniform". Unknown members are ignored; an empty class is the average of the index. Reads
+    the lists of the item and the members only. Raises InvalidParameter, UnknownItem, and NoSeeds without classes.
     """
     model = model or ("multinomial" if reading.name == "documents" else "bernoulli")
     if model not in MODELS:
@@ -62,48 +60,84 @@ def classify(
         raise InvalidParameter("give an item or a text, one of the two")
     if not classes:
         raise NoSeeds("there is no class; save sets with `setsearch set save`, or give some")
-    with reading.plain() as fields:
-        counts = counts_of(fields)
-        x, own = _described(fields, counts, item, text)
-        members = {name: [id for id in fields.known(items) if id != own] for name, items in classes.items()}
-        log_likelihood = _bernoulli if model == "bernoulli" else _multinomial
-        n_items = fields.items.size
+    with reading.stored() as fields:
+        features, counts, own_id = _described(fields, item, text)
+        members = {name: [id for id in fields.resolve_known(own) if id != own_id] for name, own in classes.items()}
+        likelihood = _Bernoulli(fields.first) if model == "bernoulli" else _Multinomial(fields.first)
+        log_likelihoods = [likelihood.log(features, counts, ids) for ids in members.values()]
     sizes = np.array([len(ids) for ids in members.values()])
     weights = sizes + 1 if prior == "sizes" else np.ones(len(sizes))
-    log_prior = np.log(weights / weights.sum())
-    joint = log_prior + np.array([log_likelihood(counts, x, ids, n_items) for ids in members.values()])
-    probabilities = np.exp(joint - logsumexp(joint))
+    joint = np.log(weights / weights.sum()) + np.array(log_likelihoods)
+    probabilities = np.exp(joint - joint.max())
+    probabilities /= probabilities.sum()
     rows = zip(members, probabilities.tolist(), joint.tolist(), sizes.tolist(), strict=True)
     ordered = sorted(rows, key=lambda row: (-row[2], row[0]))
     return [ClassProbability(rank, *row) for rank, row in enumerate(ordered, 1)]
 
 
-def _described(
-    fields: Fields, counts: sparse.csr_array, item: str | None, text: str | None
-) -> tuple[Floats, int | None]:
-    """The counts of all features of what is to be classified, and its id."""
+def _described(fields: Fields, item: str | None, text: str | None) -> tuple[Ints, Floats, int | None]:
+    """The features of what is to be classified, their counts, and its id."""
     if item is not None:
         id = fields.resolve(item)
-        return counts[[id]].toarray().ravel(), id
-    found = fields.counts_of(text or "")
-    x = np.zeros(counts.shape[1])
-    for name, id in fields.first.features.find(fields.cursor, list(found)).items():
-        x[id] = found[name]
-    return x, None
+        return *_feature_counts(fields.first, [id]), id
+    terms = fields.count_terms(text or "")
+    known = fields.first.find_features(terms)
+    counts = np.array([terms[name] for name in known], float)
+    return np.array(list(known.values()), np.int64), counts, None
 
 
-def _bernoulli(counts: sparse.csr_array, x: Floats, members: list[int], n_items: int) -> float:
-    df = np.bincount(counts.indices, minlength=counts.shape[1])
-    varied = (df > 0) & (df < n_items)  # what all items have, or none, says nothing
-    having = np.bincount(counts[members].indices, minlength=len(df)) if members else np.zeros(len(df))
-    theta = ((STRENGTH * df / n_items + having) / (STRENGTH + len(members)))[varied]
-    present = x[varied] > 0
-    return float(np.log(theta[present]).sum() + np.log1p(-theta[~present]).sum())
+def _feature_counts(field: Field, items: Iterable[int]) -> tuple[Ints, Floats]:
+    """The features of some items, with repetitions, and their counts."""
+    stored = field.forward(items, COUNTS)
+    return stored.concatenated_ids().astype(np.int64), stored.concatenated_values()
 
 
-def _multinomial(counts: sparse.csr_array, x: Floats, members: list[int], n_items: int) -> float:
-    cf = np.asarray(counts.sum(axis=0)).ravel()
-    own = np.asarray(counts[members].sum(axis=0)).ravel() if members else np.zeros(len(cf))
-    there = x > 0
-    theta = (CONCENTRATION * cf / cf.sum() + own)[there] / (CONCENTRATION + own.sum())
-    return float(x[there] @ np.log(theta))
+class _Bernoulli:
+    """Binary features. Features that no member has are alike if their df is: they are summed by df."""
+
+    def __init__(self, field: Field) -> None:
+        self._field = field
+        self._n_items = field.items.size
+        self._df = field.frequencies()[0]
+        n_features_by_df = np.bincount(self._df, minlength=2)
+        n_features_by_df[0] = 0  # a feature that all items have, or none, tells nothing
+        n_features_by_df[self._n_items :] = 0
+        self._dfs = np.flatnonzero(n_features_by_df)
+        self._times = n_features_by_df[self._dfs]
+
+    def log(self, features: Ints, counts: Floats, members: list[int]) -> float:
+        """ln p(x | c)."""
+        with_member, having = np.unique(_feature_counts(self._field, members)[0], return_counts=True)
+        absent = np.log1p(-self._theta(self._dfs, 0, members))
+        total = float(self._times @ absent)
+        varied = self._df[with_member] < self._n_items
+        with_member, having = with_member[varied], having[varied]
+        df = self._df[with_member]
+        total += float(np.log1p(-self._theta(df, having, members)).sum())
+        total -= float(np.log1p(-self._theta(df, 0, members)).sum())
+        present = features[(self._df[features] < self._n_items) & (self._df[features] > 0)]
+        position = np.minimum(np.searchsorted(with_member, present), max(len(with_member) - 1, 0))
+        c = np.where(np.append(with_member, -1)[position] == present, np.append(having, 0)[position], 0)
+        theta = self._theta(self._df[present], c, members)
+        return total + float((np.log(theta) - np.log1p(-theta)).sum())
+
+    def _theta(self, df: Ints, having: Ints | int, members: list[int]) -> Floats:
+        theta: Floats = (STRENGTH * df / self._n_items + having) / (STRENGTH + len(members))
+        return theta
+
+
+class _Multinomial:
+    """Counts."""
+
+    def __init__(self, field: Field) -> None:
+        self._field = field
+        self._cf = field.frequencies()[1]
+        self._cf_of_all = int(self._cf.sum())
+
+    def log(self, features: Ints, counts: Floats, members: list[int]) -> float:
+        """ln p(x | c), up to a constant."""
+        own_features, own_counts = _feature_counts(self._field, members)
+        sums = np.bincount(own_features, own_counts, len(self._cf))[features] if members else 0.0
+        theta = CONCENTRATION * self._cf[features] / self._cf_of_all + sums
+        theta /= CONCENTRATION + float(own_counts.sum())
+        return float(counts @ np.log(theta))

@@ -1,6 +1,12 @@
-"""Which concepts could the seeds be examples of? Every feature is a hypothesis: the set of the items that have it.
+"""Bayesian concept learning: which concepts could the seeds be examples of?
 
-See models/concept.py for the equations.
+The hypotheses h are the features, each standing for the set of its items. Under strong sampling the seeds are drawn
+from the concept at random, so a small concept explains them better than a large one, the size principle:
+
+    p(h | D)  proportional to  p(h) [all seeds are in h] / |h|^N
+    p(x in C | D) = sum_h [x in h] p(h | D)
+
+computed in log space (log-sum-exp). Without the size principle the likelihood is 1 if all seeds are in h.
 """
 
 import math
@@ -9,12 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import to_lattice
+from setsearch.arrays import Floats, Ints, to_lattice
 from setsearch.errors import InvalidParameter, NoConcept
-from setsearch.models.concept import posterior
 from setsearch.models.values import PRESENCE
 from setsearch.scoring.best import accumulate
-from setsearch.scoring.postings import Part
+from setsearch.scoring.postings import WeightedLists
 from setsearch.search.reading import Reading
 
 
@@ -30,13 +35,13 @@ class Hypothesis(NamedTuple):
 
 
 class Concepts(NamedTuple):
-    """What was learnt: hypotheses, the most probable first (the first is the MAP), and p(x in C | D) of items."""
+    """Hypotheses, the most probable first (the first is the MAP), and p(x in C | D) of items."""
 
     hypotheses: list[Hypothesis]
-    probability: dict[str, float]  # of the items that a hypothesis holds; 0 for all others
+    probability: dict[str, float]  # of items in some hypothesis; 0 for all others
 
 
-def learn(
+def learn_concepts(
     reading: Reading,
     seeds: Iterable[str],
     *,
@@ -45,35 +50,41 @@ def learn(
 ) -> Concepts:
     """p(h | D) of every hypothesis that holds all seeds, and the posterior predictive, averaged over them.
 
-    `prior` gives p(h) up to a factor by feature, 0 where it gives none; without it all are equal. Without the
-    `size_principle` p(D | h) is 1 where h holds the seeds, and large concepts are as good as small ones.
+    `prior` gives p(h) up to a factor by feature, 0 for missing ones; by default all are equal.
 
     Raises UnknownItem, NoSeeds, NoConcept, InvalidParameter.
     """
     for feature, weight in (prior or {}).items():
         if not (isinstance(weight, (int, float)) and math.isfinite(weight) and weight >= 0):
             raise InvalidParameter(f"the prior of {feature!r} must be a number from 0 on, not {weight!r}")
-    with reading.plain() as fields:
-        ids = reading.resolve_all(fields, seeds)
-        snapshot, cursor = fields.first, fields.cursor
-        having = snapshot.features_of(cursor, np.array(sorted(ids), np.int64), PRESENCE)
-        features, times = np.unique(having.together().astype(np.int64), return_counts=True)
+    with reading.stored() as fields:
+        ids, field = fields.resolve_seeds(seeds), fields.first
+        seed_features = field.forward(ids, PRESENCE).concatenated_ids().astype(np.int64)
+        features, times = np.unique(seed_features, return_counts=True)
         shared = features[times == len(ids)]
-        names = snapshot.features.describe(cursor, shared.tolist())
+        names = field.describe_features(shared.tolist())
         weights = np.array([1.0 if prior is None else float(prior.get(names[id][0], 0)) for id in shared.tolist()])
         if not weights.any():
-            raise NoConcept("no hypothesis holds all the seeds: they share no feature; give fewer or nearer ones")
+            raise NoConcept("the seeds have no feature in common; give fewer or more similar ones")
         shared, weights = shared[weights > 0], weights[weights > 0]
-        lists = snapshot.active_postings(cursor, shared, PRESENCE)
-        believed = posterior(np.log(weights), lists.lengths, len(ids), size_principle)
-        scores = np.zeros(snapshot.items.peak)
-        accumulate(scores, Part(lists, to_lattice(believed)))
-        held = np.flatnonzero(scores)
-        items = fields.describe(held.tolist())
+        lists = field.postings(shared, PRESENCE)
+        p = _posterior(weights, lists.lengths, len(ids), size_principle)
+        scores = np.zeros(field.items.next_id)
+        accumulate(scores, WeightedLists(lists, to_lattice(p)))
+        members = np.flatnonzero(scores)
+        items = fields.describe(members.tolist())
     rows = [
-        (*names[id], float(p), float(w), int(size))
-        for id, p, w, size in zip(shared.tolist(), believed, weights, lists.lengths, strict=True)
+        (*names[id], float(p_h), float(w), int(size))
+        for id, p_h, w, size in zip(shared.tolist(), p, weights, lists.lengths, strict=True)
     ]
     rows.sort(key=lambda row: (-row[2], row[0]))
     hypotheses = [Hypothesis(rank, name, p, w, size, title) for rank, (name, title, p, w, size) in enumerate(rows, 1)]
-    return Concepts(hypotheses, {items[id][0]: float(scores[id]) for id in held.tolist()})
+    return Concepts(hypotheses, {items[id][0]: float(scores[id]) for id in members.tolist()})
+
+
+def _posterior(prior: Floats, sizes: Ints, n_seeds: int, size_principle: bool) -> Floats:
+    """p(h | D) of hypotheses that hold all seeds, `(n,)`, from p(h) > 0 and |h|."""
+    log_joint = np.log(prior) - (n_seeds * np.log(sizes) if size_principle else 0.0)
+    joint = np.exp(log_joint - log_joint.max())
+    posterior: Floats = joint / joint.sum()
+    return posterior

@@ -1,11 +1,11 @@
-"""How well models find the rest of known sets: leave some members out as the only examples, look where the others rank.
+"""How well methods complete known sets: some members are the seeds, the other members should rank first.
 
-For each set, a few draws of N seeds; all items but the seeds are ranked, ties by id, and the other members are what
-should come first. Means are over sets, each set the mean of its draws; intervals are bootstrap intervals over sets.
+For each set N seeds are drawn several times; all other items are ranked, ties by id. Measures are means over the draws
+of a set, then over sets; intervals are bootstrap intervals over sets.
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,32 +16,45 @@ from scipy import sparse
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import NoSeeds
 from setsearch.learning.baselines import Baselines, Score
-from setsearch.models.defaults import ModelOptions, Profile
+from setsearch.models.defaults import Defaults, ModelOptions
 from setsearch.search.cutoff import LEADERS, threshold
 from setsearch.search.fields import Fields
-from setsearch.search.weights import Examples, weigh
+from setsearch.search.weights import Examples, seed_weights
 
-Query = tuple[str, Ints, Ints]  # set, seeds, other members
-METRICS = ("map", "p10", "ndcg10", "r_precision")
-NEIGHBOURS = " (neighbours only)"  # words by win2 and skip, as the baselines have them: to compare, not to choose
+MEASURES = ("map", "p10", "ndcg10", "r_precision")
+NEIGHBORS = " (neighbors only)"  # words by win2 and skip, as the baselines use them: for comparison only
+STRENGTHS = (0.5, 2.0, 10.0, 50.0)
+POPULARITIES = (0.0, 0.2, 0.5)
 RESAMPLES = 2000
 ENOUGH_SETS = 5  # to say that one method is better than another
+
+Task = tuple[str, Ints, Ints]  # set, seeds, other members
+Progress = Callable[[Sequence[Any]], Iterable[Any]]
 
 
 @dataclass(frozen=True)
 class Design:
-    """How sets are asked about: N seeds, how many draws for each set, from which random seed."""
+    """The protocol: N seeds, how many draws for each set, and the random seed."""
 
     n_seeds: int = 3
     draws: int = 10
     seed: int = 0
 
 
+@dataclass(frozen=True)
+class Method:
+    """A way to score all items; `options` are those of `expand` for our own models, None for baselines."""
+
+    name: str
+    score: Score
+    options: ModelOptions | None = None
+
+
 class Result(NamedTuple):
     """One method: means over sets, and the 95 % interval of the mean average precision."""
 
     method: str
-    ours: bool
+    options: ModelOptions | None
     map: float
     low: float
     high: float
@@ -52,15 +65,15 @@ class Result(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """All methods, the best first; what was asked; which of ours to take.
+    """All methods, the best first, and a recommendation.
 
-    `cut_f1` is the F1 of what the default says belongs, `best_f1` that of the best possible cut of its rankings.
+    `cut_f1` is the F1 of what belongs by the default, `best_f1` that of the best possible cut of its rankings.
     """
 
     results: list[Result]
     sets: int
-    queries: int
-    left_out: list[str]  # sets with too few members that the index knows
+    tasks: int
+    left_out: list[str]  # sets with too few known members
     recommendation: str
     cut_f1: float
     best_f1: float
@@ -68,154 +81,181 @@ class Evaluation(NamedTuple):
 
 def evaluate(
     fields: Fields,
-    profile: Profile,
+    defaults: Defaults,
     sets: Mapping[str, Sequence[str]],
-    design: Design,
+    design: Design = Design(),
+    *,
     rivals: Mapping[str, Score] | None = None,
+    progress: Progress = iter,
 ) -> Evaluation:
-    """Evaluate our models and the baselines on sets of items, and further `rivals`, if any are given.
+    """Evaluate our models with several options, the baselines, and further `rivals` on sets of items.
 
-    Raises NoSeeds where no set has enough known members.
+    `progress` gets the methods and yields them. Raises NoSeeds if no set has enough known members.
     """
-    queries, left_out = _queries(fields, sets, design)
-    if not queries:
+    tasks, left_out = _draw(fields, sets, design)
+    if not tasks:
         raise NoSeeds(
             f"no set has {design.n_seeds + 1} members among the {fields.items.size} {fields.items.name}; "
-            "give larger sets, or fewer --seeds"
+            "give larger sets, or fewer `seeds`"
         )
-    ranks, known = fields.ranks(), np.flatnonzero(_present(fields))
+    ranks, ids = fields.ranks(), fields.item_ids()
+    methods = [*_models(fields, defaults), *_baselines(fields)]
+    methods += [Method(name, score) for name, score in (rivals or {}).items()]
     results = []
-    further = [(label, False, score) for label, score in (rivals or {}).items()]
-    for label, ours, score in _methods(fields, profile) + further:
+    for method in progress(methods):
         measured: dict[str, list[Floats]] = {}
-        for name, seeds, others in queries:
-            scores = score(seeds)[known]
-            order = known[np.lexsort((ranks[known], -scores))]
+        for name, seeds, others in tasks:
+            scores = method.score(seeds)[ids]
+            order = ids[np.lexsort((ranks[ids], -scores))]
             order = order[~np.isin(order, seeds)]
-            measured.setdefault(name, []).append(_metrics(np.isin(order, others)))
-        results.append(_summary(label, ours, measured))
+            measured.setdefault(name, []).append(measures(np.isin(order, others)))
+        results.append(_result(method, measured))
     results.sort(key=lambda result: -result.map)
-    cut_f1, best_f1 = _cut_quality(fields, profile, queries)
+    cut_f1, best_f1 = _cut_quality(fields, defaults, tasks)
     n_sets = len(sets) - len(left_out)
-    return Evaluation(results, n_sets, len(queries), left_out, _recommend(results), cut_f1, best_f1)
+    return Evaluation(results, n_sets, len(tasks), left_out, _recommend(results), cut_f1, best_f1)
 
 
-def counts_of(fields: Fields) -> sparse.csr_array:
-    """The counts of all fields, side by side: `(n_ids, n_features)`."""
+def measures(relevant: npt.NDArray[np.bool_]) -> Floats:
+    """Average precision, precision and nDCG at 10, R-precision of a ranking: `relevant[i]` is the (i+1)-th item's."""
+    positions = np.flatnonzero(relevant)
+    precision = float(np.mean(np.arange(1, len(positions) + 1) / (positions + 1)))
+    gains = 1 / np.log2(np.arange(2, 12))
+    ndcg = float(gains[positions[positions < 10]].sum() / gains[: min(len(positions), 10)].sum())
+    return np.array([precision, relevant[:10].sum() / 10, ndcg, relevant[: len(positions)].mean()])
+
+
+def count_matrix(fields: Fields) -> sparse.csr_array:
+    """The counts of all fields, side by side, `(n_ids, n_features)`."""
     blocks = []
     for field in fields.all:
-        snapshot = field.snapshot
-        entries = [np.array(step) for step in snapshot.forward.sweep(fields.cursor)]
-        lists, ids, counts = np.concatenate(entries, axis=1) if entries else np.zeros((3, 0), np.int64)
-        shape = (snapshot.items.peak, snapshot.features.peak)
+        steps = [np.array(step) for step in field.sweep()]
+        lists, ids, counts = np.concatenate(steps, axis=1) if steps else np.zeros((3, 0), np.int64)
+        shape = (field.items.next_id, field.features.next_id)
         blocks.append(sparse.csr_array((counts.astype(float), (lists, ids)), shape=shape))
     return sparse.csr_array(sparse.hstack(blocks, format="csr"))
 
 
-def _queries(fields: Fields, sets: Mapping[str, Sequence[str]], design: Design) -> tuple[list[Query], list[str]]:
-    """(set, seeds, other members), and the sets that are too small."""
-    queries, left_out = [], []
+def interval(values: Floats) -> tuple[float, float]:
+    """The 95 % bootstrap interval of a mean."""
+    generator = np.random.default_rng(0)
+    means = values[generator.integers(0, len(values), (RESAMPLES, len(values)))].mean(axis=1)
+    low, high = np.percentile(means, [2.5, 97.5]).tolist()
+    return low, high
+
+
+def as_rows(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """One row for each method."""
+    return [
+        {"method": result.method, "ours": result.options is not None}
+        | {key: round(getattr(result, key), 4) for key in ("map", "low", "high", *MEASURES[1:])}
+        for result in evaluation.results
+    ]
+
+
+def _draw(fields: Fields, sets: Mapping[str, Sequence[str]], design: Design) -> tuple[list[Task], list[str]]:
+    """The tasks, and the sets that are too small."""
+    tasks, left_out = [], []
     for name in sorted(sets):
-        members = fields.known(sets[name])
+        members = fields.resolve_known(sets[name])
         if len(members) <= design.n_seeds:
             left_out.append(name)
             continue
-        chance = random.Random(f"{design.seed} {name}")
+        generator = random.Random(f"{design.seed} {name}")
         for _ in range(design.draws):
-            seeds = chance.sample(members, design.n_seeds)
+            seeds = generator.sample(members, design.n_seeds)
             others = [member for member in members if member not in seeds]
-            queries.append((name, np.array(seeds), np.array(others)))
-    return queries, left_out
+            tasks.append((name, np.array(seeds), np.array(others)))
+    return tasks, left_out
 
 
-def _methods(fields: Fields, profile: Profile) -> list[tuple[str, bool, Score]]:
-    """(label, whether it is ours, scores of all items from seeds)."""
-    contexts = fields._replace(all=tuple(f for f in fields.all if f.weight == 1.0)) if len(fields.all) > 1 else fields
-    where = NEIGHBOURS if len(fields.all) > 1 else ""
-    variants: list[tuple[str, Fields, ModelOptions]] = [
-        ("lift", fields, {"model": "lift"}),
-        ("bernoulli" + where, contexts, {"model": "bernoulli"}),
-        ("bernoulli, twice-mean" + where, contexts, {"model": "bernoulli", "binarize": "twice-mean"}),
-        ("bernoulli, strength 50" + where, contexts, {"model": "bernoulli", "strength": 50.0}),
-        ("x1" + where, contexts, {"model": "x1"}),
-        ("multinomial" + where, contexts, {"model": "multinomial"}),
-        ("poisson" + where, contexts, {"model": "poisson"}),
-    ]
+def _models(fields: Fields, defaults: Defaults) -> list[Method]:
+    """Our models with several options; words also by a part of their fields."""
+    neighbors, suffix = _neighbors(fields), NEIGHBORS if len(fields.all) > 1 else ""
+    methods = [_model("lift", fields, defaults, {"model": "lift"})]
     if len(fields.all) > 1:
-        documents = fields._replace(all=fields.all[-1:])
-        listed = fields._replace(all=fields.all[:-1])
-        variants[1:1] = [
-            ("lift, by contexts", listed, {"model": "lift"}),
-            ("lift, by documents", documents, {"model": "lift"}),
-            ("bernoulli, by documents", documents, {"model": "bernoulli"}),
+        contexts, documents = fields._replace(all=fields.all[:-1]), fields._replace(all=fields.all[-1:])
+        methods += [
+            _model("lift, by contexts", contexts, defaults, {"model": "lift", "by": "contexts"}),
+            _model("lift, by documents", documents, defaults, {"model": "lift", "by": "documents"}),
+            _model("bernoulli, by documents", documents, defaults, {"model": "bernoulli", "by": "documents"}),
         ]
-    methods = [(label, True, _ours(own, profile, options)) for label, own, options in variants]
-    methods += [(label, False, score) for label, score in Baselines(counts_of(contexts)).all().items()]
+    default = defaults.make({"model": "lift"})
+    for options in _choices():
+        own, label = (fields, "") if options["model"] == "lift" else (neighbors, suffix)
+        if defaults.make(options) != default:
+            methods.append(_model(_label(options) + label, own, defaults, options))
     return methods
 
 
-def _ours(fields: Fields, profile: Profile, options: ModelOptions) -> Score:
-    model = profile.make(options)
+def _choices() -> list[ModelOptions]:
+    """The options that are compared."""
+    choices: list[ModelOptions] = [{"model": "bernoulli"}]
+    for binarize in ("presence", "twice-mean"):
+        choices += [{"model": "lift", "binarize": binarize, "popularity": p} for p in POPULARITIES]
+        for k in STRENGTHS:
+            if (binarize, k) != ("presence", 2.0):
+                choices.append({"model": "bernoulli", "binarize": binarize, "strength": k})
+    choices.append({"model": "bernoulli", "binarize": "twice-mean", "strength": 50.0, "popularity": 0.0})
+    choices += [{"model": "multinomial", "strength": k} for k in (100.0, 1000.0)]
+    choices.append({"model": "poisson"})
+    return choices
+
+
+def _label(options: ModelOptions) -> str:
+    more = [f"{key} {value:g}" if isinstance(value, float) else str(value) for key, value in options.items()]
+    return ", ".join(more)
+
+
+def _model(name: str, fields: Fields, defaults: Defaults, options: ModelOptions) -> Method:
+    model = defaults.make(options)
 
     def score(seeds: Ints) -> Floats:
         """The scores of all items, without the constant."""
-        return weigh(fields, Examples(seeds.tolist()), model).scores()
+        return seed_weights(fields, Examples(seeds.tolist()), model).scores()
 
-    return score
+    return Method(name, score, options)
 
 
-def _cut_quality(fields: Fields, profile: Profile, queries: Sequence[Query]) -> tuple[float, float]:
-    """F1 of our cut, and of the best one, on average over sets."""
-    model = profile.make({"model": "lift"})
+def _baselines(fields: Fields) -> list[Method]:
+    return [Method(name, score) for name, score in Baselines(count_matrix(_neighbors(fields))).all().items()]
+
+
+def _neighbors(fields: Fields) -> Fields:
+    """The fields that the baselines use: of several those with the full coefficient."""
+    if len(fields.all) == 1:
+        return fields
+    return fields._replace(all=tuple(field for field in fields.all if field.coefficient == 1.0))
+
+
+def _cut_quality(fields: Fields, defaults: Defaults, tasks: Sequence[Task]) -> tuple[float, float]:
+    """F1 of our cut, and of the best possible one, averaged over sets."""
+    model = defaults.make({"model": "lift"})
     measured: dict[str, list[tuple[float, float]]] = {}
-    for name, seeds, others in queries:
-        weighed = weigh(fields, Examples(seeds.tolist()), model)
-        scores = weighed.scores()
+    for name, seeds, others in tasks:
+        weights = seed_weights(fields, Examples(seeds.tolist()), model)
+        scores = weights.scores()
         scores[seeds] = -np.inf
         order = np.argsort(-scores, kind="stable")
         hits = np.cumsum(np.isin(order, others))
         f1 = 2 * hits / (np.arange(1, len(order) + 1) + len(others))
-        chosen = int(np.sum(scores > threshold(fields, weighed, scores[order[:LEADERS]], profile)))
+        chosen = int(np.sum(scores > threshold(fields, weights, scores[order[:LEADERS]], defaults)))
         measured.setdefault(name, []).append((float(f1[chosen - 1]) if chosen else 0.0, float(f1.max())))
     ours, best = np.mean([np.mean(draws, axis=0) for draws in measured.values()], axis=0).tolist()
     return ours, best
 
 
-def _present(fields: Fields) -> npt.NDArray[np.bool_]:
-    present = np.zeros(fields.items.peak, bool)
-    present[np.fromiter(fields.items.ids(fields.cursor), np.int64)] = True
-    return present
-
-
-def _metrics(relevant: npt.NDArray[np.bool_]) -> Floats:
-    """Average precision, precision and nDCG at 10, R-precision of a ranking: `relevant[i]` is the (i+1)-th item's."""
-    places = np.flatnonzero(relevant)
-    precision = float(np.mean(np.arange(1, len(places) + 1) / (places + 1)))
-    gains = 1 / np.log2(np.arange(2, 12))
-    ndcg = float(gains[places[places < 10]].sum() / gains[: min(len(places), 10)].sum())
-    return np.array([precision, relevant[:10].sum() / 10, ndcg, relevant[: len(places)].mean()])
-
-
-def _summary(label: str, ours: bool, measured: Mapping[str, Sequence[Floats]]) -> Result:
+def _result(method: Method, measured: Mapping[str, Sequence[Floats]]) -> Result:
     by_set = np.array([np.mean(draws, axis=0) for draws in measured.values()])
-    means = by_set.mean(axis=0)
     low, high = interval(by_set[:, 0])
     precisions = dict(zip(measured, by_set[:, 0].tolist(), strict=True))
-    mean_ap, p10, ndcg10, r_precision = means.tolist()
-    return Result(label, ours, mean_ap, low, high, p10, ndcg10, r_precision, precisions)
-
-
-def interval(values: Floats) -> tuple[float, float]:
-    """The 95 % bootstrap interval of a mean."""
-    chance = np.random.default_rng(0)
-    means = values[chance.integers(0, len(values), (RESAMPLES, len(values)))].mean(axis=1)
-    low, high = np.percentile(means, [2.5, 97.5]).tolist()
-    return low, high
+    mean_ap, p10, ndcg10, r_precision = by_set.mean(axis=0).tolist()
+    return Result(method.name, method.options, mean_ap, low, high, p10, ndcg10, r_precision, precisions)
 
 
 def _recommend(results: Sequence[Result]) -> str:
-    """Which of our models to take, and whether these sets can tell."""
-    ours = [result for result in results if result.ours and not result.method.endswith(NEIGHBOURS)]
+    """Which of our models to use, and whether these sets can tell."""
+    ours = [result for result in results if result.options is not None and not result.method.endswith(NEIGHBORS)]
     best = ours[0]
     default = next(result for result in ours if result.method == "lift")
     if best is default:
@@ -226,12 +266,3 @@ def _recommend(results: Sequence[Result]) -> str:
     if low <= 0 or len(names) < ENOUGH_SETS:
         return f"these sets cannot tell {best.method} from the default: {gain}"
     return f"take {best.method}: {gain}"
-
-
-def as_rows(found: Evaluation) -> list[dict[str, Any]]:
-    """One row for each method."""
-    return [
-        {"method": result.method, "ours": result.ours}
-        | {key: round(getattr(result, key), 4) for key in ("map", "low", "high", *METRICS[1:])}
-        for result in found.results
-    ]

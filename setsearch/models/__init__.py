@@ -1,4 +1,4 @@
-"""Models by name: each turns statistics and seeds into weights (see model.py)."""
+"""Models by name, one in a file: each turns statistics and seeds into weights (model.py). Knows no SQL, no text."""
 
 from collections.abc import Callable
 from functools import cache
@@ -7,86 +7,91 @@ from typing import Any
 
 from setsearch.errors import InvalidParameter
 from setsearch.models.bernoulli import Bernoulli
-from setsearch.models.concept import Concept
 from setsearch.models.counts import Multinomial, Poisson
 from setsearch.models.lift import Lift
 from setsearch.models.model import Background, Model, Query, Seeds
-from setsearch.models.values import PRESENCE, TWICE_MEAN, Rule
+from setsearch.models.values import PRESENCE, TWICE_MEAN, ValueRule
 
 BINARIZATIONS = {"presence": PRESENCE, "twice-mean": TWICE_MEAN}
-SOFT = {"presence": "presence", "twice-mean": "soft-twice-mean"}
-X1 = Rule("twice-mean", balance=1.0)
+SOFT_BINARIZATIONS = {"presence": "presence", "twice-mean": "soft-twice-mean"}
+ALIASES: dict[str, dict[str, Any]] = {
+    "x1": {"model": "bernoulli", "strength": 50.0, "binarize": "twice-mean", "popularity": 0.0}  # of version 0.2
+}
+PLUGINS = "setsearch.models"  # the entry-point group in which packages offer models
 
 
-def _bernoulli(strength: float = 2.0, binarize: str = "presence") -> Model:
-    return Bernoulli(strength, BINARIZATIONS[binarize])
+def _bernoulli(strength: float = 2.0, binarize: str = "presence", popularity: float | None = None) -> Model:
+    slope = None if popularity is None else 1 - popularity
+    return Bernoulli(strength, BINARIZATIONS[binarize]._replace(slope=slope))
 
 
 def _lift(strength: float = 2.0, popularity: float = 0.2, binarize: str = "twice-mean") -> Model:
-    return Lift(strength, 1 - popularity, SOFT[binarize])
-
-
-def _x1(strength: float = 50.0) -> Model:
-    return Bernoulli(strength, X1)
+    return Lift(strength, 1 - popularity, SOFT_BINARIZATIONS[binarize])
 
 
 MODELS: dict[str, Callable[..., Model]] = {
     "bernoulli": _bernoulli,
     "lift": _lift,
-    "x1": _x1,
     "multinomial": Multinomial,
     "poisson": Poisson,
-    "concept": Concept,
 }
 
 
-on_register: list[Callable[[], None]] = []  # what keeps models by their names
-
-
 def register(name: str, make: Callable[..., Model]) -> None:
-    """Add a model of your own under a name: a class, or a function, whose parameters are the options that it has."""
+    """Add a model under a name: a class or function whose parameters are the options of the model."""
     MODELS[name] = make
     options_of.cache_clear()
-    for forget in on_register:
-        forget()
 
 
 @cache
 def options_of(name: str) -> list[str]:
-    """The options that a model has: strength, binarize, ..."""
+    """The options of a model: strength, binarize, ..."""
     return list(signature(MODELS[name]).parameters)
 
 
 def make_model(name: str, **options: Any) -> Model:
-    """The model of this name; an option that is None has its default.
+    """The model with this name; an option that is None has its default.
 
-    Raises InvalidParameter for a model, or an option of it, that does not exist.
+    Raises InvalidParameter for an unknown model or option.
     """
-    if not isinstance(name, str) or name not in MODELS:
-        raise InvalidParameter(f"there is no model {name!r}; there is {', '.join(sorted(MODELS))}")
     given = {key: value for key, value in options.items() if value is not None}
+    if isinstance(name, str) and name in ALIASES:
+        given = ALIASES[name] | given
+        name = given.pop("model")
+    if isinstance(name, str) and name not in MODELS:
+        _load_plugins()
+    if not isinstance(name, str) or name not in MODELS:
+        raise InvalidParameter(f"unknown model {name!r}; choose from {', '.join(sorted(MODELS))}")
     for key, value in given.items():
         if key not in options_of(name):
-            has = " and ".join(options_of(name)) or "no options"
-            raise InvalidParameter(f"the model {name} has no {key} (given: {value!r}); it has {has}")
+            known = " and ".join(options_of(name)) or "no options"
+            raise InvalidParameter(f"the model {name} has no option {key} (given: {value!r}); it has {known}")
     if given.get("binarize", "presence") not in BINARIZATIONS:
         raise InvalidParameter(f"binarize is one of {', '.join(BINARIZATIONS)}, not {given['binarize']!r}")
     return MODELS[name](**given)
+
+
+def _load_plugins() -> None:
+    """Register the models that installed packages offer."""
+    from importlib.metadata import entry_points
+
+    for plugin in entry_points(group=PLUGINS):
+        if plugin.name not in MODELS:
+            register(plugin.name, plugin.load())
 
 
 __all__ = [
     "MODELS",
     "Background",
     "Bernoulli",
-    "Concept",
     "Lift",
     "Model",
     "Multinomial",
     "Poisson",
     "Query",
     "Seeds",
+    "ValueRule",
     "make_model",
-    "on_register",
     "options_of",
     "register",
 ]

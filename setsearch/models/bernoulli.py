@@ -7,7 +7,7 @@
     q_j = log(alpha_j+c_j) - log alpha_j - log(beta_j+N-c_j) + log beta_j                                 (14)
 
 A feature that no seed has (c_j = 0) has q_j = log beta_j - log(beta_j+N): its background weight. A feature that all
-items have or none has, m_j = 1 or 0, contributes exactly 0 to every item, as the limit of (10) does.
+items have, or none, adds exactly 0 to every item: m_j = 1 or 0 in the limit of (10).
 """
 
 import math
@@ -15,48 +15,43 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setsearch.models.model import Background, Floats, Ints, Query, Seeds, check_strength
-from setsearch.models.values import PRESENCE, Rule
+from setsearch.arrays import Floats, Ints
+from setsearch.models.model import Background, Query, Seeds, check_strength
+from setsearch.models.values import PRESENCE, ValueRule
 
 
 @dataclass(frozen=True)
 class Bernoulli:
-    """Beta-Bernoulli with the strength k > 0 of the prior, on the values of a rule (the paper's are zeros and ones)."""
+    """Beta-Bernoulli with the strength k > 0 of the prior, on the values of a rule (zeros and ones in the paper)."""
 
     strength: float = 2.0
-    rule: Rule = PRESENCE
+    rule: ValueRule = PRESENCE
 
     def __post_init__(self) -> None:
         check_strength(self.strength)
 
     def background(self, df: Ints, n_items: int, n_seeds: int) -> Background:
         """`weights` = log beta_j - log(beta_j+N) `(n_features,)`; `constant` = c of (13) with all c_j = 0."""
-        # Features of equal df are equal, so few logarithms do; sorted by df, their sum does not depend on the ids.
+        # Features of equal df are equal: few logarithms suffice, and their sum does not depend on the ids.
         values, which, times = np.unique(df, return_inverse=True, return_counts=True)
         weights, constants = np.zeros(len(values)), np.zeros(len(values))
         varied = (values > 0) & (values < n_items)
-        _, beta = self._prior(values[varied], n_items)
+        beta: Floats = self.strength * (n_items - values[varied]) / n_items
         weights[varied] = np.log(beta / (beta + n_seeds))
         constants[varied] = math.log(self.strength / (self.strength + n_seeds)) - weights[varied]
         return Background(weights[which], math.fsum(constants * times))
 
     def query(self, seeds: Seeds, df: Ints, n_items: int) -> Query:
         """`weights` = delta_j, q_j less its background weight, > 0; `constants` = the change of c."""
-        # Counted in n / k items, alpha_j is df_j > 0, and beta_j is n - df_j.
+        # In units of k / n, alpha_j is df_j > 0, and beta_j is n - df_j.
         item = n_items / self.strength
-        having = seeds.having * (df < n_items)  # where df = n, the logarithms are those of 1: exactly 0
+        having = seeds.having * (df < n_items)  # for df = n the logarithms are those of 1: exactly 0
         beta = float(n_items) - df
-        # Both constants share log(alpha+beta) - log(alpha+beta+N) and log beta.
-        share = (seeds.count - having) * item
-        share += beta
-        share /= beta + seeds.count * item
-        constants = np.log(share)
+        # Both constants have log(alpha+beta) - log(alpha+beta+N) and log beta in common.
+        ratio = (seeds.count - having) * item
+        ratio += beta
+        ratio /= beta + seeds.count * item
+        constants = np.log(ratio)
         weights = np.log1p(having * item / df)
         weights -= constants
         return Query(weights, constants)
-
-    def _prior(self, df: Ints, n_items: int) -> tuple[Floats, Floats]:
-        """alpha_j and beta_j."""
-        alpha: Floats = self.strength * df / n_items
-        beta: Floats = self.strength * (n_items - df) / n_items
-        return alpha, beta

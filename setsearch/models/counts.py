@@ -1,10 +1,10 @@
 """Models of counts: how often an item has a feature, x_ij = tf_ij. Equation (16) of the paper for two families.
 
-Both turn on the same term, with s_j the sum of the seeds' counts and a_j the prior's:
+Both use the same term; s_j is the sum of the seeds' counts, a_j that of the prior:
 
     h_j(x) = ln G(a_j + s_j + x) - ln G(a_j + s_j) - ln G(a_j + x) + ln G(a_j)      G: the gamma function
 
-which is exactly 0 where no seed has the feature. What is left depends on an item's length L = sum_j x_j only.
+which is exactly 0 if no seed has the feature. The rest depends on an item's length L = sum_j x_j only.
 
 multinomial, Dirichlet prior a_j = A cf_j / CF of concentration A, S = sum_j s_j:
 
@@ -21,13 +21,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setsearch.models.model import Floats, Ints, Query, Seeds, Table, check_strength
-from setsearch.models.values import COUNTS, Rule
+from setsearch.arrays import Floats, Ints
+from setsearch.models.model import Query, Seeds, Table, check_strength
+from setsearch.models.values import COUNTS, ValueRule
 
 
 @dataclass(frozen=True)
 class _OfCounts:
-    """What both have in common."""
+    """The common part."""
 
     strength: float
 
@@ -35,17 +36,17 @@ class _OfCounts:
         check_strength(self.strength)
 
     @property
-    def rule(self) -> Rule:
-        """Counts as they are."""
+    def rule(self) -> ValueRule:
+        """The counts themselves."""
         return COUNTS
 
     def background(self, df: Ints, n_items: int, n_seeds: int) -> None:
-        """None: `of_lengths` is all that features which no seed has amount to."""
+        """None: features that no seed has contribute through `of_lengths` only."""
 
 
 @dataclass(frozen=True)
 class Multinomial(_OfCounts):
-    """Dirichlet-multinomial; the strength is the concentration A of the prior, in words."""
+    """Dirichlet-multinomial; the strength is the concentration A of the prior, in occurrences."""
 
     strength: float = 1000.0
 
@@ -70,7 +71,7 @@ class Poisson(_OfCounts):
     strength: float = 2.0
 
     def query(self, seeds: Seeds, df: Ints, n_items: int) -> Query:
-        """A table of h_j; the constant, of all features, is in `constants` as one number."""
+        """A table of h_j; `constants` holds the constant of all features as one number."""
         b, n = self.strength, seeds.count
         total = self.strength * seeds.cf_of_all / n_items
         constant = (total + seeds.sums.sum()) * math.log((b + n) / (b + n + 1)) - total * math.log(b / (b + 1))
@@ -83,19 +84,19 @@ class Poisson(_OfCounts):
 
 
 def _table(prior: Floats, seeds: Seeds, constants: Floats) -> Query:
-    """A query whose entries are worth h_j of their counts."""
+    """A query whose entries add h_j of their counts."""
 
-    def table(places: Ints, counts: Floats) -> Floats:
+    def table(positions: Ints, counts: Floats) -> Floats:
         """h_j(x)."""
         from scipy.special import gammaln
 
-        a, s = prior[places], seeds.sums[places]
-        # Most counts are 1, where h_j = ln((a + s) / a) needs no gamma function.
-        worth: Floats = np.asarray(np.log((a + s) / a), np.float64)
+        a, s = prior[positions], seeds.sums[positions]
+        # Most counts are 1: h_j = ln((a + s) / a) needs no gamma function.
+        added: Floats = np.asarray(np.log((a + s) / a), np.float64)
         more = counts > 1
         b, t, x = a[more], s[more], counts[more]
-        worth[more] = gammaln(b + t + x) - gammaln(b + t) - gammaln(b + x) + gammaln(b)
-        return worth
+        added[more] = gammaln(b + t + x) - gammaln(b + t) - gammaln(b + x) + gammaln(b)
+        return added
 
-    made: Table = table
-    return Query(made(np.arange(len(prior)), np.ones(len(prior))), constants, made)
+    entry_table: Table = table
+    return Query(table(np.arange(len(prior)), np.ones(len(prior))), constants, entry_table)

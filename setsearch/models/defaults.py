@@ -1,20 +1,19 @@
-"""What is best for which kind of items, as docs/relevance.md measures it: defaults that every call can override."""
+"""The best model and options for each kind of items (docs/relevance.md); every call can override them."""
 
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypedDict, cast
 
 from setsearch.errors import InvalidParameter
-from setsearch.models import Model, make_model, on_register
+from setsearch.models import MODELS, Model, make_model
 
 
 class ModelOptions(TypedDict, total=False):
-    """How to score; what is left out, or None, has the default of the kind of items (`Index.info`).
+    """How to score; an option that is missing or None has the default of the items (`Index.info`).
 
-    `model`: "lift", "bernoulli" (the paper's), "x1", "multinomial", "poisson", "concept"; `strength`: k of the prior;
-    `binarize`: which counts are an entry, "presence" or "twice-mean"; `popularity`, of lift: how far items with much
-    in them may be ahead, 0 to 1; `by`, of terms: what describes them, "contexts", "documents" or "both"; by default
-    both where all the terms of the question are frequent enough to have contexts, else documents.
+    `model`: "lift", "bernoulli" (the paper's), "multinomial", "poisson"; `strength`: k of the prior; `binarize`: which
+    counts count as having a feature, "presence" or "twice-mean"; `popularity`: how far long items may lead, 0 to 1;
+    `by`: what describes terms, "contexts", "documents" or "both" (the default if all terms of the query have contexts).
     """
 
     model: str | None
@@ -25,12 +24,11 @@ class ModelOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Profile:
-    """Defaults of a kind of items.
+class Defaults:
+    """The defaults of a kind of items.
 
     `cut`: an item belongs to the set if its score is above cut[0] times the mean of the five best scores plus cut[1]
-    times the median of the scores that the seeds have when each is left out in turn; with one seed above `cut_of_one`
-    times the former.
+    times the median leave-one-out score of the seeds; with one seed above `cut_of_one` times that mean (cutoff.py).
     """
 
     model: str
@@ -40,33 +38,34 @@ class Profile:
     cut_of_one: float
 
     def make(self, options: ModelOptions) -> Model:
-        """The model that the options ask for; raises InvalidParameter, and TypeError for an unknown option."""
+        """The model for some options; raises InvalidParameter, and TypeError for an unknown option."""
         try:
-            return _made(self, tuple(options.items()), tuple(map(type, options.values())))
-        except TypeError:  # a value that cannot be a key
+            factory = MODELS.get(options.get("model") or self.model)  # part of the key: a name may be registered again
+            return _cached_model(self, tuple(options.items()), tuple(map(type, options.values())), factory)
+        except TypeError:  # an unhashable value
             return self._make(options)
 
     def _make(self, options: ModelOptions) -> Model:
         unknown = set(options) - set(ModelOptions.__annotations__)
         if unknown:
-            raise TypeError(f"unknown option {min(unknown)!r}; there is {', '.join(ModelOptions.__annotations__)}")
+            raise TypeError(f"unknown option {min(unknown)!r}; choose from {', '.join(ModelOptions.__annotations__)}")
         given: dict[str, Any] = {key: value for key, value in options.items() if value is not None and key != "by"}
         name = given.pop("model", self.model)
         for key in ("strength", "popularity"):
             if key in given and (isinstance(given[key], bool) or not hasattr(given[key], "__float__")):
-                raise InvalidParameter(f"the {key} must be a number, not {given[key]!r}")
+                raise InvalidParameter(f"{key} must be a number, not {given[key]!r}")
         if name == "lift":
             given = {"popularity": self.popularity, "binarize": self.binarize} | given
         return make_model(name, **{key: float(v) if key != "binarize" else v for key, v in given.items()})
 
     def describe(self) -> dict[str, Any]:
-        """The defaults, as `info` shows them."""
+        """The defaults as `info` shows them."""
         return {"model": self.model, "strength": 2.0, "binarize": self.binarize, "popularity": self.popularity}
 
 
-def profile_for(name: str, features: str, analyzed: bool) -> Profile:
-    """The defaults of a reading, by what it ranks, what its relation calls features, and whether these are terms."""
-    if not analyzed:
+def defaults_for(name: str, features: str, is_text: bool) -> Defaults:
+    """The defaults for items, given the name of their features and whether these are terms of texts."""
+    if not is_text:
         return RATINGS
     if name == features:
         return TERMS
@@ -74,13 +73,14 @@ def profile_for(name: str, features: str, analyzed: bool) -> Profile:
 
 
 @lru_cache(maxsize=64)
-def _made(profile: Profile, options: tuple[tuple[str, Any], ...], types: tuple[type, ...]) -> Model:
-    return profile._make(cast(ModelOptions, dict(options)))  # True equals 1, but is another type
+def _cached_model(
+    defaults: Defaults, options: tuple[tuple[str, Any], ...], types: tuple[type, ...], factory: object
+) -> Model:
+    return defaults._make(cast(ModelOptions, dict(options)))  # types are in the key: True equals 1
 
 
-on_register.append(_made.cache_clear)
-DOCUMENTS = Profile("lift", 0.2, "twice-mean", cut=(0.25, 0.4), cut_of_one=0.45)
-TERMS = Profile("lift", 0.2, "twice-mean", cut=(0.6, 0.0), cut_of_one=0.6)
-GROUPS = Profile("lift", 0.0, "twice-mean", cut=(0.25, 0.4), cut_of_one=0.45)  # authors: many documents as one item
-RATINGS = Profile("lift", 0.0, "presence", cut=(0.25, 0.4), cut_of_one=0.45)
-NUMBERS = Profile("gaussian", 0.0, "presence", cut=(0.0, 0.0), cut_of_one=0.0)
+DOCUMENTS = Defaults("lift", 0.2, "twice-mean", cut=(0.25, 0.4), cut_of_one=0.45)
+TERMS = Defaults("lift", 0.2, "twice-mean", cut=(0.6, 0.0), cut_of_one=0.6)
+GROUPS = Defaults("lift", 0.0, "twice-mean", cut=(0.25, 0.4), cut_of_one=0.45)  # authors: many documents as one item
+RATINGS = Defaults("lift", 0.0, "presence", cut=(0.25, 0.4), cut_of_one=0.45)
+NUMBERS = Defaults("gaussian", 0.0, "presence", cut=(0.0, 0.0), cut_of_one=0.0)

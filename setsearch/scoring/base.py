@@ -1,4 +1,4 @@
-"""What items score before the seeds are known, and what is derived from that to find the best ones."""
+"""The query-independent base scores of all items, and what is derived from them to find the best ones."""
 
 import math
 import threading
@@ -9,17 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import Floats, Floats32, Int16s, Ints, Scores
-from setsearch.scoring.postings import Part, have_values
+from setsearch.scoring.postings import WeightedLists, any_valued
 from setsearch.scoring.selection import candidates, kth_largest
 
-EXACT, EXACT_OF_VALUED = 2.0**17, 2.0**9  # sums on the lattices of scoring.py are exact below
-SPARSE = 12  # postings times this, below the number of items: most items keep their base
+EXACT_BELOW, EXACT_BELOW_VALUED = 2.0**17, 2.0**9  # sums on the lattices of arrays.py are exact below
+FEW_TOUCHED = 12  # with fewer than n / 12 postings most items keep their base
 HIGHEST = 1024  # items of highest base that are known in advance
+
 _threads = threading.local()
 
 
 class Base:
-    """What every item scores before the seeds are known: `items` `(n_items,)`, -inf where there is none; a constant."""
+    """What every item scores before the seeds are known: `items` `(n_items,)`, -inf for ids without an item."""
 
     def __init__(self, items: Floats, constant: float) -> None:
         self.items = items
@@ -27,7 +28,7 @@ class Base:
 
     @cached_property
     def highest(self) -> tuple[Ints, float]:
-        """Fewer than HIGHEST items of highest base, in no order, and a bound: no other item has a base above it."""
+        """Up to HIGHEST items of highest base, in no order, and an upper bound of all other bases."""
         if len(self.items) < HIGHEST:
             return np.arange(len(self.items)), -np.inf
         ids = candidates(self.items, HIGHEST)
@@ -36,81 +37,81 @@ class Base:
 
     @cached_property
     def top(self) -> float:
-        """The largest score."""
+        """The largest base."""
         return float(self.items.max(initial=-np.inf))
 
     @cached_property
-    def below(self) -> tuple[npt.NDArray[np.uint8], float]:
-        """How many steps below the top each item is, at least, `(n_items,)`; and a step, a power of two.
+    def steps_below_top(self) -> tuple[npt.NDArray[np.uint8], float]:
+        """How many steps each item is below the top, rounded down, `(n_items,)`; and the step, a power of two.
 
-        A bound of each base in an eighth of the bytes. 255 steps reach to the lowest hundredth.
+        A bound of each base in an eighth of the bytes. 255 steps reach down to the first percentile.
         """
-        there = self.items[self.items > -np.inf]
-        if not len(there):
+        existing = self.items[self.items > -np.inf]
+        if not len(existing):
             return np.zeros(len(self.items), np.uint8), 1.0
-        height = max(self.top - float(np.percentile(there, 1)), 2.0**-20)
+        height = max(self.top - float(np.percentile(existing, 1)), 2.0**-20)
         step = 2.0 ** math.ceil(math.log2(height / 255))
         return np.minimum((self.top - self.items) / step, 255).astype(np.uint8), step
 
     @cached_property
-    def singles(self) -> Floats32:
-        """The scores in single precision, `(n_items,)`."""
+    def float32(self) -> Floats32:
+        """The bases in single precision, `(n_items,)`."""
         return self.items.astype(np.float32)
 
     @cached_property
-    def units(self) -> tuple[Int16s, float]:
-        """The scores in whole numbers of a unit, rounded down, 0 where there is none; and the unit, a power of two.
+    def int16(self) -> tuple[Int16s, float]:
+        """The bases in multiples of a unit, rounded down, 0 for ids without an item; and the unit.
 
-        It is the smallest with which they fit into 16 bits.
+        The unit is the smallest power of two for which they fit into 16 bits.
         """
-        unit = 2.0 ** (math.frexp(self.extreme)[1] - 15)
-        there = np.where(self.items > -np.inf, self.items, 0.0)
-        return np.floor(there / unit).astype(np.int16), unit
+        unit = 2.0 ** (math.frexp(self.largest_absolute)[1] - 15)
+        existing = np.where(self.items > -np.inf, self.items, 0.0)
+        return np.floor(existing / unit).astype(np.int16), unit
 
     @cached_property
     def absent(self) -> Ints:
-        """The items that have no score."""
+        """The ids without an item."""
         return np.flatnonzero(self.items == -np.inf)
 
     @cached_property
-    def extreme(self) -> float:
-        """The largest |score|."""
+    def largest_absolute(self) -> float:
+        """The largest |base|."""
         least = float(self.items.min(where=self.items > -np.inf, initial=0.0))
         return max(self.top, -least)
 
 
-def room_like(items: Scores) -> Scores:
-    """Room of this thread for as many scores, valid until it asks again for some of the same type."""
+def scratch_like(items: Scores) -> Scores:
+    """Scratch memory of this thread for as many scores, valid until the next call for the same dtype."""
     name = items.dtype.name
-    room: Scores | None = getattr(_threads, name, None)
-    if room is None or len(room) < len(items):
-        room = np.empty(len(items) * 5 // 4, items.dtype)
-        setattr(_threads, name, room)
-    return room[: len(items)]
+    scratch: Scores | None = getattr(_threads, name, None)
+    if scratch is None or len(scratch) < len(items):
+        scratch = np.empty(len(items) * 5 // 4, items.dtype)
+        setattr(_threads, name, scratch)
+    return scratch[: len(items)]
 
 
-def working_copy(items: Scores) -> Scores:
-    """A copy of scores in this thread's room."""
-    copy = room_like(items)
+def scratch_copy(items: Scores) -> Scores:
+    """A copy of scores in this thread's scratch memory."""
+    copy = scratch_like(items)
     np.copyto(copy, items)
     return copy
 
 
 def few_postings(base: Base) -> float:
-    """Up to how many postings touch so few items that a look at these alone pays."""
-    return len(base.items) / SPARSE if SPARSE else math.inf
+    """The number of postings below which looking at the touched items alone pays."""
+    return len(base.items) / FEW_TOUCHED if FEW_TOUCHED else math.inf
 
 
-def few_are_touched(base: Base, parts: Sequence[Part]) -> bool:
-    """Whether parts touch so few items."""
+def touches_few(base: Base, parts: Sequence[WeightedLists]) -> bool:
+    """Whether lists touch few items."""
     return sum(part.postings.size for part in parts) < few_postings(base)
 
 
-def room_of(base: Base, valued: bool) -> float:
-    """Up to what lists may add so that all sums are exact."""
-    return (EXACT_OF_VALUED if valued else EXACT) - base.extreme
+def exact_bound(base: Base, valued: bool) -> float:
+    """What lists may add at most so that all sums are exact."""
+    return (EXACT_BELOW_VALUED if valued else EXACT_BELOW) - base.largest_absolute
 
 
-def sums_are_exact(base: Base, parts: Sequence[Part]) -> bool:
-    """Whether what parts add to a base is the same in any order, and taking it away again leaves the base."""
-    return sum(part.most for part in parts) < room_of(base, have_values(parts))
+def is_exact(base: Base, parts: Sequence[WeightedLists]) -> bool:
+    """Whether sums are exact: then any order of additions gives the same bits, and subtraction restores the base."""
+    return sum(part.bound for part in parts) < exact_bound(base, any_valued(parts))

@@ -1,9 +1,16 @@
-"""Scores from posting lists, and the best of them. Knows nothing of models or storage.
+"""The k best items: base plus weighted posting lists. Knows no models and no storage.
 
-Weights are rounded to multiples of 2^-36. Scores of such numbers below 2^17 are exact in float64, so neither the order
-of addition nor the kernel can change a bit of a score.
-Where entries have values other than 0 and 1, which are multiples of 2^-22, so are the weights: then products are
-multiples of 2^-44, and their sums exact below 2^9.
+`best` tries the strategies of its kernel in order; each returns None unless its condition holds. All of them return the
+items, order and bits of the plain one, and tests compare them with it. P is the number of postings in the lists, n the
+number of items.
+
+    strategy (kernel)          used if                                      cost
+    plain (any)                nothing else applies, or `among` is given    copy 8n bytes, P additions, n maxima
+    touched (any)              P < n/12, the k-th beats all other bases     2P additions, nothing of order n
+    16 bits (numpy, scipy)     n >= 2^18, P > n/48, no values, exact sums   as plain on 2n bytes; k + 100 rescored
+    32 bits (numpy, scipy)     the same, with or without values             as plain on 4n bytes; 1000 rescored
+    compiled, all (numba)      P >= n/10, k <= 1000, exact sums             P additions in chunks of 2^16 items
+    compiled, touched (numba)  P < n/10, k <= 1000, exact sums              P additions, touched items only
 """
 
 import threading
@@ -13,19 +20,21 @@ from functools import cache
 import numpy as np
 
 from setsearch.arrays import Floats, Ids, Ints
-from setsearch.scoring.base import Base, few_are_touched, sums_are_exact, working_copy
+from setsearch.scoring.base import Base, is_exact, scratch_copy, touches_few
 from setsearch.scoring.kernels import KERNELS, kernel
-from setsearch.scoring.postings import Part
-from setsearch.scoring.prefilter import best_by_estimates
-from setsearch.scoring.selection import Ranks, candidates, in_order, kth_largest
+from setsearch.scoring.postings import WeightedLists
+from setsearch.scoring.prefilter import best_by_prefilter
+from setsearch.scoring.selection import Ranks, candidates, kth_largest, sort_best
+
+Strategy = Callable[[Base, Sequence[WeightedLists], Sequence[int], int, Ranks], tuple[Ints, Floats] | None]
 
 _threads = threading.local()
 
 
-def accumulate(scores: Floats, *parts: Part) -> None:
+def accumulate(scores: Floats, *parts: WeightedLists) -> None:
     """Add to `scores`, `(n_items,)`, each list's weight times each entry's value at the ids of the list.
 
-    The sum over active features of weight_j x_j in one pass over their posting lists.
+    The sum over active features of weight_j x_j, in one pass over their posting lists.
     """
     for part in parts:
         if len(part.weights):
@@ -33,81 +42,82 @@ def accumulate(scores: Floats, *parts: Part) -> None:
 
 
 def best(
-    base: Base, parts: Sequence[Part], without: Sequence[int], k: int, ranks: Ranks, among: Ints | None = None
+    base: Base,
+    parts: Sequence[WeightedLists],
+    excluded: Sequence[int],
+    k: int,
+    ranks: Ranks,
+    among: Ints | None = None,
 ) -> tuple[Ints, Floats]:
-    """The k items of the highest base + sum of weights, best first: ids and scores, the constant not added.
+    """The k items with the highest base plus weights, best first: ids and scores, without the constant.
 
-    Items `without` are left out, and all that are not `among` distinct ones, where these are given. Equal scores are
-    ordered by `ranks()[id]`, `(n_items,)`, which is called only where a tie has to be decided.
+    `excluded` items are left out; if `among` (distinct ids) is given, so are all others. Ties are ordered by
+    `ranks()[id]`, `(n_items,)`, which is called only if there is a tie to break.
     """
-    for way in _ways() if among is None else ():
-        found = way(base, parts, without, k, ranks)
-        if found is not None:
-            return found
-    scores = working_copy(base.items)
+    for strategy in _strategies() if among is None else ():
+        answer = strategy(base, parts, excluded, k, ranks)
+        if answer is not None:
+            return answer
+    scores = scratch_copy(base.items)
     accumulate(scores, *parts)
-    scores[without] = -np.inf
+    scores[excluded] = -np.inf
     ids = candidates(scores, k) if among is None else among[candidates(scores[among], k)]
-    return in_order(ids, scores[ids], k, ranks)
+    return sort_best(ids, scores[ids], k, ranks)
 
 
-Way = Callable[[Base, Sequence[Part], Sequence[int], int, Ranks], tuple[Ints, Floats] | None]
-
-
-def _ways() -> tuple[Way, ...]:
-    """What answers faster than the plain way, or not at all."""
-    return _compiled_ways() if kernel() is KERNELS["numba"] else (best_by_estimates, _best_of_few)
+def _strategies() -> tuple[Strategy, ...]:
+    return _compiled_strategies() if kernel() is KERNELS["numba"] else (best_by_prefilter, _best_of_touched)
 
 
 @cache
-def _compiled_ways() -> tuple[Way, ...]:
+def _compiled_strategies() -> tuple[Strategy, ...]:
     from setsearch.scoring.compiled import search
 
-    return search, _best_of_few
+    return search, _best_of_touched
 
 
-def _best_of_few(
-    base: Base, parts: Sequence[Part], without: Sequence[int], k: int, ranks: Ranks
+def _best_of_touched(
+    base: Base, parts: Sequence[WeightedLists], excluded: Sequence[int], k: int, ranks: Ranks
 ) -> tuple[Ints, Floats] | None:
-    """As `best`, without a look at the items that no list touches, but for those of highest base.
+    """As `best`, looking only at the items that the lists touch and those of highest base.
 
-    Works on a copy of the base that is put back afterwards. None if more items are touched, and if the items of highest
-    base that are known do not reach far enough.
+    Works on a cached copy of the base that is restored afterwards. None if too many items are touched, or if items of
+    lower base could be among the best.
     """
-    if not few_are_touched(base, parts):
+    if not touches_few(base, parts):
         return None
-    kept = getattr(_threads, "kept", None)
-    _threads.kept = None  # an error in between leaves no half-used copy
-    scores = kept[1] if kept is not None and kept[0] is base else base.items.copy()
+    cached = getattr(_threads, "cached", None)
+    _threads.cached = None  # an error in between leaves no half-used copy
+    scores = cached[1] if cached is not None and cached[0] is base else base.items.copy()
     accumulate(scores, *parts)
-    scores[without] = -np.inf
-    touched = np.concatenate([part.postings.together() for part in parts] or [np.empty(0, np.int32)])
-    found = scores.take(touched)
-    places = _best_distinct(touched, found, k)
-    likely, found, bound = touched[places], found[places], -np.inf
-    if len(places) == len(touched) or found.min() <= base.top:  # others may be among the best
+    scores[excluded] = -np.inf
+    touched = np.concatenate([part.postings.concatenated_ids() for part in parts] or [np.empty(0, np.int32)])
+    touched_scores = scores.take(touched)
+    positions = _best_distinct(touched, touched_scores, k)
+    likely, likely_scores, bound = touched[positions], touched_scores[positions], -np.inf
+    if len(positions) == len(touched) or likely_scores.min() <= base.top:  # untouched items may be among the best
         highest, bound = base.highest
-        likely, found = np.concatenate([likely, highest]), np.concatenate([found, scores[highest]])
+        likely, likely_scores = np.concatenate([likely, highest]), np.concatenate([likely_scores, scores[highest]])
     ids, first = np.unique(likely, return_index=True)
-    ids, found = in_order(ids, found[first], k, ranks)
-    if sums_are_exact(base, parts):
-        accumulate(scores, *(Part(postings, -weights) for postings, weights in parts))
+    ids, best_scores = sort_best(ids, likely_scores[first], k, ranks)
+    if is_exact(base, parts):
+        accumulate(scores, *(WeightedLists(postings, -weights) for postings, weights in parts))
     else:
         scores[touched] = base.items[touched]
-    scores[without] = base.items[without]
-    _threads.kept = base, scores
-    sure = bound == -np.inf or (len(ids) == k and found[-1] > bound)
-    return (ids, found) if sure else None
+    scores[excluded] = base.items[excluded]
+    _threads.cached = base, scores
+    is_sure = bound == -np.inf or (len(ids) == k and best_scores[-1] > bound)
+    return (ids, best_scores) if is_sure else None
 
 
-def _best_distinct(touched: Ids, found: Floats, k: int) -> Ints:
-    """Places of the k best distinct items and all that equal the k-th; an item may be there many times."""
+def _best_distinct(touched: Ids, scores: Floats, k: int) -> Ints:
+    """Positions of the k best distinct items and of all that equal the k-th; an item may occur many times."""
     enough = 2 * k
     while True:
-        places = candidates(found, enough)
-        if len(places) > enough:
-            of_places = found[places]
-            places = places[of_places >= kth_largest(of_places, enough)]
-        if len(places) == len(touched) or len(np.unique(touched[places])) >= k:
-            return places
+        positions = candidates(scores, enough)
+        if len(positions) > enough:
+            own = scores[positions]
+            positions = positions[own >= kth_largest(own, enough)]
+        if len(positions) == len(touched) or len(np.unique(touched[positions])) >= k:
+            return positions
         enough *= 4

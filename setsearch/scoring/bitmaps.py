@@ -1,46 +1,46 @@
-"""Long posting lists as bits, one for each id: 32 items at a time get a weight, where a list is added one by one."""
+"""Long posting lists as bitmaps, one bit for each id: a compiled loop adds a weight to 32 items at a time."""
 
 import threading
 
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Ints
+from setsearch.arrays import Ids, Ints
 
 Bits = npt.NDArray[np.uint32]
-OFTEN = 32  # a list that every so-maniest item is in is a long one
-PAD = 16  # words behind each row, so that rows do not fall on each other in the processor's cache
+LONG = 32  # a list that holds one item in 32, or more, is long
+PADDING = 16  # words behind each row, so that rows do not collide in the processor's cache
 
 
-class Planes:
-    """The long ones among the lists of one array of ids, each made when it is first asked for. Threads may share it."""
+class Bitmaps:
+    """The bitmaps of the long lists in one array of ids, each made on demand. Threads may share it."""
 
     def __init__(self, n_items: int) -> None:
-        self.shortest = max(1, -(-n_items // OFTEN))  # ids of a list that is a long one, at least
-        self._width = (-(-n_items // 32) // 16 + 1) * 16 + PAD
+        self.shortest = max(1, -(-n_items // LONG))  # ids of a long list, at least
+        self._width = (-(-n_items // 32) // 16 + 1) * 16 + PADDING
         self._lock = threading.Lock()
-        # The row of the list that starts in each stretch of `shortest` ids of the array, -1 for none that is known:
-        # never two long ones start in one.
+        # The row of the list that starts in each stretch of `shortest` ids, -1 for none: no two long lists start in the
+        # same stretch.
         self.rows: Ints = np.full(0, -1)
-        self.bits: Bits = np.zeros((0, self._width), np.uint32)  # (n_rows, n_words), at least the rows that are known
+        self.bits: Bits = np.zeros((0, self._width), np.uint32)  # (n_rows, n_words)
 
-    def make(self, ids: npt.NDArray[np.int32], starts: Ints, ends: Ints) -> None:
-        """Make the rows of those lists that are long and not known."""
+    def add_missing(self, ids: Ids, starts: Ints, ends: Ints) -> None:
+        """Make the missing bitmaps of those lists that are long."""
         with self._lock:
-            long = ends - starts >= self.shortest
-            starts, ends = starts[long], ends[long]
+            is_long = ends - starts >= self.shortest
+            starts, ends = starts[is_long], ends[is_long]
             rows = np.full(max(len(self.rows), int(starts.max(initial=-1)) // self.shortest + 1), -1)
             rows[: len(self.rows)] = self.rows
             new = rows[starts // self.shortest] < 0
             first = int((rows >= 0).sum())
             size = first + int(new.sum())
             if size > len(self.bits):
-                # A larger copy: whoever reads the one before keeps it.
+                # A larger copy: queries that read the old one keep it.
                 more = np.zeros((max(size, 2 * first, 8) - first, self._width), np.uint32)
                 self.bits = np.concatenate([self.bits[:first], more])
             for row, start, end in zip(self.bits[first:size], starts[new].tolist(), ends[new].tolist(), strict=True):
-                there = np.zeros(self._width * 32, bool)
-                there[ids[start:end]] = True
-                row[:] = np.packbits(there, bitorder="little").view("<u4")
+                mask = np.zeros(self._width * 32, bool)
+                mask[ids[start:end]] = True
+                row[:] = np.packbits(mask, bitorder="little").view("<u4")
             rows[starts[new] // self.shortest] = np.arange(first, size)
             self.rows = rows

@@ -1,7 +1,8 @@
-"""The inner loop: add a weight at every id of a list. Three ways that give the same bits."""
+"""The inner loop: add a weight at every id of a list. Three kernels with the same bits: numpy, scipy, numba."""
 
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib.util import find_spec
 from typing import Any, Protocol
 
@@ -10,25 +11,25 @@ import numpy.typing as npt
 
 from setsearch.arrays import Scores
 from setsearch.errors import InvalidParameter
-from setsearch.scoring.postings import Postings
+from setsearch.scoring.postings import PostingArrays
 
-AT_ONCE = 1 << 17  # postings that are copied together: so few that they stay in the processor's cache
+COPIED_TOGETHER = 1 << 17  # postings; few enough for the processor's cache
 
 
 class Kernel(Protocol):
-    """One way to do it."""
+    """One implementation of the loop."""
 
-    def add(self, scores: Scores, postings: Postings, weights: Scores) -> None:
-        """Add to `scores` the weight of each list, times the value of each entry, at its ids."""
+    def add(self, scores: Scores, postings: PostingArrays, weights: Scores) -> None:
+        """Add to `scores` the weight of each list times the value of each entry, at the ids of the list."""
         ...
 
 
 class NumpyKernel:
-    """With what is always there."""
+    """numpy alone."""
 
-    def add(self, scores: Scores, postings: Postings, weights: Scores) -> None:
+    def add(self, scores: Scores, postings: PostingArrays, weights: Scores) -> None:
         """Add the weight of each list at its ids."""
-        for (start, end), weight in zip(postings._places(), weights, strict=True):
+        for (start, end), weight in zip(postings.spans(), weights, strict=True):
             if postings.values is None:
                 np.add.at(scores, postings.ids[start:end], weight)
             else:
@@ -37,81 +38,100 @@ class NumpyKernel:
 
 
 class ScipyKernel:
-    """A sparse matrix-vector product over the lists, of which some at a time are copied side by side."""
+    """A sparse matrix-vector product over the lists, copied side by side some at a time."""
 
-    def add(self, scores: Scores, postings: Postings, weights: Scores) -> None:
+    def add(self, scores: Scores, postings: PostingArrays, weights: Scores) -> None:
         """Add the weight of each list at its ids."""
-        # The function behind `csc_array @ vector`: it adds in place, where the operator would allocate and copy; and
-        # the one that copies rows of a matrix, without an object for each.
-        from scipy.sparse._sparsetools import csc_matvec, csr_row_index
-
-        given, ends = postings.values, np.zeros(len(weights) + 1, np.int32)
-        of_entries: npt.NDArray[Any] = given if given is not None else postings.ids.view(np.int8)  # anything, of a byte
+        functions = sparse_functions()
+        if functions is None:
+            KERNELS["numpy"].add(scores, postings, weights)
+            return
+        csc_matvec, csr_row_index = functions
+        ends = np.zeros(len(weights) + 1, np.int32)
+        # Without values any array of single bytes does.
+        entries: npt.NDArray[Any] = postings.ids.view(np.int8) if postings.values is None else postings.values
         np.cumsum(postings.lengths, out=ends[1:])
-        places = np.empty(2 * len(weights), np.int32)  # every other row is a list
-        places[::2], places[1::2] = postings.starts, postings.ends
-        for first, last in _some(ends):
+        bounds = np.empty(2 * len(weights), np.int32)  # every other row is a list
+        bounds[::2], bounds[1::2] = postings.starts, postings.ends
+        for first, last in _chunks(ends):
             count, starts = last - first, ends[first : last + 1] - ends[first]
             if count == 1:
-                own = slice(*places[2 * first : 2 * last].tolist())
-                ids, values = postings.ids[own], of_entries[own]
+                span = slice(*bounds[2 * first : 2 * last].tolist())
+                ids, values = postings.ids[span], entries[span]
             else:
-                ids, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], of_entries.dtype)
+                ids, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], entries.dtype)
                 rows = np.arange(0, 2 * count, 2, dtype=np.int32)
-                csr_row_index(count, rows, places[2 * first :], postings.ids, of_entries, ids, values)
-            values = ones(len(ids), scores.dtype) if given is None else values.astype(scores.dtype, copy=False)
-            csc_matvec(len(scores), count, starts, ids, values, weights[first:last], scores)
+                csr_row_index(count, rows, bounds[2 * first :], postings.ids, entries, ids, values)
+            if postings.values is None:
+                values = ones(len(ids), scores.dtype)
+            csc_matvec(
+                len(scores), count, starts, ids, values.astype(scores.dtype, copy=False), weights[first:last], scores
+            )
 
 
 class NumbaKernel:
     """Compiled loops (extra `[numba]`)."""
 
-    def add(self, scores: Scores, postings: Postings, weights: Scores) -> None:
+    def add(self, scores: Scores, postings: PostingArrays, weights: Scores) -> None:
         """Add the weight of each list at its ids."""
         from setsearch.scoring.compiled_loops import add
 
-        ids, starts, ends, values = postings.columns()
+        ids, starts, ends, values = postings.for_loops()
         add(scores, (ids, starts.copy(), ends), values, weights, 0, len(scores), True)
 
 
 KERNELS: dict[str, Kernel] = {"numpy": NumpyKernel(), "scipy": ScipyKernel(), "numba": NumbaKernel()}
+
 _chosen: str | None = None
 _fastest: str | None = None
-_all_ones: dict[np.dtype[Any], npt.NDArray[Any]] = {}
+_ones: dict[np.dtype[Any], npt.NDArray[Any]] = {}
 
 
 def use_kernel(name: str | None) -> None:
-    """Choose the kernel of this process: "numpy", "scipy" or "numba"; None leaves the choice to setsearch."""
+    """Choose the kernel of this process: "numpy", "scipy" or "numba"; None for the fastest one installed."""
     global _chosen
     if name is not None and name not in KERNELS:
-        raise InvalidParameter(f"there is no kernel {name!r}; there is {', '.join(KERNELS)}")
+        raise InvalidParameter(f"unknown kernel {name!r}; choose from {', '.join(KERNELS)}")
     _chosen = name
 
 
 def kernel() -> Kernel:
-    """The kernel that was chosen, else numba's where it is installed, else scipy's."""
+    """The chosen kernel, else numba's if it is installed, else scipy's."""
     global _fastest
     if _chosen is None and _fastest is None:
         _fastest = "numba" if "numba" in sys.modules or find_spec("numba") else "scipy"
     return KERNELS[_chosen or _fastest or "numpy"]
 
 
-def _some(ends: npt.NDArray[np.int32]) -> Iterator[tuple[int, int]]:
-    """The first and behind the last of lists that are added together, given where each would end, behind a 0."""
+@cache
+def sparse_functions() -> tuple[Any, Any] | None:
+    """The functions behind `csc_array @ vector` and row selection; None if this scipy lacks them.
+
+    They are private, but add in place and copy into given arrays; the operators would allocate and copy again.
+    """
+    try:
+        from scipy.sparse._sparsetools import csc_matvec, csr_row_index
+    except ImportError:
+        return None
+    return csc_matvec, csr_row_index
+
+
+def _chunks(ends: npt.NDArray[np.int32]) -> Iterator[tuple[int, int]]:
+    """(first, last + 1) of lists to add together, given where each ends in the concatenation, after a 0."""
     first, n_lists = 0, len(ends) - 1
     while first < n_lists:
         last = n_lists
-        if ends[-1] > AT_ONCE:
-            last = max(first + 1, int(ends.searchsorted(ends[first] + AT_ONCE, "right")) - 1)
+        if ends[-1] > COPIED_TOGETHER:
+            last = max(first + 1, int(ends.searchsorted(ends[first] + COPIED_TOGETHER, "right")) - 1)
         yield first, last
         first = last
 
 
-def ones(size: int, type: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Ones, made once and only read, so that threads may share them."""
-    made = _all_ones.get(type)
-    if made is None or len(made) < size:
-        made = np.ones(2 * size, type)
-        made.flags.writeable = False
-        _all_ones[type] = made
-    return made[:size]
+def ones(size: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Read-only ones, cached and shared between threads."""
+    cached = _ones.get(dtype)
+    if cached is None or len(cached) < size:
+        cached = np.ones(2 * size, dtype)
+        cached.flags.writeable = False
+        _ones[dtype] = cached
+    return cached[:size]

@@ -1,79 +1,79 @@
-"""TODO"""
+"""Posting lists in memory, and their weights."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from setsearch.arrays import Floats, Floats32, Ids
-from setsearch.scoring.bitmaps import Planes
+from setsearch.arrays import Floats, Floats32, Ids, Ints
+from setsearch.scoring.bitmaps import Bitmaps
 
 _NO_VALUES = np.zeros(0, np.float32)
 
 
-class Postings(NamedTuple):
-    """Some posting lists within one array: list i is `ids[starts[i] : ends[i]]`, with `values` likewise, or ones.
+class PostingArrays(NamedTuple):
+    """Posting lists inside one array: list i is `ids[starts[i] : ends[i]]`, with `values` likewise, or ones.
 
-    `planes`, if there are, are for long lists. No |value| is above `largest`.
+    `bitmaps`, if any, belong to the long lists. `largest` is an upper bound of |value|.
     """
 
     ids: Ids
-    starts: npt.NDArray[np.int64]
-    ends: npt.NDArray[np.int64]
+    starts: Ints
+    ends: Ints
     values: Floats32 | Floats | None = None
-    planes: Planes | None = None
+    bitmaps: Bitmaps | None = None
     largest: float = 1.0
 
     def lists(self) -> list[Ids]:
         """The lists one by one."""
-        return [self.ids[start:end] for start, end in self._places()]
+        return [self.ids[start:end] for start, end in self.spans()]
 
-    def together(self) -> Ids:
-        """All lists, one behind the other."""
+    def concatenated_ids(self) -> Ids:
+        """The ids of all lists."""
         return np.concatenate(self.lists()) if len(self.starts) else self.ids[:0]
 
-    def values_together(self) -> Floats:
-        """The values of all lists, one behind the other."""
+    def concatenated_values(self) -> Floats:
+        """The values of all lists."""
         if self.values is None:
             return np.ones(self.size)
         if not len(self.starts):
             return np.zeros(0)
-        return np.concatenate([self.values[start:end] for start, end in self._places()], dtype=np.float64)
+        return np.concatenate([self.values[start:end] for start, end in self.spans()], dtype=np.float64)
 
-    def columns(self) -> tuple[Any, ...]:
-        """What compiled loops take: ids, starts, ends, and values or nothing for ones.
+    def for_loops(self) -> tuple[Any, ...]:
+        """The arguments of compiled loops: ids, starts, ends, and values, or an empty array for ones.
 
-        Ids are unsigned, so that no loop looks for negative ones.
+        Ids are unsigned, so that loops do not check for negative ones.
         """
         return self.ids.view(np.uint32), self.starts, self.ends, _NO_VALUES if self.values is None else self.values
 
-    def _places(self) -> Iterable[tuple[int, int]]:
+    def spans(self) -> Iterable[tuple[int, int]]:
+        """(start, end) of each list."""
         return zip(self.starts.tolist(), self.ends.tolist(), strict=True)
 
     @property
-    def lengths(self) -> npt.NDArray[np.int64]:
-        """Length of each list, the document frequency of its feature."""
+    def lengths(self) -> Ints:
+        """The length of each list: the document frequency of its feature."""
         return self.ends - self.starts
 
     @property
     def size(self) -> int:
-        """Number of postings in all lists."""
+        """The number of postings in all lists."""
         return int(self.lengths.sum())
 
 
-class Part(NamedTuple):
-    """Posting lists and the weight of each, on the lattice (scoring.py)."""
+class WeightedLists(NamedTuple):
+    """Posting lists and the weight of each, on the lattice (arrays.py)."""
 
-    postings: Postings
+    postings: PostingArrays
     weights: Floats
 
     @property
-    def most(self) -> float:
-        """What the lists add to no item more than."""
+    def bound(self) -> float:
+        """Upper bound of what these lists add to any score."""
         return float(np.abs(self.weights).sum()) * self.postings.largest
 
 
-def have_values(parts: Sequence[Part]) -> bool:
-    """Whether the entries of some lists have values."""
+def any_valued(parts: Sequence[WeightedLists]) -> bool:
+    """Whether some entries have values other than 1."""
     return any(part.postings.values is not None for part in parts)

@@ -1,4 +1,4 @@
-"""The best of many scores, exactly: which they are, and in which order."""
+"""The k best of many scores, exactly and in order."""
 
 import math
 from collections.abc import Callable
@@ -8,26 +8,26 @@ import numpy.typing as npt
 
 from setsearch.arrays import Floats, Floats32, Int16s, Ints
 
-Ranks = Callable[[], Ints]
+Ranks = Callable[[], Ints]  # the position of every item in the order of names, computed only to break ties
 
 
 def candidates(scores: Floats | Floats32 | Int16s, k: int, slack: float = 0.0) -> Ints:
-    """Ids among which the k best scores are, and all that are not below the k-th by more than a slack, in no order.
+    """Ids that include the k best scores and all that are at most `slack` below the k-th, in no order.
 
     The k-th largest maximum of blocks is a lower bound of the k-th best score: only blocks that reach it matter. A
-    block is every n_blocks-th score, so that all maxima are taken at once; sqrt(n / k) scores make a block, so that
-    there are as many maxima to look through as scores in the blocks that reach the bound.
+    block is every n_blocks-th score, so that all maxima are taken at once. Blocks have sqrt(n / k) scores: then there
+    are as many maxima to search as scores in the blocks that reach the bound.
     """
     size = math.isqrt(len(scores) // k)
     if size < 2:
         return np.arange(len(scores))
     n_blocks = len(scores) // size
-    whole = n_blocks * size
-    maxima = scores[:whole].reshape(size, n_blocks).max(axis=0)
+    covered = n_blocks * size
+    maxima = scores[:covered].reshape(size, n_blocks).max(axis=0)
     bound = kth_largest(maxima, k) - slack
     blocks = np.flatnonzero(maxima >= bound)
     inside = (np.arange(size)[:, None] * n_blocks + blocks).ravel()
-    return np.concatenate([inside, np.arange(whole, len(scores))])
+    return np.concatenate([inside, np.arange(covered, len(scores))])
 
 
 def kth_largest(scores: Floats | Floats32 | Int16s, k: int) -> float:
@@ -35,13 +35,13 @@ def kth_largest(scores: Floats | Floats32 | Int16s, k: int) -> float:
     return float(np.partition(scores, -k)[-k])
 
 
-def in_order(ids: npt.NDArray[np.integer], found: Floats, k: int, ranks: Ranks) -> tuple[Ints, Floats]:
-    """The k best of distinct ids, best first, and their scores; equal ones by `ranks()[id]`; -inf never appears."""
+def sort_best(ids: npt.NDArray[np.integer], scores: Floats, k: int, ranks: Ranks) -> tuple[Ints, Floats]:
+    """The k best of distinct ids, best first, and their scores; ties by `ranks()[id]`; -inf is never among them."""
     if len(ids) > 4 * k:
-        reach = found >= kth_largest(found, k)
-        ids, found = ids[reach], found[reach]
-    order = np.argsort(-found, kind="stable")
-    scores = found[order]
+        reach = scores >= kth_largest(scores, k)
+        ids, scores = ids[reach], scores[reach]
+    order = np.argsort(-scores, kind="stable")
+    scores = scores[order]
     if len(scores) and scores[-1] == -np.inf:
         order = order[: np.searchsorted(-scores, np.inf)]
         scores = scores[: len(order)]

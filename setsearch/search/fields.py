@@ -1,7 +1,4 @@
-"""Fields: named groups of features of the same items. A reading has one or several; their scores are added.
-
-What is looked up here belongs to one transaction: a cursor, and the snapshots that are valid in it.
-"""
+"""Fields: groups of features of the same items, within one transaction. The scores of several fields are added."""
 
 import sqlite3
 from collections import Counter
@@ -10,149 +7,219 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Ints, to_lattice
-from setsearch.errors import InvalidParameter, UnknownItem
+from setsearch.arrays import Entries, Floats, Ints, to_lattice
+from setsearch.errors import InvalidParameter, NoSeeds, UnknownItem
 from setsearch.models import Model
+from setsearch.models.values import RuleStatistics, ValueRule
 from setsearch.scoring.base import Base
+from setsearch.scoring.postings import PostingArrays
+from setsearch.search.request import text_list
 from setsearch.search.snapshot import Snapshot
 from setsearch.search.where import Where
-from setsearch.storage.names import Kind, resolve_item, storable
+from setsearch.storage.names import Vocabulary, is_storable
 from setsearch.text.analyzer import Analyzer, words
+
+Descriptions = dict[int, tuple[str, str | None]]  # (name, title) of ids
 
 
 class Field(NamedTuple):
-    """Features of one relation, and what their weights are multiplied by."""
+    """One relation in one transaction, and the coefficient of its scores."""
 
     snapshot: Snapshot
-    weight: float = 1.0
+    cursor: sqlite3.Cursor
+    coefficient: float = 1.0
+
+    @property
+    def items(self) -> Vocabulary:
+        """What is ranked."""
+        return self.snapshot.items
+
+    @property
+    def features(self) -> Vocabulary:
+        """What describes the items."""
+        return self.snapshot.features
+
+    def describe_features(self, ids: Sequence[int]) -> Descriptions:
+        """(name, title) of features."""
+        return self.features.describe(self.cursor, ids)
+
+    def find_features(self, names: Iterable[str]) -> dict[str, int]:
+        """The ids of those features that exist."""
+        return self.features.find(self.cursor, list(names))
+
+    def frequencies(self) -> tuple[Ints, Ints]:
+        """Document frequency and sum of counts of every feature: two `(n_features,)` arrays."""
+        return self.snapshot.frequencies(self.cursor)
+
+    def totals(self) -> Ints:
+        """Sum of counts of every item, `(n_ids,)`."""
+        return self.snapshot.totals(self.cursor)
+
+    def statistics(self, rule: ValueRule) -> RuleStatistics:
+        """The statistics of a rule."""
+        return self.snapshot.statistics(self.cursor, rule)
+
+    def postings(self, features: Ints, rule: ValueRule) -> PostingArrays:
+        """The items of some features (ascending ids) with their values."""
+        return self.snapshot.postings(self.cursor, features, rule)
+
+    def forward(self, items: Iterable[int], rule: ValueRule) -> PostingArrays:
+        """The features of some items, in the order of their ids, with their values."""
+        return self.snapshot.forward(self.cursor, np.array(sorted(items), np.int64), rule)
+
+    def new_item(self, counts: Mapping[str, int], rule: ValueRule) -> tuple[Ints, Floats]:
+        """Features and values of an item that the index does not hold."""
+        return self.snapshot.new_item(self.cursor, counts, rule)
+
+    def read_postings(self, features: Sequence[int], counts: bool = True) -> Entries:
+        """The stored (feature, item, count) of some features, ascending."""
+        return self.snapshot.posting_lists.read(self.cursor, features, counts)
+
+    def read_forward(self, items: Sequence[int]) -> Entries:
+        """The stored (item, feature, count) of some items, ascending."""
+        return self.snapshot.forward_lists.read(self.cursor, items)
+
+    def sweep(self) -> Iterator[Entries]:
+        """All stored (item, feature, count), in steps."""
+        return self.snapshot.forward_lists.sweep(self.cursor)
+
+    def base(self, model: Model, n_seeds: int) -> Base:
+        """What every item scores before the seeds are known."""
+        return self.snapshot.base(self.cursor, model, n_seeds)
 
 
 class Fields(NamedTuple):
-    """The fields of a reading; all have the same items, which the `first` snapshot names and orders.
+    """The fields of a query. All have the same items; the first one names and orders them.
 
     `analyzer` turns text into names of terms.
     """
 
-    cursor: sqlite3.Cursor
-    first: Snapshot
     all: tuple[Field, ...]
     analyzer: Analyzer | None
 
     @property
-    def items(self) -> Kind:
+    def first(self) -> Field:
+        """The field that names the items."""
+        return self.all[0]
+
+    @property
+    def items(self) -> Vocabulary:
         """What is ranked."""
-        return self.first.items
+        return self.first.snapshot.items
+
+    def item_ids(self) -> Ints:
+        """The ids of all items, ascending."""
+        return np.fromiter(self.items.ids(self.first.cursor), np.int64)
 
     def ranks(self) -> Ints:
-        """The place of every item in the order of names: `(n_ids,)`."""
-        return self.first.ranks(self.cursor)
+        """The position of every item in the order of names, `(n_ids,)`."""
+        return self.first.snapshot.ranks(self.first.cursor)
 
-    def describe(self, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+    def describe(self, ids: Sequence[int]) -> Descriptions:
         """(name, title) of items."""
-        return self.first.describe(self.cursor, ids)
+        return self.first.snapshot.describe(self.first.cursor, ids)
 
     def base(self, model: Model, n_seeds: int) -> Base:
         """What every item scores before the seeds are known: the sum over the fields."""
         if len(self.all) == 1:
-            return self.first.base(self.cursor, model, n_seeds)
+            return self.first.base(model, n_seeds)
 
-        def load() -> Base:
-            bases = [(field.weight, field.snapshot.base(self.cursor, model, n_seeds)) for field in self.all]
-            items = [to_lattice(base.items, model.rule.binary, weight) for weight, base in bases]
-            return Base(np.sum(items, axis=0), sum(weight * base.constant for weight, base in bases))
+        def add() -> Base:
+            bases = [(field.coefficient, field.base(model, n_seeds)) for field in self.all]
+            items = [to_lattice(base.items, model.rule.binary, coefficient) for coefficient, base in bases]
+            return Base(np.sum(items, axis=0), sum(coefficient * base.constant for coefficient, base in bases))
 
-        return self.first.kept(("added", model, n_seeds, *(field.weight for field in self.all)), load)
+        key = ("sum", model, n_seeds, *(field.coefficient for field in self.all))
+        return self.first.snapshot.cached_base(key, add)
 
     def knows(self, name: str) -> bool:
-        """Whether a name is that of an item."""
+        """Whether an item has this name."""
         return isinstance(name, str) and self._find(name) is not None
 
     def resolve(self, name: str, hint: bool = True) -> int:
-        """The item that is meant: by id, by id as the analyzer writes it, by title if only one has it."""
-        found = self._find(name) if isinstance(name, str) else None
-        return resolve_item(self.cursor, self.items, name, hint) if found is None else found
+        """The id of an item: by name, by the name as the analyzer writes it, or by a unique title."""
+        id = self._find(name) if isinstance(name, str) else None
+        return self.items.resolve(self.first.cursor, name, hint) if id is None else id
 
     def resolve_all(self, names: Sequence[str]) -> list[int]:
-        """The distinct items that are meant, in the order of the names."""
-        known = self.first.known
+        """The distinct ids of items, in the order of the names."""
+        known = self.first.snapshot.known_ids
         return list(dict.fromkeys([known[name] if name in known else self.resolve(name) for name in names]))
 
-    def known(self, names: Iterable[str]) -> list[int]:
-        """The distinct items of those names that are known, in the order of the items' names, whatever their ids."""
+    def resolve_seeds(self, seeds: Iterable[str]) -> list[int]:
+        """The distinct ids of seeds; raises UnknownItem, AmbiguousItem, NoSeeds."""
+        ids = self.resolve_all(text_list(seeds, "seeds"))
+        if not ids:
+            raise self.no_seeds()
+        return ids
+
+    def no_seeds(self) -> NoSeeds:
+        """The error for a query without examples."""
+        return NoSeeds(f"no seeds; give at least one of the {self.items.size} {self.items.name}")
+
+    def resolve_known(self, names: Iterable[str]) -> list[int]:
+        """The distinct ids of those names that exist, in the order of the items' names."""
         ids = {self.resolve(name) for name in names if self.knows(name)}
         described = self.describe(sorted(ids))
         return sorted(ids, key=lambda id: described[id][0])
 
-    def named(self, kind: Kind, ids: Ints, counts: Ints) -> dict[str, int]:
+    def named_counts(self, vocabulary: Vocabulary, ids: Ints, counts: Ints) -> dict[str, int]:
         """Counts by name, in the order of the names."""
-        names = kind.describe(self.cursor, ids.tolist())
+        names = vocabulary.describe(self.first.cursor, ids.tolist())
         return dict(sorted((names[id][0], count) for id, count in zip(ids.tolist(), counts.tolist(), strict=True)))
 
-    def among(self, wanted: Sequence[str] | Where) -> Ints:
-        """The items that may be answered, ascending: those of the names that are known, or those of a condition."""
-        if isinstance(wanted, Where):
-            relation = self.first.relation
-            return wanted.ids(self.cursor, relation, self.items.name)
-        found = self.items.find(self.cursor, [name for name in wanted if storable(name)])
-        more = (self._find(name) for name in wanted if name not in found)
-        return np.array(sorted({*found.values(), *(id for id in more if id is not None)}), np.int64)
+    def resolve_among(self, among: Sequence[str] | Where) -> Ints:
+        """The only items to return, ascending: those names that exist, or those of a condition."""
+        if isinstance(among, Where):
+            return among.ids(self.first.cursor, self.first.snapshot.relation, self.items.name)
+        stored = self.items.find(self.first.cursor, [name for name in among if is_storable(name)])
+        others = (self._find(name) for name in among if name not in stored)
+        return np.array(sorted({*stored.values(), *(id for id in others if id is not None)}), np.int64)
 
-    def counts_of(self, text: str) -> Mapping[str, int]:
-        """The counted features of a text that the index does not hold; raises UnknownItem where it knows none."""
-        if not isinstance(text, str) or self.first.transposed or self.analyzer is None or len(self.all) > 1:
+    def count_terms(self, text: str) -> Mapping[str, int]:
+        """The counted terms of a text that the index does not hold; raises UnknownItem if it knows none of them."""
+        is_document = not self.first.snapshot.transposed and self.analyzer is not None and len(self.all) == 1
+        if not isinstance(text, str) or not is_document or self.analyzer is None:
             raise InvalidParameter(f"a text is an example of documents, not of {self.items.name} (given: {text!r:.40})")
-        found = self.analyzer(text)
-        counts = found if isinstance(found, Mapping) else Counter(found)
-        if not self.first.features.find(self.cursor, list(counts)):
+        terms = self.analyzer(text)
+        counts = terms if isinstance(terms, Mapping) else Counter(terms)
+        if not self.first.find_features(counts):
             raise UnknownItem(f"the text {text!r:.60} has no word that the index knows; give another one")
         return counts
 
-    def features_named(self, names: Sequence[str]) -> Mapping[str, int]:
+    def resolve_features(self, names: Sequence[str]) -> Mapping[str, int]:
         """Features as an example that has just these; raises UnknownItem."""
+        vocabulary, cursor = self.first.features, self.first.cursor
+        is_text = self.analyzer is not None and self.analyzer.is_available and not self.first.snapshot.transposed
         counts = {}
         for name in names:
-            kind = self.first.features
-            analysed = self.analyzer is not None and self.analyzer.known and not self.first.transposed
-            forms = [name, *(self.analyzer(name) if self.analyzer and analysed else ())]
-            known = [form for form in forms if kind.find_one(self.cursor, form) is not None]
+            forms = [name, *(self.analyzer(name) if self.analyzer and is_text else ())]
+            known = [form for form in forms if vocabulary.find_one(cursor, form) is not None]
             if not known:
-                hint = kind.hint(self.cursor, name)
-                raise UnknownItem(f"no {name!r} among the {kind.size} {kind.name}{'; ' * bool(hint)}{hint}")
+                hint = vocabulary.hint(cursor, name)
+                raise UnknownItem(f"no {name!r} among the {vocabulary.size} {vocabulary.name}{'; ' * bool(hint)}{hint}")
             counts[known[0]] = 1
         return counts
 
     def _find(self, name: str) -> int | None:
-        id = self.first.find(self.cursor, name)
+        snapshot, cursor = self.first.snapshot, self.first.cursor
+        id = snapshot.find(cursor, name)
         if id is None:
             for form in self._forms(name):
-                id = self.first.find(self.cursor, form)
+                id = snapshot.find(cursor, form)
                 if id is not None:
                     break
         return id
 
     def _forms(self, name: str) -> Iterator[str]:
-        """A name as the items are written: terms by the analyzer, words in lower case."""
-        if (
-            self.analyzer is None
-            or not self.analyzer.known
-            or not (self.first.transposed or self.first.relation.parent is not None)
-        ):
+        """A name as items are written: terms by the analyzer, words of contexts in lower case."""
+        snapshot = self.first.snapshot
+        has_contexts = snapshot.relation.parent is not None
+        if self.analyzer is None or not self.analyzer.is_available or not (snapshot.transposed or has_contexts):
             return
         forms = words(name)
-        if self.first.relation.parent is not None:
+        if has_contexts:
             yield " ".join(forms)
-            yield from self.first.inflected(self.cursor, forms, self.analyzer.stem)
+            yield from snapshot.inflections(self.first.cursor, forms, self.analyzer.stem)
         elif len(terms := list(self.analyzer(name))) == 1:
             yield terms[0]
-
-
-def nothing_left(items: Kind, among: Ints | None) -> str:
-    """What to say where no item is left to rank."""
-    what = f"{items.size} {items.name}"
-    if among is not None and not len(among):
-        return f"none of the {what} is among those that may be answered (--among, --where, --match); allow others"
-    of = what if among is None else f"{len(among)} {items.name} that may be answered"
-    return (
-        f"all {of} are seeds or excluded, none is left to rank; "
-        "give fewer seeds, or keep them in the ranking (--keep-seeds)"
-    )

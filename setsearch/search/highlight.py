@@ -1,4 +1,4 @@
-"""An item as a reader sees it: its text, and where the features stand in it that matter."""
+"""An item as a reader sees it: its text, with the features marked that matter to a set."""
 
 import re
 import sqlite3
@@ -13,113 +13,113 @@ from setsearch.search.numeric import NumericReading
 from setsearch.search.reading import Reading
 from setsearch.search.results import Contribution
 from setsearch.storage.relation import Relation
-from setsearch.storage.sql import quoted, table_named
-from setsearch.storage.synced_source import FTS5, TABLE, columns_from, load_origin
-from setsearch.storage.texts import unpack
+from setsearch.storage.sql import main_table, quote
+from setsearch.storage.synced_source import FTS5, TABLE, load_source
+from setsearch.storage.texts import decompress
 from setsearch.text.analyzer import Analyzer
 
 _word = re.compile(r"\w+")
 
 
 class Piece(NamedTuple):
-    """A part of a text; `weight`, in nats, is what the feature in it adds to the score, 0 between such features."""
+    """A part of a text; `weight`, in nats, is what its feature adds to the score, 0 between features."""
 
     text: str
     weight: float = 0.0
 
 
-def text_of(reading: Reading | NumericReading, item: str) -> str | None:
-    """The text of a document: as the index keeps it for contexts, or as the mirrored table has it; None without either.
+def item_text(reading: Reading | NumericReading, item: str) -> str | None:
+    """The text of a document: the index's copy, or the synced table's; None if there is neither.
 
     Raises UnknownItem, AmbiguousItem.
     """
     if isinstance(reading, NumericReading):
         return None
-    with reading.plain() as fields:
+    with reading.stored() as fields:
         return _text(fields, fields.resolve(item))
 
 
-def most_of(reading: Reading | NumericReading, item: str, k: int) -> tuple[Mapping[str, float], int]:
-    """The k features of which an item has most, with counts, in the order of their names, and how many it has.
+def top_features(reading: Reading | NumericReading, item: str, k: int) -> tuple[Mapping[str, float], int]:
+    """The k features with the largest counts of an item, in the order of names, and the number of all its features.
 
-    Of an item with numbers, all of these. Raises UnknownItem, AmbiguousItem.
+    For an item with numbers, all of these. Raises UnknownItem, AmbiguousItem.
     """
     if isinstance(reading, NumericReading):
         numbers = reading.features_of(item)
         return numbers, len(numbers)
-    with reading.plain() as fields:
-        entries = fields.first.forward.read(fields.cursor, [fields.resolve(item)])
-        most = np.sort(np.argsort(-entries.counts, kind="stable")[:k])
-        return fields.named(fields.first.features, entries.ids[most], entries.counts[most]), len(entries.ids)
+    with reading.stored() as fields:
+        entries = fields.first.read_forward([fields.resolve(item)])
+        largest = np.sort(np.argsort(-entries.counts, kind="stable")[:k])
+        counts = fields.named_counts(fields.first.features, entries.ids[largest], entries.counts[largest])
+        return counts, len(entries.ids)
 
 
-def marked(reading: Reading, text: str, features: Iterable[Contribution]) -> list[Piece]:
-    """A text cut into pieces, those with a feature apart; their texts sum to the text, composed (NFC)."""
-    with reading.plain() as fields:
-        analyzer = fields.analyzer
-        weights = _weights(analyzer, features)
-        return list(_pieces(unicodedata.normalize("NFC", text), analyzer, weights))
+def mark_features(reading: Reading, text: str, features: Iterable[Contribution]) -> list[Piece]:
+    """A text in pieces, with each feature apart; the pieces concatenate to the text in NFC."""
+    with reading.stored() as fields:
+        analyzer = fields.analyzer if fields.analyzer is not None and fields.analyzer.is_available else None
+        return list(_pieces(unicodedata.normalize("NFC", text), analyzer, _weights(analyzer, features)))
 
 
 def _text(fields: Fields, id: int) -> str | None:
-    cursor, relation = fields.cursor, fields.first.relation
-    if fields.first.transposed:
+    cursor, relation = fields.first.cursor, fields.first.snapshot.relation
+    if fields.first.snapshot.transposed:
         return None
     row = cursor.execute(
         "select text from setsearch_text where relation = ? and item = ?", (relation.id, id)
     ).fetchone()
     if row is not None:
-        return unpack(row[0])
-    return _text_of_host(cursor, relation, fields.describe([id])[id][0])
+        return decompress(row[0])
+    return _text_of_table(cursor, relation, fields.describe([id])[id][0])
 
 
-def _text_of_host(cursor: sqlite3.Cursor, relation: Relation, name: str) -> str | None:
-    """What the text columns of a mirrored table hold; None where the row is gone, or its table."""
-    origin = load_origin(cursor, relation)
-    if origin is None or origin.kind not in (TABLE, FTS5):
+def _text_of_table(cursor: sqlite3.Cursor, relation: Relation, name: str) -> str | None:
+    """The text columns of a row of the synced table; None if the row or the table is gone."""
+    source = load_source(cursor, relation)
+    if source is None or source.kind not in (TABLE, FTS5):
         return None
-    columns = columns_from(origin)
+    columns = source.roles
     if columns.items:
         return None
-    chosen = ", ".join(map(_own, columns.texts)) if columns.text or origin.kind == TABLE else "*"
-    where = f"from {table_named(origin.place)} t where {_own(origin.key)}"
+    texts = ", ".join(map(_column, columns.texts)) if columns.text or source.kind == TABLE else "*"
+    statement = f"select {texts} from {main_table(source.name)} t where {_column(source.key)} = ?"
     try:
-        rows = cursor.execute(f"select {chosen} {where} = ?", (name,)).fetchall()
-        if not rows and name.lstrip("-").isdecimal():  # a column without a type holds numbers as numbers
-            rows = cursor.execute(f"select {chosen} {where} = ?", (int(name),)).fetchall()
-    except sqlite3.OperationalError:  # the table is no longer as it was: an update will tell
+        rows = cursor.execute(statement, (name,)).fetchall()
+        if not rows and name.lstrip("-").isdecimal():  # an untyped column holds numbers as numbers
+            rows = cursor.execute(statement, (int(name),)).fetchall()
+    except sqlite3.OperationalError:  # the table has changed: the next sync will tell
         return None
     return "\n".join("" if cell is None else str(cell) for row in rows for cell in row) or None
 
 
-def _own(column: str) -> str:
-    """A column as SQL writes it; without the table, SQLite takes the name of one that is gone for a text."""
-    return "t." + quoted(column)
+def _column(name: str) -> str:
+    """A column of the table t; without the t, SQLite takes the name of a missing column for a text."""
+    return "t." + quote(name)
 
 
 def _weights(analyzer: Analyzer | None, features: Iterable[Contribution]) -> dict[str, float]:
-    """Weights by term: a feature may be shown in a form that is not the term itself."""
+    """Weights by term: the displayed form of a feature may differ from the term."""
     weights: dict[str, float] = {}
     for feature in features:
         forms = {feature.feature}
-        if analyzer is not None and analyzer.known:
+        if analyzer is not None:
             forms.update(analyzer(feature.feature))
         weights |= dict.fromkeys(forms, feature.weight)
     return weights
 
 
 def _pieces(text: str, analyzer: Analyzer | None, weights: dict[str, float]) -> Iterator[Piece]:
-    known: dict[str, float] = {}
+    weight_of: dict[str, float] = {}
     end = 0
     for match in _word.finditer(text):
         word = match.group()
-        if word not in known:
-            terms = set(analyzer(word)) if analyzer is not None and analyzer.known else {word}
-            known[word] = sum(weights.get(term, 0.0) for term in terms)
-        if known[word]:
+        if word not in weight_of:
+            terms = {word} if analyzer is None else set(analyzer(word))
+            weight_of[word] = sum(weights.get(term, 0.0) for term in terms)
+        if weight_of[word]:
             if match.start() > end:
                 yield Piece(text[end : match.start()])
-            yield Piece(word, known[word])
+            yield Piece(word, weight_of[word])
             end = match.end()
     if end < len(text):
         yield Piece(text[end:])

@@ -1,4 +1,4 @@
-"""From seeds to the rest of the set: seeds -> model -> postings -> ranked hits, and why."""
+"""From seeds to the rest of the set: seeds -> model -> posting lists -> ranked hits, and why."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -6,40 +6,34 @@ from typing import Unpack
 
 import numpy as np
 
-from setsearch.arrays import Floats
+from setsearch.arrays import Floats, Ints
 from setsearch.errors import InvalidParameter, NoSeeds, NothingToRank, SetsearchError
 from setsearch.models import Lift
-from setsearch.models.defaults import ModelOptions, Profile
+from setsearch.models.defaults import Defaults, ModelOptions
 from setsearch.scoring.best import best
 from setsearch.search.cutoff import LEADERS, threshold
-from setsearch.search.fields import Fields, nothing_left
-from setsearch.search.readings import BY, Opened
-from setsearch.search.request import Wanted, Wanting, parse_wanted, several, whole
+from setsearch.search.fields import Fields
+from setsearch.search.readings import BY, FieldsBy
+from setsearch.search.request import ExpandOptions, ExpandRequest, parse_request, positive_integer, text_list
 from setsearch.search.results import Explanation, Hit, SetFeature
-from setsearch.search.weights import Examples, Weighed, reasons_of, weigh
+from setsearch.search.weights import Examples, SeedWeights, contributions, seed_weights
 
-GAMMA = 0.1  # what the weights of negative examples are multiplied by before they are taken away
+GAMMA = 0.1  # coefficient of negative examples, by default
+
+Open = Callable[[bool], AbstractContextManager[FieldsBy]]
 
 
 class Reading:
-    """Items of one kind, described by features of another: what `index.items(name)` returns.
-
-    Safe to share between threads; nothing of a query is kept on it.
-    """
+    """Items of one kind, described by features: what `index.items(name)` returns. Threads may share it."""
 
     def __init__(
-        self,
-        name: str,
-        profile: Profile,
-        open: Callable[[bool], AbstractContextManager[Opened]],
-        contexts: bool,
-        forms: bool,
+        self, name: str, defaults: Defaults, open: Open, has_contexts: bool = False, has_surface_forms: bool = False
     ) -> None:
         self.name = name
-        self.profile = profile
+        self.defaults = defaults
         self._open = open
-        self._contexts = contexts
-        self._forms = forms
+        self._has_contexts = has_contexts
+        self._has_surface_forms = has_surface_forms
 
     def expand(
         self,
@@ -48,51 +42,46 @@ class Reading:
         *,
         like: Iterable[str] = (),
         having: Iterable[str] = (),
-        **options: Unpack[Wanting],
+        **options: Unpack[ExpandOptions],
     ) -> list[Hit]:
-        """The k items that belong most with the seeds, best first; equal scores in the order of their ids.
+        """The k items that belong most with the seeds, best first; ties in the order of ids.
 
         With the model "bernoulli" a score is the natural logarithm of p(x | D) / p(x), equation (12) of the paper,
-        its constant included. Every item is ranked, those that share nothing with the seeds too. Seeds are left out
+        constant included. Every item is ranked, also those that share nothing with the seeds. Seeds are left out
         unless `keep_seeds`. `explain` fills the `features` of the hits.
 
-        `exclude` leaves out more, as negative examples: `gamma` times the weights of what they have are taken away,
-        by default 0.1 with "lift" and 0 with models whose score is a probability.
-        `among` are the only items that may be answered, filtered before the best k are taken: ids (those that the
-        index does not hold are passed over), or a `Where`, a condition in SQL.
-        More examples: `like` are texts that the index does not hold, `having` features, together one example.
-        `cut` says how many belong: "mark" fills the `belongs` of the hits, "keep" leaves out what does not belong
-        (then k = None is all that do).
+        `exclude` leaves out more items, as negative examples: the score subtracts `gamma` times their weights (default:
+        0.1 for "lift", 0 for models whose score is a probability). `among` filters before the best k are taken: ids
+        (unknown ones are ignored), or a `Where`, an SQL condition. `like` adds texts as examples, `having` adds one
+        example with these features. `cut` = "mark" fills the `belongs` of the hits, "keep" drops hits that do not
+        belong; then k = None returns all that do.
 
         Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
         """
-        wanted = parse_wanted(k, options)
-        names = several(seeds, "seeds")
-        with self._asked(wanted.model) as opened:
-            fields = self._choose(opened, wanted.model, [*names, *wanted.exclude])
-            return self._expand(fields, self._examples(fields, names, like, having), wanted)
+        request = parse_request(k, options)
+        names = text_list(seeds, "seeds")
+        with self._fields_by(request.model) as fields_by:
+            fields = self._choose(fields_by, request.model, [*names, *request.exclude])
+            return self._expand(fields, _examples(fields, names, like, having), request)
 
     def expand_many(
-        self,
-        seed_sets: Iterable[Iterable[str]],
-        k: int | None = 10,
-        **options: Unpack[Wanting],
+        self, seed_sets: Iterable[Iterable[str]], k: int | None = 10, **options: Unpack[ExpandOptions]
     ) -> list[list[Hit]]:
-        """Expand many sets of seeds, all of them on the same content: for each the answer of `expand`, to the bit.
+        """Expand many sets of seeds on the same content; each answer equals that of `expand`.
 
-        Raises as `expand` does; the message says which set it was, counted from 1.
+        Raises as `expand` does; the message gives the number of the set, from 1.
         """
-        wanted = parse_wanted(k, options)
-        results = []
-        with self._asked(wanted.model) as opened:
+        request = parse_request(k, options)
+        answers = []
+        with self._fields_by(request.model) as fields_by:
             for number, seeds in enumerate(seed_sets, 1):
                 try:
-                    names = several(seeds, "seeds")
-                    fields = self._choose(opened, wanted.model, [*names, *wanted.exclude])
-                    results.append(self._expand(fields, self._examples(fields, names), wanted))
+                    names = text_list(seeds, "seeds")
+                    fields = self._choose(fields_by, request.model, [*names, *request.exclude])
+                    answers.append(self._expand(fields, _examples(fields, names), request))
                 except SetsearchError as error:
                     raise type(error)(f"set {number}: {error}") from error
-        return results
+        return answers
 
     def rank(
         self,
@@ -100,69 +89,72 @@ class Reading:
         seeds: Iterable[str],
         *,
         missing: str = "error",
-        **options: Unpack[Wanting],
+        **options: Unpack[ExpandOptions],
     ) -> list[Hit]:
-        """Candidates, such as the hits of a search engine, ordered by how well they go with the seeds; seeds too.
+        """Candidates, such as the hits of a search engine, reranked by the seeds; scores are those of `expand`.
 
-        Scores are those of `expand`. A candidate that the index does not hold is an error, or left out with `missing`
-        = "skip". Raises as `expand` does.
+        A candidate that the index does not hold is an error, or is left out with `missing` = "skip". Raises as `expand`
+        does.
         """
-        names = list(dict.fromkeys(several(candidates, "candidates")))
+        names = list(dict.fromkeys(text_list(candidates, "candidates")))
         if missing not in ("error", "skip"):
             raise InvalidParameter(f"missing is 'error' or 'skip', not {missing!r}")
         if missing == "error":
-            with self.plain() as fields:
+            with self.stored() as fields:
                 fields.resolve_all(names)
         options = {"keep_seeds": True, **options, "among": names}
         return self.expand(seeds, len(names), **options) if names else []
 
     @contextmanager
     def scores(
-        self, seeds: Iterable[str], *, like: Iterable[str] = (), having: Iterable[str] = (), **options: Unpack[Wanting]
+        self,
+        seeds: Iterable[str],
+        *,
+        like: Iterable[str] = (),
+        having: Iterable[str] = (),
+        **options: Unpack[ExpandOptions],
     ) -> Iterator[tuple[Fields, Floats]]:
-        """The scores of all items, `(n_ids,)`, and the fields that find an item's id, within one transaction.
+        """The fields and the scores of all items, `(n_ids,)`, within one transaction; for integrations.
 
-        An item that `expand` would leave out has -inf. For integrations; raises as `expand` does.
+        Items that `expand` would leave out have -inf. Raises as `expand` does.
         """
-        wanted = parse_wanted(1, options)
-        names = several(seeds, "seeds")
-        with self._asked(wanted.model) as opened:
-            fields = self._choose(opened, wanted.model, [*names, *wanted.exclude])
-            weighed, without = self._weigh(fields, self._examples(fields, names, like, having), wanted)
-            scores = weighed.scores() + weighed.constant
-            scores[without] = -np.inf
-            if wanted.among is not None:
-                only = fields.among(wanted.among)
-                kept, scores = scores[only], np.full(len(scores), -np.inf)
-                scores[only] = kept
+        request = parse_request(1, options)
+        names = text_list(seeds, "seeds")
+        with self._fields_by(request.model) as fields_by:
+            fields = self._choose(fields_by, request.model, [*names, *request.exclude])
+            weights, excluded = self._weights(fields, _examples(fields, names, like, having), request)
+            scores = weights.scores() + weights.constant
+            scores[excluded] = -np.inf
+            if request.among is not None:
+                among = fields.resolve_among(request.among)
+                kept, scores = scores[among], np.full(len(scores), -np.inf)
+                scores[among] = kept
             yield fields, scores
 
     def explain(self, seeds: Iterable[str], item: str, **options: Unpack[ModelOptions]) -> Explanation:
         """The parts that sum to the score of one item, its features by weight. Raises as `expand` does."""
-        names = several(seeds, "seeds")
-        with self._asked(options) as opened:
-            fields = self._choose(opened, options, [*names, item])
-            weighed = weigh(fields, self._examples(fields, names), self.profile.make(options))
+        names = text_list(seeds, "seeds")
+        with self.fields([*names, item], **options) as fields:
+            weights = seed_weights(fields, _examples(fields, names), self.defaults.make(options))
             id = fields.resolve(item)
-            features = reasons_of(fields, weighed, [id])[id]
-            base = float(weighed.base.items[id])
+            features = contributions(fields, weights, [id])[id]
+            base = float(weights.base.items[id])
             name, title = fields.describe([id])[id]
-        score = base + weighed.constant + sum(part.weight for part in features)
-        return Explanation(name, score, weighed.constant, base, features, title)
+        score = base + weights.constant + sum(part.weight for part in features)
+        return Explanation(name, score, weights.constant, base, features, title)
 
     def features(self, seeds: Iterable[str], k: int = 10, **options: Unpack[ModelOptions]) -> list[SetFeature]:
-        """The k features that define the set, by weight (table 4 of the paper). Raises as `expand` does."""
-        k, seeds = whole(k), several(seeds, "seeds")
+        """The k features of largest weight (table 4 of the paper). Raises as `expand` does."""
+        k, names = positive_integer(k), text_list(seeds, "seeds")
         rows = []
-        with self._asked(options) as opened:
-            fields = self._choose(opened, options, seeds)
-            weighed = weigh(fields, self._examples(fields, seeds), self.profile.make(options))
-            for own in weighed.fields:
+        with self.fields(names, **options) as fields:
+            weights = seed_weights(fields, _examples(fields, names), self.defaults.make(options))
+            for own in weights.positive:
                 ids = own.seeds.features.tolist()
-                names = own.field.snapshot.features.describe(fields.cursor, ids)
-                having, df = own.seeds.having.tolist(), own.part.postings.lengths.tolist()
-                columns = (ids, (own.share * own.query.weights).tolist(), having, df)
-                rows += [(*names[id], weight, c, n) for id, weight, c, n in zip(*columns, strict=True)]
+                described = own.field.describe_features(ids)
+                amounts = (own.coefficient * own.query.weights).tolist()
+                columns = (ids, amounts, own.seeds.having.tolist(), own.df.tolist())
+                rows += [(*described[id], weight, having, df) for id, weight, having, df in zip(*columns, strict=True)]
         rows.sort(key=lambda row: (-row[2], row[0]))
         return [
             SetFeature(rank, name, weight, having, df, title)
@@ -171,134 +163,143 @@ class Reading:
 
     def item_count(self) -> int:
         """n, the number of items."""
-        with self.plain() as fields:
+        with self.stored() as fields:
             return fields.items.size
 
     def feature_count(self) -> int:
-        """The number of features that the index knows."""
-        with self.plain() as fields:
+        """The number of features in the index."""
+        with self.stored() as fields:
             return fields.first.features.size
 
     def document_frequency(self, feature: str) -> int:
-        """The number of items that have a feature; 0 for one that the index does not know."""
+        """The number of items with a feature; 0 for an unknown one."""
         return len(self.postings(feature))
 
     def postings(self, feature: str) -> dict[str, int]:
-        """The items that have a feature, with counts, in the order of their ids."""
-        with self.plain() as fields:
-            id = fields.first.features.find_one(fields.cursor, feature)
-            entries = fields.first.postings.read(fields.cursor, [] if id is None else [id])
-            return fields.named(fields.items, entries.ids, entries.counts)
+        """The items with a feature and their counts, in the order of ids."""
+        with self.stored() as fields:
+            id = fields.first.features.find_one(fields.first.cursor, feature)
+            entries = fields.first.read_postings([] if id is None else [id])
+            return fields.named_counts(fields.items, entries.ids, entries.counts)
 
     def features_of(self, item: str) -> dict[str, int]:
-        """The features that an item has, with counts, in the order of their ids; raises UnknownItem."""
-        with self.plain() as fields:
-            entries = fields.first.forward.read(fields.cursor, [fields.resolve(item)])
-            return fields.named(fields.first.features, entries.ids, entries.counts)
+        """The features of an item and their counts, in the order of names; raises UnknownItem."""
+        with self.stored() as fields:
+            entries = fields.first.read_forward([fields.resolve(item)])
+            return fields.named_counts(fields.first.features, entries.ids, entries.counts)
 
     def find(self, name: str, hint: bool = True) -> str:
-        """An item as the index names it; raises UnknownItem, with a hint at names that look alike, AmbiguousItem."""
-        with self.plain() as fields:
+        """The name of an item as the index has it; raises UnknownItem (with similar names), AmbiguousItem."""
+        with self.stored() as fields:
             id = fields.resolve(name, hint)
             return fields.describe([id])[id][0]
 
-    def without_context(self, names: list[str], **options: Unpack[ModelOptions]) -> list[str]:
-        """The names for whose sake a question is asked of documents instead of contexts; none where it is not."""
-        if not self._contexts or self._ways(options)[0] != "both" or options.get("by"):
+    def titles(self, names: Iterable[str]) -> dict[str, str | None]:
+        """The titles of those names that exist."""
+        with self.stored() as fields:
+            return dict(fields.describe([fields.resolve(name) for name in names if fields.knows(name)]).values())
+
+    def words_without_contexts(self, names: list[str], **options: Unpack[ModelOptions]) -> list[str]:
+        """The names that are too rare for contexts, so that a query by default uses documents; else empty."""
+        if not self._has_contexts or self._ways(options)[0] != "both" or options.get("by"):
             return []
-        with self._asked(options) as opened:
-            fields = opened.fields("both")
+        with self._fields_by(options) as fields_by:
+            fields = fields_by("both")
             return [] if fields is None else [name for name in names if not fields.knows(name)]
 
     @contextmanager
-    def fields(self, **options: Unpack[ModelOptions]) -> Iterator[Fields]:
-        """One consistent view of what questions with these options are asked of: for measuring."""
-        with self._asked(options) as opened:
-            yield self._choose(opened, options, [])
+    def fields(self, names: Iterable[str] = (), **options: Unpack[ModelOptions]) -> Iterator[Fields]:
+        """The fields that a query for some names with these options uses, within one transaction."""
+        with self._fields_by(options) as fields_by:
+            yield self._choose(fields_by, options, [*names])
 
     @contextmanager
-    def plain(self) -> Iterator[Fields]:
-        """The relation as it was given."""
-        with self._open(False) as opened:
-            fields = opened.fields("documents")
+    def stored(self) -> Iterator[Fields]:
+        """The stored relation as the only field, within one transaction."""
+        with self._open(False) as fields_by:
+            fields = fields_by("documents")
             assert fields is not None
             yield fields
 
-    def _asked(self, options: ModelOptions) -> AbstractContextManager[Opened]:
-        return self._open(self._forms or (self._contexts and self._ways(options) != ["documents"]))
+    def _fields_by(self, options: ModelOptions) -> AbstractContextManager[FieldsBy]:
+        return self._open(self._has_surface_forms or (self._has_contexts and self._ways(options) != ["documents"]))
 
     def _ways(self, options: ModelOptions) -> list[str]:
-        """What may describe the items, the preferred first."""
+        """The keys of BY that may answer, the preferred one first."""
         by = options.get("by")
         if by is not None and by not in (BY if self.name == "terms" else ()):
             raise InvalidParameter(f"by is one of {', '.join(BY)}, and for terms; not {by!r} for {self.name}")
         if by is not None:
             return [by]
-        return ["both", "documents"] if self._contexts and options.get("model") in (None, "lift") else ["documents"]
+        is_default = options.get("model") in (None, "lift")
+        return ["both", "documents"] if self._has_contexts and is_default else ["documents"]
 
-    def _choose(self, opened: Opened, options: ModelOptions, names: list[str]) -> Fields:
-        """The fields to ask: contexts where all names are frequent enough for them, unless `by` says."""
+    def _choose(self, fields_by: FieldsBy, options: ModelOptions, names: list[str]) -> Fields:
+        """The fields to use: contexts if all names have them, unless `by` decides."""
         *preferred, last = self._ways(options)
         for by in preferred:
-            fields = opened.fields(by)
+            fields = fields_by(by)
             if fields is not None and all(fields.knows(name) for name in names):
                 return fields
-        fields = opened.fields(last)
+        fields = fields_by(last)
         if fields is None:
-            raise InvalidParameter("the index has no contexts; index it with --contexts, or expand by documents")
+            raise InvalidParameter("the index has no contexts; index it with `contexts`, or expand by documents")
         return fields
 
-    def resolve_all(self, fields: Fields, names: Iterable[str]) -> list[int]:
-        """The distinct ids of items; raises UnknownItem, NoSeeds."""
-        return list(self._examples(fields, several(names, "seeds")).ids)
-
-    def _examples(
-        self, fields: Fields, seeds: list[str], like: Iterable[str] = (), having: Iterable[str] = ()
-    ) -> Examples:
-        """The examples as the index knows them; raises NoSeeds."""
-        ids = fields.resolve_all(seeds)
-        texts = [fields.counts_of(text) for text in several(like, "like")]
-        having = several(having, "having")
-        texts += [fields.features_named(having)] if having else []
-        if not ids and not texts:
-            raise NoSeeds(f"no seeds; give at least one of the {fields.items.size} {fields.items.name}")
-        return Examples(ids, texts)
-
-    def _weigh(self, fields: Fields, examples: Examples, wanted: Wanted) -> tuple[Weighed, list[int]]:
-        """What scores items, and the items that are not to be answered."""
-        model = self.profile.make(wanted.model)
-        weighed = weigh(fields, examples, model)
-        if not examples.ids and not any(own.df.any() for own in weighed.fields):
+    def _weights(self, fields: Fields, examples: Examples, request: ExpandRequest) -> tuple[SeedWeights, list[int]]:
+        """What scores items, and the items that are not returned."""
+        model = self.defaults.make(request.model)
+        weights = seed_weights(fields, examples, model)
+        if not examples.ids and not any(own.df.any() for own in weights.positive):
             raise NoSeeds(
-                "the example tells nothing: no item has one of its features more than usual; try --binarize presence"
+                "the example has no feature more often than the collection; try `binarize=presence`, or another example"
             )
-        without = fields.resolve_all(wanted.exclude) if wanted.exclude else []
-        gamma = wanted.gamma if wanted.gamma is not None else GAMMA if isinstance(model, Lift) else 0.0
-        if without and gamma:
-            weighed = weighed.less(weigh(fields, Examples(sorted(without)), model), gamma)
-        return weighed, without + ([] if wanted.keep_seeds else list(examples.ids))
+        excluded = fields.resolve_all(request.exclude) if request.exclude else []
+        gamma = request.gamma if request.gamma is not None else GAMMA if isinstance(model, Lift) else 0.0
+        if excluded and gamma:
+            weights = weights.minus(seed_weights(fields, Examples(sorted(excluded)), model), gamma)
+        return weights, excluded + ([] if request.keep_seeds else list(examples.ids))
 
-    def _expand(self, fields: Fields, examples: Examples, wanted: Wanted) -> list[Hit]:
-        weighed, without = self._weigh(fields, examples, wanted)
-        k = max(wanted.k, LEADERS) if wanted.cut else wanted.k
-        among = None if wanted.among is None else fields.among(wanted.among)
-        parts = [own.part for own in weighed.scoring]
-        ids, scores = best(weighed.base, parts, without, k, fields.ranks, among)
+    def _expand(self, fields: Fields, examples: Examples, request: ExpandRequest) -> list[Hit]:
+        weights, excluded = self._weights(fields, examples, request)
+        k = max(request.k, LEADERS) if request.cut else request.k
+        among = None if request.among is None else fields.resolve_among(request.among)
+        ids, scores = best(weights.base, weights.lists, excluded, k, fields.ranks, among)
         if not len(ids):
-            raise NothingToRank(nothing_left(fields.items, among))
-        scores = scores + weighed.constant
+            raise NothingToRank(_nothing_left(fields, among))
+        scores = scores + weights.constant
         belongs = [None] * len(ids)
-        if wanted.cut == "keep" or (wanted.cut and isinstance(weighed.model, Lift)):
+        if request.cut == "keep" or (request.cut and isinstance(weights.model, Lift)):
             leaders = scores[:LEADERS]
-            if among is not None:  # what belongs to a set does not depend on who asks for which part of it
-                leaders = best(weighed.base, parts, without, LEADERS, fields.ranks)[1] + weighed.constant
-            above = scores > threshold(fields, weighed, leaders, self.profile)
-            kept = above if wanted.cut == "keep" else np.ones(len(ids), bool)
+            if among is not None:  # a filter does not change what belongs
+                leaders = best(weights.base, weights.lists, excluded, LEADERS, fields.ranks)[1] + weights.constant
+            above = scores > threshold(fields, weights, leaders, self.defaults)
+            kept = above if request.cut == "keep" else np.ones(len(ids), bool)
             ids, scores, belongs = ids[kept], scores[kept], above[kept].tolist()
-        rows = list(zip(ids.tolist(), scores.tolist(), belongs, strict=True))[: wanted.k]
-        reasons = reasons_of(fields, weighed, [row[0] for row in rows]) if wanted.explain else {}
+        rows = list(zip(ids.tolist(), scores.tolist(), belongs, strict=True))[: request.k]
+        features = contributions(fields, weights, [row[0] for row in rows]) if request.explain else {}
         names = fields.describe([row[0] for row in rows])
         return [
-            Hit(rank, names[id][0], score, names[id][1], reasons.get(id, ()), belongs)
+            Hit(rank, names[id][0], score, names[id][1], features.get(id, ()), belongs)
             for rank, (id, score, belongs) in enumerate(rows, 1)
         ]
+
+
+def _examples(fields: Fields, seeds: list[str], like: Iterable[str] = (), having: Iterable[str] = ()) -> Examples:
+    """The examples as the index knows them; raises NoSeeds."""
+    ids = fields.resolve_all(seeds)
+    texts = [fields.count_terms(text) for text in text_list(like, "like")]
+    features = text_list(having, "having")
+    texts += [fields.resolve_features(features)] if features else []
+    if not ids and not texts:
+        raise fields.no_seeds()
+    return Examples(ids, texts)
+
+
+def _nothing_left(fields: Fields, among: Ints | None) -> str:
+    """The message if no item is left to rank."""
+    n_items = f"{fields.items.size} {fields.items.name}"
+    if among is not None and not len(among):
+        return f"none of the {n_items} may be returned (`among`, `where`, `match`); allow others"
+    rankable = n_items if among is None else f"{len(among)} {fields.items.name} that may be returned"
+    return f"all {rankable} are seeds or excluded; give fewer seeds, or rank them too (`keep_seeds`)"

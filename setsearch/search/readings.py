@@ -1,208 +1,216 @@
-"""Which fields answer a question: readings of the relations that were given, and words by their contexts."""
+"""The readings of a database: which relations a query uses, and whether contexts are up to date."""
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 from setsearch.errors import LockedDatabase, NoIndex, ReadOnlyDatabase, SetsearchError, UnknownReading
-from setsearch.models.defaults import NUMBERS, Profile, profile_for
+from setsearch.models.defaults import NUMBERS, Defaults, defaults_for
 from setsearch.search.fields import Field, Fields
 from setsearch.search.snapshot import Snapshot
+from setsearch.storage.analyzers import Analyzers
 from setsearch.storage.database import Database
-from setsearch.storage.relation import Relation, current_stamp, load_derived, load_relations
+from setsearch.storage.relation import Relation, current_stamp, load_derived, load_relations, wants_contexts
 from setsearch.text.analyzer import Analyzer
 
-WEIGHTS = {"contexts win2": 1.0, "contexts skip": 1.0, "contexts lists": 0.3, "documents": 0.3}  # in the score
-ATTEMPTS = 5  # to find the contexts as new as the texts while others write
+COEFFICIENTS = {"contexts win2": 1.0, "contexts skip": 1.0, "contexts lists": 0.3, "documents": 0.3}
+ATTEMPTS = 5  # to find contexts as new as the texts while others write
 BY = {
     "documents": (),
     "contexts": ("contexts win2", "contexts skip", "contexts lists"),
     "both": ("contexts win2", "contexts skip", "contexts lists", "documents"),
 }
 
+FieldsBy = Callable[[str], Fields | None]  # the fields of a key of BY; None without contexts
+DeriveContexts = Callable[[sqlite3.Cursor, Relation, Analyzer], None]
 
-class Opened(NamedTuple):
-    """A reading at one stamp of its relation; within a transaction, with `cursor`, it can be asked."""
 
-    relation: Relation
-    name: str
-    analyzer: Analyzer | None
-    contexts: bool  # whether the collection is one to have contexts
-    kept: dict[str, tuple[Field, ...]]
-    cursor: sqlite3.Cursor | None = None
+class _Content:
+    """The snapshots of one reading at one stamp. Threads share it."""
+
+    def __init__(self, relation: Relation, name: str, analyzer: Analyzer | None, has_contexts: bool) -> None:
+        self.relation = relation
+        self.name = name
+        self.analyzer = analyzer
+        self.has_contexts = has_contexts
+        self._snapshots: dict[str, tuple[tuple[Snapshot, float], ...]] = {}
 
     @property
-    def fresh(self) -> bool:
-        """Whether contexts, if they are wanted, are those of the present texts."""
-        return not (self.contexts or has_forms(self.relation)) or self.relation.contexts_stamp == self.relation.stamp
+    def is_current(self) -> bool:
+        """Whether contexts and surface forms, if the collection has them, belong to the present texts."""
+        needs_texts = self.has_contexts or has_surface_forms(self.relation)
+        return not needs_texts or self.relation.contexts_stamp == self.relation.stamp
 
-    def snapshots(self) -> list[Snapshot]:
-        """All that were asked."""
-        return [field.snapshot for fields in self.kept.values() for field in fields]
+    def fields(self, cursor: sqlite3.Cursor, by: str) -> Fields | None:
+        """The fields that `by` names, for one transaction; None without contexts."""
+        if by not in self._snapshots:
+            self._snapshots[by] = self._load(cursor, by)
+        snapshots = self._snapshots[by]
+        if not snapshots:
+            return None
+        return Fields(tuple(Field(snapshot, cursor, weight) for snapshot, weight in snapshots), self.analyzer)
 
-    def fields(self, by: str) -> Fields | None:
-        """The fields that `by` names; None where there are no contexts."""
-        assert self.cursor is not None
-        if by not in self.kept:
-            self.kept[by] = self._load(self.cursor, by)
-        found = self.kept[by]
-        return Fields(self.cursor, found[0].snapshot, found, self.analyzer) if found else None
+    def unsaved(self) -> list[Snapshot]:
+        """The snapshots with derived values that the file does not hold yet."""
+        return [snapshot for pairs in self._snapshots.values() for snapshot, _ in pairs if snapshot.unsaved]
 
-    def _load(self, cursor: sqlite3.Cursor, by: str) -> tuple[Field, ...]:
+    def _load(self, cursor: sqlite3.Cursor, by: str) -> tuple[tuple[Snapshot, float], ...]:
         if by == "documents":
-            return (Field(Snapshot(self.relation, transposed=self.relation.features.name == self.name)),)
-        derived = load_derived(cursor, self.relation) if self.contexts else {}
-        shared = {field.snapshot.relation.features.name: field for fields in self.kept.values() for field in fields}
+            return ((Snapshot(self.relation, transposed=self.relation.features.name == self.name), 1.0),)
+        derived = load_derived(cursor, self.relation) if self.has_contexts else {}
+        loaded = {s.relation.features.name: s for pairs in self._snapshots.values() for s, _ in pairs}
         return tuple(
-            shared.get(kind) or Field(Snapshot(derived[kind], False), WEIGHTS[kind])
-            for kind in BY[by]
-            if kind in derived
+            (loaded.get(name) or Snapshot(derived[name], False), COEFFICIENTS[name])
+            for name in BY[by]
+            if name in derived
         )
 
 
-class Views:
-    """The readings of a database. Threads may share it."""
+class Readings:
+    """The readings of a database. Threads may share it.
 
-    def __init__(self, database: Database, analyzer_of: Callable[[Relation], Analyzer]) -> None:
+    `derive_contexts` makes contexts from texts; asking a question needs nothing else of indexing.
+    """
+
+    def __init__(self, database: Database, analyzers: Analyzers, derive_contexts: DeriveContexts) -> None:
         self._database = database
-        self._analyzer_of = analyzer_of
-        self._kept: dict[str, Opened] = {}
+        self._analyzers = analyzers
+        self._derive_contexts = derive_contexts
+        self._contents: dict[str, _Content] = {}
 
     def find(self, name: str | None) -> tuple[str, Relation]:
-        """A reading by the name of what it ranks, the default one for None; raises UnknownReading."""
+        """A reading by the name of its items, the default one for None; raises UnknownReading."""
         with self._database.read() as cursor:
             relations = load_relations(cursor)
         name = default_reading(relations, str(self._database)) if name is None else name
-        known = readings_of(relations)
+        known = relations_by_reading(relations)
         if name not in known:
             raise UnknownReading(f"the index has no {name!r}; it has {', '.join(known) or 'nothing yet'}")
         return name, known[name]
 
     @contextmanager
     def relation(self, name: str) -> Iterator[tuple[sqlite3.Cursor, Relation]]:
-        """A read transaction, and a relation as it is in it."""
+        """A read transaction, and the relation of a reading in it."""
         with self._database.read() as cursor:
-            yield cursor, _still_there(cursor, name)
+            yield cursor, _find_again(cursor, name)
 
     @contextmanager
-    def open(self, name: str, contexts: bool) -> Iterator["Opened"]:
-        """A read transaction in which a reading can be asked; with `contexts`, these are as new as the texts."""
-        opened = None
+    def open(self, name: str, contexts: bool) -> Iterator[FieldsBy]:
+        """The fields of a reading within one read transaction; with `contexts`, these are as new as the texts."""
+        content = None
         for _ in range(ATTEMPTS):
             with self._database.read() as cursor:
-                opened = self._opened(cursor, name, contexts)
-                if not contexts or opened.fresh:
-                    yield opened
+                content = self._content(cursor, name, contexts)
+                if not contexts or content.is_current:
+                    yield partial(content.fields, cursor)
                     break
             try:
-                self.refresh(name)
+                self.update_contexts(name)
             except (LockedDatabase, ReadOnlyDatabase) as error:
                 raise type(error)(
-                    f"the contexts of {name} are older than their texts, and cannot be read again now ({error}); "
-                    "expand by documents, or later"
+                    f"the contexts of {name} are older than their texts and cannot be derived now ({error}); "
+                    "expand by documents, or try later"
                 ) from error
         else:
             raise LockedDatabase(f"{self._database} is written to so often that contexts are never up to date")
-        for snapshot in opened.snapshots():
-            if snapshot.unsaved:
-                self._remember(snapshot)
+        for snapshot in content.unsaved():
+            self._save(snapshot)
 
-    def refresh(self, name: str) -> None:
-        """Read the contexts of a collection again if it has changed."""
+    def update_contexts(self, name: str) -> None:
+        """Derive the contexts of a collection if its texts have changed."""
         with self._database.read() as cursor:
-            relation = readings_of(load_relations(cursor)).get(name)
-            if relation is None or relation.contexts == "off" or relation.contexts_stamp == relation.stamp:
+            if not _is_outdated(relations_by_reading(load_relations(cursor)).get(name)):
                 return
         with self._database.write() as cursor:
-            relation = readings_of(load_relations(cursor)).get(name)
-            if relation is not None and relation.contexts != "off" and relation.contexts_stamp != relation.stamp:
-                from setsearch.indexing.contexts import build
+            relation = relations_by_reading(load_relations(cursor)).get(name)
+            if relation is not None and _is_outdated(relation):
+                self._derive_contexts(cursor, relation, self._analyzers.of(relation))
 
-                build(cursor, relation, self._analyzer_of(relation))
+    def _content(self, cursor: sqlite3.Cursor, name: str, contexts: bool) -> _Content:
+        content = self._contents.get(name)
+        is_outdated = content is not None and contexts and not content.is_current
+        if content is None or is_outdated or current_stamp(cursor, content.relation.id) != content.relation.stamp:
+            relation = _find_again(cursor, name)
+            analyzer = self._analyzers.of(relation) if relation.analyzer else None
+            content = _Content(relation, name, analyzer, _has_contexts(cursor, relation))
+            self._contents[name] = content
+        return content
 
-    def _opened(self, cursor: sqlite3.Cursor, name: str, contexts: bool) -> Opened:
-        known = self._kept.get(name)
-        outdated = known is not None and contexts and not known.fresh
-        if known is None or outdated or current_stamp(cursor, known.relation.id) != known.relation.stamp:
-            relation = _still_there(cursor, name)
-            analyzer = self._analyzer_of(relation) if relation.analyzer else None
-            known = Opened(relation, name, analyzer, self._wants_contexts(cursor, relation), {})
-            self._kept[name] = known
-        return known._replace(cursor=cursor)
-
-    def _wants_contexts(self, cursor: sqlite3.Cursor, relation: Relation) -> bool:
-        if relation.contexts_stamp == relation.stamp:  # it was decided when they were read
-            return bool(load_derived(cursor, relation))
-        if not relation.may_have_contexts:
-            return False
-        from setsearch.storage.relation import worthwhile
-
-        return worthwhile(cursor, relation)
-
-    def _remember(self, snapshot: Snapshot) -> None:
-        """Keep what was derived in our own file, if it can be written now: the next process starts faster."""
+    def _save(self, snapshot: Snapshot) -> None:
+        """Store derived values in our own file if it can be written now: the next process starts faster."""
         values, snapshot.unsaved = snapshot.unsaved, {}
         if self._database.path is None:
             return
-        aside = Database(self._database.path, timeout=0)
+        database = Database(self._database.path, timeout=0)
         try:
-            with aside.write() as cursor:
-                snapshot.relation.remember(cursor, snapshot.items.name, values)
+            with database.write() as cursor:
+                snapshot.relation.save_derived_values(cursor, snapshot.items.name, values)
         except SetsearchError:
-            pass  # locked or read-only: it will be derived again
+            pass  # locked or read-only: the values will be derived again
         finally:
-            aside.close()
+            database.close()
 
 
-def _still_there(cursor: sqlite3.Cursor, name: str) -> Relation:
-    relation = readings_of(load_relations(cursor)).get(name)
+def _has_contexts(cursor: sqlite3.Cursor, relation: Relation) -> bool:
+    if relation.contexts_stamp == relation.stamp:  # decided when they were derived
+        return bool(load_derived(cursor, relation))
+    return relation.may_have_contexts and wants_contexts(cursor, relation)
+
+
+def _is_outdated(relation: Relation | None) -> bool:
+    return relation is not None and relation.contexts != "off" and relation.contexts_stamp != relation.stamp
+
+
+def _find_again(cursor: sqlite3.Cursor, name: str) -> Relation:
+    relation = relations_by_reading(load_relations(cursor)).get(name)
     if relation is None:
         raise UnknownReading(f"the index no longer has {name!r}")
     return relation
 
 
-def readings_of(relations: Sequence[Relation]) -> dict[str, Relation]:
+def relations_by_reading(relations: Sequence[Relation]) -> dict[str, Relation]:
     """The names of all readings, each with its relation."""
     return {
-        kind.name: relation
+        vocabulary.name: relation
         for relation in relations
-        for kind in (relation.items, relation.features)
-        if relation.columns is None or kind is relation.items
+        for vocabulary in (relation.items, relation.features)
+        if relation.columns is None or vocabulary is relation.items
     }
 
 
-def described(relation: Relation) -> list[dict[str, Any]]:
-    """What people are told of the readings of a relation."""
+def describe_readings(relation: Relation) -> list[dict[str, Any]]:
+    """The readings of a relation as `Index.info` shows them."""
     return [
         {
-            "items": kind.name,
-            "features": other.name,
-            "item_count": kind.size,
-            "feature_count": other.size,
+            "items": items.name,
+            "features": features.name,
+            "item_count": items.size,
+            "feature_count": features.size,
             "text": relation.analyzer is not None,
-            "defaults": profile_of(relation, kind.name).describe(),
+            "defaults": defaults_of(relation, items.name).describe(),
         }
-        for kind, other in ((relation.items, relation.features), (relation.features, relation.items))
-        if kind.name in readings_of([relation])
+        for items, features in ((relation.items, relation.features), (relation.features, relation.items))
+        if items.name in relations_by_reading([relation])
     ]
 
 
-def profile_of(relation: Relation, name: str) -> Profile:
+def defaults_of(relation: Relation, name: str) -> Defaults:
     """The defaults of a reading."""
     if relation.columns is not None:
         return NUMBERS
-    return profile_for(name, relation.features.name, relation.analyzer is not None)
+    return defaults_for(name, relation.features.name, relation.analyzer is not None)
 
 
-def default_reading(relations: Sequence[Relation], place: str) -> str:
-    """The terms of a text collection, else the items of the first relation."""
+def default_reading(relations: Sequence[Relation], database: str) -> str:
+    """The terms of a text collection, else the items of the first relation; raises NoIndex."""
     if not relations:
-        raise NoIndex(f"{place} holds no setsearch index; `setsearch index {place} SOURCE` makes one")
+        raise NoIndex(f"{database} holds no setsearch index; `setsearch index {database} SOURCE` creates one")
     first = relations[0]
     return first.features.name if first.analyzer else first.items.name
 
 
-def has_forms(relation: Relation) -> bool:
-    """Whether terms are stems that are shown as readers wrote them."""
+def has_surface_forms(relation: Relation) -> bool:
+    """Whether terms are stems that are shown by their surface forms."""
     return relation.features.titles_shown

@@ -1,4 +1,4 @@
-"""What of an expanded set is wanted: how many, without what, with which explanations."""
+"""The options of `expand`, checked."""
 
 from collections.abc import Iterable
 from typing import NamedTuple, cast
@@ -9,32 +9,31 @@ from setsearch.errors import InvalidParameter
 from setsearch.models.defaults import ModelOptions
 from setsearch.search.where import Where
 
-Among = Iterable[str] | Where | None
-ALL = 1 << 62
+NO_LIMIT = 1 << 62
 CUTS = (None, "mark", "keep")
 
 
-class Wanting(ModelOptions, total=False):
-    """What of an expanded set is wanted, and how to score.
+class ExpandOptions(ModelOptions, total=False):
+    """What to return, and how to score.
 
-    `exclude`: items to leave out, as negative examples; `gamma`: how much these count, 0 to 1; `among`: the only
-    items that may be answered, ids or a `Where`; `keep_seeds`: rank the seeds too; `explain`: fill the `features` of
-    hits; `cut`: "mark" fills their `belongs`, "keep" leaves out what does not belong.
+    `exclude`: items to leave out, as negative examples; `gamma`: the coefficient of their weights, 0 to 1; `among`: the
+    only items to return, ids or a `Where`; `keep_seeds`: rank the seeds too; `explain`: fill the `features` of hits;
+    `cut`: "mark" fills their `belongs`, "keep" drops items below the threshold.
     """
 
     exclude: Iterable[str]
-    among: Among
+    among: Iterable[str] | Where | None
     gamma: float | None
     keep_seeds: bool
     explain: bool
     cut: str | None
 
 
-OWN = set(Wanting.__annotations__) - set(ModelOptions.__annotations__)
+_NOT_OF_MODEL = set(ExpandOptions.__annotations__) - set(ModelOptions.__annotations__)
 
 
-class Wanted(NamedTuple):
-    """What of an expanded set is wanted, checked; `model`: how to score."""
+class ExpandRequest(NamedTuple):
+    """Checked options; `model`: how to score."""
 
     k: int
     exclude: list[str]
@@ -46,43 +45,43 @@ class Wanted(NamedTuple):
     model: ModelOptions
 
 
-def parse_wanted(k: int | None, options: Wanting) -> Wanted:
-    """What is wanted, checked; raises InvalidParameter."""
+def parse_request(k: int | None, options: ExpandOptions) -> ExpandRequest:
+    """Check options; raises InvalidParameter."""
     cut, gamma, among = options.get("cut"), options.get("gamma"), options.get("among")
     if cut not in CUTS:
         raise InvalidParameter(f"cut is 'mark' or 'keep', not {cut!r}")
     if k is None and cut != "keep":
-        raise InvalidParameter("k = None is for cut = 'keep': all that belong")
+        raise InvalidParameter("k = None needs cut = 'keep': all that belong")
     if gamma is not None and not (isinstance(gamma, (int, float)) and 0 <= gamma <= 1):
         raise InvalidParameter(f"gamma must lie from 0 to 1, not {gamma!r}")
-    return Wanted(
-        ALL if k is None else whole(k),
-        several(options.get("exclude", ()), "exclude"),
-        among if among is None or isinstance(among, Where) else several(among, "among"),
+    return ExpandRequest(
+        NO_LIMIT if k is None else positive_integer(k),
+        text_list(options.get("exclude", ()), "exclude"),
+        among if among is None or isinstance(among, Where) else text_list(among, "among"),
         gamma,
         bool(options.get("keep_seeds")),
         bool(options.get("explain")),
         cut,
-        cast(ModelOptions, {key: value for key, value in options.items() if key not in OWN}),
+        cast(ModelOptions, {key: value for key, value in options.items() if key not in _NOT_OF_MODEL}),
     )
 
 
-def whole(k: int) -> int:
-    """k as a whole number from 1 on; raises InvalidParameter."""
+def positive_integer(k: int) -> int:
+    """k as an int; raises InvalidParameter unless it is a whole number from 1 on."""
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise InvalidParameter(f"k must be a whole number from 1 on, not {k!r}")
     return int(k)
 
 
-def several(names: Iterable[str], what: str) -> list[str]:
-    """Names as a list; raises InvalidParameter for a single text."""
+def text_list(names: Iterable[str], parameter: str) -> list[str]:
+    """Names as a list; raises InvalidParameter for a single text and for what is not text."""
     if isinstance(names, str):
-        raise InvalidParameter(f"{what} is a list of ids, not the one text {names!r}; write [{names!r}]")
+        raise InvalidParameter(f"{parameter} is a list of texts, not one text; write [{names!r}]")
     try:
-        found = list(names)
+        texts = list(names)
     except TypeError as error:
-        raise InvalidParameter(f"{what} is a list of texts, not {names!r:.60}") from error
-    for name in found:
-        if not isinstance(name, str):
-            raise InvalidParameter(f"{what} are texts, not {name!r:.60}")
-    return found
+        raise InvalidParameter(f"{parameter} is a list of texts, not {names!r:.60}") from error
+    for text in texts:
+        if not isinstance(text, str):
+            raise InvalidParameter(f"{parameter} is a list of texts; {text!r:.60} is not one")
+    return texts

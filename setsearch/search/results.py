@@ -1,4 +1,4 @@
-"""What goes in and what comes out: items, options of a query, hits."""
+"""What a query returns."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,8 @@ class Contribution(NamedTuple):
 class Hit(NamedTuple):
     """An item of the expanded set; `score` in nats.
 
-    `features` is filled where an explanation was asked for, `belongs` where the cut was: whether the item is above it.
+    `features` is filled if an explanation was requested, `belongs` if the cut was: whether the score is above the
+    threshold (cutoff.py).
     """
 
     rank: int
@@ -26,7 +27,7 @@ class Hit(NamedTuple):
 
 
 class SetFeature(NamedTuple):
-    """A feature of a set: its weight in nats, how many seeds have it, how many items have it."""
+    """A feature of a set: its weight in nats, the number of seeds with it, the number of items with it."""
 
     rank: int
     feature: str
@@ -47,11 +48,11 @@ class Explanation(NamedTuple):
     title: str | None = None
 
 
-def says_more(title: str | None, name: str) -> bool:
-    """Whether a title tells a reader something that the name does not."""
+def is_informative(title: str | None, name: str) -> bool:
+    """Whether a title tells a reader more than the name."""
     return title is not None and title not in name
 
 
-def shown(name: str, title: str | None) -> str:
-    """The title in the place of the name, where it says more."""
-    return title if title is not None and says_more(title, name) else name
+def display_name(name: str, title: str | None) -> str:
+    """The title if it tells more than the name, else the name."""
+    return title if title is not None and is_informative(title, name) else name

@@ -1,26 +1,29 @@
-"""Sets that people keep: items that were accepted, items that were rejected, under a name in the database."""
+"""Saved sets: accepted and rejected items under a name in the database."""
 
 import sqlite3
 from collections.abc import Callable
 from typing import Any
 
 from setsearch.errors import InvalidParameter, NoSeeds, UnknownItem, UnknownSet
+from setsearch.search.numeric import NumericReading
 from setsearch.search.reading import Reading
 from setsearch.search.results import Hit
 from setsearch.storage.database import Database
-from setsearch.storage.names import storable
+from setsearch.storage.names import is_storable
+
+AnyReading = Reading | NumericReading
 
 
 class ItemSet:
-    """A set that grows: `accepted` are its examples, `rejected` negative ones. Made by `Index.set`."""
+    """A set that grows: `accepted` items are its examples, `rejected` ones negative examples. Made by `Index.set`."""
 
-    def __init__(self, name: str, reading: Reading, database: Database) -> None:
+    def __init__(self, name: str, reading: AnyReading, database: Database) -> None:
         self.name = name
         self.accepted: list[str] = []
         self.rejected: list[str] = []
         self._reading = reading
         self._database = database
-        self._changes: dict[str, int | None] = {}  # since it was loaded: accepted 1, rejected 0, forgotten None
+        self._changes: dict[str, int | None] = {}  # since loading: 1 accepted, 0 rejected, None forgotten
 
     @property
     def items(self) -> str:
@@ -28,15 +31,15 @@ class ItemSet:
         return self._reading.name
 
     def accept(self, *items: str) -> None:
-        """Take items in, also those that were rejected. Raises UnknownItem; then nothing has changed."""
-        self._move(items, self.accepted, self.rejected)
+        """Accept items, also rejected ones. Raises UnknownItem; then nothing has changed."""
+        self._move(items, self.accepted)
 
     def reject(self, *items: str) -> None:
-        """Note that items are not meant, also those that were accepted. Raises UnknownItem."""
-        self._move(items, self.rejected, self.accepted)
+        """Reject items, also accepted ones. Raises UnknownItem; then nothing has changed."""
+        self._move(items, self.rejected)
 
     def forget(self, *items: str) -> None:
-        """Neither accepted nor rejected any more."""
+        """Remove items from the set."""
         for item in items:
             self._changes[item] = None
             for marked in (self.accepted, self.rejected):
@@ -44,18 +47,18 @@ class ItemSet:
                     marked.remove(item)
 
     def expand(self, k: int | None = 10, **options: Any) -> list[Hit]:
-        """`Reading.expand` with what was accepted as seeds and what was rejected as negative examples."""
+        """`Reading.expand` with the accepted items as seeds and the rejected ones as negative examples."""
         if not self.accepted:
             raise NoSeeds(f"the set {self.name!r} has no accepted item; accept one first")
         try:
             return self._reading.expand(self.accepted, k, exclude=self.rejected, **options)
         except UnknownItem as error:
-            raise UnknownItem(f"the set {self.name!r}: {error}; forget what has left the index") from error
+            raise UnknownItem(f"the set {self.name!r}: {error}; forget items that have left the index") from error
 
     def save(self, replace: bool = False) -> None:
-        """Keep the changes in the database, in one transaction: what others changed in the set meanwhile stays.
+        """Store the changes in one transaction; changes by others to the same set stay.
 
-        With `replace` the set is kept as it is here, in the place of one of the same name.
+        With `replace` the stored set becomes equal to this one.
         """
         changes = self._changes
         if replace:
@@ -66,7 +69,7 @@ class ItemSet:
             cursor.execute("insert or ignore into setsearch_set (name, items) values (?, ?)", (self.name, self.items))
             (items,) = cursor.execute("select items from setsearch_set where name = ?", (self.name,)).fetchone()
             if items != self.items:
-                raise InvalidParameter(f"the set {self.name!r} is of {items} by now, not of {self.items}")
+                raise InvalidParameter(f"the set {self.name!r} is of {items} now, not of {self.items}")
             for item, mark in changes.items():
                 if mark is None:
                     cursor.execute("delete from setsearch_member where name = ? and item = ?", (self.name, item))
@@ -77,22 +80,22 @@ class ItemSet:
                     )
         self._changes = {}
 
-    def _move(self, items: tuple[str, ...], here: list[str], there: list[str]) -> None:
-        found = dict.fromkeys(self._reading.find(item) for item in items)
-        self.forget(*found)
-        here += found
-        self._changes |= dict.fromkeys(found, int(here is self.accepted))
+    def _move(self, items: tuple[str, ...], target: list[str]) -> None:
+        names = dict.fromkeys(self._reading.find(item) for item in items)
+        self.forget(*names)
+        target += names
+        self._changes |= dict.fromkeys(names, int(target is self.accepted))
 
 
-def new_set(name: str, database: Database, reading: Reading) -> ItemSet:
-    """An empty set; raises InvalidParameter for what is no name."""
-    if not storable(name) or not name.isprintable():
-        raise InvalidParameter(f"a set has a name of printable characters, not {name!r}")
+def new_set(name: str, database: Database, reading: AnyReading) -> ItemSet:
+    """An empty set; raises InvalidParameter for an unusable name."""
+    if not is_storable(name) or not name.isprintable():
+        raise InvalidParameter(f"the name of a set has printable characters only; {name!r} has others")
     return ItemSet(name, reading, database)
 
 
-def load_set(name: str, items: str | None, database: Database, reading: Callable[[str | None], Reading]) -> ItemSet:
-    """The set that was saved under a name, or a new, empty one of `items`."""
+def load_set(name: str, items: str | None, database: Database, reading: Callable[[str | None], AnyReading]) -> ItemSet:
+    """The saved set of this name, or a new, empty one of `items`."""
     with database.read() as cursor:
         row = cursor.execute("select items from setsearch_set where name = ?", (name,)).fetchone()
         marks = dict(
@@ -100,23 +103,23 @@ def load_set(name: str, items: str | None, database: Database, reading: Callable
         )
     if row is not None and items not in (None, row[0]):
         raise InvalidParameter(f"the set {name!r} is of {row[0]}, not of {items}; use another name")
-    made = new_set(name, database, reading(items if row is None else row[0]))
-    made.accepted += [item for item, mark in marks.items() if mark]
-    made.rejected += [item for item, mark in marks.items() if not mark]
-    return made
+    loaded = new_set(name, database, reading(items if row is None else row[0]))
+    loaded.accepted += [item for item, mark in marks.items() if mark]
+    loaded.rejected += [item for item, mark in marks.items() if not mark]
+    return loaded
 
 
-def set_names(database: Database) -> dict[str, str]:
-    """The names of all saved sets, each with what it ranks."""
+def saved_sets(database: Database) -> dict[str, str]:
+    """The names of all saved sets, each with its items."""
     with database.read() as cursor:
         return dict(cursor.execute("select name, items from setsearch_set order by name"))
 
 
 def delete_set(database: Database, name: str) -> None:
-    """Forget a saved set; raises UnknownSet."""
+    """Delete a saved set; raises UnknownSet."""
     with database.write() as cursor:
         if not _delete(cursor, name):
-            raise UnknownSet(f"no set {name!r}; `setsearch set list` shows what is there")
+            raise UnknownSet(f"no set {name!r}; `setsearch set list` shows all")
 
 
 def _delete(cursor: sqlite3.Cursor, name: str) -> bool:

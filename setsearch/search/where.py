@@ -1,4 +1,4 @@
-"""Conditions in SQL on the table that a collection mirrors: which items may be answered."""
+"""SQL conditions on the table that a collection follows: they select the items that may be returned."""
 
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -10,19 +10,19 @@ from setsearch.arrays import Ints
 from setsearch.errors import InvalidParameter
 from setsearch.storage.fts5 import find_fts5
 from setsearch.storage.relation import Relation
-from setsearch.storage.sql import quoted, table_named
-from setsearch.storage.synced_source import FTS5, TABLE, Origin, load_origin
+from setsearch.storage.sql import main_table, quote
+from setsearch.storage.synced_source import FTS5, TABLE, SyncedSource, load_source
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 
 
 class Where:
-    """Rows of the table that documents were indexed from: `condition` holds, and full text `match`es (FTS5).
+    """Rows of the indexed table for which `condition` holds and that full text `match`es (FTS5).
 
         reading.expand(["doc-7"], among=Where("year > ? and not hidden", (2001,), match="moon OR mars"))
 
-    The condition is one expression, as behind SQL's WHERE; values belong into `parameters`. The whole-text query is
-    asked of the FTS5 table that was indexed, or of one with the indexed table as its `content`.
+    The condition is one expression, as after SQL's WHERE; values belong into `parameters`. The full-text query goes to
+    the FTS5 table that was indexed, or to one whose `content` is the indexed table.
     """
 
     def __init__(self, condition: str | None = None, parameters: Parameters = (), *, match: str | None = None) -> None:
@@ -34,67 +34,58 @@ class Where:
         self.match = match
 
     def ids(self, cursor: sqlite3.Cursor, relation: Relation, items: str) -> Ints:
-        """The items that it holds for, ascending; raises InvalidParameter."""
-        origin = load_origin(cursor, relation)
-        if origin is None or origin.kind not in (TABLE, FTS5):
-            raise InvalidParameter(
-                "a condition in SQL needs items that were indexed from a table of this database (--table)"
-            )
+        """The items of these rows, ascending; raises InvalidParameter."""
+        source = load_source(cursor, relation)
+        if source is None or source.kind not in (TABLE, FTS5):
+            raise InvalidParameter("an SQL condition needs items that were indexed from a table of this database")
         if items != relation.items.name:
-            raise InvalidParameter(f"a condition is one on the rows of {origin.place}, so on {relation.items.name}")
-        found = []
+            raise InvalidParameter(f"a condition applies to the rows of {source.name}, so to {relation.items.name}")
+        selections = []
         if self.condition is not None:
-            _check(cursor, origin, self.condition, self.parameters)
-            found.append(
-                _select(
-                    cursor,
-                    relation,
-                    origin,
-                    f"(\n{self.condition}\n)",
-                    self.parameters,
-                    f"condition {self.condition!r}",
-                )
-            )
+            _require_expression(cursor, source, self.condition, self.parameters)
+            what = f"condition {self.condition!r}"
+            selections.append(_select(cursor, relation, source, f"(\n{self.condition}\n)", self.parameters, what))
         if self.match is not None:
-            table, rowid = find_fts5(cursor, origin.place)
-            within = f"{quoted(rowid)} in (select rowid from {table_named(table)} where {quoted(table)} match ?)"
-            found.append(_select(cursor, relation, origin, within, (self.match,), f"full text {self.match!r}"))
-        if not found:
-            raise InvalidParameter("a condition needs an SQL expression, or a full text to match")
-        ids = found[0]
-        for more in found[1:]:
+            table, rowid = find_fts5(cursor, source.name)
+            condition = f"{quote(rowid)} in (select rowid from {main_table(table)} where {quote(table)} match ?)"
+            what = f"full text {self.match!r}"
+            selections.append(_select(cursor, relation, source, condition, (self.match,), what))
+        if not selections:
+            raise InvalidParameter("a Where needs an SQL expression, or a full text to match")
+        ids = selections[0]
+        for more in selections[1:]:
             ids = np.intersect1d(ids, more)
         return ids
 
 
-def _check(cursor: sqlite3.Cursor, origin: Origin, condition: str, parameters: Parameters) -> None:
-    """Refuse what is not one expression.
+def _require_expression(cursor: sqlite3.Cursor, source: SyncedSource, condition: str, parameters: Parameters) -> None:
+    """Refuse anything but one expression.
 
-    Text that closes our parenthesis and goes on to select from elsewhere is SQL within one pair of parentheses or
-    within two, never within both.
+    Text that closes our parenthesis and selects from elsewhere is SQL within one pair of parentheses or within two,
+    never within both.
     """
-    for opened, closed in (("(", ")"), ("((", "))")):
-        text = f"explain select 1 from {table_named(origin.place)} where {opened}\n{condition}\n{closed}"
+    for opening, closing in (("(", ")"), ("((", "))")):
+        text = f"explain select 1 from {main_table(source.name)} where {opening}\n{condition}\n{closing}"
         try:
             cursor.execute(text, parameters).fetchall()
         except (sqlite3.Error, sqlite3.Warning) as error:
-            raise InvalidParameter(f"the condition {condition!r} on {origin.place}: {_line(error)}") from error
+            raise InvalidParameter(f"the condition {condition!r} on {source.name}: {_one_line(error)}") from error
 
 
 def _select(
-    cursor: sqlite3.Cursor, relation: Relation, origin: Origin, condition: str, parameters: Parameters, asked: str
+    cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource, condition: str, parameters: Parameters, what: str
 ) -> Ints:
-    """The items of those rows: a join from the rows to the names, whose index finds each."""
-    key = quoted(origin.key)
+    """The items of the rows for which a condition holds; a join finds them by the index on names."""
+    key = quote(source.key)
     statement = (
-        f"select n.id from (select distinct cast({key} as text) as setsearch_key from {table_named(origin.place)} "
+        f"select n.id from (select distinct cast({key} as text) as setsearch_key from {main_table(source.name)} "
         f"where {condition}) cross join setsearch_name n on n.name = setsearch_key and n.kind = {relation.items.id}"
     )
     try:
         return np.sort(np.array([id for (id,) in cursor.execute(statement, parameters)], np.int64))
     except (sqlite3.Error, sqlite3.Warning) as error:
-        raise InvalidParameter(f"the {asked} on {origin.place}: {_line(error)}") from error
+        raise InvalidParameter(f"the {what} on {source.name}: {_one_line(error)}") from error
 
 
-def _line(error: Exception) -> str:
+def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())

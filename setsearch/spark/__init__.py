@@ -6,10 +6,10 @@
 The workers need setsearch where texts are analysed.
 """
 
-from setsearch.spark.building import Cells, build
-from setsearch.spark.exchange import from_sqlite, to_sqlite
-from setsearch.spark.expanding import SparkIndex, SparkReading
+from setsearch.spark.builder import Cells, build
+from setsearch.spark.convert import from_sqlite, to_sqlite
 from setsearch.spark.layout import Layout
+from setsearch.spark.reading import SparkIndex, SparkReading
 from setsearch.spark.sources import cells_of, read_source
 
 __all__ = [

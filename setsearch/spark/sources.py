@@ -15,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from setsearch.errors import DuplicateItem, InvalidItem, SourceError, UsageError
-from setsearch.spark.building import Cells
+from setsearch.spark.builder import Cells
 from setsearch.spark.session import first_line
 from setsearch.storage.relation import TEXT
 from setsearch.storage.synced_source import Columns
@@ -70,7 +70,7 @@ def _documents(rows: DataFrame, columns: Columns, analyzer: Analyzer) -> Cells:
 
 
 def _forms(documents: DataFrame, analyzer: Analyzer) -> DataFrame:
-    """(name, title) of terms: the most frequent of the forms that have the stem, as setsearch.indexing.contexts chooses it."""
+    """(name, title) of terms: the most frequent surface form of each stem, as indexing/contexts.py chooses it."""
     forms = documents.select("text").mapInPandas(_formed(analyzer.spec), FORMS)
     counted = forms.groupBy("form", "name").agg(F.sum("count").alias("count"))
     first = F.min_by("form", F.struct(-F.col("count"), F.col("form")))
@@ -108,7 +108,7 @@ def _analysed(spec: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
         from setsearch.text.analyzer import Analyzer
 
-        analyzer = Analyzer.of(spec)
+        analyzer = Analyzer.from_spec(spec)
         for batch in batches:
             counted = [
                 (name, Counter(analyzer(text or ""))) for name, text in zip(batch["name"], batch["text"], strict=True)
@@ -135,7 +135,7 @@ def _formed(spec: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
         from setsearch.text.analyzer import Analyzer, words
 
-        analyzer = Analyzer.of(spec)
+        analyzer = Analyzer.from_spec(spec)
         for batch in batches:
             counts = Counter(chain.from_iterable(words(text or "") for text in batch["text"]))
             if counts:

@@ -1,30 +1,69 @@
-"""TODO"""
+"""The analyzers of stored collections, and how a new collection is made."""
 
 import sqlite3
 import threading
+from dataclasses import dataclass, field
 
 from setsearch.errors import InvalidParameter
+from setsearch.storage.relation import Relation
+from setsearch.text.analyzer import Analyzer
+
+FTS5 = "fts5 "  # the specification of an FTS5 tokenizer begins with this
+CONTEXTS = ("auto", "on", "off", "phrases")
 
 
-class Tokenizer:
-    """The tokenizer that an FTS5 table declares, such as "porter unicode61": text to terms."""
+@dataclass(frozen=True)
+class TextSettings:
+    """How a new text collection is made: its analyzer, and whether words get contexts: auto, on, off, phrases."""
 
-    def __init__(self, declared: str) -> None:
+    analyzer: Analyzer = field(default_factory=Analyzer)
+    contexts: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.contexts not in CONTEXTS:
+            raise InvalidParameter(f"contexts is one of {', '.join(CONTEXTS)}, not {self.contexts!r}")
+
+
+class Analyzers:
+    """Analyzers by their specifications; the application's own is known from the start."""
+
+    def __init__(self, own: Analyzer) -> None:
+        self._analyzers = {own.spec: own}
+
+    def of(self, relation: Relation) -> Analyzer:
+        """The analyzer of a collection."""
+        spec = relation.analyzer or ""
+        if spec not in self._analyzers:
+            self._analyzers[spec] = load_analyzer(spec)
+        return self._analyzers[spec]
+
+
+def load_analyzer(spec: str) -> Analyzer:
+    """The analyzer of a stored specification; raises CorruptIndex, InvalidParameter."""
+    if spec.startswith(FTS5):
+        return Analyzer(function=Fts5Tokenizer(spec.removeprefix(FTS5)), spec=spec)
+    return Analyzer.from_spec(spec)
+
+
+class Fts5Tokenizer:
+    """A tokenizer as an FTS5 table declares it, such as "porter unicode61": text to terms."""
+
+    def __init__(self, declaration: str) -> None:
         self._lock = threading.Lock()
         self._connection = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
-        argument = "'" + declared.replace("'", "''") + "'"
+        argument = "'" + declaration.replace("'", "''") + "'"
         try:
-            self._connection.execute(f"create virtual table said using fts5(words, tokenize = {argument})")
+            self._connection.execute(f"create virtual table input using fts5(words, tokenize = {argument})")
         except sqlite3.Error as error:
             raise InvalidParameter(
-                f"the tokenizer {declared!r} of the full-text table is not one of SQLite's own ({error}); "
+                f"the tokenizer {declaration!r} of the full-text table is not one of SQLite's own ({error}); "
                 "give setsearch.open an analyzer"
             ) from error
-        self._connection.execute("create virtual table term using fts5vocab(said, instance)")
+        self._connection.execute("create virtual table term using fts5vocab(input, instance)")
 
     def __call__(self, text: str) -> list[str]:
         """The terms of a text, in order."""
         with self._lock:
-            self._connection.execute("delete from said")
-            self._connection.execute("insert into said values (?)", (text,))
+            self._connection.execute("delete from input")
+            self._connection.execute("insert into input values (?)", (text,))
             return [term for (term,) in self._connection.execute("select term from term order by offset")]

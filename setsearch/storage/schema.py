@@ -1,17 +1,18 @@
-"""The tables, as migrations: append-only, each step self-contained, importing nothing of ours.
+"""The tables, as migrations: append-only, self-contained, without imports of our own.
 
-setsearch_kind        what can be an item or a feature: documents, terms, films; `peak` is the largest id + 1
-setsearch_name        the names (and titles) of one kind, under small reused integer ids
-setsearch_relation    which kind has which: documents x terms; its revision, and a random stamp of its content
-setsearch_posting     feature -> items, in blocks (see postings.py)
-setsearch_forward     item -> features, the same entries read the other way
-setsearch_derived     what was computed from one stamp: bases and measures, which may be deleted at any time, and, where
-                      `reading` is empty, the names of contexts
-setsearch_text        the texts of documents, from which contexts are read
-setsearch_numbers     items that are described by numbers instead of features
-setsearch_origin      the table that a relation mirrors, and setsearch_change the keys of rows that changed since
+setsearch_kind        vocabularies: documents, terms, films; `peak` is the next id
+setsearch_name        names and titles of one vocabulary, under small reused integer ids
+setsearch_relation    two vocabularies, items and features: revision, and a random stamp of the content
+setsearch_posting     feature -> items, in blocks (codec.py)
+setsearch_forward     item -> features, the same entries in the other direction
+setsearch_derived     values computed from one stamp, which may be deleted at any time (bases, statistics); with an
+                      empty `reading`, the names of contexts
+setsearch_text        texts of documents, the input of contexts
+setsearch_numbers     items that numbers describe
+setsearch_origin      the synced source of a relation
+setsearch_change      keys of rows that changed in a tracked table since the last sync
 setsearch_seal        a checksum over the small tables
-setsearch_set         saved sets of items, and setsearch_member who is in them
+setsearch_set         saved sets; setsearch_member holds their items
 """
 
 import sqlite3
@@ -38,7 +39,7 @@ _LISTS = """
 
 @migrations()
 def m001_relations(db: Database) -> None:
-    """Kinds, names, relations, lists in both directions, derived values."""
+    """Vocabularies, relations, posting lists in both directions, derived values."""
     script = """
         create table setsearch_kind (
             id integer primary key, name text not null unique,
@@ -54,7 +55,7 @@ def m001_relations(db: Database) -> None:
             id integer primary key,
             items integer not null references setsearch_kind (id),
             features integer not null references setsearch_kind (id),
-            analyzer text,            -- null: a relation that was given, not read from text
+            analyzer text,            -- null: not a text collection
             revision integer not null default 0, stamp integer not null default 0,
             unique (items, features)
         ) strict;
@@ -68,7 +69,7 @@ def m001_relations(db: Database) -> None:
         for statement in part.split(";\n"):
             if statement.strip():
                 db.execute(statement)
-    # The view that a person asks first: which features are frequent?
+    # For people: the frequent features.
     db.execute("""
         create view setsearch_frequency as
         select k.name as kind, n.name as name, sum(p.length) as document_frequency, sum(p.total) as total
@@ -81,7 +82,7 @@ def m001_relations(db: Database) -> None:
 
 @migrations()
 def m002_contexts(db: Database) -> None:
-    """Texts, and relations that are derived from those of a parent; numbers; saved sets."""
+    """Texts and relations derived from them; numbers; saved sets."""
     script = """
         alter table setsearch_relation add column parent integer references setsearch_relation (id);
         alter table setsearch_relation add column contexts text not null default 'off';
@@ -118,7 +119,7 @@ def m002_contexts(db: Database) -> None:
 
 @migrations()
 def m003_origins(db: Database) -> None:
-    """Tables of the host's that relations mirror, and what has changed in them."""
+    """Synced sources and noted changes; the checksum."""
     db.execute("""
         create table setsearch_origin (
             relation integer primary key references setsearch_relation (id),
@@ -129,22 +130,22 @@ def m003_origins(db: Database) -> None:
             state text              -- JSON: how far a Whoosh index was read
         ) strict
     """)
-    # No constraint on the keys: a trigger takes over the host's "insert or abort", and would fail with it.
+    # No constraint on the keys: a trigger inherits the host's conflict clause, and would fail with it.
     db.execute("""
         create table setsearch_change (
             id integer primary key, relation integer not null, key any,
-            again any  -- the key once more: a flipped bit would else hide a change
+            again any  -- the key again: a flipped bit in one of them would hide a change
         ) strict
     """)
     db.execute("create index setsearch_change_key on setsearch_change (relation, key)")
     db.execute("create table setsearch_seal (id integer primary key, sum integer not null) strict")
-    # Derived values carry checksums from now on: those that were kept without are derived again.
+    # Derived values have checksums from here on; earlier ones are derived again.
     db.execute("delete from setsearch_derived where reading <> ''")
     db.execute("update setsearch_relation set contexts_stamp = null where contexts <> 'off'")
 
 
 def drop_tables(cursor: sqlite3.Cursor) -> None:
-    """Drop every table and view that the migrations make, the last made first."""
+    """Drop all tables and views that the migrations make, in reverse order."""
     made = Database(memory=True, execute_plugins=False)
     migrations.apply(made)
     objects = "select type, name from sqlite_master where type in ('table', 'view') order by rowid desc"

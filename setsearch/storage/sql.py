@@ -1,61 +1,62 @@
-"""Inserting many rows: a statement of a hundred rows takes half the time of a hundred statements of one."""
+"""SQL helpers: quoted names, bulk inserts, and what tables look like."""
 
 import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-TOGETHER = 100
+ROWS_OF_INSERT = 100  # one statement of 100 rows takes half the time of 100 statements
 
 
 def insert_rows(cursor: sqlite3.Cursor, insert: str, values: str, *columns: Sequence[Any]) -> None:
-    """`insert` is the statement up to its columns, `values` one row of it in parentheses, with its placeholders.
+    """Insert many rows.
 
-    `columns` hold what is put in their place, all of the same length.
+    `insert` is the statement up to its column names, `values` one row of placeholders in parentheses; `columns` hold
+    the parameters, all of the same length.
     """
     n_rows, width = len(columns[0]), len(columns)
-    whole = _statement(insert, values, TOGETHER)
-    for start in range(0, n_rows, TOGETHER):
-        size = min(TOGETHER, n_rows - start)
-        given: list[Any] = [None] * (size * width)
-        for place, column in enumerate(columns):
-            given[place::width] = column[start : start + size]
-        cursor.execute(whole if size == TOGETHER else _statement(insert, values, size), given)
+    full_statement = _statement(insert, values, ROWS_OF_INSERT)
+    for start in range(0, n_rows, ROWS_OF_INSERT):
+        size = min(ROWS_OF_INSERT, n_rows - start)
+        parameters: list[Any] = [None] * (size * width)
+        for position, column in enumerate(columns):
+            parameters[position::width] = column[start : start + size]
+        cursor.execute(full_statement if size == ROWS_OF_INSERT else _statement(insert, values, size), parameters)
 
 
 def _statement(insert: str, values: str, n_rows: int) -> str:
     return f"{insert} values {','.join([values] * n_rows)}"
 
 
-def quoted(name: str) -> str:
-    """The name of a table or column as SQL writes it."""
+def quote(name: str) -> str:
+    """A table or column name as an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def table_named(name: str) -> str:
-    """A table of the database's own, not one of an attached or the temporary database, as SQL writes it."""
-    return "main." + quoted(name)
+def main_table(name: str) -> str:
+    """A table of the main database, not of an attached or the temporary one, as an SQL identifier."""
+    return "main." + quote(name)
 
 
-def columns_of(cursor: sqlite3.Cursor, table: str) -> list[str]:
-    """The columns of a table; none where there is no such table."""
-    rows = cursor.execute(f"pragma main.table_xinfo({quoted(table)})").fetchall()
-    return [row[1] for row in rows if row[6] != 1]  # without the hidden ones of virtual tables
+def table_columns(cursor: sqlite3.Cursor, table: str) -> list[str]:
+    """The visible columns of a table; empty if there is no such table."""
+    rows = cursor.execute(f"pragma main.table_xinfo({quote(table)})").fetchall()
+    return [row[1] for row in rows if row[6] != 1]  # without the hidden columns of virtual tables
 
 
 def has_rowid(cursor: sqlite3.Cursor, table: str, columns: list[str]) -> bool:
-    """Whether rows have a number beside their columns: not in views, and not where a column is named rowid."""
+    """Whether `rowid` names the row number: not in views, and not if a column has this name."""
     if "rowid" in map(str.lower, columns):
         return False
     try:
-        cursor.execute(f"select rowid from {table_named(table)} limit 0")
+        cursor.execute(f"select rowid from {main_table(table)} limit 0")
     except sqlite3.Error:
         return False
     (kind,) = cursor.execute("select type from sqlite_master where name = ? collate nocase", (table,)).fetchone()
     return bool(kind == "table")
 
 
-def no_table(cursor: sqlite3.Cursor, table: str, place: str) -> str:
-    """What to say where a table is missing."""
-    found = cursor.execute("select name from sqlite_master where type in ('table', 'view') order by name")
-    have = ", ".join(name for (name,) in found if not name.startswith(("sqlite_", "setsearch_")))
-    return f"there is no table {table!r} in {place}; it has {have or 'none'}"
+def missing_table(cursor: sqlite3.Cursor, table: str, database: str) -> str:
+    """An error message that names the tables that exist."""
+    rows = cursor.execute("select name from sqlite_master where type in ('table', 'view') order by name")
+    tables = ", ".join(name for (name,) in rows if not name.startswith(("sqlite_", "setsearch_")))
+    return f"there is no table {table!r} in {database}; it has {tables or 'none'}"

@@ -1,1 +1,5 @@
-"""TODO."""
+"""Text to terms, to a token stream, to co-occurrence contexts. Knows no SQL."""
+
+from setsearch.text.analyzer import Analyzer
+
+__all__ = ["Analyzer"]

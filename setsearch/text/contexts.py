@@ -1,11 +1,11 @@
-"""Fields of words: what stands around a word, which words are listed with it, which documents it is in.
+"""Co-occurrence contexts of words: neighbors, fellow members of lists, and documents.
 
     win2    (position in -2, -1, 1, 2; word there)
     skip    the words at (-1, +1), (-2, -1, +1), (-1, +1, +2), (-2, -1), (+1, +2)
-    lists   the other members of lists such as "X, Y and Z"; three members at least
+    lists   the other members of lists such as "X, Y and Z" with at least three members (Hearst patterns)
 
-Words that stand around may be any, stop words, commas and ends of sentences too. Contexts of one item only are left
-out: they tie no two items together.
+Neighbors may be any tokens, also stop words, commas and ends of sentences. Contexts of a single item are dropped: they
+connect no two items.
 """
 
 import re
@@ -13,87 +13,88 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from setsearch.arrays import Entries, Ints, run_lengths, run_starts
-from setsearch.text.token_stream import AND, ARTICLES, BREAK, COMMA, RARE, Stream
+from setsearch.arrays import Entries, Ids, Ints, run_lengths, run_starts
+from setsearch.text.token_stream import ARTICLES, BREAK, COMMA, CONJUNCTIONS, RARE, TokenStream
 
 Pattern = tuple[int, ...]
+
 FIELDS: dict[str, tuple[Pattern, ...]] = {
     "win2": ((-2,), (-1,), (1,), (2,)),
     "skip": ((-1, 1), (-2, -1, 1), (-1, 1, 2), (-2, -1), (1, 2)),
     "lists": ((0,),),
 }
-BITS = 20  # of a word in a key: the number of the pattern, then up to three words
-TOP = 3 * BITS
+BITS = 20  # of a word in a key; a key is the number of the pattern and up to three words
+PATTERN_SHIFT = 3 * BITS
 LONGEST_LIST = 40
-_list = re.compile(rf"w(?:(?:,&|,|&)a?w){{2,{LONGEST_LIST - 1}}}").finditer
+
+_find_lists = re.compile(rf"w(?:(?:,&|,|&)a?w){{2,{LONGEST_LIST - 1}}}").finditer
 
 
 @dataclass(frozen=True)
-class FieldOfWords:
-    """`cells`: (feature, item, count), sorted; `keys` `(n_features,)` say what each feature is."""
+class ContextField:
+    """`cells`: (feature, item, count), sorted; `keys` `(n_features,)`: the contexts that the features stand for."""
 
     cells: Entries
     keys: Ints
 
 
-def field_of(name: str, stream: Stream, item_of: Ints) -> FieldOfWords:
-    """One field of contexts; `item_of` `(n_words,)` is the item that a word is, or -1."""
+def context_field(name: str, stream: TokenStream, item_of: Ints) -> ContextField:
+    """One field of contexts; `item_of` `(n_words,)` is the item of each word, -1 for none."""
     items = item_of[stream.tokens]
-    places = np.flatnonzero(items >= 0)
+    positions = np.flatnonzero(items >= 0)
     if name == "lists":
-        return _counted(*_fellows(stream, item_of), 1)
-    # Keys of different patterns differ, so each pattern is counted by itself, which needs less memory.
+        return _count(*_list_members(stream, item_of), 1)
+    # Keys of different patterns differ. Counting each pattern by itself needs less memory.
     parts = []
     for number, pattern in enumerate(FIELDS[name]):
-        counted = _counted(*_around(stream.tokens, places, items, pattern), 2)
-        parts.append(FieldOfWords(counted.cells, number << TOP | counted.keys))
-    return _together(parts)
+        counted = _count(*_neighbors(stream.tokens, positions, items, pattern), 2)
+        parts.append(ContextField(counted.cells, number << PATTERN_SHIFT | counted.keys))
+    return _concatenate(parts)
 
 
-def _around(tokens: npt.NDArray[np.int32], places: Ints, items: Ints, pattern: Pattern) -> tuple[Ints, Ints]:
-    """The words of one pattern at each place, packed, and the items there."""
-    key = np.zeros(len(places), np.int64)
-    whole = np.ones(len(places), bool)
+def _neighbors(tokens: Ids, positions: Ints, items: Ints, pattern: Pattern) -> tuple[Ints, Ints]:
+    """The packed words of one pattern around each position, and the items there."""
+    key = np.zeros(len(positions), np.int64)
+    valid = np.ones(len(positions), bool)
     for offset in pattern:
-        word = tokens[places + offset]
-        whole &= word != RARE
+        word = tokens[positions + offset]
+        valid &= word != RARE
         key = key << BITS | word
-    return key[whole], items[places[whole]]
+    return key[valid], items[positions[valid]]
 
 
-def _fellows(stream: Stream, item_of: Ints) -> tuple[Ints, Ints]:
+def _list_members(stream: TokenStream, item_of: Ints) -> tuple[Ints, Ints]:
     """(key of a fellow member, item) for each two members of a list."""
     kinds = np.full(len(stream.names), ord("w"), np.uint8)
     kinds[[RARE, BREAK, COMMA]] = [ord("w"), ord("."), ord(",")]
-    for words, kind in ((AND, "&"), (ARTICLES, "a")):
+    for words, kind in ((CONJUNCTIONS, "&"), (ARTICLES, "a")):
         kinds[[number for number, name in enumerate(stream.names) if name in words]] = ord(kind)
     letters = kinds[stream.tokens].tobytes().decode("latin-1")
     fellows: list[Ints] = []
     items: list[Ints] = []
-    for found in _list(letters):
-        span = stream.tokens[found.start() : found.end()]
+    for match in _find_lists(letters):
+        span = stream.tokens[match.start() : match.end()]
         members = span[kinds[span] == ord("w")].astype(np.int64)
         a, b = np.divmod(np.arange(len(members) ** 2), len(members))
         kept = (members[a] != members[b]) & (item_of[members[a]] >= 0) & (members[b] != RARE)
         items.append(item_of[members[a[kept]]])
         fellows.append(members[b[kept]])
-    nothing = [np.zeros(0, np.int64)]
-    return np.concatenate(fellows or nothing), np.concatenate(items or nothing)
+    empty = [np.zeros(0, np.int64)]
+    return np.concatenate(fellows or empty), np.concatenate(items or empty)
 
 
-def _counted(keys: Ints, items: Ints, least_df: int) -> FieldOfWords:
-    """Equal (key, item) counted together, without the keys of fewer than `least_df` items."""
-    own = None
-    if keys.max(initial=0) >> 63 - BITS:  # too long to be packed with an item: numbers of keys in their place
+def _count(keys: Ints, items: Ints, least_df: int) -> ContextField:
+    """Count equal pairs (key, item) and drop the keys of fewer than `least_df` items."""
+    original = None
+    if keys.max(initial=0) >> 63 - BITS:  # too long to pack with an item: replace keys by their ranks
         order = np.argsort(keys, kind="stable")
         keys = keys[order]
         begin = run_starts(keys)
         times = run_lengths(begin, len(keys))
         possible = times >= least_df
         kept = np.repeat(possible, times)
-        own, items = keys[begin[possible]], items[order[kept]]
+        original, items = keys[begin[possible]], items[order[kept]]
         keys = np.repeat(np.cumsum(possible) - 1, times)[kept]
     cells = np.sort(keys << BITS | items)
     first = run_starts(cells)
@@ -104,28 +105,27 @@ def _counted(keys: Ints, items: Ints, least_df: int) -> FieldOfWords:
     enough = df >= least_df
     kept = np.repeat(enough, df)
     number = np.repeat(np.cumsum(enough) - 1, df)[kept]
-    found = keys[begin[enough]]
-    return FieldOfWords(
-        Entries(number, cells[kept] & (1 << BITS) - 1, counts[kept]), found if own is None else own[found]
-    )
+    entries = Entries(number, cells[kept] & (1 << BITS) - 1, counts[kept])
+    kept_keys = keys[begin[enough]]
+    return ContextField(entries, kept_keys if original is None else original[kept_keys])
 
 
-def _together(parts: Sequence[FieldOfWords]) -> FieldOfWords:
-    """Fields whose keys ascend from one to the next, as one."""
+def _concatenate(parts: Sequence[ContextField]) -> ContextField:
+    """Fields whose keys ascend from one to the next, as one field."""
     ids = np.cumsum([0, *(len(part.keys) for part in parts)])
     lists = np.concatenate([part.cells.lists + start for part, start in zip(parts, ids, strict=False)])
     columns = [np.concatenate([part.cells[column] for part in parts]) for column in (1, 2)]
-    return FieldOfWords(Entries(lists, *columns), np.concatenate([part.keys for part in parts]))
+    return ContextField(Entries(lists, *columns), np.concatenate([part.keys for part in parts]))
 
 
-def documents_of(stream: Stream, item_of: Ints) -> Entries:
-    """(document, item, count): which documents the words are in."""
+def document_field(stream: TokenStream, item_of: Ints) -> Entries:
+    """(document, item, count): the documents of the words."""
     ends = np.append(stream.starts[1:], len(stream.tokens))
     begin = np.minimum(stream.starts, len(stream.tokens))
     owner = np.repeat(stream.documents, ends - begin)
     items = item_of[stream.tokens[begin[0] :]] if len(begin) else np.zeros(0, np.int64)
-    there = items >= 0
-    cells = np.sort(owner[there] << 32 | items[there])
+    is_item = items >= 0
+    cells = np.sort(owner[is_item] << 32 | items[is_item])
     first = run_starts(cells)
     counts = np.diff(first, append=len(cells))
     return Entries(cells[first] >> 32, cells[first] & 0xFFFF_FFFF, counts)
@@ -133,13 +133,13 @@ def documents_of(stream: Stream, item_of: Ints) -> Entries:
 
 def words_of(keys: Ints) -> Ints:
     """The numbers of all words in some keys, distinct and ascending."""
-    packed = keys & (1 << TOP) - 1
+    packed = keys & (1 << PATTERN_SHIFT) - 1
     return np.unique(np.concatenate([packed >> BITS * place & (1 << BITS) - 1 for place in range(3)]))
 
 
-def describe(field: str, key: int, name: Callable[[int], str]) -> str:
-    """A context as people write it: "the _ of"; `name` gives the word of a number."""
-    pattern = FIELDS[field][key >> TOP]
+def describe_context(field: str, key: int, name: Callable[[int], str]) -> str:
+    """A context in words, such as "the _ of"; `name` gives the word of a number."""
+    pattern = FIELDS[field][key >> PATTERN_SHIFT]
     words = [name(key >> BITS * place & (1 << BITS) - 1) for place in reversed(range(len(pattern)))]
     if field == "lists":
         return f"listed with {words[0]}"

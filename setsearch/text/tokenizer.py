@@ -1,69 +1,69 @@
-"""The terms of many texts as numbers: short words are looked up by arithmetic on arrays, others one by one."""
+"""Terms of many texts as numbers. A vectorized hash table finds short words; a dictionary finds all others."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Ints
-from setsearch.text.analyzer import Analyzer, Vocabulary, spaced
+from setsearch.arrays import Ids, Ints
+from setsearch.text.analyzer import Analyzer, TermIds, spaced_words
 
-Numbers = npt.NDArray[np.int32]
 Keys = npt.NDArray[np.uint64]
-LONGEST = 16  # bytes of a word that is looked up in the table
-LEFT_OUT, UNKNOWN = -1, -2  # in the place of a number: a stop word; a word that the table does not have
+
+LONGEST_KEY = 16  # bytes of a word that fits into the table
+DROPPED, UNKNOWN = -1, -2  # in place of a number: a stop word; a word that the table does not hold
 SPACE = ord(" ")
-_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)  # the first n bytes of eight
+_FIRST_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)  # masks of the first n bytes of eight
 
 
-class Numbering:
-    """Gives the terms that an analyzer makes of words their numbers in a vocabulary."""
+class Tokenizer:
+    """Numbers the terms that an analyzer makes of words."""
 
-    def __init__(self, analyzer: Analyzer, vocabulary: Vocabulary) -> None:
+    def __init__(self, analyzer: Analyzer, term_ids: TermIds) -> None:
         self._term = analyzer.term
-        self._vocabulary = vocabulary
-        self._table = _Table()
+        self._term_ids = term_ids
+        self._table = _HashTable()
 
-    def of_texts(self, texts: Sequence[str]) -> tuple[Numbers, Ints]:
-        """The numbers of the terms of all texts, one text behind the other, and how many each text has."""
-        data, sizes = spaced(texts)
-        letters = np.frombuffer(data, np.uint8) != SPACE
-        edges = np.flatnonzero(letters[1:] != letters[:-1]) + 1
+    def tokenize(self, texts: Sequence[str]) -> tuple[Ids, Ints]:
+        """The term numbers of all texts, concatenated, and the number of terms of each text, `(n_texts,)`."""
+        data, sizes = spaced_words(texts)
+        is_letter = np.frombuffer(data, np.uint8) != SPACE
+        edges = np.flatnonzero(is_letter[1:] != is_letter[:-1]) + 1
         starts, ends = edges[::2], edges[1::2]
-        words = _words_at(data, starts, ends - starts)
-        numbers = self._table.find(words)
+        keys = _keys(data, starts, ends - starts)
+        numbers = self._table.find(keys)
         missing = np.flatnonzero(numbers == UNKNOWN)
         if len(missing):
-            places = zip(starts[missing].tolist(), ends[missing].tolist(), strict=True)
-            numbers[missing] = [self._number(data[start:end].decode()) for start, end in places]
-            self._table.put(words[missing], numbers[missing])
-        there = numbers != LEFT_OUT
-        if not there.all():
-            starts, numbers = starts[there], numbers[there]
-        # A text begins behind a space, and ends before one.
+            spans = zip(starts[missing].tolist(), ends[missing].tolist(), strict=True)
+            numbers[missing] = [self._number(data[start:end].decode()) for start, end in spans]
+            self._table.insert(keys[missing], numbers[missing])
+        kept = numbers != DROPPED
+        if not kept.all():
+            starts, numbers = starts[kept], numbers[kept]
+        # Each text begins after a space and ends before one.
         begins = np.cumsum(np.fromiter((0, *sizes), np.int64)) + np.arange(len(texts) + 1)
         return numbers, np.diff(np.searchsorted(starts, begins))
 
     def _number(self, word: str) -> int:
         term = self._term(word)
-        return self._vocabulary[term] if term else LEFT_OUT
+        return self._term_ids[term] if term else DROPPED
 
 
-def _words_at(data: bytes, starts: Ints, lengths: Ints) -> Keys:
-    """The words at some bytes of a text, `(n_words, 2)`: their bytes as two numbers, both 0 for longer ones."""
-    eights = np.ndarray((len(data) + 1,), "<u8", data + bytes(LONGEST), strides=(1,))
-    words = np.zeros((len(starts), 2), np.uint64)
-    words[:, 0] = eights[starts] & _BYTES[np.minimum(lengths, 8)]
+def _keys(data: bytes, starts: Ints, lengths: Ints) -> Keys:
+    """The words at some offsets as two numbers each, `(n_words, 2)`; both are 0 for words over LONGEST_KEY bytes."""
+    eights = np.ndarray((len(data) + 1,), "<u8", data + bytes(LONGEST_KEY), strides=(1,))
+    keys = np.zeros((len(starts), 2), np.uint64)
+    keys[:, 0] = eights[starts] & _FIRST_BYTES[np.minimum(lengths, 8)]
     longer = np.flatnonzero(lengths > 8)
-    words[longer, 1] = eights[starts[longer] + 8] & _BYTES[np.minimum(lengths[longer] - 8, 8)]
-    words[longer[lengths[longer] > LONGEST]] = 0
-    return words
+    keys[longer, 1] = eights[starts[longer] + 8] & _FIRST_BYTES[np.minimum(lengths[longer] - 8, 8)]
+    keys[longer[lengths[longer] > LONGEST_KEY]] = 0
+    return keys
 
 
-class _Table:
-    """A hash table of words and numbers. A word has two places that it may have; if both are taken, it is left out.
+class _HashTable:
+    """Maps keys to numbers. Each key has two possible slots; a key whose slots are both taken is not stored.
 
-    At most a quarter of the places is taken. A word of 0 is none.
+    At most a quarter of the slots is taken. The key 0 means none.
     """
 
     def __init__(self) -> None:
@@ -71,47 +71,47 @@ class _Table:
 
     def _clear(self, bits: int) -> None:
         self._bits = bits
-        self._words = np.zeros((1 << bits, 2), np.uint64)
+        self._keys = np.zeros((1 << bits, 2), np.uint64)
         self._numbers = np.full(1 << bits, UNKNOWN, np.int32)
         self._taken = 0
 
-    def find(self, words: Keys) -> Numbers:
-        """The numbers of words, UNKNOWN for those that are not there."""
-        place = self._places(words)
-        numbers = self._look(place, words)
+    def find(self, keys: Keys) -> Ids:
+        """The numbers of keys; UNKNOWN for keys that are not stored."""
+        slots = self._slots(keys)
+        numbers = self._look_up(slots, keys)
         elsewhere = np.flatnonzero(numbers == UNKNOWN)
-        numbers[elsewhere] = self._look(place[elsewhere] ^ 1, words.take(elsewhere, axis=0))
+        numbers[elsewhere] = self._look_up(slots[elsewhere] ^ 1, keys.take(elsewhere, axis=0))
         return numbers
 
-    def put(self, words: Keys, numbers: Numbers) -> None:
-        """Take in words with their numbers, as far as their places are free."""
+    def insert(self, keys: Keys, numbers: Ids) -> None:
+        """Store keys and their numbers where a slot is free."""
         for other in (0, 1):
-            place = self._places(words) ^ other
-            free = (self._numbers[place] == UNKNOWN) & (words[:, 0] != 0)
-            # Of several words for one place, the last one stays in both arrays.
-            self._words[place[free]], self._numbers[place[free]] = words[free], numbers[free]
-            self._taken += int(free.sum())  # at most: a word may be among them twice
-            left = self._look(place, words) == UNKNOWN
-            words, numbers = words[left], numbers[left]
+            slots = self._slots(keys) ^ other
+            free = (self._numbers[slots] == UNKNOWN) & (keys[:, 0] != 0)
+            # Of several keys for one slot, the last one stays in both arrays.
+            self._keys[slots[free]], self._numbers[slots[free]] = keys[free], numbers[free]
+            self._taken += int(free.sum())  # an upper bound: a key may occur twice
+            left = self._look_up(slots, keys) == UNKNOWN
+            keys, numbers = keys[left], numbers[left]
         if 4 * self._taken > len(self._numbers):
             self._grow()
 
-    def _look(self, place: Ints, words: Keys) -> Numbers:
-        found = self._words.take(place, axis=0)
-        same = (found[:, 0] == words[:, 0]) & (found[:, 1] == words[:, 1])
-        return np.where(same, self._numbers.take(place), np.int32(UNKNOWN))
+    def _look_up(self, slots: Ints, keys: Keys) -> Ids:
+        stored = self._keys.take(slots, axis=0)
+        same = (stored[:, 0] == keys[:, 0]) & (stored[:, 1] == keys[:, 1])
+        return np.where(same, self._numbers.take(slots), np.int32(UNKNOWN))
 
     def _grow(self) -> None:
-        there = self._numbers != UNKNOWN
-        words, numbers = self._words[there], self._numbers[there]
+        taken = self._numbers != UNKNOWN
+        keys, numbers = self._keys[taken], self._numbers[taken]
         self._clear(self._bits + 2)
-        self.put(words, numbers)
+        self.insert(keys, numbers)
 
-    def _places(self, words: Keys) -> Ints:
-        # Modulo 2^64; all bytes matter for the upper bits.
-        mixed = (words[:, 0] * _ODD[0] ^ words[:, 1] * _ODD[1]) * _ODD[0]
-        places: Ints = (mixed >> np.uint64(64 - self._bits)).astype(np.int64)
-        return places
+    def _slots(self, keys: Keys) -> Ints:
+        # Modulo 2^64; all bytes influence the upper bits.
+        mixed = (keys[:, 0] * _ODD[0] ^ keys[:, 1] * _ODD[1]) * _ODD[0]
+        slots: Ints = (mixed >> np.uint64(64 - self._bits)).astype(np.int64)
+        return slots
 
 
 _ODD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], np.uint64)

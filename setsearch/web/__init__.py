@@ -19,10 +19,10 @@ from starlette.staticfiles import StaticFiles
 import setsearch
 from setsearch.errors import DatabaseError, NoIndex, ReadOnlyDatabase, SetsearchError
 from setsearch.index import Index
+from setsearch.web.access import Envelope, Rules
 from setsearch.web.api import make_api
-from setsearch.web.desk import Desk, Unavailable
 from setsearch.web.page import HERE, Render, make_pages, make_render
-from setsearch.web.rules import Envelope, Rules
+from setsearch.web.pool import QuestionPool, Unavailable
 
 __all__ = ["Rules", "make_app"]
 
@@ -37,12 +37,12 @@ TITLES = {
 
 
 def make_app(place: str | Path | Index, rules: Rules | None = None) -> FastAPI:
-    """An application that shows the index of a database; a lent connection is not for several threads, so give a path.
+    """An application for the index of a database; `place` is a path, since threads cannot share a lent connection.
 
-    It needs no lifespan, and finds its own place where it is mounted.
+    It needs no lifespan, and works wherever it is mounted.
     """
     rules = rules or Rules()
-    desk = Desk(place, rules.seconds)
+    pool = QuestionPool(place, rules.seconds)
     app = FastAPI(
         title="setsearch",
         summary="Give it a few examples, get the rest of the set.",
@@ -50,13 +50,13 @@ def make_app(place: str | Path | Index, rules: Rules | None = None) -> FastAPI:
         docs_url=None,  # these pages would load scripts from elsewhere
         redoc_url=None,
     )
-    name = Path(place).name if not isinstance(place, Index) else str(desk.place)
+    name = Path(place).name if not isinstance(place, Index) else str(pool.place)
     render = make_render(name, rules)
-    routers = [make_api(desk, rules), make_pages(desk, rules, render)]
+    routers = [make_api(pool, rules), make_pages(pool, rules, render)]
     for router in routers:
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=HERE / "static"))
-    _answer_errors(app, render, desk, [route for router in routers for route in router.routes])
+    _answer_errors(app, render, pool, [route for router in routers for route in router.routes])
     app.add_middleware(Envelope)
     if rules.origins:
         methods = ["GET"] if rules.read_only else ["GET", "PUT", "DELETE"]
@@ -68,8 +68,8 @@ def make_app(place: str | Path | Index, rules: Rules | None = None) -> FastAPI:
     return app
 
 
-def _answer_errors(app: FastAPI, render: Render, desk: Desk, known: list[BaseRoute]) -> None:
-    """Errors as JSON below /api, as a page elsewhere; one line each, and never a trace of the stack."""
+def _answer_errors(app: FastAPI, render: Render, pool: QuestionPool, known: list[BaseRoute]) -> None:
+    """Errors as JSON below /api, else as a page: one line each, never a traceback."""
 
     def _answer(request: Request, status: int, problem: str, **more: Any) -> Response:
         headers = dict(more.pop("headers", None) or {})
@@ -85,7 +85,7 @@ def _answer_errors(app: FastAPI, render: Render, desk: Desk, known: list[BaseRou
     @app.exception_handler(SetsearchError)
     def _refused(request: Request, error: SetsearchError) -> Response:
         if isinstance(error, NoIndex | FileNotFoundError) and isinstance(error, DatabaseError):
-            command = f"setsearch index {desk.place} FOLDER"
+            command = f"setsearch index {pool.place} FOLDER"
             return _answer(request, 503, "There is nothing to search yet.", title="No index here", command=command)
         return _answer(request, _status_of(error), str(error), retry=isinstance(error, Unavailable))
 
@@ -108,7 +108,7 @@ def _answer_errors(app: FastAPI, render: Render, desk: Desk, known: list[BaseRou
 
 
 def _path(request: Request) -> str:
-    """The path within this application, wherever it is mounted."""
+    """The path inside this application, wherever it is mounted."""
     return str(request.scope["path"]).removeprefix(str(request.scope.get("root_path", "")))
 
 

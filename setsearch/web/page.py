@@ -17,9 +17,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from setsearch.errors import InvalidParameter, UnknownSet
 from setsearch.index import Index
-from setsearch.web.address import Address
-from setsearch.web.desk import Desk
-from setsearch.web.rules import COOKIE, Rules
+from setsearch.web.access import COOKIE, Rules
+from setsearch.web.page_state import Address
+from setsearch.web.pool import QuestionPool
 from setsearch.web.view import export_rows, find_spelled, label_of, look, open_item
 
 HERE = Path(__file__).parent
@@ -51,7 +51,7 @@ def make_render(place: str, rules: Rules) -> Render:
     return render
 
 
-def make_pages(desk: Desk, rules: Rules, render: Render) -> APIRouter:
+def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
     """The routes of the page."""
     router = APIRouter(include_in_schema=False)
     known = [Depends(rules.require_token)]
@@ -60,25 +60,25 @@ def make_pages(desk: Desk, rules: Rules, render: Render) -> APIRouter:
     @router.get("/", dependencies=known)
     async def set_page(request: Request) -> Response:
         asked = Address.read(request.query_params)
-        return HTMLResponse(await desk.ask(lambda index: render(request, "set.html", view=look(index, asked))))
+        return HTMLResponse(await pool.ask(lambda index: render(request, "set.html", view=look(index, asked))))
 
     @router.get("/item", dependencies=known)
     async def item_page(request: Request) -> Response:
         asked, name = Address.read(request.query_params), request.query_params.get("open", "")
-        found = desk.ask(lambda index: render(request, "item.html", found=open_item(index, asked, name)))
+        found = pool.ask(lambda index: render(request, "item.html", found=open_item(index, asked, name)))
         return HTMLResponse(await found)
 
     @router.get("/open", dependencies=known)
     async def open_set(request: Request) -> Response:
         name = request.query_params.get("name", "")
-        return _to(request, str(await desk.ask(lambda index: _address_of(index, name))))
+        return _to(request, str(await pool.ask(lambda index: _address_of(index, name))))
 
     @router.get("/export.{kind}", dependencies=known)
     async def export(request: Request, kind: str) -> Response:
         if kind not in TYPES:
             raise HTTPException(404, f"sets are exported as {', '.join(TYPES)}, not as {kind}")
         asked = Address.read(request.query_params)
-        rows = await desk.ask(lambda index: export_rows(index, asked))
+        rows = await pool.ask(lambda index: export_rows(index, asked))
         named = {"content-disposition": f'attachment; filename="set.{kind}"'}
         return Response(_written(rows, kind), media_type=TYPES[kind] + "; charset=utf-8", headers=named)
 
@@ -86,13 +86,13 @@ def make_pages(desk: Desk, rules: Rules, render: Render) -> APIRouter:
     async def save(request: Request) -> Response:
         form = await _form(request)
         asked, name = Address.read(form), form.get("name", "").strip()
-        await desk.ask(lambda index: _save(index, asked, name))
+        await pool.ask(lambda index: _save(index, asked, name))
         return _to(request, str(asked.replace(set=name)))
 
     @router.post("/forget", dependencies=writing)
     async def forget(request: Request) -> Response:
         form = await _form(request)
-        await desk.ask(lambda index: index.delete_set(form.get("name", "")))
+        await pool.ask(lambda index: index.delete_set(form.get("name", "")))
         back = _back(form)
         return _to(request, str(back.replace(set=None) if back.set == form.get("name") else back))
 

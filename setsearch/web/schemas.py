@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from setsearch.web.address import LONGEST_NAME, MOST_NAMES
+from setsearch.web.page_state import LONGEST_NAME, MOST_NAMES
 
 MOST_HITS = 1000
 MOST_FEATURES = 10_000  # of an item

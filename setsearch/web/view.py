@@ -1,4 +1,4 @@
-"""What the page shows: an address answered by the index, as plain values for the templates."""
+"""What the page shows: the answer to its state, as plain values for the templates."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -7,23 +7,25 @@ from typing import Any
 
 from setsearch.errors import AmbiguousItem, QueryError, UnknownItem, UsageError
 from setsearch.index import Index
-from setsearch.search.completion import near
-from setsearch.search.highlight import marked, most_of, text_of
-from setsearch.search.numeric import NumericReading
-from setsearch.search.results import Hit, says_more, shown
-from setsearch.web.address import MOST_NAMES, Address
+from setsearch.search.completion import similar_names
+from setsearch.search.highlight import item_text, mark_features, top_features
+from setsearch.search.reading import Reading
+from setsearch.search.results import Hit, display_name, is_informative
+from setsearch.search.sets import AnyReading
+from setsearch.web.page_state import MOST_NAMES, Address
 
-SMALL, LARGE, LEAST = 15, 200, 50  # hits of a small set; of a large one at most, and at least
-BARS = 6  # features of a hit that have a bar of their own
-SHOWN = 12  # features of the whole set, and parts of one score
-LEVELS = 4  # shades of marks
+SMALL, LARGE, LEAST_LARGE = 15, 200, 50  # hits of a small list; of a large one at most, and at least
+BARS_OF_HIT = 6  # features with a bar of their own
+BARS_OF_SET = 12  # also parts of one score
+SHADES = 4  # of marks
+STARTER_QUANTILES = (0.995, 0.99, 0.985, 0.98, 0.97)  # of the items by total
 LABELS = {"terms": "Words", "documents": "Documents"}
-HINTED = 3  # names that the index has not for which it looks for others like them: that takes a while
+MOST_HINTS = 3  # unknown names with suggestions; each takes a scan
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A feature's part of a score: where its bar begins and how long it is, of 100."""
+    """A feature's part of a score: start and length of its bar, of 100."""
 
     label: str
     weight: float
@@ -34,14 +36,14 @@ class Bar:
 
 @dataclass(frozen=True)
 class Row:
-    """A hit as it is shown; the weights of `parts` sum to its score."""
+    """A hit for display; the weights of `parts` sum to its score."""
 
     hit: Hit
     label: str
     parts: list[Bar]
     accept: Address
     reject: Address
-    ends: bool  # whether the cut is behind it
+    ends: bool  # whether the set ends behind it
 
 
 @dataclass
@@ -58,7 +60,7 @@ class View:
     starters: list[str] = field(default_factory=list)
     problem: str | None = None
     note: str | None = None
-    other: Address | None = None  # the same set, of the other side
+    other: Address | None = None  # the features of the examples as items
 
     @property
     def label(self) -> str:
@@ -72,8 +74,8 @@ def label_of(items: str) -> str:
 
 
 def look(index: Index, asked: Address) -> View:
-    """The page of an address: unknown examples are told and left out. Raises UnknownReading, DatabaseError."""
-    reading = index.items(asked.items)
+    """The page of a state; unknown examples are reported and left out. Raises UnknownReading, DatabaseError."""
+    reading = index.reading(asked.items)
     readings = index.readings()
     address, unknown = _known(reading, asked.replace(items=reading.name))
     view = View(address, readings, index.sets(), unknown)
@@ -89,40 +91,41 @@ def look(index: Index, asked: Address) -> View:
     except (QueryError, UsageError) as error:
         view.problem = str(error)
     other = _other_side(readings, reading.name)
-    if other and address.seeds and not isinstance(reading, NumericReading):
+    if other and address.seeds and isinstance(reading, Reading):
         by = "documents" if other == "terms" else None  # contexts have no documents
         view.other = Address(items=other, having=address.seeds, by=by)
     return view
 
 
 def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
-    """An item opened: its text with the features marked that matter to the set, or its features alone.
+    """The page of an item: its text with the features marked that matter to the set, or its features alone.
 
     Raises UnknownItem, AmbiguousItem, NoSeeds.
     """
-    reading = index.items(asked.items)
+    reading = index.reading(asked.items)
     item = find_spelled(reading, name)
     address, _ = _known(reading, asked.replace(items=reading.name))
     title = _titles(reading, Address(seeds=(item,))).get(item)
     hit = _hit(reading, address, item) if address.asks else None
-    bars = _bars(hit, _scale([hit]), SHOWN) if hit else []
-    text = text_of(reading, item)
+    bars = _bars(hit, _scale([hit]), BARS_OF_SET) if hit else []
+    text = item_text(reading, item)
     pieces = []
     if text is not None:
         heaviest = max((abs(part.weight) for part in hit.features), default=1.0) if hit else 1.0
+        assert isinstance(reading, Reading)
         pieces = [
             {"text": piece.text, "weight": piece.weight, "level": _level(piece.weight, heaviest)}
-            for piece in marked(reading, text, hit.features if hit else ())
+            for piece in mark_features(reading, text, hit.features if hit else ())
         ]
-    counts, count = most_of(reading, item, 4 * SHOWN)
-    most = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[: 4 * SHOWN]
+    counts, count = top_features(reading, item, 4 * BARS_OF_SET)
+    most = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[: 4 * BARS_OF_SET]
     other = _other_side(index.readings(), reading.name)
     features = [
         {"name": feature, "count": count, "open": Address(items=other) if other else None} for feature, count in most
     ]
     return {
         "item": item,
-        "label": shown(item, title),
+        "label": display_name(item, title),
         "address": address,
         "hit": hit,
         "bars": bars,
@@ -134,7 +137,7 @@ def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
 
 
 def export_rows(index: Index, asked: Address) -> list[dict[str, Any]]:
-    """The set with what goes with it: examples, what belongs, what is above the end of the page, what is not meant."""
+    """The set for export: examples, items that belong, further suggestions, rejected items."""
     view = look(index, asked)
     rows = [_exported(name, "example", view) for name in view.address.seeds]
     for row in view.rows:
@@ -148,8 +151,8 @@ def _exported(item: str, status: str, view: View, hit: Hit | None = None) -> dic
     return {"item": item, "title": title, "status": status, "score": hit.score if hit else None}
 
 
-def _known(reading: Any, asked: Address) -> tuple[Address, list[dict[str, Any]]]:
-    """The address with the names that the index has, and what it has no name for, with what may be meant."""
+def _known(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[str, Any]]]:
+    """The state with known names, and the unknown names with suggestions."""
     unknown: list[dict[str, Any]] = []
 
     def _find(names: Sequence[str]) -> list[str]:
@@ -164,7 +167,7 @@ def _known(reading: Any, asked: Address) -> tuple[Address, list[dict[str, Any]]]
                 several = [part for part in several if part]
                 if len(several) > MOST_NAMES:
                     raise UsageError(f"at most {MOST_NAMES} names fit on a page") from error
-                if len(several) > 1:  # a list was typed or pasted
+                if len(several) > 1:  # a pasted list
                     found += _find(several)
                 else:
                     unknown.append({"name": name, "problem": str(error), "several": False})
@@ -174,13 +177,13 @@ def _known(reading: Any, asked: Address) -> tuple[Address, list[dict[str, Any]]]
     rejected = [name for name in _find(asked.rejected) if name not in seeds]
     address = asked.replace(seeds=tuple(seeds), rejected=tuple(rejected))
     for place, own in enumerate(unknown):
-        alike = near(reading, own["name"]) if place < HINTED else ()
+        alike = similar_names(reading, own["name"]) if place < MOST_HINTS else ()
         own["near"] = [(name, address.accept(name)) for name in alike]
     return address, unknown
 
 
-def find_spelled(reading: Any, name: str) -> str:
-    """A name as the index has it: as it came, as forms write the end of a line, or without the blanks around it."""
+def find_spelled(reading: AnyReading, name: str) -> str:
+    """A name as the index has it: as given, with line ends as forms send them, or without blanks around it."""
     spellings = dict.fromkeys((name, name.replace("\r\n", "\n"), name.strip()))
     for spelling in list(spellings)[:-1]:
         with suppress(UnknownItem, AmbiguousItem):
@@ -188,43 +191,35 @@ def find_spelled(reading: Any, name: str) -> str:
     return str(reading.find([*spellings][-1], hint=False))
 
 
-def _titles(reading: Any, address: Address) -> dict[str, str]:
-    """Titles of examples, where they say more than the names."""
-    if isinstance(reading, NumericReading):
-        return {}
-    with reading.plain() as fields:
-        ids = [fields.resolve(name) for name in (*address.seeds, *address.rejected) if fields.knows(name)]
-        described = fields.describe(ids).values()
-    return {name: title for name, title in described if title and says_more(title, name)}
+def _titles(reading: AnyReading, address: Address) -> dict[str, str]:
+    """Titles of examples that tell more than the names."""
+    titles = reading.titles((*address.seeds, *address.rejected))
+    return {name: title for name, title in titles.items() if title and is_informative(title, name)}
 
 
-def _options(reading: Any, address: Address) -> dict[str, Any]:
+def _options(reading: AnyReading, address: Address) -> dict[str, Any]:
     given = {"model": address.model, "by": address.by if reading.name == "terms" else None}
     return {key: value for key, value in given.items() if value}
 
 
-def _examples(reading: Any, address: Address) -> dict[str, Any]:
+def _examples(reading: AnyReading, address: Address) -> dict[str, Any]:
     return _options(reading, address) | ({"having": address.having} if address.having else {})
 
 
-def _hits(reading: Any, address: Address) -> list[Hit]:
+def _hits(reading: AnyReading, address: Address) -> list[Hit]:
     k = SMALL if address.size == "small" else LARGE
     options = _examples(reading, address)
-    hits: list[Hit] = reading.expand(address.seeds, k, exclude=address.rejected, explain=True, cut="mark", **options)
+    hits = reading.expand(address.seeds, k, exclude=address.rejected, explain=True, cut="mark", **options)
     belonging = sum(1 for hit in hits if hit.belongs)
-    return hits if address.size == "small" else hits[: max(LEAST, belonging)]
+    return hits if address.size == "small" else hits[: max(LEAST_LARGE, belonging)]
 
 
-def _hit(reading: Any, address: Address, item: str) -> Hit:
+def _hit(reading: AnyReading, address: Address, item: str) -> Hit:
     """One item as a hit, whether or not it is among the best."""
     options = _examples(reading, address)
     rejected = [name for name in address.rejected if name != item]
-    if isinstance(reading, NumericReading):
-        found = reading.explain(address.seeds, item)
-        return Hit(0, item, found.score, found.title, found.features)
     options |= {"exclude": rejected, "among": [item], "keep_seeds": True, "explain": True}
-    hits: list[Hit] = reading.expand(address.seeds, 1, **options)
-    return hits[0]
+    return reading.expand(address.seeds, 1, **options)[0]
 
 
 def _rows(address: Address, hits: list[Hit]) -> list[Row]:
@@ -233,8 +228,8 @@ def _rows(address: Address, hits: list[Hit]) -> list[Row]:
     return [
         Row(
             hit,
-            shown(hit.item, hit.title),
-            _bars(hit, scale, BARS),
+            display_name(hit.item, hit.title),
+            _bars(hit, scale, BARS_OF_HIT),
             address.accept(hit.item),
             address.reject(hit.item),
             hit.belongs is True and after is False,
@@ -244,19 +239,19 @@ def _rows(address: Address, hits: list[Hit]) -> list[Row]:
 
 
 def _scale(hits: Sequence[Hit]) -> float:
-    """What 100 stands for: the largest sum of parts that add to a score."""
+    """The largest sum of positive parts: 100 for bars."""
     return max((sum(max(part.weight, 0) for part in hit.features) for hit in hits), default=0.0) or 1.0
 
 
 def _bars(hit: Hit, scale: float, most: int) -> list[Bar]:
-    """The parts of a score, which sum to it: the heaviest, all others, and what the item has from the start."""
+    """The parts of a score, which sum to it: the largest, all others, and base and constant."""
     rest = hit.score - sum(part.weight for part in hit.features)
-    named = [(shown(part.feature, part.title), part.weight) for part in hit.features[:most]]
+    named = [(display_name(part.feature, part.title), part.weight) for part in hit.features[:most]]
     if len(hit.features) > most:
         others = hit.features[most:]
         named.append((f"{len(others)} more", sum(part.weight for part in others)))
     if abs(rest) > 1e-6:
-        named.append(("what it has and lacks otherwise", rest))
+        named.append(("base and constant", rest))
     bars, start = [], 0.0
     for label, weight in named:
         length = min(100.0 * max(weight, 0.0) / scale, 100.0 - start)
@@ -265,46 +260,46 @@ def _bars(hit: Hit, scale: float, most: int) -> list[Bar]:
     return bars
 
 
-def _shared(reading: Any, address: Address) -> list[Bar]:
-    """The features that define the set; none where numbers describe the items, or a feature is the only example."""
-    if isinstance(reading, NumericReading) or not address.seeds:
+def _shared(reading: AnyReading, address: Address) -> list[Bar]:
+    """The features that define the set; none for numbers, or if a feature is the only example."""
+    if not isinstance(reading, Reading) or not address.seeds:
         return []
-    found = reading.features(address.seeds, SHOWN, **_options(reading, address))
+    found = reading.features(address.seeds, BARS_OF_SET, **_options(reading, address))
     heaviest = max((part.weight for part in found), default=1.0)
     bars = []
     for part in found:
         with_it = address.replace(having=(*address.having, part.feature)) if reading.name != "terms" else None
         length = round(100 * max(part.weight, 0.0) / heaviest, 2) if heaviest > 0 else 0.0
-        bars.append(Bar(shown(part.feature, part.title), part.weight, 0.0, length, with_it))
+        bars.append(Bar(display_name(part.feature, part.title), part.weight, 0.0, length, with_it))
     return bars
 
 
-def _note(reading: Any, address: Address) -> str | None:
-    """What a reader should know of the answer."""
-    if isinstance(reading, NumericReading):
+def _note(reading: AnyReading, address: Address) -> str | None:
+    """A note about the answer."""
+    if not isinstance(reading, Reading):
         return None
-    rare = reading.without_context([*address.seeds, *address.rejected], **_options(reading, address))
+    rare = reading.words_without_contexts([*address.seeds, *address.rejected], **_options(reading, address))
     return f"{', '.join(rare)}: too rare for contexts, so the answer is by documents" if rare else None
 
 
-def _starters(reading: Any) -> list[str]:
-    """A few items to begin with: neither the rarest nor those that are everywhere."""
-    if isinstance(reading, NumericReading):
+def _starters(reading: AnyReading) -> list[str]:
+    """A few items to start with: neither the rarest nor the most frequent ones."""
+    if not isinstance(reading, Reading):
         return []
-    with reading.plain() as fields:
-        totals = fields.first.totals(fields.cursor)
+    with reading.stored() as fields:
+        totals = fields.first.totals()
         order = totals.argsort(kind="stable")
         order = order[totals[order] > 0]
-        places = [int(len(order) * share) for share in (0.995, 0.99, 0.985, 0.98, 0.97)]
-        chosen = list(dict.fromkeys(int(order[place]) for place in places if place < len(order)))
+        positions = [int(len(order) * quantile) for quantile in STARTER_QUANTILES]
+        chosen = list(dict.fromkeys(int(order[position]) for position in positions if position < len(order)))
         return [name for name, _ in fields.describe(chosen).values()]
 
 
 def _other_side(readings: list[dict[str, Any]], name: str) -> str | None:
-    """The reading that has these items as its features."""
+    """The reading with these items as features."""
     return next((reading["items"] for reading in readings if reading["features"] == name), None)
 
 
 def _level(weight: float, heaviest: float) -> int:
-    """How dark a mark is, 1 to 4; 0 for what tells against the set, or nothing."""
-    return 0 if weight <= 0 else min(LEVELS, 1 + int(LEVELS * weight / heaviest * 0.999))
+    """The shade of a mark, 1 to 4; 0 for a weight that is not positive."""
+    return 0 if weight <= 0 else min(SHADES, 1 + int(SHADES * weight / heaviest * 0.999))

@@ -202,7 +202,7 @@ def test_a_set_grows_in_chromium(server):
         page.click("[aria-label='Add 2 to the examples']")
         playwright.expect(seeds).to_have_text(["Lions ✕", "Tigers ✕"])
         playwright.expect(best).to_have_text("Leopards")
-        page.click("[aria-label='Take 1 out of the examples']")
+        page.click("[aria-label='Remove 1 from the examples']")
         playwright.expect(seeds).to_have_text(["Tigers ✕"])
         playwright.expect(best).to_have_text("Lions")
         best.locator("a").click()

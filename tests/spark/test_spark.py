@@ -9,7 +9,7 @@ import pytest
 import setsearch
 from setsearch import Columns, errors
 from setsearch.spark import SparkIndex, build, cells_of, from_sqlite, read_source, to_sqlite
-from setsearch.spark.building import median
+from setsearch.spark.builder import median
 from setsearch.text.analyzer import Analyzer
 
 pytestmark = pytest.mark.long  # a job takes Spark a third of a second, however small
@@ -58,8 +58,8 @@ def same(reading, on_spark, sets, k=200, **options):
 def test_the_same_answers(both, name, options):
     index, on_spark, _ = both
     reading = index.items(name)
-    with reading.plain() as fields:
-        names = fields.items.names(fields.cursor)
+    with reading.stored() as fields:
+        names = fields.items.names(fields.first.cursor)
     rng = random.Random(name)
     sets = [rng.sample(names, count) for count in (1, 2, 3, 10)]
     same(reading, on_spark.items(name), sets, **options)
@@ -75,8 +75,8 @@ def test_other_options_give_the_same(both):
 
 
 def test_a_relation_gives_the_same(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr("setsearch.spark.building.IN_BUCKET", 50)
-    monkeypatch.setattr("setsearch.spark.building.SLICE", 7)
+    monkeypatch.setattr("setsearch.spark.builder.IN_BUCKET", 50)
+    monkeypatch.setattr("setsearch.spark.builder.SLICE", 7)
     rng = random.Random(5)
     rows = [
         {"film": f"f{rng.randint(0, 30)}", "user": f"u{rng.randint(0, 40)}", "n": rng.randint(0, 3)} for _ in range(400)
@@ -117,8 +117,8 @@ def test_there_and_back_again(spark, tmp_path):
     assert to_sqlite(spark, place, tmp_path / "part.db", where="length > 5 and name like 'z%'") > 0
     to_sqlite(spark, place, tmp_path / "sample.db", sample=0.3)
     with setsearch.open(tmp_path / "part.db") as part, setsearch.open(tmp_path / "sample.db") as sample:
-        with part.items("documents").plain() as fields:
-            names = fields.items.names(fields.cursor)
+        with part.items("documents").stored() as fields:
+            names = fields.items.names(fields.first.cursor)
         assert all(name.startswith("z") and len(part.items("documents").features_of(name)) > 5 for name in names)
         assert 10 < sample.items("documents").item_count() < 70
 
@@ -151,7 +151,7 @@ def test_items_without_features_can_be_asked_for(spark, tmp_path):
 
 def test_untouched_items_are_found_however_many_are_touched(spark, tmp_path, monkeypatch):
     """Where the first items of highest base are all touched, the workers look for the others."""
-    monkeypatch.setattr("setsearch.spark.expanding.RESERVE", 1)
+    monkeypatch.setattr("setsearch.spark.reading.RESERVE", 1)
     rng = random.Random(2)
     items = [(f"i{n:02}", ["every", *rng.sample("abcdef", rng.randint(0, 4))]) for n in range(40)]
     rows = [{"film": film, "user": user} for film, users in items for user in users]
@@ -168,7 +168,7 @@ def test_untouched_items_are_found_however_many_are_touched(spark, tmp_path, mon
                 same(films, on_spark, [["i03"], ["i04", "i05"]], k, **options)
         on_spark.release()
         assert not on_spark._bases
-        monkeypatch.setattr("setsearch.spark.questions.MOST_ACTIVE", 2)
+        monkeypatch.setattr("setsearch.spark.seeds.MOST_ACTIVE", 2)
         with pytest.raises(errors.InvalidParameter, match="more than 2 user"):
             on_spark.expand(["i03", "i04", "i05"])
 
@@ -255,7 +255,7 @@ def test_a_build_that_stops_leaves_no_index(spark, both, tmp_path, monkeypatch):
     shutil.copytree(both[1].layout.place, place)
     assert SparkIndex(spark, place).items("documents").name == "documents"
     frame = spark.createDataFrame([("a", "x y"), ("b", "y")], "id string, text string")
-    monkeypatch.setattr("setsearch.spark.building._write_side", lambda *given: 1 / 0)
+    monkeypatch.setattr("setsearch.spark.builder._write_side", lambda *given: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         build(spark, cells_of(frame, Columns(), Analyzer()), place)
     with pytest.raises(errors.NoIndex):
@@ -263,7 +263,7 @@ def test_a_build_that_stops_leaves_no_index(spark, both, tmp_path, monkeypatch):
 
 
 def test_the_median_is_exact(spark, monkeypatch):
-    monkeypatch.setattr("setsearch.spark.building.FEW", 3)
+    monkeypatch.setattr("setsearch.spark.builder.FEW", 3)
     rng = random.Random(1)
     for values in (
         [1.0],
@@ -285,14 +285,15 @@ def test_als_is_compared(spark, run, tmp_path):
         rng = random.Random(3)
         films = [(f"{g}{n}", [f"{g}u{rng.randint(0, 9)}" for _ in range(6)]) for g in "ab" for n in range(12)]
         index.add(films, ("film", "user"))
-        from setsearch.learning.evaluation import Design, evaluate
         from setsearch.spark.als import als_score
+
+        from setsearch.learning.evaluation import Design, evaluate
 
         reading = index.items("film")
         with reading.fields() as fields:
             rivals = {"ALS (spark.ml)": als_score(spark, fields)}
             sets = {g: [f"{g}{n}" for n in range(12)] for g in "ab"}
-            found = evaluate(fields, reading.profile, sets, Design(3, 3), rivals)
+            found = evaluate(fields, reading.defaults, sets, Design(3, 3), rivals)
     (als,) = [result for result in found.results if result.method == "ALS (spark.ml)"]
     assert als.map > 0.8
     assert not als.ours

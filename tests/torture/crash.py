@@ -66,8 +66,8 @@ def documents(path):
     """The documents of a database, as far as a bag of words tells."""
     with setsearch.open(path) as index:
         reading = index.items("documents")
-        with reading.plain() as fields:
-            names = fields.items.names(fields.cursor)
+        with reading.stored() as fields:
+            names = fields.items.names(fields.first.cursor)
         return {name: reading.features_of(name) for name in names}
 
 

@@ -58,7 +58,7 @@ def everything(index: setsearch.Index) -> list[object]:
         ("user", ["user1"]),
         ("body", ["x1", "x2"]),
     ):
-        reading = index.items(name)
+        reading = index.reading(name)
         found.append(reading.expand(seeds, 999, keep_seeds=True, explain=True))
         if name != "body":
             found.append(reading.expand(seeds, 999, model="bernoulli"))

@@ -17,6 +17,7 @@ with atheris.instrument_imports(include=["setsearch"]):
     from setsearch.indexing import rows, sources
     from setsearch.models import values
     from setsearch.storage import fts5, texts
+    from setsearch.storage.analyzers import load_analyzer
     from setsearch.storage.codec import decode_counts, decode_ids
     from setsearch.text import analyzer as text
 
@@ -37,8 +38,8 @@ def stored(data: "atheris.FuzzedDataProvider") -> None:
     """Texts and statistics as they are stored."""
     sizes = data.ConsumeIntInRange(0, 9), data.ConsumeIntInRange(0, 9)
     rest = data.ConsumeBytes(400)
-    values.Measure.from_bytes(values.TWICE_MEAN, rest, *sizes)
-    texts.unpack(rest)
+    values.RuleStatistics.from_bytes(values.TWICE_MEAN, rest, *sizes)
+    texts.decompress(rest)
 
 
 def readers(data: "atheris.FuzzedDataProvider") -> None:
@@ -49,7 +50,7 @@ def readers(data: "atheris.FuzzedDataProvider") -> None:
     columns = sources.Columns(items="a", features="b") if relation else sources.Columns(id="a", text="b")
     path = FOLDER / f"x.{kind}"
     path.write_bytes(data.ConsumeBytes(2000))
-    for name, _, _ in sources.Reader(columns, rows.RowReader(errors)).read([str(path)]):
+    for name, _, _ in sources.SourceReader(columns, rows.RowReader(errors)).read([str(path)]):
         assert isinstance(name, str)
 
 
@@ -58,9 +59,9 @@ def words(data: "atheris.FuzzedDataProvider") -> None:
     given = data.ConsumeUnicodeNoSurrogates(300)
     for word in text.words(given):
         assert word
-    fts5.option(given, "content")
-    text.Analyzer.of("words")(given)
-    text.Analyzer.of(given)
+    fts5.find_option(given, "content")
+    text.Analyzer()(given)
+    load_analyzer(given)
 
 
 def one_input(data: bytes) -> None:

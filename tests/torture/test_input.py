@@ -13,13 +13,13 @@ import setsearch
 from setsearch import Where
 from setsearch.errors import SetsearchError
 from setsearch.indexing.rows import RowReader
-from setsearch.indexing.sources import Reader
-from setsearch.models.values import TWICE_MEAN, Measure
+from setsearch.indexing.sources import SourceReader
+from setsearch.models.values import TWICE_MEAN, RuleStatistics
+from setsearch.storage.analyzers import load_analyzer
 from setsearch.storage.codec import decode_counts, decode_ids
-from setsearch.storage.fts5 import option
+from setsearch.storage.fts5 import find_option
 from setsearch.storage.synced_source import Columns
-from setsearch.storage.texts import unpack
-from setsearch.text.analyzer import Analyzer
+from setsearch.storage.texts import decompress
 
 CASES = list(malformed.cases())
 LONG = "json a million features"
@@ -44,8 +44,8 @@ def test_input_is_read_or_refused(run, failed, tmp_path, case):
             assert {reading["items"] for reading in index.info()["readings"]} == {"documents", "terms"}
         else:
             assert result[0] == 0, result[2]
-            assert index.items(own).item_count() == case.items + (own == "documents")
-        assert index.items("documents").features_of("kept") == {"kept": 1, "words": 1}
+            assert index.reading(own).item_count() == case.items + (own == "documents")
+        assert index.reading("documents").features_of("kept") == {"kept": 1, "words": 1}
         assert index.check() == []
     for command in ("--table", "--json", "--csv") if len(case.data) < 100_000 else ("--json",):
         assert run("expand", "x.db", "kept", "--items", "documents", "--keep-seeds", command)[0] == 0
@@ -70,7 +70,7 @@ def test_decoders_refuse_or_answer(blocks):
 @settings(max_examples=150)
 @given(junk, st.integers(0, 5), st.integers(0, 5))
 def test_stored_values_refuse_or_answer(data, n_features, n_ids):
-    for decode in (unpack, lambda data: Measure.from_bytes(TWICE_MEAN, data, n_features, n_ids)):
+    for decode in (decompress, lambda data: RuleStatistics.from_bytes(TWICE_MEAN, data, n_features, n_ids)):
         with suppress(SetsearchError):
             decode(data)
 
@@ -81,7 +81,7 @@ def test_readers_refuse_or_answer(tmp_path_factory, parts, kind):
     path = tmp_path_factory.mktemp("fuzz") / f"x.{kind}"
     path.write_bytes(b"\n".join(parts))
     for errors in ("strict", "replace", "skip"):
-        reader = Reader(Columns(id="a", text="b"), RowReader(errors))
+        reader = SourceReader(Columns(id="a", text="b"), RowReader(errors))
         try:
             for name, given_text, _ in reader.read([str(path)]):
                 assert isinstance(name, str)
@@ -99,7 +99,7 @@ def test_words_of_strangers_refuse_or_answer(given_text, other):
     connection.executemany("insert into t values (?, ?)", [("a", "lion tiger"), ("b", "lion"), ("c", "wheat")])
     index = setsearch.open(connection)
     index.add_table("t", setsearch.Columns())
-    documents = index.items("documents")
+    documents = index.reading("documents")
     before = connection.execute("select * from t").fetchall()
     for question in (
         lambda: documents.expand(["a"], among=Where(given_text)),
@@ -107,11 +107,11 @@ def test_words_of_strangers_refuse_or_answer(given_text, other):
         lambda: documents.expand([given_text, other]),
         lambda: documents.expand([], like=[given_text], exclude=[other]),
         lambda: documents.expand([], having=[given_text]),
-        lambda: index.items(given_text),
-        lambda: index.items("terms").expand([given_text]),
+        lambda: index.reading(given_text),
+        lambda: index.reading("terms").expand([given_text]),
         lambda: index.set(given_text or "x", "documents").accept(other),
-        lambda: Analyzer.of(given_text),
-        lambda: option(given_text, "content"),
+        lambda: load_analyzer(given_text),
+        lambda: find_option(given_text, "content"),
     ):
         try:
             question()

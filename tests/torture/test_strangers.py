@@ -93,8 +93,8 @@ def ask_everything(path):
     with setsearch.open(path) as index:
         failures = tried(index.info) + tried(index.check) + tried(index.refresh) + tried(index.sets)
         for name, seed in (("documents", "d1"), ("terms", "lion"), ("film", "film1"), ("body", "x1")):
-            failures += tried(lambda name=name, seed=seed: index.items(name).expand([seed], 5, explain=True))
-            failures += tried(lambda name=name, seed=seed: index.items(name).explain([seed], seed))
+            failures += tried(lambda name=name, seed=seed: index.reading(name).expand([seed], 5, explain=True))
+            failures += tried(lambda name=name, seed=seed: index.reading(name).explain([seed], seed))
         failures += tried(lambda: index.items("documents").expand([], like=["lion"]))
         failures += tried(lambda: index.set("cats").expand(3))
         failures += tried(lambda: index.update([("new", "lion tiger")], ("documents", "terms")))
@@ -140,7 +140,7 @@ def test_an_attack_is_refused(tmp_path, whole, name):
 def test_refusals_say_what_is_wrong(tmp_path, whole):
     for name, error, message in [
         ("a list of 2^40 ids", CorruptIndex, "wrong number of bytes"),
-        ("ids up to 2^40", CorruptIndex, "cannot be in a file of this size"),
+        ("ids up to 2^40", CorruptIndex, "cannot fit into this file"),
         ("an endless view", CorruptIndex, "not as setsearch makes them"),
         ("a migration of tomorrow", NewerSchema, "newer setsearch"),
     ]:

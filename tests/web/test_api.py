@@ -129,12 +129,12 @@ def test_who_may_do_what(serve, animals):
 
 def test_many_unknown_names_are_told(asked):
     """Names that look alike are looked for a few times only, as that takes a while; more than fit are refused."""
-    from setsearch.web.view import HINTED
+    from setsearch.web.view import MOST_HINTS
 
     names = [f"wheatx{n}" for n in range(150)]
     for seeds in ({"seed": names}, {"seed": ",".join(names[:100])}):
         _, _, text = asked.ask("/", items="documents", **seeds)
-        assert text.count("Did you mean") == HINTED
+        assert text.count("Did you mean") == MOST_HINTS
         assert text.count("is not in this collection") >= 100
     assert asked.ask("/", items="documents", seed=",".join(f"x{n}" for n in range(201)))[0] == 422
 

@@ -108,7 +108,7 @@ def test_a_document_opens_with_what_matters_marked(serve, animals, browse):
     wanted = {part.feature for part in best.features if part.weight > 0}
     assert {text.lower() for text in page.locator("mark").all_inner_texts()} == wanted
     assert page.locator(".text").inner_text().startswith("The leopard is a big cat")
-    page.get_by_role("link", name="Take in").click()
+    page.get_by_role("link", name="Accept").click()
     examples(page, 3)
 
 
@@ -159,13 +159,13 @@ def test_two_of_one_title_are_told_apart(serve, animals, browse):
 
 def test_keys_of_one_letter_can_be_turned_off(serve, animals, browse):
     page = browse(serve(animals).url + "?items=documents&seed=lion")
-    page.get_by_label("Keys of one letter").uncheck()
+    page.get_by_label("Single-letter keys").uncheck()
     page.reload()
     page.locator("#hits > li").first.focus()
     page.keyboard.press("a")
     page.keyboard.press("ArrowDown")
     assert page.evaluate("document.activeElement === document.querySelectorAll('#hits > li')[1]")
-    page.get_by_label("Keys of one letter").check()
+    page.get_by_label("Single-letter keys").check()
     page.locator("#hits > li").first.focus()
     page.keyboard.press("a")
     examples(page, 2)
@@ -291,13 +291,13 @@ def test_a_screen_reader_finds_its_way(serve, animals, browse):
     assert page.get_by_role("combobox", name="One more example").count() == 1
     assert page.get_by_role("heading", level=1).count() == 1
     first = page.locator("#hits .name").first.inner_text()
-    assert page.get_by_role("link", name=f"Take {first} in").count() == 1
+    assert page.get_by_role("link", name=f"Accept {first}").count() == 1
     unnamed = page.evaluate(
         "[...document.querySelectorAll('a, button, input:not([type=hidden])')].filter(e => !(e.innerText.trim() ||"
         " e.getAttribute('aria-label') || e.labels?.length)).map(e => e.outerHTML)"
     )
     assert unnamed == []
-    page.get_by_role("link", name=f"Take {first} in").click()
+    page.get_by_role("link", name=f"Accept {first}").click()
     expect(page.locator("#status")).to_contain_text("of 3 examples")
 
 

@@ -13,13 +13,13 @@ pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]
 from fastapi import FastAPI
 
 from setsearch.web import Rules, make_app
-from setsearch.web.desk import WAITING, Desk, Unavailable
+from setsearch.web.pool import QUEUE, QuestionPool, Unavailable
 
 
 def test_the_loop_goes_on_while_a_question_is_answered(animals):
     async def run():
-        desk, ticks = Desk(animals, 30, workers=2), 0
-        asked = [asyncio.ensure_future(desk.ask(lambda index: time.sleep(0.5) or index.sets())) for _ in range(4)]
+        pool, ticks = QuestionPool(animals, 30, workers=2), 0
+        asked = [asyncio.ensure_future(pool.ask(lambda index: time.sleep(0.5) or index.sets())) for _ in range(4)]
         while not all(future.done() for future in asked):
             await asyncio.sleep(0.01)
             ticks += 1
@@ -34,11 +34,11 @@ def test_what_takes_too_long_is_told_and_goes_on(animals):
     finished = []
 
     async def run():
-        desk = Desk(animals, 0.2, workers=1)
+        pool = QuestionPool(animals, 0.2, workers=1)
         with pytest.raises(Unavailable, match=r"0\.2 s"):
-            await desk.ask(lambda index: time.sleep(0.6) or finished.append(1))
+            await pool.ask(lambda index: time.sleep(0.6) or finished.append(1))
         await asyncio.sleep(0.8)
-        return await desk.ask(lambda index: index.sets())
+        return await pool.ask(lambda index: index.sets())
 
     assert asyncio.run(run()) == {"grain": "documents"}
     assert finished == [1]
@@ -48,12 +48,12 @@ def test_too_many_questions_are_turned_away(animals):
     opened = threading.Event()
 
     async def run():
-        desk = Desk(animals, 30, workers=1)
-        asked = [asyncio.ensure_future(desk.ask(lambda index: opened.wait(20))) for _ in range(WAITING + 50)]
+        pool = QuestionPool(animals, 30, workers=1)
+        asked = [asyncio.ensure_future(pool.ask(lambda index: opened.wait(20))) for _ in range(QUEUE + 50)]
         await asyncio.sleep(0.1)
         opened.set()
         found = await asyncio.gather(*asked, return_exceptions=True)
-        await desk.ask(lambda index: index.sets())  # and then there is room again
+        await pool.ask(lambda index: index.sets())  # and then there is room again
         return found
 
     refused = [error for error in asyncio.run(run()) if isinstance(error, Unavailable)]
@@ -62,10 +62,10 @@ def test_too_many_questions_are_turned_away(animals):
 
 def test_a_question_that_fails_fails_alone(animals):
     async def run():
-        desk = Desk(animals, 30)
+        pool = QuestionPool(animals, 30)
         with pytest.raises(setsearch.errors.UnknownItem):
-            await desk.ask(lambda index: index.items("documents").expand(["nobody"]))
-        return await desk.ask(lambda index: index.sets())
+            await pool.ask(lambda index: index.items("documents").expand(["nobody"]))
+        return await pool.ask(lambda index: index.sets())
 
     assert asyncio.run(run()) == {"grain": "documents"}
 

@@ -4,7 +4,7 @@
 
 The driver reads what the seeds have and asks the model for weights; these are sent to the workers, joined with the
 postings of the active features and added up by item. Weights and values are multiples of powers of two, as in
-setsearch.scoring.best, so that sums are exact in any order, on any number of workers.
+setsearch.arrays, so that sums are exact in any order, on any number of workers.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,12 +19,12 @@ from pyspark.sql import functions as F  # noqa: N812
 from setsearch.arrays import to_lattice
 from setsearch.errors import InvalidParameter, NothingToRank
 from setsearch.models import Bernoulli, Lift, Model
-from setsearch.models.defaults import ModelOptions, profile_for
+from setsearch.models.defaults import ModelOptions, defaults_for
 from setsearch.models.values import PRESENCE
-from setsearch.search.request import several, whole
+from setsearch.search.request import positive_integer, text_list
 from setsearch.search.results import Hit
 from setsearch.spark.layout import Layout, Side, load_layout, local, read, read_lists
-from setsearch.spark.questions import Question, find_seeds, weigh
+from setsearch.spark.seeds import Question, find_seeds, seed_weights
 from setsearch.spark.values import value_of
 
 Pairs = list[tuple[int, float]]  # (item, score), best first
@@ -78,21 +78,21 @@ class SparkReading:
 
         Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
         """
-        k, sets = min(whole(k), self.side.count), [several(seeds, "seeds") for seeds in seed_sets]
+        k, sets = min(positive_integer(k), self.side.count), [text_list(seeds, "seeds") for seeds in seed_sets]
         model = self._model(cast(ModelOptions, options))
         if not sets:
             return []
         ids = find_seeds(self.spark, self.layout, self.side, sets)
         if not keep_seeds and max(map(len, ids)) >= self.side.count:
             raise NothingToRank(f"all {self.side.count} {self.name} are seeds, none is left to rank")
-        questions = weigh(self.spark, self.layout, self.side, ids, model)
+        questions = seed_weights(self.spark, self.layout, self.side, ids, model)
         return self._named(questions, self._best(questions, model, k, keep_seeds), model)
 
     def _model(self, options: ModelOptions) -> Model:
         if options.get("by") not in (None, "documents"):
-            raise InvalidParameter("contexts are not on Spark; leave --by out")
-        profile = profile_for(self.name, self.layout.features, self.layout.analyzer is not None)
-        model = profile.make(options)
+            raise InvalidParameter("contexts are not on Spark; leave `by` out")
+        defaults = defaults_for(self.name, self.layout.features, self.layout.analyzer is not None)
+        model = defaults.make(options)
         if not (isinstance(model, Bernoulli) and model.rule == PRESENCE) and not isinstance(model, Lift):
             raise InvalidParameter("on Spark the models are lift, and bernoulli with presence; for others use one file")
         return model

@@ -1,7 +1,7 @@
 """From cells (an item, a feature, a count) to an index, by operations on DataFrames.
 
-Statistics are those of setsearch.models.values, by the same arithmetic: logarithms are taken by numpy, once for each distinct
-count and document frequency, and sent to the workers as small tables, so that values do not depend on who computed.
+Statistics equal those of setsearch.models.values: numpy computes the logarithm of each distinct count and document
+frequency once, and sends them to the workers as small tables, so that all machines use the same bits.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Questions to an index, asked away from the event loop: a few at a time, within a time, or not at all."""
+"""Questions to an index in a small thread pool, with a time limit and a bounded queue."""
 
 import asyncio
 import threading
@@ -13,16 +13,16 @@ from setsearch.index import Index
 
 T = TypeVar("T")
 
-WORKERS = 2  # more would wait for one another in the interpreter
-WAITING = 200  # questions that may wait; more are turned away at once
+WORKERS = 2  # more would wait for each other in the interpreter
+QUEUE = 200  # questions that may wait; more are refused at once
 
 
 class Unavailable(SetsearchError):
-    """The question cannot be answered now; later it can."""
+    """The question cannot be answered now, but later."""
 
 
-class Desk:
-    """Asks the index of a database, opened when it is first needed. Made once for an application."""
+class QuestionPool:
+    """Asks the index of a database, which it opens when first needed. One for each application."""
 
     def __init__(self, place: str | Path | Index, seconds: float, workers: int | None = None) -> None:
         self.place = place if not isinstance(place, Index) else "the database"
@@ -30,15 +30,15 @@ class Desk:
         self._lent = isinstance(place, Index)
         self._index = place if isinstance(place, Index) else None
         self._pool = ThreadPoolExecutor(workers or WORKERS, "setsearch")
-        self._free = threading.BoundedSemaphore(WAITING)
+        self._free = threading.BoundedSemaphore(QUEUE)
 
     async def ask(self, question: Callable[[Index], T]) -> T:
-        """The answer; raises Unavailable where it takes too long, or too many wait; else what the question raises.
+        """The answer; raises Unavailable if it takes too long or too many wait, else what the question raises.
 
-        A question that takes too long goes on in its thread, and what it derives is kept: asked again, it is answered.
+        A question that takes too long continues in its thread, and what it derives is cached for the next time.
         """
         if not self._free.acquire(blocking=False):
-            raise Unavailable(f"{WAITING} questions wait already; ask again in a moment")
+            raise Unavailable(f"{QUEUE} questions wait already; ask again in a moment")
         future = self._pool.submit(self._answer, question)
         future.add_done_callback(self._release)
         try:

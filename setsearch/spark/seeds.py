@@ -17,8 +17,8 @@ from setsearch.errors import AmbiguousItem, InvalidParameter, NoSeeds, UnknownIt
 from setsearch.models import Model, Query, Seeds
 from setsearch.spark.layout import Layout, Side, local, read, read_lists
 from setsearch.spark.values import frequency_of, value_of
-from setsearch.storage.names import storable
-from setsearch.text.analyzer import Analyzer
+from setsearch.storage.analyzers import load_analyzer
+from setsearch.storage.names import is_storable
 
 MOST_ACTIVE = 2_000_000  # entries of all seeds of all sets together: some hundred megabytes on the driver
 
@@ -62,12 +62,12 @@ def find_seeds(spark: SparkSession, layout: Layout, side: Side, sets: Sequence[S
 
 
 def _forms(layout: Layout, side: Side, name: str) -> list[str]:
-    if not storable(name):
+    if not is_storable(name):
         return []
     if layout.analyzer is None or side.items != layout.features:
         return [name]
-    analyzer = Analyzer.of(layout.analyzer)
-    terms = list(analyzer(name)) if analyzer.known else []
+    analyzer = load_analyzer(layout.analyzer)
+    terms = list(analyzer(name)) if analyzer.is_available else []
     return [name, *(terms if len(terms) == 1 else [])]
 
 
@@ -90,7 +90,7 @@ def _found(
     )
 
 
-def weigh(
+def seed_weights(
     spark: SparkSession, layout: Layout, side: Side, sets: Sequence[Sequence[int]], model: Model
 ) -> list[Question]:
     """What the seeds of each set have, and what the model makes of it: equation by equation as in one process.
@@ -117,10 +117,10 @@ def weigh(
         .toArrow()
     )
     columns = {name: found[name].to_numpy() for name in found.column_names}
-    return [_weighed(number, ids, columns, side.count, model) for number, ids in enumerate(sets)]
+    return [_question(number, ids, columns, side.count, model) for number, ids in enumerate(sets)]
 
 
-def _weighed(number: int, ids: Sequence[int], columns: dict[str, Any], n_items: int, model: Model) -> Question:
+def _question(number: int, ids: Sequence[int], columns: dict[str, Any], n_items: int, model: Model) -> Question:
     own = np.isin(columns["item"], ids)
     features, first, which = np.unique(columns["feature"][own], return_index=True, return_inverse=True)
     having = np.bincount(which, minlength=len(features)).astype(np.int64)

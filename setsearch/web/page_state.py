@@ -1,4 +1,4 @@
-"""The state of the page, which is its address: what is ranked, examples, what is not meant, how much is shown."""
+"""The state of the page, which is its URL: what is ranked, examples, rejected items, how much is shown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ SIZES = ("small", "large")
 
 @dataclass(frozen=True)
 class Address:
-    """What is asked. `rejected` are negative examples, `having` features as an example, `set` its saved name."""
+    """What the page asks. `rejected` are negative examples, `having` features as an example, `set` the saved name."""
 
     items: str | None = None
     seeds: tuple[str, ...] = ()
@@ -29,7 +29,7 @@ class Address:
 
     @classmethod
     def read(cls, query: QueryParams) -> "Address":
-        """What an address says; raises UsageError for one that is too long."""
+        """The state in a URL; raises UsageError if it is too long."""
 
         def several(key: str) -> tuple[str, ...]:
             names = tuple(dict.fromkeys(name for name in query.getlist(key) if name.strip()))
@@ -44,7 +44,7 @@ class Address:
         return cls(
             one("items"),
             several("seed"),
-            several("not"),
+            several("reject") or several("not"),  # "not" in URLs of version 0.3
             several("having"),
             size if size in SIZES else SIZES[0],
             one("model"),
@@ -58,17 +58,17 @@ class Address:
         return bool(self.seeds or self.having)
 
     def accept(self, *names: str) -> "Address":
-        """With more examples."""
+        """With more accepted items."""
         seeds = tuple(dict.fromkeys((*self.seeds, *names)))
         return replace(self, seeds=seeds, rejected=_less(self.rejected, names))
 
     def reject(self, name: str) -> "Address":
-        """With one more that is not meant."""
+        """With one more rejected item."""
         rejected = tuple(dict.fromkeys((*self.rejected, name)))
         return replace(self, seeds=_less(self.seeds, [name]), rejected=rejected)
 
     def forget(self, name: str) -> "Address":
-        """Without something."""
+        """Without a name."""
         seeds, rejected, having = (_less(own, [name]) for own in (self.seeds, self.rejected, self.having))
         return replace(self, seeds=seeds, rejected=rejected, having=having)
 
@@ -77,9 +77,9 @@ class Address:
         return replace(self, **fields)
 
     def pairs(self) -> list[tuple[str, str]]:
-        """Names and values of the query."""
+        """Names and values of the query string."""
         found = [("items", self.items), *(("seed", name) for name in self.seeds)]
-        found += [("not", name) for name in self.rejected]
+        found += [("reject", name) for name in self.rejected]
         found += [("having", name) for name in self.having]
         found += [("size", self.size if self.size != SIZES[0] else None), ("model", self.model)]
         found += [("by", self.by), ("set", self.set)]

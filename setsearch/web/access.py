@@ -1,4 +1,4 @@
-"""Who may ask, and how much at a time."""
+"""Who may ask: tokens, origins, hosts, the size of requests."""
 
 import hashlib
 import hmac
@@ -23,10 +23,10 @@ HEADERS = {
 
 @dataclass(frozen=True)
 class Rules:
-    """`token`: what everybody must bring; `read_only`: no set is saved; `origins`: pages from elsewhere that may ask.
+    """`token`: required from everybody; `read_only`: sets are not saved; `origins`: other origins whose pages may ask.
 
-    `hosts`: the names under which the server may be called, all by default; a server on loopback should have some, or
-    a page from elsewhere calls it under a name of its own.
+    `hosts`: the names of the server, all by default. A server on loopback should name them: otherwise a foreign page
+    could reach it under a name of its own (DNS rebinding).
     """
 
     token: str | None = None
@@ -36,16 +36,16 @@ class Rules:
     seconds: float = 10.0
 
     def is_known(self, token: str | None) -> bool:
-        """Whether somebody brings the token, where there is one."""
+        """Whether a token is the right one, or none is required."""
         return self.token is None or (token is not None and hmac.compare_digest(token.encode(), self.token.encode()))
 
     @property
     def cookie(self) -> str:
-        """What the page keeps of the token, in letters that a cookie may have."""
+        """The value of the cookie: a hash of the token."""
         return hashlib.sha256((self.token or "").encode()).hexdigest()
 
     def require_token(self, request: Request) -> None:
-        """Refuse who brings no token, as a header or as the cookie of the page."""
+        """Refuse a request without the token, in a header or in the cookie of the page."""
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         brought = given.encode("latin-1").decode("utf-8", "replace")  # as headers travel
         signed_in = hmac.compare_digest(request.cookies.get(COOKIE, "").encode(), self.cookie.encode())
@@ -53,13 +53,13 @@ class Rules:
             raise HTTPException(401, "this index asks for a token: Authorization: Bearer TOKEN")
 
     def require_write(self, request: Request) -> None:
-        """Refuse to change anything: where that is not wanted, and to pages from elsewhere."""
+        """Refuse changes if read-only, and from other origins."""
         if self.read_only:
             raise HTTPException(403, "this server only reads; sets cannot be changed here")
         self.require_same_origin(request)
 
     def require_same_origin(self, request: Request) -> None:
-        """Refuse what another page sends with the visitor's browser."""
+        """Refuse what a page of another origin sends with the visitor's browser."""
         origin = request.headers.get("origin")
         elsewhere = request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none")
         if origin in self.origins:
@@ -76,7 +76,7 @@ def _host_of(origin: str) -> str | None:
 
 
 class Envelope:
-    """ASGI middleware: bodies that are not too large, and headers that forbid a browser what our pages do not need."""
+    """ASGI middleware: limits the size of bodies, and adds headers that forbid what our pages do not need."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

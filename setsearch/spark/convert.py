@@ -12,11 +12,11 @@ from pyspark.sql import functions as F  # noqa: N812
 import setsearch
 from setsearch.errors import InvalidParameter, SourceError, UsageError
 from setsearch.search.reading import Reading
-from setsearch.spark.building import Cells, build, delete
+from setsearch.spark.builder import Cells, build, delete
 from setsearch.spark.layout import Layout, load_layout, located, read, require_place
 from setsearch.spark.session import first_line
 from setsearch.spark.sources import CELLS
-from setsearch.text.analyzer import Analyzer
+from setsearch.storage.analyzers import load_analyzer
 
 
 def from_sqlite(spark: SparkSession, database: str | Path, place: str, items: str | None = None) -> Layout:
@@ -27,11 +27,11 @@ def from_sqlite(spark: SparkSession, database: str | Path, place: str, items: st
     require_place(place)
     given = f"{place}/_given"
     with setsearch.open(database) as index, tempfile.TemporaryDirectory() as folder:
-        reading = index.items(items)
+        reading = index.reading(items)
         if not isinstance(reading, Reading):
-            raise UsageError(f"{reading.name} are described by numbers; these fit into one file")
-        with reading.plain() as fields:
-            relation = fields.first.relation
+            raise UsageError(f"{reading.name} are described by numbers; they fit into one file")
+        with reading.stored() as fields:
+            relation = fields.first.snapshot.relation
             names = (relation.items.name, relation.features.name)
             shown = relation.features.titles_shown
         _write(Path(folder), index.items(names[0]))
@@ -60,7 +60,7 @@ def to_sqlite(
     Returns how many. The database is made; raises UsageError where it holds something, InvalidParameter, SourceError.
     """
     layout = load_layout(spark, place)
-    if layout.analyzer is not None and Analyzer.of(layout.analyzer).function is not None:
+    if layout.analyzer is not None and load_analyzer(layout.analyzer).function is not None:
         raise UsageError(f"this collection was analysed by {layout.analyzer!r}, which a new database would not know")
     if Path(database).exists():
         raise UsageError(f"{database} is there already; name a file that is not")
@@ -78,7 +78,7 @@ def to_sqlite(
     spec = layout.analyzer
     options: dict[str, Any] = {"contexts": "off"}
     if spec is not None:
-        language = Analyzer.of(spec).language
+        language = load_analyzer(spec).language
         options |= {"language": language, "stop_words": spec.endswith(" stop")} if language else {}
     entries = _entries(spark, layout, chosen, where is None and sample is None)
     try:
@@ -120,17 +120,17 @@ def _write(folder: Path, reading: Reading) -> None:
         (folder / what).mkdir()
     names = pyarrow.schema([("name", pyarrow.string()), ("title", pyarrow.string())])
     schema = pyarrow.schema([("item", pyarrow.string()), ("feature", pyarrow.string()), ("count", pyarrow.int64())])
-    with reading.plain() as fields:
+    with reading.stored() as fields:
         kinds = {"items": fields.items, "features": fields.first.features}
         known: dict[str, dict[int, str]] = {}
         for what, kind in kinds.items():
-            described = fields.cursor.execute(
+            described = fields.first.cursor.execute(
                 "select id, name, title from setsearch_name where kind = ?", (kind.id,)
             ).fetchall()
             known[what] = {id: name for id, name, _ in described}
             columns = [[row[1] for row in described], [row[2] for row in described]]
             parquet.write_table(pyarrow.table(columns, names), folder / what / "part.parquet")
-        for number, step in enumerate(fields.first.forward.sweep(fields.cursor)):
+        for number, step in enumerate(fields.first.sweep()):
             items = [known["items"][id] for id in step.lists.tolist()]
             features = [known["features"][id] for id in step.ids.tolist()]
             table = pyarrow.table([items, features, step.counts], schema)

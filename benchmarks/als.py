@@ -1,11 +1,11 @@
-"""Alternating least squares of spark.ml, to compare with: items are near that have similar factors."""
+"""Alternating least squares of spark.ml as a method for setsearch.learning.evaluate: items with similar factors."""
 
 import numpy as np
 from pyspark.ml.recommendation import ALS
 from pyspark.sql import SparkSession
 
 from setsearch.learning.baselines import Floats, Ints, Score
-from setsearch.learning.evaluation import counts_of
+from setsearch.learning.evaluation import count_matrix
 from setsearch.search.fields import Fields
 
 RANK, ITERATIONS, REGULARIZATION, ALPHA = 32, 10, 0.05, 10.0
@@ -15,7 +15,7 @@ def als_score(spark: SparkSession, fields: Fields) -> Score:
     """Implicit ALS (Hu, Koren and Volinsky 2008) on the counts; items score by their mean cosine with the seeds."""
     import pandas
 
-    counts = counts_of(fields).tocoo()
+    counts = count_matrix(fields).tocoo()
     triples = pandas.DataFrame({"item": counts.row, "feature": counts.col, "count": counts.data})
     rows = spark.createDataFrame(triples)
     als = ALS(

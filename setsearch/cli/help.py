@@ -1,0 +1,65 @@
+"""`--help` in panels: options in groups, commands in groups, an example for each command. Needs no rich."""
+
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+ADVANCED = "Advanced options"
+MODEL = "Model options"
+OUTPUT = "Output options"
+COLUMNS = "Columns"
+LONGEST_SUMMARY = 200  # characters
+_ORDER = ("Arguments", "Options", COLUMNS, MODEL, OUTPUT, ADVANCED)
+
+
+class PanelCommand(TyperCommand):
+    """A command whose options are shown in panels; the last paragraph of its docstring, "Example: ...", at the end."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments and options, a section for each panel."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                default = "Arguments" if param.param_type_name == "argument" else "Options"
+                panels.setdefault(getattr(param, "rich_help_panel", None) or default, []).append(record)
+        for name in sorted(panels, key=_ORDER.index):
+            with formatter.section(name):
+                formatter.write_dl(panels[name])
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """Write the docstring without its example."""
+        help, self.help = self.help, _split(self.help)[0]
+        super().format_help_text(ctx, formatter)
+        self.help = help
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the example."""
+        example = _split(self.help)[1]
+        if example:
+            with formatter.section("Example"):
+                formatter.write(f"{' ' * formatter.current_indent}{example}\n")
+
+
+class PanelGroup(TyperGroup):
+    """A group whose commands are shown in panels."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands, a section for each panel."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            if command is not None and not command.hidden:
+                panel = getattr(command, "rich_help_panel", None)
+                panels.setdefault(panel if isinstance(panel, str) else "Commands", []).append(
+                    (name, command.get_short_help_str(LONGEST_SUMMARY))
+                )
+        for panel, rows in panels.items():
+            with formatter.section(panel):
+                formatter.write_dl(rows)
+
+
+def _split(help: str | None) -> tuple[str, str]:
+    """The text of a docstring, and its example."""
+    text, _, example = (help or "").partition("Example: ")
+    return text.strip(), example.strip()

@@ -1,0 +1,82 @@
+"""What features tell about a set: mutual information, and the language model of its texts."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from setsearch.arrays import Floats, Ints
+from setsearch.errors import InvalidParameter
+from setsearch.models.values import COUNTS, PRESENCE
+from setsearch.search.reading import Reading
+from setsearch.search.request import positive_integer
+from setsearch.search.results import SetFeature
+
+
+class TermProbability(NamedTuple):
+    """How probable a term is in the texts of a set."""
+
+    rank: int
+    feature: str
+    probability: float
+    occurrences: int
+
+
+def most_informative(reading: Reading, members: Iterable[str], k: int = 10) -> list[SetFeature]:
+    """The k features that best separate a set from all other items, also by their absence; `weight` in bits."""
+    k = positive_integer(k)
+    with reading.stored() as fields:
+        ids, field = fields.resolve_seeds(members), fields.first
+        seed_features = field.forward(ids, PRESENCE).concatenated_ids()
+        inside = np.bincount(seed_features, minlength=field.features.next_id)
+        df = field.frequencies()[0]
+        bits = mutual_information(inside, df - inside, len(ids), field.items.size - len(ids))
+        bits[df == 0] = -1.0
+        kth = np.partition(bits, -k)[-k] if k < len(bits) else -1.0
+        best = np.flatnonzero(bits >= kth)
+        names = field.describe_features(best.tolist())
+    rows = [(*names[id], float(bits[id]), int(inside[id]), int(df[id])) for id in best.tolist() if df[id]]
+    rows.sort(key=lambda row: (-row[2], row[0]))
+    return [
+        SetFeature(rank, name, weight, having, df, title)
+        for rank, (name, title, weight, having, df) in enumerate(rows[:k], 1)
+    ]
+
+
+def mutual_information(inside: Ints, outside: Ints, n_inside: int, n_outside: int) -> Floats:
+    """I(feature; set) in bits, `(n_features,)`, from the number of items in and out of the set with each feature.
+
+    I = sum over x in 0, 1 and y in in, out of p(x, y) log2( p(x, y) / (p(x) p(y)) ), with add-one smoothing of the four
+    counts (Manning, Raghavan and Schuetze 2008, section 13.5).
+    """
+    cells = np.array([inside, n_inside - inside, outside, n_outside - outside], float) + 1
+    p = cells / cells.sum(axis=0)
+    present, absent = p[0] + p[2], p[1] + p[3]
+    in_set, out_of_set = p[0] + p[1], p[2] + p[3]
+    independent = np.array([present * in_set, absent * in_set, present * out_of_set, absent * out_of_set])
+    bits: Floats = (p * np.log2(p / independent)).sum(axis=0)
+    return bits
+
+
+def language_model(reading: Reading, members: Iterable[str], k: int = 10, alpha: float = 1.0) -> list[TermProbability]:
+    """The k most probable terms of the texts of a set: the posterior predictive under a Dirichlet prior,
+
+    (alpha + count_j) / (alpha V + N),  V features in the index, N occurrences in the set.
+    """
+    if not (isinstance(alpha, (int, float)) and 0 < alpha < 1e100):
+        raise InvalidParameter(f"alpha must be a number above 0, not {alpha!r}")
+    k = positive_integer(k)
+    with reading.stored() as fields:
+        field = fields.first
+        stored = field.forward(fields.resolve_seeds(members), COUNTS)
+        counts = np.bincount(stored.concatenated_ids(), stored.concatenated_values(), field.features.next_id)
+        ids = np.flatnonzero(counts).tolist()
+        if k > len(ids):
+            ids = list(field.features.ids(field.cursor))
+        names = field.describe_features(ids)
+        total, size = int(counts.sum()), field.features.size
+    rows = sorted((-int(counts[id]), names[id][0]) for id in names)[:k]
+    return [
+        TermProbability(rank, name, (alpha - count) / (alpha * size + total), -count)
+        for rank, (count, name) in enumerate(rows, 1)
+    ]

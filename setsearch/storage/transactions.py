@@ -1,0 +1,101 @@
+"""Transactions on our own connection, or inside those of a host application that lends its connection.
+
+Inside the host's transaction we use a savepoint; commit and rollback stay with the host. Outside we begin and end a
+transaction of our own. The row factory of a lent connection is never changed.
+"""
+
+import sqlite3
+from types import TracebackType
+
+from setsearch.errors import REPAIR_HINT, CorruptIndex, SetsearchError
+from setsearch.storage.connections import Connections
+from setsearch.storage.integrity import is_damaged
+
+WRONG_VALUES = (ArithmeticError, LookupError, TypeError, ValueError)  # raised for stored values of unexpected types
+SAVEPOINT = "setsearch_transaction"
+
+
+class Transaction:
+    """A context manager for the cursor of one transaction: all of the block takes effect, or nothing.
+
+    A class is faster than a generator, and every query starts with it.
+    """
+
+    __slots__ = ("_begin", "_begun", "_connection", "_connections", "_cursor", "_nested")
+
+    def __init__(self, connections: Connections, begin: str) -> None:
+        self._connections = connections
+        self._begin = begin
+
+    def __enter__(self) -> sqlite3.Cursor:
+        connections = self._connections
+        self._connection = connection = connections.take()
+        self._begun, self._nested = False, True
+        try:
+            self._cursor = cursor = connection.cursor()
+            cursor.row_factory = None
+            self._nested = nested = connection.in_transaction
+            if not nested:
+                cursor.execute(self._begin)
+            if connections.lent is not None:  # its release fails if the host has ended the transaction
+                connections.nested = nested
+                cursor.execute(f"savepoint {SAVEPOINT}")
+            self._begun = True
+            connections.require_same_file(connection)
+        except BaseException as error:
+            self._fail(error)
+            raise
+        return cursor
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            try:
+                if self._connections.lent is not None:
+                    self._cursor.execute(f"release {SAVEPOINT}")
+                if not self._nested:
+                    self._cursor.execute("commit")
+            except BaseException as failure:
+                self._fail(failure)
+                raise
+            self._cursor.close()
+            self._connections.give(self._connection)
+        else:
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        """Roll back, return the connection, and raise our error for one of SQLite's."""
+        translated: SetsearchError | None = None
+        try:
+            self._rollback()
+            if isinstance(error, sqlite3.Error):
+                translated = self._connections.translate(error)
+            elif _may_be_damage(error) and is_damaged(self._connection):
+                translated = CorruptIndex(f"{self._connections} is damaged ({error}); {REPAIR_HINT}")
+        except sqlite3.Error as failure:
+            translated = self._connections.translate(failure)
+        finally:
+            self._connections.give(self._connection)
+        if translated is not None:
+            raise translated from error
+
+    def _rollback(self) -> None:
+        """Roll back; inside a host's transaction only to our savepoint."""
+        if not self._begun and self._nested:
+            return
+        self._cursor.close()
+        connection = self._connection
+        if connection.in_transaction and self._nested:
+            try:
+                connection.execute(f"rollback to {SAVEPOINT}")
+                connection.execute(f"release {SAVEPOINT}")
+                return
+            except sqlite3.OperationalError:
+                pass  # the host has ended its transaction; our statements began the present one
+        if connection.in_transaction:
+            connection.execute("rollback")
+
+
+def _may_be_damage(error: BaseException) -> bool:
+    return isinstance(error, WRONG_VALUES) and not isinstance(error, SetsearchError)
