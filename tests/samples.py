@@ -18,3 +18,15 @@ def random_data(seed: int, items: int, features: int, density: float) -> dict[st
     else:
         data["i0"] = {}
     return data
+
+
+def planted(seed=0):
+    """Three groups of items with features of their own, and noise."""
+    rng = random.Random(seed)
+    data, sets = {}, {}
+    for group in "xyz":
+        for number in range(12):
+            own = {f"{group}{f}": rng.randint(1, 3) for f in range(8) if rng.random() < 0.5}
+            data[f"{group}-{number:02}"] = own | {f"n{f}": 1 for f in range(20) if rng.random() < 0.2}
+        sets[group] = [name for name in data if name.startswith(group)]
+    return data, sets

@@ -1,10 +1,9 @@
-"""Analysis: stems, stop words, analyzers of the application; texts and features as examples; groups of texts."""
+"""Words, stems, stop words, custom analyzers."""
 
 import json
 import re
 
 import hypothesis.strategies as st
-import numpy as np
 import pytest
 import Stemmer
 from hypothesis import given
@@ -12,8 +11,7 @@ from whoosh.analysis import StemmingAnalyzer
 
 import setsearch
 from setsearch import errors
-from setsearch.text.analyzer import Analyzer, TermIds, words
-from setsearch.text.tokenizer import Tokenizer
+from setsearch.text.analyzer import Analyzer, words
 
 DOCUMENTS = [
     ("cats", "Lions and tigers are hunting in the jungles."),
@@ -34,33 +32,6 @@ def test_stems_are_snowballs():
 @given(st.text(st.characters(codec="ascii"), max_size=40))
 def test_words_of_ascii_are_those_of_any_text(text):
     assert words(text) == re.findall(r"\w+", text.lower()) == words(text + " é")[:-1]
-
-
-WORDS = ["lion", "lions", "the", "of", "Tigers", "Häuser", "İ", "e\u0301", "日本", "a" * 8, "a" * 9, "b" * 16, "b" * 17]
-GAPS = ["\0", "\n", " ", "\ud800", "-", "，", ""]
-texts_of_words = st.lists(st.sampled_from(WORDS + GAPS), max_size=12).map(" ".join)
-
-
-@pytest.mark.parametrize("analyzer", [Analyzer(), Analyzer("english"), Analyzer("english", stop_words=True)])
-@given(parts=st.lists(st.lists(st.one_of(texts_of_words, st.text(max_size=30)), max_size=6), max_size=4))
-def test_texts_have_the_same_terms_alone_and_together(analyzer, parts):
-    vocabulary = TermIds()
-    numbering = Tokenizer(analyzer, vocabulary)
-    for texts in parts:
-        numbers, lengths = numbering.tokenize(texts)
-        terms = list(vocabulary)
-        found = np.split(np.array([terms[number] for number in numbers], object), np.cumsum(lengths)[:-1])
-        assert [list(own) for own in found if len(texts)] == [analyzer(text) for text in texts]
-    assert list(vocabulary) == list(dict.fromkeys(term for texts in parts for text in texts for term in analyzer(text)))
-
-
-def test_words_that_fall_on_each_other_are_numbered():
-    numbering = Tokenizer(Analyzer(), vocabulary := TermIds())
-    words = [f"{number:x}" * (number % 4 + 1) for number in range(30_000)]
-    for _ in range(3):
-        for start in range(0, len(words), 999):
-            numbers, _ = numbering.tokenize([" ".join(words[start : start + 999])])
-            assert [vocabulary[word] for word in words[start : start + 999]] == numbers.tolist()
 
 
 def test_stop_words_are_left_out():

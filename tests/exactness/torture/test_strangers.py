@@ -157,7 +157,7 @@ def test_refusals_say_what_is_wrong(tmp_path, whole):
 
 @pytest.mark.parametrize("version", ["0.1.0", "0.2.0"])
 def test_a_migration_happens_completely_or_not_at_all(tmp_path, version):
-    data = (Path(__file__).parent.parent / "fixtures" / f"{version}.db").read_bytes()
+    data = (Path(__file__).parents[2] / "fixtures" / f"{version}.db").read_bytes()
     path, stopped = tmp_path / "old.db", 0
     for limit in range(1, 200):
         path.write_bytes(data)

@@ -1,7 +1,5 @@
-"""Tables of the application: mirrored, tracked, filtered by conditions, called from SQL, and left as they were."""
+"""Tables of a host application, followed by an index in the same database."""
 
-import json
-import logging
 import sqlite3
 import threading
 
@@ -11,7 +9,7 @@ from hypothesis import strategies as st
 
 import setsearch
 from setsearch import Changes, Columns, Where
-from setsearch.errors import InvalidParameter, LockedDatabase, NoIndex, NothingToRank, SourceError, UsageError
+from setsearch.errors import InvalidParameter, NoIndex, SourceError, UsageError
 
 ROWS = [
     ("Cats", "lion tiger cat", 1999, "a"),
@@ -244,149 +242,6 @@ def test_a_full_text_table_is_read_by_its_own_terms(content, detail):
         index.drop()
         with pytest.raises(SourceError, match="stores no columns"):
             index.add_table("terms", Columns(text="body"))
-
-
-def test_a_condition_filters_before_the_best_are_taken():
-    connection = host()
-    index = setsearch.open(connection)
-    index.add_table("articles", TEXTS)
-    documents = index.items("documents")
-    whole = documents.expand(["1"], 99)
-    for where, allowed in [
-        (Where("year > ?", (2004,)), {"2", "3", "4"}),
-        (Where("year > :year and body like '%leopard%'", {"year": 2004}), {"2", "4"}),
-        (Where(match="barley OR leopards"), {"2", "3", "4", "5"}),
-        (Where("id in (select rowid from search where search match 'leopard')"), {"2", "4"}),
-        (Where("year < 2005", match="field"), {"5"}),
-    ]:
-        for k in (1, 2, 99):
-            got = documents.expand(["1"], k, among=where)
-            expected = [(h.item, h.score) for h in whole if h.item in allowed][:k]
-            assert [(h.item, h.score) for h in got] == expected
-    with pytest.raises(NothingToRank, match="none of the 5 documents"):
-        documents.expand(["1"], among=Where("year > 3000"))
-    with pytest.raises(InvalidParameter, match="so to documents"):
-        index.items("terms").expand(["lion"], among=Where("1"))
-
-
-@pytest.mark.parametrize(
-    "condition",
-    [
-        "1=1) union select what from log where (1=1",
-        "1=1)) union select what from log where ((1=1",
-        "1=1) union select what from log --",
-        "1=1) union select what from log /*",
-        "1=1); delete from articles; --",
-        "id in (select id from nothing)",
-        "year >",
-        "year > ?",
-        "",
-        "1\0",
-    ],
-)
-def test_a_condition_is_one_expression(condition):
-    connection = host()
-    index = setsearch.open(connection)
-    index.add_table("articles", TEXTS)
-    rows = dump(connection)
-    with pytest.raises(InvalidParameter, match="condition"):
-        index.items("documents").expand(["1"], among=Where(condition))
-    assert dump(connection) == rows
-    assert not connection.in_transaction
-
-
-def test_a_full_text_query_with_an_error_is_named():
-    connection = host()
-    index = setsearch.open(connection)
-    index.add_table("articles", TEXTS)
-    with pytest.raises(InvalidParameter, match="'AND AND' on articles: fts5: syntax error"):
-        index.items("documents").expand(["1"], among=Where(match="AND AND"))
-    connection.execute("drop table search")
-    with pytest.raises(InvalidParameter, match="no FTS5 table has the content 'articles'"):
-        index.items("documents").expand(["1"], among=Where(match="cat"))
-
-
-@settings(max_examples=30)
-@given(st.lists(st.sets(st.sampled_from("abcdefg"), min_size=1), min_size=3, max_size=12), st.data())
-def test_among_and_rank_are_the_whole_ranking_filtered(sets, data):
-    connection = sqlite3.connect(":memory:")
-    index = setsearch.open(connection)
-    index.add([(f"d{i}", sorted(own)) for i, own in enumerate(sets)])
-    documents = index.items("documents")
-    names = st.sampled_from([f"d{i}" for i in range(len(sets))])
-    seeds, allowed = data.draw(st.lists(names, min_size=1, max_size=2)), data.draw(st.sets(names, min_size=1))
-    whole = documents.expand(seeds, 99, keep_seeds=True, cut="mark")
-    expected = [(hit.item, hit.score, hit.belongs) for hit in whole if hit.item in allowed]
-    got = documents.expand(seeds, 99, keep_seeds=True, cut="mark", among=[*allowed, "unheard of"])
-    assert [(hit.item, hit.score, hit.belongs) for hit in got] == expected
-    assert [hit[:4] for hit in documents.rank(allowed, seeds)] == [hit[:4] for hit in got]
-    with documents.scores(seeds, keep_seeds=True, among=allowed) as (fields, scores):
-        found = {
-            name: scores[id] for name, id in fields.items.find(fields.first.cursor, [h.item for h in whole]).items()
-        }
-    assert {name: score for name, score in found.items() if score > float("-inf")} == {i: s for i, s, _ in expected}
-
-
-def test_candidates_that_the_index_does_not_hold():
-    index = setsearch.open(sqlite3.connect(":memory:"))
-    index.add([("a", "x y"), ("b", "y z"), ("c", "z")])
-    documents = index.items("documents")
-    with pytest.raises(setsearch.errors.UnknownItem, match="gone"):
-        documents.rank(["b", "gone"], ["a"])
-    assert [hit.item for hit in documents.rank(["c", "gone", "b", "a"], ["a"], missing="skip")] == ["a", "b", "c"]
-    assert documents.rank([], ["a"]) == []
-    with pytest.raises(InvalidParameter, match="missing"):
-        documents.rank(["b"], ["a"], missing="drop")
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a host may show them
-def test_sql_functions_answer_as_the_index_does(caplog):
-    connection = host()
-    setsearch.register(connection)
-    index = setsearch.open(connection)
-    index.add_table("articles", TEXTS, track=True)
-    connection.row_factory = sqlite3.Row
-    rows = connection.execute("""
-        select a.id, e.value ->> 'score' as score
-        from json_each(setsearch_expand('1, 4', 2)) e join articles a on a.id = e.value ->> 'item'
-    """).fetchall()
-    hits = index.items("documents").expand(["1", "4"], 2)
-    assert {(str(row["id"]), row["score"]) for row in rows} == {(hit.item, hit.score) for hit in hits}
-    scored = """select id, setsearch_score(id, '["1"]') as score from articles order by score desc, id"""
-    expected = [(hit.item, hit.score) for hit in index.items("documents").expand(["1"], 9, keep_seeds=True)]
-    assert [(str(row["id"]), row["score"]) for row in connection.execute(scored)] == expected
-    connection.execute("update articles set body = 'oats' where id = 2")
-    index.refresh()
-    connection.commit()
-    expected = [(hit.item, hit.score) for hit in index.items("documents").expand(["1"], 9, keep_seeds=True)]
-    assert [(str(row["id"]), row["score"]) for row in connection.execute(scored)] == expected
-    (told,) = connection.execute("select setsearch_explain(4, '1', 'documents', 'bernoulli')").fetchone()
-    told = json.loads(told)
-    assert told["score"] == pytest.approx(told["constant"] + told["base"] + sum(told["features"].values()))
-    words = connection.execute("select setsearch_expand('lion', 1, 'terms')").fetchone()[0]
-    assert json.loads(words)[0]["item"]
-    with caplog.at_level(logging.ERROR), pytest.raises(sqlite3.OperationalError):
-        connection.execute("select setsearch_expand('99')").fetchall()
-    assert "no '99' among the 5 documents" in caplog.text
-    assert "no '99'" in connection.execute("select setsearch_error()").fetchone()[0]
-    for bad in ("setsearch_expand()", "setsearch_expand(null)", "setsearch_expand('[1')", "setsearch_score('1')"):
-        with caplog.at_level(logging.CRITICAL, "setsearch"), pytest.raises(sqlite3.OperationalError):
-            connection.execute(f"select {bad}").fetchall()
-
-
-def test_an_index_that_is_locked_says_so(tmp_path):
-    connection = host(tmp_path / "app.db")
-    index = setsearch.open(tmp_path / "app.db", timeout=0.1)
-    index.add_table("articles", TEXTS, track=True)
-    connection.execute("update articles set body = 'oats' where id = 2")  # and does not commit
-    with pytest.raises(LockedDatabase, match=r"waited 0\.1 s"):
-        index.add_table("articles", TEXTS)
-    assert len(index.items("documents").expand(["1"])) == 4
-    connection.commit()
-    assert index.refresh() == Changes(1, 0)
-    assert connection.execute("pragma journal_mode").fetchone() == ("delete",)
-    assert connection.execute("select count(*) from log").fetchone() == (5,)
-    index.close()
 
 
 def test_hosts_in_threads_and_one_index_agree(tmp_path):

@@ -1,6 +1,6 @@
 """Coverage-guided fuzzing of decoders and readers, by atheris: whatever the bytes, an answer or an error of ours.
 
-python tests/torture/fuzz.py -max_total_time=600
+python tests/exactness/torture/fuzz.py -max_total_time=600
 """
 
 import io

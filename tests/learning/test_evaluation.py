@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 from oracle import lift_scores, log_scores, presence
-from samples import random_data
+from samples import planted, random_data
 
 import setsearch
 from setsearch import errors
@@ -22,18 +22,6 @@ def test_metrics():
     assert p10 == pytest.approx(0.2)
     assert ndcg == pytest.approx((1 + 1 / math.log2(4)) / (1 + 1 / math.log2(3) + 1 / math.log2(4)))
     assert r_precision == pytest.approx(2 / 3)
-
-
-def planted(seed=0):
-    """Three groups of items with features of their own, and noise."""
-    rng = random.Random(seed)
-    data, sets = {}, {}
-    for group in "xyz":
-        for number in range(12):
-            own = {f"{group}{f}": rng.randint(1, 3) for f in range(8) if rng.random() < 0.5}
-            data[f"{group}-{number:02}"] = own | {f"n{f}": 1 for f in range(20) if rng.random() < 0.2}
-        sets[group] = [name for name in data if name.startswith(group)]
-    return data, sets
 
 
 def by_definition(data, seeds):

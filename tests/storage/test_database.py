@@ -510,7 +510,7 @@ def test_autocommit_of_python_3_12(tmp_path, mode):
 
 
 def test_a_database_of_an_earlier_version_is_migrated(tmp_path):
-    fixture = Path(__file__).parent / "fixtures" / "0.1.0.db"
+    fixture = Path(__file__).parent.parent / "fixtures" / "0.1.0.db"
     copy = tmp_path / "old.db"
     copy.write_bytes(fixture.read_bytes())
     with setsearch.open(copy) as index:
@@ -523,7 +523,7 @@ def test_a_database_of_an_earlier_version_is_migrated(tmp_path):
 
 def test_the_schema_of_0_2_0_is_migrated(tmp_path):
     copy = tmp_path / "old.db"
-    copy.write_bytes((Path(__file__).parent / "fixtures" / "0.2.0.db").read_bytes())
+    copy.write_bytes((Path(__file__).parent.parent / "fixtures" / "0.2.0.db").read_bytes())
     with setsearch.open(copy) as index:
         documents = index.items("documents")
         assert documents.features_of("b") == {"a": 2, "eats": 2, "lion": 1, "tiger": 1, "too": 1}

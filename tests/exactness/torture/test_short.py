@@ -1,4 +1,4 @@
-"""The short forms of tests/torture: each promise of docs/reliability.md, in seconds."""
+"""The short forms of tests/exactness/torture: each promise of docs/reliability.md, in seconds."""
 
 import concurrency
 import crash

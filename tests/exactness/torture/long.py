@@ -1,6 +1,6 @@
 """The long form: `make torture`. Prints the figures, and writes them to docs/reliability.json.
 
-python tests/torture/long.py [--quick]
+python tests/exactness/torture/long.py [--quick]
 """
 
 import argparse
@@ -20,7 +20,7 @@ import resources
 import setsearch
 
 HERE = Path(__file__).parent
-RESULTS = HERE.parent.parent / "docs" / "reliability.json"
+RESULTS = HERE.parents[2] / "docs" / "reliability.json"
 
 
 def fuzz(seconds: int) -> dict[str, object]:

@@ -1,0 +1,73 @@
+"""The dialogue in the terminal."""
+
+import io
+
+import pytest
+
+import setsearch
+
+TEXTS = [
+    ("Lion", "the lion and the tiger are big cats"),
+    ("Tiger", "the tiger and the lion are cats"),
+    ("Leopard", "a leopard is a cat among cats"),
+    ("Wheat", "wheat and barley grow"),
+    ("Barley bread", "barley and oats grow"),
+    ("New York", "a town"),
+]
+
+
+@pytest.fixture
+def database(tmp_path):
+    with setsearch.open(tmp_path / "x.db", create=True, contexts="on") as index:
+        index.add([(f"d{n}", text, title) for n, (title, text) in enumerate(TEXTS)])
+    return tmp_path / "x.db"
+
+
+@pytest.fixture
+def grow(run, database, monkeypatch):
+    def dialogue(lines, *arguments):
+        monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+        return run("grow", "x.db", *arguments, "--items", "documents", "--csv")
+
+    return dialogue
+
+
+def test_a_set_grows_in_the_terminal(grow, database):
+    with setsearch.open(database) as index:
+        reading = index.items("documents")
+        first = [hit.item for hit in reading.expand(["d0"], 15)]
+        second = [hit.item for hit in reading.expand(["d0", first[0]], 15, exclude=[first[2]])]
+    third = next(name for name, _ in TEXTS_BY_ID if name not in ("d0", first[0], first[2]))
+    code, out, err = grow(f"1 -3\n1\nu\n?1\n{dict(TEXTS_BY_ID)[third]}\nq\n", "Lion")
+    assert code == 0
+    assert out == f"item,status\nd0,accepted\n{first[0]},accepted\n{third},accepted\n{first[2]},rejected\n"
+    assert f"d0, {first[0]}   rejected: {first[2]}" in err
+    assert dict(TEXTS_BY_ID)[second[0]] in err
+
+
+TEXTS_BY_ID = [(f"d{n}", title) for n, (title, _) in enumerate(TEXTS)]
+
+
+def test_mistakes_are_answered_and_nothing_is_lost(grow, database):
+    code, out, err = grow("unicorn\n99\n-99\n?99\nu\ns\nh\n0\n1\n", "d0")  # and the input ends
+    assert code == 0
+    assert out.count("accepted") == 2
+    assert err.count("Error: ") == 6
+    assert "nothing to undo" in err
+    code, out, err = grow("1 2 3 4 5\n", "d0")  # all of them: no answer is left, but the set stays
+    assert (code, out.count("accepted"), err.count("Error: all 6 documents")) == (0, 1, 1)
+    code, _, err = grow("", "unicorn")
+    assert (code, err.count("\n")) == (1, 1)
+    assert grow("")[0] == 2
+
+
+def test_a_set_is_saved_and_gone_on_with(grow, database):
+    grow("1 -2\ns cats\nq\n", "d0")
+    with setsearch.open(database) as index:
+        kept = index.set("cats")
+        assert len(kept.accepted) == 2
+        assert len(kept.rejected) == 1
+    code, out, _ = grow("q\n", "--set", "cats")
+    assert code == 0
+    assert out.count("accepted") == 2
+    assert "already" in grow("s cats\n", "d3")[2], "a set of another is not written over"

@@ -1,0 +1,60 @@
+"""Bars in the terminal."""
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import setsearch
+from setsearch.cli.output import bars
+
+TEXTS = [
+    ("Lion", "the lion and the tiger are big cats"),
+    ("Tiger", "the tiger and the lion are cats"),
+    ("Leopard", "a leopard is a cat among cats"),
+    ("Wheat", "wheat and barley grow"),
+    ("Barley bread", "barley and oats grow"),
+    ("New York", "a town"),
+]
+
+
+@pytest.fixture
+def database(tmp_path):
+    with setsearch.open(tmp_path / "x.db", create=True, contexts="on") as index:
+        index.add([(f"d{n}", text, title) for n, (title, text) in enumerate(TEXTS)])
+    return tmp_path / "x.db"
+
+
+@pytest.fixture
+def grow(run, database, monkeypatch):
+    def dialogue(lines, *arguments):
+        monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+        return run("grow", "x.db", *arguments, "--items", "documents", "--csv")
+
+    return dialogue
+
+
+def test_bars_on_the_command_line(run, failed, database):
+    code, out, _ = run("expand", "x.db", "lion", "--bars")
+    assert code == 0
+    assert "█" in out
+    assert out == run("expand", "x.db", "lion", "--plot", "-")[1], "the spelling of version 0.3"
+    for how in ("weight", "mi", "probability"):
+        assert "█" in run("features", "x.db", "d0", "--items", "documents", "--weigh", how, "--bars")[1]
+    failed(run("expand", "x.db", "lion", "--plot", "a.png"), 2, "a.png", "--bars")
+
+
+rows = st.lists(st.tuples(st.text(max_size=50), st.floats(-1e6, 1e6), st.booleans()), min_size=1, max_size=20).map(
+    lambda found: sorted(found, key=lambda row: (-row[1], not row[2]))
+)
+
+
+@given(rows, st.integers(30, 120))
+def test_bars_fit_and_are_in_order(found, width):
+    lines = bars([{"item": name, "score": score, "belongs": above} for name, score, above in found], width)
+    shown = [line for line in lines if line.strip("- ") != "the set ends here"]
+    assert len(shown) == len(found)
+    lengths = [line.count("█") for line in shown]
+    assert lengths == sorted(lengths, reverse=True)
+    assert all(line.isprintable() or not found[n][0].isprintable() for n, line in enumerate(shown))

@@ -1,0 +1,108 @@
+"""The rooms of the house: which may import which, and what none of them may know. A new file belongs where this passes."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "setsearch"
+
+GROUND = {"errors", "arrays"}
+LIBRARY = GROUND | {"text", "models", "scoring", "storage", "indexing", "search", "index"}
+ROOMS = {  # each may import itself and these; ground floor: text, models, scoring, which do not know one another
+    "errors": set(),
+    "arrays": set(),
+    "text": GROUND,
+    "models": GROUND,
+    "scoring": GROUND,
+    "storage": GROUND | {"text"},
+    "indexing": GROUND | {"text", "storage"},
+    "search": GROUND | {"text", "models", "scoring", "storage"},
+    "index": LIBRARY,
+    "learning": LIBRARY,
+    "web": LIBRARY | {"learning"},
+    "spark": LIBRARY | {"learning"},
+    "integrations": LIBRARY | {"learning"},
+    "cli": LIBRARY | {"learning", "web", "spark", "integrations"},  # which it starts
+}
+UNKNOWN = {"text": {"sqlite3", "pathlib"}, "models": {"sqlite3", "pathlib"}, "scoring": {"sqlite3", "pathlib"}}
+OWN_LIBRARIES = {  # only these doors import these libraries
+    "typer": {"cli"},
+    "fastapi": {"web"},
+    "pyspark": {"spark", "cli"},
+    "whoosh": {"integrations"},
+    "sqlite_utils": {"storage", "integrations"},
+    "scipy": {"arrays", "scoring", "models", "learning"},
+}
+EXCEPTIONS = {("integrations/sqlite_utils.py", "cli")}  # sqlite-utils offers our command line as a command
+FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.parent != PACKAGE or path.stem in ROOMS]
+MOST_ENTRIES = 18
+
+
+def imported(path):
+    """All modules that a file imports, also inside functions."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield node.module
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_between_rooms_run_one_way(path):
+    room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    for module in imported(path):
+        library, _, rest = module.partition(".")
+        if library == "setsearch" and rest:
+            other = rest.split(".")[0]
+            is_exception = (path.relative_to(PACKAGE).as_posix(), other) in EXCEPTIONS
+            assert is_exception or other in ROOMS[room] | {room}, f"{room} must not import {other}"
+        assert library not in UNKNOWN.get(room, set()), f"{room} must not know {library}"
+        assert room in OWN_LIBRARIES.get(library, {room}), f"{room} must not import {library}"
+
+
+def test_modules_of_a_room_import_without_circles():
+    modules = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in FILES}
+    modules = {name.removesuffix(".__init__"): path for name, path in modules.items()}
+    graph = {name: {module for module in _at_import(path) if module in modules} for name, path in modules.items()}
+    while graph:
+        leaves = {name for name, needs in graph.items() if not needs & graph.keys() - {name}}
+        assert leaves, f"circular imports among {sorted(graph)}"
+        graph = {name: needs for name, needs in graph.items() if name not in leaves}
+
+
+def _at_import(path):
+    """The modules that a file imports when it is imported itself."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+def test_the_house_shows_at_a_glance_what_there_is():
+    entries = [entry for entry in PACKAGE.iterdir() if entry.name not in ("__pycache__", "py.typed")]
+    assert len(entries) <= MOST_ENTRIES
+    for entry in entries:
+        front = entry / "__init__.py" if entry.is_dir() else entry
+        first = (ast.get_docstring(ast.parse(front.read_text())) or "").splitlines()[0]
+        assert re.search(r"\w[.:]", first), f"{entry.name} has no sentence at its top"
+
+
+def test_functions_fit_on_a_screen():
+    for path in FILES:
+        assert len(path.read_text().splitlines()) <= 350, path
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                assert node.end_lineno - node.lineno < 60 or path.parent.name == "cli", (path, node.name)
+
+
+def test_public_functions_have_docstrings():
+    for path in FILES:
+        tree = ast.parse(path.read_text())
+        private = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name.startswith("_")]
+        hidden = {part for node in private for part in ast.walk(node)}
+        for node in set(ast.walk(tree)) - hidden:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
+                is_inner = node.name in ("load", "add", "decorate", "run", "main") or "web" in path.parts
+                assert ast.get_docstring(node) or is_inner, (path, node.name)

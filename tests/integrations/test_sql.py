@@ -1,0 +1,87 @@
+"""SQL functions on any connection."""
+
+import json
+import logging
+import sqlite3
+
+import pytest
+
+import setsearch
+from setsearch import Changes, Columns
+from setsearch.errors import LockedDatabase
+
+ROWS = [
+    ("Cats", "lion tiger cat", 1999, "a"),
+    ("More cats", "lion leopard cat", 2005, "b"),
+    ("Wheat", "wheat barley field", 2010, "c"),
+    ("Savanna", "tiger leopard savanna", 2011, "d"),
+    ("Field", "barley field oats", 2001, "e"),
+]
+TEXTS = Columns(text=("title", "body"), title="title")
+
+
+def host(path=":memory:"):
+    connection = sqlite3.connect(path)
+    connection.executescript("""
+        create table articles (id integer primary key, title text, body text, year int, slug text unique);
+        create virtual table search using fts5(
+            title, body, content='articles', content_rowid='id', tokenize="porter unicode61");
+        create table log (what text);
+        create trigger host_insert after insert on articles begin insert into log values ('new'); end;
+        create table comment (article references articles (id) on delete cascade);
+        pragma foreign_keys = on;
+    """)
+    connection.executemany("insert into articles (title, body, year, slug) values (?, ?, ?, ?)", ROWS)
+    connection.execute("insert into search (search) values ('rebuild')")
+    connection.commit()
+    return connection
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a host may show them
+def test_sql_functions_answer_as_the_index_does(caplog):
+    connection = host()
+    setsearch.register(connection)
+    index = setsearch.open(connection)
+    index.add_table("articles", TEXTS, track=True)
+    connection.row_factory = sqlite3.Row
+    rows = connection.execute("""
+        select a.id, e.value ->> 'score' as score
+        from json_each(setsearch_expand('1, 4', 2)) e join articles a on a.id = e.value ->> 'item'
+    """).fetchall()
+    hits = index.items("documents").expand(["1", "4"], 2)
+    assert {(str(row["id"]), row["score"]) for row in rows} == {(hit.item, hit.score) for hit in hits}
+    scored = """select id, setsearch_score(id, '["1"]') as score from articles order by score desc, id"""
+    expected = [(hit.item, hit.score) for hit in index.items("documents").expand(["1"], 9, keep_seeds=True)]
+    assert [(str(row["id"]), row["score"]) for row in connection.execute(scored)] == expected
+    connection.execute("update articles set body = 'oats' where id = 2")
+    index.refresh()
+    connection.commit()
+    expected = [(hit.item, hit.score) for hit in index.items("documents").expand(["1"], 9, keep_seeds=True)]
+    assert [(str(row["id"]), row["score"]) for row in connection.execute(scored)] == expected
+    (told,) = connection.execute("select setsearch_explain(4, '1', 'documents', 'bernoulli')").fetchone()
+    told = json.loads(told)
+    assert told["score"] == pytest.approx(told["constant"] + told["base"] + sum(told["features"].values()))
+    words = connection.execute("select setsearch_expand('lion', 1, 'terms')").fetchone()[0]
+    assert json.loads(words)[0]["item"]
+    with caplog.at_level(logging.ERROR), pytest.raises(sqlite3.OperationalError):
+        connection.execute("select setsearch_expand('99')").fetchall()
+    assert "no '99' among the 5 documents" in caplog.text
+    assert "no '99'" in connection.execute("select setsearch_error()").fetchone()[0]
+    for bad in ("setsearch_expand()", "setsearch_expand(null)", "setsearch_expand('[1')", "setsearch_score('1')"):
+        with caplog.at_level(logging.CRITICAL, "setsearch"), pytest.raises(sqlite3.OperationalError):
+            connection.execute(f"select {bad}").fetchall()
+
+
+def test_an_index_that_is_locked_says_so(tmp_path):
+    connection = host(tmp_path / "app.db")
+    index = setsearch.open(tmp_path / "app.db", timeout=0.1)
+    index.add_table("articles", TEXTS, track=True)
+    connection.execute("update articles set body = 'oats' where id = 2")  # and does not commit
+    with pytest.raises(LockedDatabase, match=r"waited 0\.1 s"):
+        index.add_table("articles", TEXTS)
+    assert len(index.items("documents").expand(["1"])) == 4
+    connection.commit()
+    assert index.refresh() == Changes(1, 0)
+    assert connection.execute("pragma journal_mode").fetchone() == ("delete",)
+    assert connection.execute("select count(*) from log").fetchone() == (5,)
+    index.close()

@@ -1,0 +1,99 @@
+"""SQL conditions and full text filter before the best are taken."""
+
+import sqlite3
+
+import pytest
+
+import setsearch
+from setsearch import Columns, Where
+from setsearch.errors import InvalidParameter, NothingToRank
+
+ROWS = [
+    ("Cats", "lion tiger cat", 1999, "a"),
+    ("More cats", "lion leopard cat", 2005, "b"),
+    ("Wheat", "wheat barley field", 2010, "c"),
+    ("Savanna", "tiger leopard savanna", 2011, "d"),
+    ("Field", "barley field oats", 2001, "e"),
+]
+TEXTS = Columns(text=("title", "body"), title="title")
+
+
+def host(path=":memory:"):
+    connection = sqlite3.connect(path)
+    connection.executescript("""
+        create table articles (id integer primary key, title text, body text, year int, slug text unique);
+        create virtual table search using fts5(
+            title, body, content='articles', content_rowid='id', tokenize="porter unicode61");
+        create table log (what text);
+        create trigger host_insert after insert on articles begin insert into log values ('new'); end;
+        create table comment (article references articles (id) on delete cascade);
+        pragma foreign_keys = on;
+    """)
+    connection.executemany("insert into articles (title, body, year, slug) values (?, ?, ?, ?)", ROWS)
+    connection.execute("insert into search (search) values ('rebuild')")
+    connection.commit()
+    return connection
+
+
+def dump(connection):
+    return [line for line in connection.iterdump() if "setsearch" not in line]
+
+
+def test_a_condition_filters_before_the_best_are_taken():
+    connection = host()
+    index = setsearch.open(connection)
+    index.add_table("articles", TEXTS)
+    documents = index.items("documents")
+    whole = documents.expand(["1"], 99)
+    for where, allowed in [
+        (Where("year > ?", (2004,)), {"2", "3", "4"}),
+        (Where("year > :year and body like '%leopard%'", {"year": 2004}), {"2", "4"}),
+        (Where(match="barley OR leopards"), {"2", "3", "4", "5"}),
+        (Where("id in (select rowid from search where search match 'leopard')"), {"2", "4"}),
+        (Where("year < 2005", match="field"), {"5"}),
+    ]:
+        for k in (1, 2, 99):
+            got = documents.expand(["1"], k, among=where)
+            expected = [(h.item, h.score) for h in whole if h.item in allowed][:k]
+            assert [(h.item, h.score) for h in got] == expected
+    with pytest.raises(NothingToRank, match="none of the 5 documents"):
+        documents.expand(["1"], among=Where("year > 3000"))
+    with pytest.raises(InvalidParameter, match="so to documents"):
+        index.items("terms").expand(["lion"], among=Where("1"))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "1=1) union select what from log where (1=1",
+        "1=1)) union select what from log where ((1=1",
+        "1=1) union select what from log --",
+        "1=1) union select what from log /*",
+        "1=1); delete from articles; --",
+        "id in (select id from nothing)",
+        "year >",
+        "year > ?",
+        "",
+        "1\0",
+    ],
+)
+def test_a_condition_is_one_expression(condition):
+    connection = host()
+    index = setsearch.open(connection)
+    index.add_table("articles", TEXTS)
+    rows = dump(connection)
+    with pytest.raises(InvalidParameter, match="condition"):
+        index.items("documents").expand(["1"], among=Where(condition))
+    assert dump(connection) == rows
+    assert not connection.in_transaction
+
+
+def test_a_full_text_query_with_an_error_is_named():
+    connection = host()
+    index = setsearch.open(connection)
+    index.add_table("articles", TEXTS)
+    with pytest.raises(InvalidParameter, match="'AND AND' on articles: fts5: syntax error"):
+        index.items("documents").expand(["1"], among=Where(match="AND AND"))
+    connection.execute("drop table search")
+    with pytest.raises(InvalidParameter, match="no FTS5 table has the content 'articles'"):
+        index.items("documents").expand(["1"], among=Where(match="cat"))
