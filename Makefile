@@ -8,7 +8,7 @@ DATA ?= data
 # The same integrations with the other versions that are promised; they cannot share an environment.
 OTHERS = .venv-others
 
-.PHONY: demo test test-long test-others torture lint bench bench-spark bench-relevance clean
+.PHONY: demo test test-long test-others browser torture lint format docs bench bench-spark bench-relevance clean
 
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
@@ -17,20 +17,30 @@ test: $(VENV)/installed-dev
 	$(RUN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
 
 test-long: $(VENV)/installed-dev
-	$(RUN)/python -m pytest -m long
+	$(RUN)/python -m pytest -m long -n auto --maxprocesses 2 --dist loadfile
 
 test-others: $(OTHERS)/installed
 	$(OTHERS)/bin/python -m pytest -p no:cacheprovider tests/integrations/test_whoosh.py tests/integrations/test_datasette.py
 
+browser: $(VENV)/installed-dev
+	$(RUN)/python -m playwright install chromium
+
 torture: $(VENV)/installed-dev
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check atheris
-	$(RUN)/python tests/torture/long.py
+	$(RUN)/python tests/exactness/torture/long.py
 	$(RUN)/python -m pytest -m long
 
 lint: $(VENV)/installed-dev
 	$(RUN)/ruff check
 	$(RUN)/ruff format --check
 	$(RUN)/mypy
+
+format: $(VENV)/installed-dev
+	$(RUN)/ruff check --fix
+	$(RUN)/ruff format
+
+docs: $(VENV)/installed-dev
+	$(RUN)/python docs/command_line.py
 
 bench: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/queries.py

@@ -1,4 +1,4 @@
-"""The pictures of the README, from a real server in real Chromium: python docs/screenshots.py
+"""Take the pictures of the README and the guide from a real server in real Chromium: python docs/screenshots.py
 
 Needs `pip install -e '.[web]' playwright`, and chromium.
 """
@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 SIZE = {"width": 1040, "height": 760}
 PICTURES = {
     "light": ("?seed=red&seed=blue&seed=green", "light"),
-    "dark": ("?items=documents&seed=waltz&seed=tango&not=minuet", "dark"),
+    "dark": ("?items=documents&seed=waltz&seed=tango&reject=minuet", "dark"),
 }
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from setsearch.search.where import Where
     from setsearch.storage.synced_source import Columns
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 __all__ = [
     "Changes",
     "Columns",

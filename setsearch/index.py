@@ -186,8 +186,8 @@ class Index:
             raise UsageError(f"{reading.name} are described by numbers; use numbers({reading.name!r})")
         return reading
 
-    def numbers(self, name: str | None = None) -> NumericReading:
-        """The reading that ranks items described by numbers. Raises UnknownReading, UsageError for other items."""
+    def numbers(self, name: str) -> NumericReading:
+        """The reading of items that numbers describe. Raises UnknownReading, and UsageError for other items."""
         reading = self.reading(name)
         if not isinstance(reading, NumericReading):
             raise UsageError(f"{reading.name} are not described by numbers; use items({reading.name!r})")

@@ -5,13 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from browsers import NEEDS_CHROMIUM, UNTESTED
 from hypothesis import settings
 
 import setsearch
 from setsearch import Index
 from setsearch.cli import app as cli
-from setsearch.models import defaults as profiles
-from setsearch.scoring import prefilter as estimates
+from setsearch.models import defaults
+from setsearch.scoring import prefilter
 
 settings.register_profile("same", deadline=None, derandomize=True)  # on every machine, however slow
 settings.load_profile("same")
@@ -23,14 +24,14 @@ Data = Mapping[str, Mapping[str, int]]
 def papers_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """The paper's model as the default of every reading: for tests that were derived from the paper."""
     for name in ("DOCUMENTS", "TERMS", "RATINGS"):
-        monkeypatch.setattr(f"setsearch.models.defaults.{name}", replace(getattr(profiles, name), model="bernoulli"))
+        monkeypatch.setattr(f"setsearch.models.defaults.{name}", replace(getattr(defaults, name), model="bernoulli"))
 
 
 @pytest.fixture
-def always_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+def always_prefiltered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few items are scored in few bits first, too, whatever their lists."""
     for name, value in (("FEWEST_ITEMS", 0), ("WORK_OF_A_LIST", 0), ("FEW_TOUCHED", 10**9)):
-        monkeypatch.setattr(estimates, name, value)
+        monkeypatch.setattr(prefilter, name, value)
 
 
 @pytest.fixture
@@ -80,3 +81,9 @@ def failed():
             assert part in lines[0]
 
     return check
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say which promise was not tested where no Chromium was found."""
+    if any(NEEDS_CHROMIUM in str(report.longrepr) for report in terminalreporter.getreports("skipped")):
+        terminalreporter.write_line(UNTESTED, yellow=True)

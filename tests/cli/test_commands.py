@@ -10,10 +10,10 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 
 import pytest
 from oracle import log_scores, presence
+from patience import patience
 
 pytestmark = pytest.mark.usefixtures("papers_model")
 
@@ -278,11 +278,10 @@ def test_ctrl_c_leaves_the_database_as_it_was(run, animals, tmp_path):
     fresh = process("index", "fresh.db", "-", cwd=tmp_path, stdin=subprocess.PIPE)
     for each in (running, fresh):
         each.stdin.write("".join(f'{{"id": "n{n}", "text": "lion number{n}"}}\n' for n in range(20_000)))
-        each.stdin.flush()
-    time.sleep(1)
+        each.stdin.flush()  # more than a pipe holds: when it returns, the process reads
     for each in (running, fresh):
         each.send_signal(signal.SIGINT)
-        out, err = each.communicate(timeout=30)
+        out, err = each.communicate(timeout=patience(60))
         assert (each.returncode, out) == (130, "")
         assert err.splitlines()[-1] == "Error: stopped; nothing was changed"
     assert run("expand", "a.db", "lion")[1] == before

@@ -125,8 +125,13 @@ class Writes(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-Writes.TestCase.settings = settings(max_examples=60, stateful_step_count=15)
-TestWrites = Writes.TestCase
+class TestWrites(Writes.TestCase):
+    settings = settings(max_examples=20, stateful_step_count=12)
+
+
+@pytest.mark.long
+class TestManyWrites(Writes.TestCase):
+    settings = settings(max_examples=200, stateful_step_count=20)
 
 
 def test_repeated_features_are_counted(build):

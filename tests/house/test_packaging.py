@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+pytestmark = pytest.mark.long
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +33,8 @@ def setsearch_of(site, folder, *args):
     code = (
         "import sys; site = sys.argv.pop(1); sys.path.insert(0, site); "
         "sys.meta_path[:] = [f for f in sys.meta_path if 'edit' not in type(f).__module__]; "
-        "import setsearch.cli.app; assert setsearch.__file__.startswith(site), setsearch.__file__; setsearch.cli.app.main()"
+        "import setsearch.cli.app; assert setsearch.__file__.startswith(site), setsearch.__file__; "
+        "setsearch.cli.app.main()"
     )
     command = [sys.executable, "-P", "-c", code, str(site), *args]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""The rooms of the house: which may import which, and what none of them may know. A new file belongs where this passes."""
+"""The rooms of the house: which may import which. A new file belongs where this passes."""
 
 import ast
 import re

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import shutil
 import socket
 import sqlite3
 import subprocess
@@ -12,6 +11,8 @@ import urllib.error
 import urllib.request
 
 import pytest
+from browsers import NEEDS_CHROMIUM, find_chromium
+from patience import patience
 
 import setsearch
 from setsearch import Columns
@@ -20,7 +21,7 @@ pytest.importorskip("datasette", reason="needs Datasette: pip install setsearch[
 
 from datasette.app import Datasette
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+CHROMIUM = find_chromium()
 ROWS = [
     (1, "Lions", "lion tiger cat savanna", 2001),
     (2, "Tigers", "tiger lion jungle cat", 2003),
@@ -171,7 +172,7 @@ def server(database):
     command = [sys.executable, "-m", "datasette", str(database), "--port", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"
-    for _ in range(300):
+    for _ in range(int(patience(600))):
         try:
             urllib.request.urlopen(address).close()
             break
@@ -182,13 +183,15 @@ def server(database):
     process.wait()
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
+@pytest.mark.skipif(CHROMIUM is None, reason=NEEDS_CHROMIUM)
 def test_a_set_grows_in_chromium(server):
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install setsearch[dev]")
     arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=CHROMIUM, args=arguments)
         page = browser.new_page()
+        page.set_default_timeout(patience(30) * 1000)
+        playwright.expect.set_options(timeout=patience(30) * 1000)
         errors = []
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(f"{server}/app/big+cats~2Fetc")

@@ -37,6 +37,7 @@ def test_an_example_runs(tmp_path, name):
         assert shown in out
 
 
+@pytest.mark.long
 def test_the_datasette_example_is_served(tmp_path):
     pytest.importorskip("datasette", reason="needs Datasette: pip install setsearch[datasette]")
     run("datasette_application.py", tmp_path)

@@ -5,6 +5,7 @@ import json
 import sys
 
 import pytest
+from patience import patience
 
 import setsearch
 
@@ -35,7 +36,7 @@ def ask(database, *calls):
             tools = (await session.list_tools()).tools
             return tools, [await session.call_tool(name, arguments) for name, arguments in calls]
 
-    tools, results = asyncio.run(asyncio.wait_for(run(), 60))
+    tools, results = asyncio.run(asyncio.wait_for(run(), patience(60)))
     return tools, [
         r.content[0].text if r.is_error else r.structured_content.get("result", r.structured_content) for r in results
     ]

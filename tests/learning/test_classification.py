@@ -11,6 +11,7 @@ from samples import planted, random_data
 import setsearch
 from setsearch import errors
 from setsearch.learning import classify
+from setsearch.storage.posting_lists import PostingLists
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 
@@ -66,3 +67,15 @@ def test_one_class_and_bad_questions(build, tmp_path):
         index.add([("a", "lion tiger cat"), ("b", "lion cat"), ("c", "wheat rye"), ("d", "rye field wheat")])
         classes = {"cats": ["a", "b"], "grain": ["c", "d"]}
         assert classify(index.items("documents"), None, classes, text="a field of rye")[0].name == "grain"
+
+
+def test_only_the_lists_of_the_item_and_the_members_are_read(build, monkeypatch):
+    data, sets = planted()
+    reading = build(data).items("film")
+    expected = [(c.name, c.probability) for c in classify(reading, "x-00", sets)]
+
+    def refuse(*args, **options):
+        raise AssertionError("all lists are read")
+
+    monkeypatch.setattr(PostingLists, "sweep", refuse)
+    assert [(c.name, c.probability) for c in classify(reading, "x-00", sets)] == expected

@@ -134,7 +134,7 @@ def test_values_above_1_are_added_as_exactly(build, rule, kernel, request, monke
     use_kernel("numpy")
     plain = reading.expand(["i2", "i3"], 99, model="linear")
     use_kernel(kernel)
-    request.getfixturevalue("always_estimated")
+    request.getfixturevalue("always_prefiltered")
     for sparse in (0, 1, 10**9):
         monkeypatch.setattr(bases, "FEW_TOUCHED", sparse)
         assert reading.expand(["i2", "i3"], 99, model="linear") == plain

@@ -1,10 +1,17 @@
 """The kernels give the same bits."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
+from samples import random_data
 
 from setsearch.arrays import to_lattice
 from setsearch.errors import InvalidParameter
+from setsearch.scoring import kernels
 from setsearch.scoring.kernels import KERNELS, use_kernel
 from setsearch.scoring.postings import PostingArrays
 
@@ -32,3 +39,55 @@ def test_kernels_give_the_same_bits(seed):
 def test_kernels_are_chosen_by_name():
     with pytest.raises(InvalidParameter, match="'fortran'"):
         use_kernel("fortran")
+
+
+def test_without_the_private_functions_of_scipy_numpy_takes_over(build, monkeypatch):
+    reading = build(random_data(3, 60, 40, 0.4)).items("film")
+    with_kernel("scipy", monkeypatch)
+    expected = reading.expand(["i1", "i2"], 99, model="bernoulli")
+    monkeypatch.setattr(kernels, "sparse_functions", lambda: None)
+    rng, scores = np.random.default_rng(1), np.zeros(50)
+    ids = np.sort(rng.choice(50, 20, replace=False)).astype(np.int32)
+    postings, weights = PostingArrays(ids, np.array([0]), np.array([20])), to_lattice(np.array([0.7]))
+    KERNELS["scipy"].add(scores, postings, weights)
+    assert np.array_equal(np.flatnonzero(scores), ids)
+    assert reading.expand(["i1", "i2"], 99, model="bernoulli") == expected
+
+
+def with_kernel(name, monkeypatch):
+    """Choose a kernel until the test ends."""
+    monkeypatch.setattr(kernels, "_chosen", name)
+
+
+PLAIN_LOOPS = """
+import sys
+sys.path[:0] = sys.argv[1:]
+from random import Random
+import numpy as np
+import setsearch
+from samples import random_data
+from setsearch.scoring import compiled_primitives
+setsearch.use_kernel("numba")
+with setsearch.open("x.db", create=True) as index:
+    index.add(random_data(3, 3000, 60, 0.5).items(), ("film", "user"))
+    reading, rng = index.items("film"), Random(1)
+    for model in ("bernoulli", "lift", "poisson"):
+        for size in (1, 3, 9):
+            for hit in reading.expand([f"i{rng.randrange(3000)}" for _ in range(size)], 12, model=model):
+                print(model, size, hit.item, hit.score.hex())
+"""
+
+
+@pytest.mark.long
+def test_plain_loops_give_the_bits_of_the_compiled_instructions(tmp_path):
+    outputs = []
+    for number, plain in enumerate(("", "1")):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        environment = os.environ | {"SETSEARCH_PLAIN_LOOPS": plain, "NUMBA_CACHE_DIR": str(folder / "cache")}
+        command = [sys.executable, "-c", PLAIN_LOOPS, str(Path(__file__).parents[1])]
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        outputs.append(done.stdout)
+    assert outputs[0] == outputs[1]
+    assert len(outputs[0].splitlines()) == 3 * 3 * 12

@@ -13,7 +13,7 @@ from setsearch.scoring.postings import PostingArrays, WeightedLists
 
 @pytest.mark.parametrize("kernel", ["numpy", "scipy"])
 @pytest.mark.parametrize("seed", range(20))
-def test_estimates_lead_to_what_sorting_does(seed, kernel, always_estimated, monkeypatch):
+def test_estimates_lead_to_what_sorting_does(seed, kernel, always_prefiltered, monkeypatch):
     """Whatever the signs, the ties, the items without a base, the bits, and how many lists are copied together."""
     rng = np.random.default_rng(seed)
     monkeypatch.setattr(kernels, "COPIED_TOGETHER", int(rng.choice([1, 100, 1 << 16])))
@@ -51,7 +51,7 @@ def test_estimates_lead_to_what_sorting_does(seed, kernel, always_estimated, mon
 
 @pytest.mark.parametrize("kernel", ["numpy", "scipy"])
 @pytest.mark.parametrize(("spread", "some"), [(2.0**-22, -1000), (1e-3, 1000)], ids=["single precision", "16 bits"])
-def test_what_few_bits_do_not_tell_apart_is_told_apart(kernel, spread, some, always_estimated, monkeypatch):
+def test_what_few_bits_do_not_tell_apart_is_told_apart(kernel, spread, some, always_prefiltered, monkeypatch):
     """900 items, each in 15 of 30 lists of nearly the same weight."""
     monkeypatch.setattr(estimates, "MOST_BEYOND_K", some)
     use_kernel(kernel)
@@ -69,7 +69,7 @@ def test_what_few_bits_do_not_tell_apart_is_told_apart(kernel, spread, some, alw
 
 
 @pytest.mark.parametrize("n_lists", [1, 2, 40, 3000, 1 << 14])
-def test_sums_stay_within_16_bits(n_lists, always_estimated):
+def test_sums_stay_within_16_bits(n_lists, always_prefiltered):
     """Also those of items that are in all lists; of more of these, in single precision."""
     rng = np.random.default_rng(n_lists)
     use_kernel("scipy")

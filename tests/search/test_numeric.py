@@ -79,7 +79,7 @@ def test_a_matrix_is_added_updated_and_deleted(index):
     assert index.check() == []
     assert index.info()["readings"][0]["defaults"]["model"] == "gaussian"
     assert len(index.info()["readings"]) == 1
-    assert index.numbers().item_count() == 30
+    assert index.numbers("wine").item_count() == 30
     kept = index.set("some", "wine")
     kept.accept("w05", "new")
     assert kept.expand(99) == hits

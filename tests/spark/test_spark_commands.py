@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from patience import patience
 
 pytestmark = pytest.mark.long
 ON = ("--master", "local[2]")
@@ -109,7 +110,7 @@ def test_ctrl_c_is_told_in_one_line(tmp_path, busy):
         time.sleep(0.05)
     java = Path("/proc", children.read_text().split()[0])
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=patience(120))
     assert (process.returncode, err) == (130, "Error: stopped; idx may hold no index now: build it again\n")
     assert not (tmp_path / "idx" / "setsearch.json").exists()
     for _ in range(200):
@@ -135,7 +136,7 @@ def test_a_second_ctrl_c_does_not_wait_for_java(tmp_path):
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
     try:
-        assert process.communicate(timeout=30)[1].startswith("Error: stopped")
+        assert process.communicate(timeout=patience(30))[1].startswith("Error: stopped")
         assert process.returncode == 130
     finally:
         os.kill(java, signal.SIGKILL)

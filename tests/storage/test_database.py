@@ -3,7 +3,6 @@
 import sqlite3
 import sys
 import threading
-from pathlib import Path
 
 import hypothesis.strategies as st
 import numpy as np
@@ -506,36 +505,6 @@ def test_autocommit_of_python_3_12(tmp_path, mode):
             index.items("documents")
     else:
         assert index.items("documents").item_count() == 3
-    connection.close()
-
-
-def test_a_database_of_an_earlier_version_is_migrated(tmp_path):
-    fixture = Path(__file__).parent.parent / "fixtures" / "0.1.0.db"
-    copy = tmp_path / "old.db"
-    copy.write_bytes(fixture.read_bytes())
-    with setsearch.open(copy) as index:
-        assert index.items("documents").features_of("a") == {"cat": 1, "lion": 1, "tiger": 1}
-        assert index.items("terms").expand(["lion"], 1)[0].item == "cat"
-        assert index.check() == []
-        index.update([("f", "lion king")])
-        assert index.items("documents").item_count() == 6
-
-
-def test_the_schema_of_0_2_0_is_migrated(tmp_path):
-    copy = tmp_path / "old.db"
-    copy.write_bytes((Path(__file__).parent.parent / "fixtures" / "0.2.0.db").read_bytes())
-    with setsearch.open(copy) as index:
-        documents = index.items("documents")
-        assert documents.features_of("b") == {"a": 2, "eats": 2, "lion": 1, "tiger": 1, "too": 1}
-        assert documents.expand(["a"], 1)[0].item == "b"
-        assert index.items("film").expand(["Alien"], 1)[0].item == "Brazil"
-        assert index.numbers("body").expand(["x"], 1)[0].item == "y"
-        assert (index.set("cats").accepted, index.set("cats").rejected) == (["a"], ["c"])
-        assert index.info()["mirrors"] == []
-        assert index.check() == []
-        index.drop()
-    connection = sqlite3.connect(copy)
-    assert connection.execute("select count(*) from sqlite_master").fetchone() == (0,)
     connection.close()
 
 

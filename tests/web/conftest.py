@@ -3,7 +3,6 @@
 import http.client
 import json
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,10 +10,12 @@ import threading
 from urllib.parse import urlencode, urlsplit
 
 import pytest
+from browsers import NEEDS_CHROMIUM, find_chromium
+from patience import patience
 
 import setsearch
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+CHROMIUM = find_chromium()
 ANIMALS = {
     "lion": "The lion and the tiger are big cats of the savanna; the lion roars",
     "tiger": "The tiger and the lion are big cats; the tiger has stripes",
@@ -44,7 +45,7 @@ class Server:
 
     def ask(self, path, method="GET", body=None, headers=(), **query):
         """(status, headers, body) of a request."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=patience(30))
         target = path + ("?" + urlencode(query, doseq=True) if query else "")
         data = json.dumps(body).encode() if isinstance(body, dict) else body
         more = {"content-type": "application/json"} if isinstance(body, dict) else {}
@@ -112,10 +113,10 @@ def asked(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def chromium():
-    """Debian's Chromium; of one module, as its event loop would be in the way of others."""
+    """A Chromium of one module, as its event loop would be in the way of others."""
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
     if CHROMIUM is None:
-        pytest.skip("needs Chromium: apt-get install chromium")
+        pytest.skip(NEEDS_CHROMIUM)
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
@@ -131,7 +132,7 @@ def browse(chromium):
         context = chromium.new_context(**options)
         opened.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(patience(30) * 1000)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
         page.on("dialog", lambda dialog: complaints.append(f"dialog {dialog.message}"))

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from patience import patience
 
 import setsearch
 
@@ -190,7 +191,7 @@ def test_nothing_is_loaded_from_elsewhere(asked):
 def test_serve_says_what_is_wrong(animals, tmp_path, serve):
     def said(*arguments):
         command = [sys.executable, "-m", "setsearch", "serve", *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=patience(60))
         assert done.stderr.count("\n") == 1
         return done.returncode, done.stderr
 
@@ -215,13 +216,14 @@ def test_many_writers_and_readers_at_once(serve, animals):
         assert all(pool.map(one, range(80)))
 
 
+@pytest.mark.long
 def test_the_api_is_as_it_is_described(serve, animals, tmp_path):
     """Schemathesis makes requests of the description, at the edges of what it allows, and compares the answers."""
     command = [sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()", "run"]
     command += [serve(animals).url + "openapi.json", "--phases", "examples,coverage", "--workers", "2", "--seed", "1"]
     # An unknown model, or examples that have no answer, are refused with 422 though the schema allows them.
     command += ["--exclude-checks", "positive_data_acceptance", "--no-color", "--generation-database", "none"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200, cwd=tmp_path)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=patience(200), cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr
 
 

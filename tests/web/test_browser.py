@@ -225,14 +225,13 @@ def test_states_are_designed(serve, animals, browse, tmp_path):
 def test_a_slow_answer_is_waited_for(serve, animals, browse):
     page = browse(serve(animals).url + "?items=documents&seed=lion")
 
-    def late(route):
-        page.wait_for_timeout(600)
-        route.continue_()
-
-    page.route("**/?*", late)
+    held = []
+    page.route("**/?*", lambda route: held.append(route))  # noqa: PLW0108 - playwright wants a function
     page.locator(".accept").first.click()
     page.wait_for_selector("#slow:visible")
     assert page.locator("#main").get_attribute("aria-busy") == "true"
+    for route in held:
+        route.continue_()
     examples(page, 2)
     assert page.locator("#slow").is_hidden()
 

@@ -11,6 +11,7 @@ import time
 
 import pytest
 import resources
+from patience import patience
 
 import setsearch
 
@@ -54,7 +55,7 @@ def test_too_little_memory_is_said_and_nothing_is_lost(corpus):
     refused = 0
     for megabytes in (160, 200, 240):
         process = command(corpus, "index", "x.db", "big.jsonl", megabytes=megabytes)
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=patience(120))
         if process.returncode == 0:
             break
         assert process.returncode == 1, err
@@ -67,11 +68,11 @@ def test_too_little_memory_is_said_and_nothing_is_lost(corpus):
 
 @pytest.mark.long
 def test_a_question_with_too_little_memory(corpus):
-    command(corpus, "index", "big.db", "big.jsonl").communicate(timeout=120)
+    command(corpus, "index", "big.db", "big.jsonl").communicate(timeout=patience(120))
     told = set()
     for megabytes in (130, 1000):
         process = command(corpus, "expand", "big.db", "d1", "d2", "--items", "documents", megabytes=megabytes)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=patience(60))
         assert "Traceback" not in err
         told.add(process.returncode)
         assert process.returncode == 0 or "memory" in err, err
@@ -84,7 +85,7 @@ def test_ctrl_c_at_any_moment(corpus):
         process = command(corpus, "index", "x.db", "big.jsonl")
         time.sleep(rng.uniform(0.15, 1.5))
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=patience(60))
         if process.returncode == 0:
             break
         if process.returncode == -signal.SIGINT:  # before our first line of code

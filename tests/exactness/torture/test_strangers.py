@@ -141,7 +141,7 @@ def test_refusals_say_what_is_wrong(tmp_path, whole):
     for name, error, message in [
         ("a list of 2^40 ids", CorruptIndex, "wrong number of bytes"),
         ("ids up to 2^40", CorruptIndex, "cannot fit into this file"),
-        ("an endless view", CorruptIndex, "not as setsearch makes them"),
+        ("an endless view", CorruptIndex, "that setsearch did not make"),
         ("a migration of tomorrow", NewerSchema, "newer setsearch"),
     ]:
         path = tmp_path / "hostile.db"

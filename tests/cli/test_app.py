@@ -1,0 +1,77 @@
+"""The frame of the command line: help, version, messages, and the spellings of earlier versions."""
+
+import json
+
+import pytest
+from typer.main import get_command
+
+import setsearch
+from setsearch.cli.app import COMMANDS, make_app, with_flags
+
+
+@pytest.fixture
+def animals(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add((f"d{n}", "lion tiger cat" if n % 2 else "wheat barley cat") for n in range(12))
+        index.keep_set("cats", ["d1", "d3", "d5", "d7", "d9"], items="documents")
+        index.keep_set("grain", ["d0", "d2", "d4", "d6", "d8"], items="documents")
+
+
+def test_version(run):
+    assert run("--version") == (0, f"setsearch {setsearch.__version__}\n", "")
+
+
+def commands(command, name="setsearch"):
+    """All commands that are shown, with their names."""
+    inner = {key: value for key, value in getattr(command, "commands", {}).items() if not value.hidden}
+    if not inner:
+        yield name, command
+    for key, value in inner.items():
+        yield from commands(value, f"{name} {key}")
+
+
+@pytest.mark.parametrize(("name", "command"), list(commands(get_command(make_app(COMMANDS)))))
+def test_each_command_shows_an_example_of_itself(run, name, command):
+    code, out, _ = run(*name.split()[1:], "--help")
+    example = out.split("Example:\n")[1].strip()
+    assert code == 0
+    assert example.startswith(name + " ")
+
+
+def test_only_the_command_line_names_flags():
+    assert with_flags("give `keep_seeds`, or `errors=skip`; `setsearch info` shows it") == (
+        "give --keep-seeds, or --errors skip; `setsearch info` shows it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (["features", "a.db", "d1", "--items", "documents", "--by", "mi"], ["--weigh", "mi"]),
+        (["features", "a.db", "d1", "--items", "documents", "--by", "probability"], ["--weigh", "probability"]),
+        (["expand", "a.db", "lion", "--plot", "-"], ["--bars"]),
+        (
+            ["expand", "a.db", "d1", "--items", "documents", "--model", "x1"],
+            ["--model", "bernoulli", "--strength", "50", "--binarize", "twice-mean", "--popularity", "0"],
+        ),
+        (["tune", "a.db"], None),
+    ],
+)
+def test_spellings_of_earlier_versions_still_run(run, animals, old, new):
+    code, out, err = run(*old)
+    assert code == 0, err
+    assert out == (run("evaluate", "a.db") if new is None else run(*old[:-2], *new))[1]
+
+
+def test_items_are_added_to_a_set_by_the_old_spelling(run, animals):
+    assert run("set", "add", "a.db", "cats", "d11")[0] == 0
+    assert run("set", "accept", "a.db", "cats", "d10")[0] == 0
+    shown = json.loads(run("set", "show", "a.db", "cats", "--json")[1])
+    assert [row["item"] for row in shown] == ["d1", "d3", "d5", "d7", "d9", "d11", "d10"]
+
+
+def test_evaluate_reports_progress_on_stderr(run, animals):
+    code, out, err = run("evaluate", "a.db", "--seeds", "1", "--json")
+    assert code == 0
+    assert "best" in out or json.loads(out)
+    assert err

@@ -1,0 +1,136 @@
+"""README and docs are true: their commands and programs run, and they teach the public surface only."""
+
+import ast
+import re
+import shlex
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import setsearch
+from setsearch.cli.app import COMMANDS
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+PUBLIC = re.compile(r"setsearch(\.(models|learning|text|web|spark|integrations(\.\w+)?))?")  # what documents may import
+
+
+def fenced(name, language):
+    """The code blocks of a document in a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", (ROOT / name).read_text(), re.M | re.S)
+
+
+@pytest.fixture
+def newcomer(tmp_path):
+    """A folder with what the commands of README and guide work on."""
+    (tmp_path / "sample_corpus").symlink_to(ROOT / "sample_corpus")
+    (tmp_path / "ratings.csv").write_text("film,user,times\nAlien,u1,1\nAliens,u1,2\nAliens,u2,1\nBrazil,u3,1\n")
+    (tmp_path / "papers.csv").write_text("author,text\nAda,engines compute\nBabbage,engines grind\nAda,notes\n")
+    (tmp_path / "wines.csv").write_text("id,alcohol,sugar\na,12,3\nb,13,2\nc,9,40\n")
+    app = sqlite3.connect(tmp_path / "app.db")
+    app.execute("create table articles (id integer primary key, title text, body text, year int)")
+    app.execute("create virtual table search using fts5(title, body, content=articles, content_rowid=id)")
+    for title, body in (("A", "lion tiger"), ("B", "lion cat"), ("C", "wheat"), ("D", "tiger leopard")):
+        app.execute("insert into articles (title, body, year) values (?, ?, 2001)", (title, body))
+    app.execute("insert into search (search) values ('rebuild')")
+    app.commit()
+    app.close()
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("The lion and the tiger are big cats.")
+    (tmp_path / "notes" / "b.md").write_text("The lion eats. The wheat grows.")
+    return tmp_path
+
+
+def run_commands(name, folder):
+    """Run each `setsearch` line of a document, and compare the output where it is shown; returns how many of both."""
+    ran = compared = 0
+    for block in fenced(name, "console"):
+        for line, shown in re.findall(r"^\$ (setsearch .*)\n((?:[^$].*\n)*)", block, re.M):
+            words = shlex.split(line.split(" #")[0])[1:] + (["--table"] if shown else [])
+            command = [sys.executable, "-m", "setsearch", *words]
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, (line, done.stderr)
+            assert shown in ("", done.stdout)
+            ran += 1
+            compared += bool(shown)
+    return ran, compared
+
+
+def test_commands_of_the_readme_run(newcomer):
+    ran, compared = run_commands("README.md", newcomer)
+    assert ran >= 5
+    assert compared >= 1
+
+
+@pytest.mark.long
+def test_commands_of_the_guide_run(newcomer):
+    ran, compared = run_commands("docs/guide.md", newcomer)
+    assert ran >= 30
+    assert compared >= 1
+
+
+@pytest.mark.parametrize("name", [name for name in DOCUMENTS if fenced(name, "python")])
+def test_python_in_documents_runs(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for block in fenced(name, "python"):
+        exec(compile(block, name, "exec"), names)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_documents_teach_the_public_surface_only(name):
+    for block in fenced(name, "python") + fenced(name, "py"):
+        for node in ast.walk(ast.parse(block)):
+            modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            modules += [node.module] if isinstance(node, ast.ImportFrom) else []
+            for module in modules:
+                assert not module.startswith("setsearch") or PUBLIC.fullmatch(module), (name, module)
+
+
+@pytest.mark.parametrize("name", [*DOCUMENTS, "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"])
+def test_files_that_documents_name_exist(name):
+    """Links, and paths such as setsearch/index.py or tests/exactness."""
+    text = (ROOT / name).read_text()
+    folder = (ROOT / name).parent
+    for target in re.findall(r"\]\(([^)#:\s]+)\)", text):
+        assert (folder / target).exists(), (name, target)
+    for target in re.findall(r"\b((?:setsearch|tests|benchmarks|examples|sample_corpus)/[\w./]*\w)", text):
+        assert (ROOT / target).exists() or re.search("[A-Z]{4}", target), (name, target)
+
+
+def test_cli_reference_is_what_help_says():
+    sys.path.insert(0, str(ROOT / "docs"))
+    try:
+        import command_line
+    finally:
+        sys.path.pop(0)
+    assert (ROOT / "docs" / "cli.md").read_text() == command_line.render(), "run `make docs`"
+
+
+def test_the_guide_names_every_command():
+    guide = (ROOT / "docs" / "guide.md").read_text() + (ROOT / "docs" / "integrations.md").read_text()
+    guide += (ROOT / "docs" / "scaling.md").read_text()
+    for name in COMMANDS:
+        assert f"setsearch {name}" in guide, name
+
+
+def test_public_names_exist_and_are_documented():
+    for name in setsearch.__all__:
+        assert getattr(setsearch, name).__doc__, name
+    with pytest.raises(AttributeError):
+        _ = setsearch.nothing
+
+
+def test_documents_have_their_size():
+    assert len((ROOT / "README.md").read_text().split()) < 600
+    assert len((ROOT / "ARCHITECTURE.md").read_text().splitlines()) <= 100
+    assert sum(path.stat().st_size for path in (ROOT / "sample_corpus").iterdir() if path.is_file()) < 5_000_000
+
+
+def test_one_version_everywhere():
+    version = setsearch.__version__
+    assert re.search(rf"^## {re.escape(version)}\b", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert f'version = "{version}"' in (ROOT / "pyproject.toml").read_text()

@@ -1,0 +1,49 @@
+"""A command, and a question, load only what they use."""
+
+import subprocess
+import sys
+
+import pytest
+
+import setsearch
+
+LOADED = """
+import sys
+sys.argv = ["setsearch", *sys.argv[1:]]
+from setsearch.cli import main
+try:
+    main()
+except SystemExit as done:
+    assert not done.code, done.code
+print(*sorted(sys.modules), file=sys.stderr)
+"""
+HEAVY = {"numpy", "scipy", "numba", "sqlite_utils", "whoosh", "pydantic", "rich", "pandas", "hypothesis"}
+
+
+@pytest.fixture
+def animals(tmp_path):
+    with setsearch.open(tmp_path / "x.db", create=True) as index:
+        index.add([("a", "lion tiger"), ("b", "lion cat")])
+    return tmp_path
+
+
+def loaded_by(folder, *arguments):
+    """The modules that a command loads."""
+    command = [sys.executable, "-c", LOADED, *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "libraries"),
+    [(["--help"], set()), (["info", "x.db"], {"numpy"}), (["expand", "x.db", "lion"], {"numpy"})],
+)
+def test_commands_load_what_they_use(animals, arguments, libraries):
+    for _ in range(2):  # the first expansion derives the base, the second finds it
+        assert loaded_by(animals, *arguments) & HEAVY == libraries
+
+
+def test_a_question_enters_nothing_of_indexing(animals):
+    modules = loaded_by(animals, "expand", "x.db", "lion")
+    assert "setsearch.search.reading" in modules
+    assert not {name for name in modules if name.startswith("setsearch.indexing")}

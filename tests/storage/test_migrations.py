@@ -1,0 +1,65 @@
+"""Databases of earlier versions open, and answer as they did."""
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+import setsearch
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+
+
+def copied(folder, version):
+    """A copy of the database that a version made."""
+    return Path(shutil.copy(FIXTURES / f"{version}.db", folder / "old.db"))
+
+
+@pytest.mark.usefixtures("papers_model")
+def test_a_database_of_0_1_0_is_migrated(tmp_path):
+    copy = copied(tmp_path, "0.1.0")
+    with setsearch.open(copy) as index:
+        assert index.items("documents").features_of("a") == {"cat": 1, "lion": 1, "tiger": 1}
+        assert index.items("terms").expand(["lion"], 1)[0].item == "cat"
+        assert index.check() == []
+        index.update([("f", "lion king")])
+        assert index.items("documents").item_count() == 6
+
+
+@pytest.mark.usefixtures("papers_model")
+def test_the_schema_of_0_2_0_is_migrated(tmp_path):
+    copy = copied(tmp_path, "0.2.0")
+    with setsearch.open(copy) as index:
+        documents = index.items("documents")
+        assert documents.features_of("b") == {"a": 2, "eats": 2, "lion": 1, "tiger": 1, "too": 1}
+        assert documents.expand(["a"], 1)[0].item == "b"
+        assert index.items("film").expand(["Alien"], 1)[0].item == "Brazil"
+        assert index.numbers("body").expand(["x"], 1)[0].item == "y"
+        assert (index.set("cats").accepted, index.set("cats").rejected) == (["a"], ["c"])
+        assert index.info()["mirrors"] == []
+        assert index.check() == []
+        index.drop()
+    connection = sqlite3.connect(copy)
+    assert connection.execute("select count(*) from sqlite_master").fetchone() == (0,)
+    connection.close()
+
+
+def test_a_database_of_0_3_0_answers_to_the_bit(tmp_path):
+    """Stems, phrases, contexts, a tracked table, numbers and a set; the JSON file has the answers of 0.3.0."""
+    with setsearch.open(copied(tmp_path, "0.3.0")) as index:
+        assert index.check() == []
+        for question in json.loads((FIXTURES / "0.3.0.json").read_text()):
+            hits = index.reading(question["items"]).expand(question["seeds"], 5, **question["options"])
+            assert [[hit.item, hit.score] for hit in hits] == question["hits"]
+        assert (index.set("cats").accepted, index.set("cats").rejected) == (["lion", "tiger"], ["wheat"])
+        assert index.items("documents").titles(["d58"]) == {"d58": "Cats"}
+
+
+def test_a_table_that_0_3_0_tracked_is_followed(tmp_path):
+    with setsearch.open(copied(tmp_path, "0.3.0")) as index:
+        assert "u99" not in index.items("film").features_of("film0")
+        assert index.refresh() == setsearch.Changes(written=1, deleted=0)
+        assert index.items("film").features_of("film0")["u99"] == 3
+        assert index.check() == []
