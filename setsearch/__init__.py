@@ -6,7 +6,7 @@
     for hit in index.items("terms").expand(["warrior", "soldier"], k=10):
         print(hit.rank, hit.item, hit.score)
 
-Bayesian Sets (Ghahramani and Heller, NIPS 2005) on an inverted index in SQLite. Stable is what `__all__` names.
+Bayesian Sets (Ghahramani and Heller, NIPS 2005) on an inverted index in SQLite. The names of `__all__` are stable.
 """
 
 import sqlite3
@@ -68,16 +68,16 @@ def open(
     analyzer: Callable[[str], Iterable[Any]] | None = None,
     contexts: str = "auto",
 ) -> "Index":
-    """The index in a database: a path, or a connection of the host application's.
+    """Open the index in a database: a path, or a connection of the host application.
 
-    With `create` a path that does not exist is a new database; it appears with the first write. `timeout` is how
-    many seconds a write waits for another writer. A lent connection keeps its transaction, row factory and tables;
-    inside its transaction, writes are the host's to commit.
+    With `create`, a path that does not exist becomes a new database with the first write. A write waits `timeout`
+    seconds for another writer. A lent connection keeps its transaction, row factory and tables; inside its
+    transaction, the host commits our writes.
 
-    How a text collection is made when the first document is added: `language` (english, ...) takes words to their
-    stems, `stop_words` leaves out those of the language, `analyzer` is one of your own, such as Whoosh's: text to
-    words or tokens. `contexts`, in which words stand, are read with "on", not with "off", with phrases as items with
-    "phrases", and by default where a collection has 50,000 to 25 million words.
+    The other parameters configure a text collection when its first document is added. `language` (english, ...) stems
+    words, `stop_words` drops the stop words of the language, `analyzer` is a function of your own from text to words
+    or tokens, such as Whoosh's. `contexts` derives co-occurrence contexts of words: "on", "off", "phrases" (with
+    phrases as items), or "auto", for collections of 50,000 to 25 million words.
 
     Raises MissingDatabase, InvalidParameter.
     """
@@ -91,14 +91,14 @@ def open(
 
 
 def register(connection: sqlite3.Connection) -> None:
-    """Give a connection the SQL functions setsearch_expand, _score, _explain and _error: integrations/sql.py."""
+    """Add the SQL functions setsearch_expand, _score, _explain and _error to a connection (integrations/sql.py)."""
     from setsearch.integrations.sql import register as register_functions
 
     register_functions(connection)
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded on demand, so that the command line starts without numpy where it does not need it.
+    # On demand: commands that do not need numpy start without it.
     if name in __all__:
         from importlib import import_module
 

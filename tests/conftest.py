@@ -1,4 +1,5 @@
 import io
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -13,6 +14,9 @@ from setsearch import Index
 from setsearch.cli import app as cli
 from setsearch.models import defaults
 from setsearch.scoring import prefilter
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a job in the background; processes would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("same", deadline=None, derandomize=True)  # on every machine, however slow
 settings.load_profile("same")

@@ -1,1 +1,1 @@
-"""Where setsearch plugs into other software: Whoosh, Datasette, sqlite-utils, SQL, assistants."""
+"""Plug-ins for other software: Whoosh, Datasette, sqlite-utils, SQL, assistants. Each imports its own library."""

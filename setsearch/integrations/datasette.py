@@ -2,8 +2,8 @@
 
     /-/setsearch/DATABASE/TABLE?row=1&row=4&k=20        and the same with .json
 
-A table is offered where `setsearch index DB --table TABLE` made an index of its texts. Whoever may see the table may
-see the page. Our own tables hold the words of all texts, so nobody is shown them. Runs on Datasette 0.65 and 1.0a.
+A table has the page after `setsearch index DB --table TABLE`. Whoever may see the table may see the page. Our own
+tables hold the words of all texts, so they have no pages. Runs on Datasette 0.65 and 1.0a.
 """
 
 import asyncio
@@ -23,20 +23,20 @@ from setsearch.errors import SetsearchError
 from setsearch.search.where import Where
 from setsearch.storage.synced_source import FTS5, TABLE
 
-MOST = 200  # hits of one page
+MOST_HITS = 200  # on one page
 ROW_LINK = """
 const link = document.createElement("a");
 link.href = %s;
 link.textContent = "Rows like this";
 document.querySelector("h1").after(link);
 """
-OURS = "setsearch_"
+OUR_PREFIX = "setsearch_"
 _indexes: dict[str, setsearch.Index] = {}
 
 
 @hookimpl
 def prepare_connection(conn: sqlite3.Connection) -> None:
-    """Give each connection the SQL functions of sql.py."""
+    """Add the SQL functions of sql.py to each connection."""
     setsearch.register(conn)
 
 
@@ -57,7 +57,7 @@ def table_actions(datasette: Any, database: str, table: str) -> Callable[[], Any
     """An entry in the menu of an indexed table."""
 
     async def _actions() -> list[dict[str, str]]:
-        indexed = await _ask(datasette, database, lambda index: _mirror(index, table))
+        indexed = await _ask(datasette, database, lambda index: _source(index, table))
         return [{"href": _path(datasette, database, table), "label": "Expand a set of rows"}] if indexed else []
 
     return _actions
@@ -68,10 +68,10 @@ def row_actions(datasette: Any, database: str, table: str, row: Any) -> Callable
     """An entry in the menu of a row (1.0)."""
 
     async def _actions() -> list[dict[str, str]]:
-        mirror = await _ask(datasette, database, lambda index: _mirror(index, table))
-        if not mirror or mirror["key"] not in row.keys():  # noqa: SIM118
+        source = await _ask(datasette, database, lambda index: _source(index, table))
+        if not source or source["key"] not in row.keys():  # noqa: SIM118
             return []
-        path = _path(datasette, database, table, row=[str(row[mirror["key"]])])
+        path = _path(datasette, database, table, row=[str(row[source["key"]])])
         return [{"href": path, "label": "Rows like this"}]
 
     return _actions
@@ -79,13 +79,13 @@ def row_actions(datasette: Any, database: str, table: str, row: Any) -> Callable
 
 @hookimpl
 def extra_body_script(datasette: Any, view_name: str, database: str, table: str, request: Any) -> Any:
-    """The same as a link on the page of a row (0.65, which has no menu there)."""
+    """A link on the page of a row (0.65, which has no menu there)."""
     if view_name != "row" or hasattr(datasette, "allowed"):
         return None
 
     async def _script() -> str:
-        mirror = await _ask(datasette, database, lambda index: _mirror(index, table))
-        if not mirror or not mirror["primary"]:
+        source = await _ask(datasette, database, lambda index: _source(index, table))
+        if not source or not source["primary"]:
             return ""
         path = _path(datasette, database, table, row=[tilde_decode(request.url_vars["pks"])])
         return ROW_LINK % json.dumps(path).replace("<", "\\u003c")
@@ -96,7 +96,7 @@ def extra_body_script(datasette: Any, view_name: str, database: str, table: str,
 @hookimpl(optionalhook=True)
 def permission_allowed(action: str, resource: Any) -> bool | None:
     """Nobody sees our own tables (0.65)."""
-    hidden = action == "view-table" and resource is not None and str(resource[1]).lower().startswith(OURS)
+    hidden = action == "view-table" and resource is not None and str(resource[1]).lower().startswith(OUR_PREFIX)
     return False if hidden else None
 
 
@@ -109,7 +109,7 @@ def permission_resources_sql(action: str) -> Any:
 
     return PermissionSQL(
         "select database_name as parent, table_name as child, 0 as allow, 'tables of an index' as reason "
-        f"from catalog_tables where substr(lower(table_name), 1, {len(OURS)}) = '{OURS}'"
+        f"from catalog_tables where substr(lower(table_name), 1, {len(OUR_PREFIX)}) = '{OUR_PREFIX}'"
     )
 
 
@@ -118,30 +118,30 @@ async def rows_page(datasette: Any, request: Any) -> Any:
     database, table = (tilde_decode(request.url_vars[name]) for name in ("database", "table"))
     if database not in datasette.databases or not await _may_see(datasette, request.actor, database, table):
         raise Forbidden(f"view-table {database} {table}")
-    found: dict[str, Any] = {"database": database, "table": table, "seeds": [], "hits": [], "error": None}
-    asked = _Asked(datasette, request, database, table)
+    answer: dict[str, Any] = {"database": database, "table": table, "seeds": [], "hits": [], "error": None}
+    query = _Query(datasette, request, database, table)
     try:
-        asked.may_filter = await _may_query(datasette, request.actor, database)
-        found |= await _ask(datasette, database, asked.answer, strict=True)
+        query.may_filter = await _may_query(datasette, request.actor, database)
+        answer |= await _ask(datasette, database, query.answer, strict=True)
     except SetsearchError as error:
-        found["error"] = str(error)
-    status = 400 if found["error"] else 200
+        answer["error"] = str(error)
+    status = 400 if answer["error"] else 200
     if request.url_vars["json"]:
-        shown = {key: found[key] for key in ("database", "table", "seeds", "hits", "error")}
+        shown = {key: answer[key] for key in ("database", "table", "seeds", "hits", "error")}
         return Response.json({"ok": status == 200} | shown, status=status)
-    page = found | {
+    page = answer | {
         "path": _path(datasette, database, table),
-        "json_path": asked.link(asked.names, suffix=".json"),
-        "where": asked.where,
-        "may_filter": asked.may_filter,
-        "k": asked.k,
-        "most": MOST,
+        "json_path": query.link(query.names, suffix=".json"),
+        "where": query.where,
+        "may_filter": query.may_filter,
+        "k": query.k,
+        "most": MOST_HITS,
     }
     return Response.html(await datasette.render_template("setsearch_rows.html", page, request=request), status=status)
 
 
-class _Asked:
-    """What a request asks of a table."""
+class _Query:
+    """The query that a request asks of a table."""
 
     def __init__(self, datasette: Any, request: Any, database: str, table: str) -> None:
         self.datasette, self.database, self.table = datasette, database, table
@@ -152,65 +152,65 @@ class _Asked:
 
     @property
     def k(self) -> int:
-        """How many hits, within what a page holds."""
-        return max(1, min(MOST, int(self.given_k))) if self.given_k.isdecimal() and len(self.given_k) < 9 else 20
+        """The number of hits, at most MOST_HITS."""
+        return max(1, min(MOST_HITS, int(self.given_k))) if self.given_k.isdecimal() and len(self.given_k) < 9 else 20
 
     def answer(self, index: setsearch.Index) -> dict[str, Any]:
         """Seeds and hits; raises SetsearchError."""
-        mirror = _mirror(index, self.table)
-        if mirror is None:
+        source = _source(index, self.table)
+        if source is None:
             raise SetsearchError(f"{self.table} is not indexed; `setsearch index DB --table {self.table}` does it")
         if self.where and not self.may_filter:
             raise SetsearchError("_where needs the permission to execute SQL")
         if not self.names:
             return {"seeds": [], "hits": []}
-        reading = index.items(mirror["items"])
+        reading = index.items(source["items"])
         self.names = [reading.find(name) for name in self.names]
         among = Where(self.where) if self.where else None
         hits = reading.expand(self.names, self.k, among=among, explain=True)
         titles = reading.titles(self.names)
         seeds = [
-            {"item": name, "title": titles.get(name), "href": self.row(mirror, name), "without": self.link(rest)}
+            {"item": name, "title": titles.get(name), "href": self.row(source, name), "without": self.link(rest)}
             for name, rest in ((name, [other for other in self.names if other != name]) for name in self.names)
         ]
-        return {"seeds": seeds, "hits": [self._shown(mirror, hit) for hit in hits]}
+        return {"seeds": seeds, "hits": [self._shown(source, hit) for hit in hits]}
 
-    def row(self, mirror: dict[str, Any], item: str) -> str:
+    def row(self, source: dict[str, Any], item: str) -> str:
         """The address of a row: its page, or the table filtered by its key."""
         urls = self.datasette.urls
-        if mirror["primary"]:
+        if source["primary"]:
             return str(urls.row(self.database, self.table, tilde_encode(item)))
-        return str(urls.table(self.database, self.table)) + "?" + urlencode({f"{mirror['key']}__exact": item})
+        return str(urls.table(self.database, self.table)) + "?" + urlencode({f"{source['key']}__exact": item})
 
     def link(self, names: list[str], suffix: str = "") -> str:
         """This page, with other examples."""
         given = {"_where": self.where} if self.where else {}
         return _path(self.datasette, self.database, self.table, suffix, row=names, k=str(self.k), **given)
 
-    def _shown(self, mirror: dict[str, Any], hit: setsearch.Hit) -> dict[str, Any]:
+    def _shown(self, source: dict[str, Any], hit: setsearch.Hit) -> dict[str, Any]:
         return {
             "rank": hit.rank,
             "item": hit.item,
             "title": hit.title,
             "score": hit.score,
             "features": [{"feature": part.feature, "weight": part.weight} for part in hit.features],
-            "href": self.row(mirror, hit.item),
+            "href": self.row(source, hit.item),
             "with": self.link([*self.names, hit.item]),
         }
 
 
-def _mirror(index: setsearch.Index, table: str) -> dict[str, Any] | None:
-    """How a table is indexed: the name of its items, and the column that is their key."""
+def _source(index: setsearch.Index, table: str) -> dict[str, Any] | None:
+    """How a table is indexed: the name of its items, and their key column; None if it is not indexed."""
     return index.table_source(table, (TABLE, FTS5))
 
 
 async def _ask(datasette: Any, database: str, question: Callable[[setsearch.Index], Any], strict: bool = False) -> Any:
-    """An answer of the index in a database, off the event loop; None where there is no index, if not `strict`."""
-    source = datasette.get_database(database)
+    """Ask the index in a database, off the event loop. Unless `strict`, an error gives None."""
+    opened = datasette.get_database(database)
     try:
-        if source.path is None:
-            return await source.execute_fn(lambda connection: question(setsearch.open(connection)))
-        index = _indexes.setdefault(str(source.path), setsearch.open(source.path))
+        if opened.path is None:
+            return await opened.execute_fn(lambda connection: question(setsearch.open(connection)))
+        index = _indexes.setdefault(str(opened.path), setsearch.open(opened.path))
         return await asyncio.to_thread(question, index)
     except SetsearchError:
         if strict:
@@ -243,5 +243,5 @@ async def _may_query(datasette: Any, actor: Any, database: str) -> bool:
 
 def _path(datasette: Any, database: str, table: str, suffix: str = "", **query: Any) -> str:
     path = f"/-/setsearch/{tilde_encode(database)}/{tilde_encode(table)}{suffix}"
-    asked = urlencode(query, doseq=True)
-    return str(datasette.urls.path(path + ("?" + asked if asked else "")))
+    parameters = urlencode(query, doseq=True)
+    return str(datasette.urls.path(path + ("?" + parameters if parameters else "")))

@@ -1,6 +1,6 @@
 """An MCP server, for assistants: `setsearch mcp DB` speaks the Model Context Protocol on stdin and stdout.
 
-The tools only read. A mistake, such as an unknown example, comes back as an error with its way out.
+The tools only read. A mistake, such as an unknown example, is returned as an error that says what to do.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from setsearch.errors import SetsearchError
 
 T = TypeVar("T")
 
-MOST = 1000  # hits of one answer
+MOST_HITS = 1000  # in one answer
 INSTRUCTIONS = (
     "An index of a collection, queried by examples: give a few items of a set (words, or documents by id or title) "
     "and get the rest of the set, best first. Ask `describe` what can be expanded."
@@ -23,7 +23,7 @@ INSTRUCTIONS = (
 
 
 def make_server(place: str | Path) -> MCPServer[Any]:
-    """A server for the index in a database. Raises MissingDatabase, NoIndex."""
+    """Make a server for the index in a database. Raises MissingDatabase, NoIndex."""
     index = setsearch.open(place)
     index.info()
     server: MCPServer[Any] = MCPServer(
@@ -52,33 +52,33 @@ def make_server(place: str | Path) -> MCPServer[Any]:
     ) -> list[dict[str, Any]]:
         """The items that belong with the seeds, best first, with scores.
 
-        `items` says what is ranked ("terms", "documents", ...); `exclude` are examples of what is not meant;
-        `only_what_belongs` ends the answer where the set ends.
+        `items` names what is ranked ("terms", "documents", ...). `exclude` holds negative examples.
+        `only_what_belongs` returns only items above the threshold of the set.
         """
         cut = "keep" if only_what_belongs else None
-        wanted: Any = {"exclude": exclude or (), "model": model, "cut": cut}
-        return _ask(lambda: _rows(index.items(items).expand(seeds, min(k, MOST), **wanted)))
+        options: Any = {"exclude": exclude or (), "model": model, "cut": cut}
+        return _ask(lambda: _rows(index.reading(items).expand(seeds, min(k, MOST_HITS), **options)))
 
     @server.tool()
     def search_by_example(text: str, k: int = 10) -> list[dict[str, Any]]:
-        """The documents that go with a text that the index does not hold."""
-        return _ask(lambda: _rows(index.items("documents").expand([], min(k, MOST), like=[text])))
+        """The documents most like a text that is not in the index."""
+        return _ask(lambda: _rows(index.items("documents").expand([], min(k, MOST_HITS), like=[text])))
 
     @server.tool()
     def explain(item: str, seeds: list[str], items: str | None = None, model: str | None = None) -> dict[str, Any]:
         """Why an item has its score: constant, base and features sum to it."""
 
         def _explained() -> dict[str, Any]:
-            found = index.items(items).explain(seeds, item, model=model)
-            features = [{"feature": part.feature, "weight": part.weight} for part in found.features]
-            return {**found._asdict(), "features": features}
+            explanation = index.items(items).explain(seeds, item, model=model)
+            features = [{"feature": part.feature, "weight": part.weight} for part in explanation.features]
+            return {**explanation._asdict(), "features": features}
 
         return _ask(_explained)
 
     @server.tool()
     def features(seeds: list[str], items: str | None = None, k: int = 10) -> list[dict[str, Any]]:
-        """The features that define a set, the weightiest first."""
-        return _ask(lambda: [part._asdict() for part in index.items(items).features(seeds, min(k, MOST))])
+        """The features that define a set, by descending weight."""
+        return _ask(lambda: [part._asdict() for part in index.items(items).features(seeds, min(k, MOST_HITS))])
 
     return server
 

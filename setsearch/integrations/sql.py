@@ -6,16 +6,16 @@
     select title from articles where year > 2000 order by setsearch_score(id, 'doc-1, doc-2') desc limit 10
 
 setsearch_expand(seeds [, k [, items [, model]]])     a JSON array of {"rank", "item", "score", "title"}
-setsearch_score(item, seeds [, items [, model]])      the score of one item; null for what is none
+setsearch_score(item, seeds [, items [, model]])      the score of one item; null for an unknown item
 setsearch_explain(item, seeds [, items [, model]])    a JSON object of the parts that sum to the score
 setsearch_error()                                     why the last of these calls failed on this connection
 
-Seeds are a JSON array, or separated by commas. Items are the documents of a text collection, else the items of the
-first relation, if `items` does not name a reading. As with all functions that Python adds to SQLite, one thread at a
-time may use the connection: two that share it can wait for each other for ever.
+Seeds are a JSON array, or separated by commas. `items` names a reading; by default the documents of a text
+collection, else the items of the first relation. Only one thread at a time may use the connection, as with all
+functions that Python adds to SQLite: two threads that share it can deadlock.
 
-SQLite cannot carry the message of an error out of a function: it says "user-defined function raised exception", the
-logger "setsearch" says which, and so does setsearch_error().
+SQLite cannot pass the message of an error out of a function. It reports "user-defined function raised exception"; the
+logger "setsearch" and setsearch_error() have the message.
 """
 
 import json
@@ -35,7 +35,7 @@ _ANY_NUMBER = -1
 
 
 class _Functions:
-    """The functions of one connection; the scores of the last question are kept, since rows ask it again and again."""
+    """The functions of one connection. They cache the scores of the last query, because each row asks for it again."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -67,17 +67,17 @@ class _Functions:
 
     def explain(self, item: Any, seeds: str, items: str | None = None, model: str | None = None) -> str:
         """A JSON object of the parts of a score."""
-        found = self._reading(items).explain(_names(seeds), str(item), **_options(model))
-        features = [[part.feature, part.weight] for part in found.features]
-        parts = {"item": found.item, "score": found.score, "constant": found.constant, "base": found.base}
+        explanation = self._reading(items).explain(_names(seeds), str(item), **_options(model))
+        features = [[part.feature, part.weight] for part in explanation.features]
+        parts = {name: getattr(explanation, name) for name in ("item", "score", "constant", "base")}
         return json.dumps(parts | {"features": dict(features)}, ensure_ascii=False)
 
     def error(self) -> str | None:
         """The message of the last error."""
         return self._error
 
-    def saying(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function that keeps the message of its error."""
+    def with_message(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Wrap a function so that setsearch_error() has the message of its error."""
 
         def _call(*arguments: Any) -> Any:
             try:
@@ -90,7 +90,7 @@ class _Functions:
         return _call
 
     def _state(self) -> tuple[int, int]:
-        """What is another one after each write, of ours and of others."""
+        """A value that changes with each write, by this connection or another."""
         cursor = self._connection.cursor()
         cursor.row_factory = None
         return self._connection.total_changes, cursor.execute("pragma data_version").fetchone()[0]
@@ -100,10 +100,10 @@ class _Functions:
 
 
 def register(connection: sqlite3.Connection) -> None:
-    """Make the functions known to a connection; its database may be indexed before or after. Raises nothing."""
+    """Add the functions to a connection; its database may be indexed before or after. Raises nothing."""
     functions = _Functions(connection)
     for function in (functions.expand, functions.score, functions.explain, functions.error):
-        connection.create_function(f"setsearch_{function.__name__}", _ANY_NUMBER, functions.saying(function))
+        connection.create_function(f"setsearch_{function.__name__}", _ANY_NUMBER, functions.with_message(function))
 
 
 def _names(seeds: Any) -> list[str]:
@@ -113,7 +113,7 @@ def _names(seeds: Any) -> list[str]:
         try:
             return [str(seed) for seed in json.loads(seeds)]
         except (ValueError, RecursionError) as error:
-            raise InvalidParameter(f"seeds are no JSON array ({error}): {seeds!r:.60}") from error
+            raise InvalidParameter(f"seeds are not a JSON array ({error}): {seeds!r:.60}") from error
     return [seed.strip() for seed in seeds.split(",") if seed.strip()]
 
 

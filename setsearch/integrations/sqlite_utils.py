@@ -1,4 +1,4 @@
-"""sqlite-utils: `sqlite-utils setsearch ...` is this command line, and its connections have our SQL functions."""
+"""sqlite-utils plug-in: the command `sqlite-utils setsearch ...`, and our SQL functions on its connections."""
 
 import sqlite3
 import sys
@@ -11,7 +11,7 @@ EVERYTHING = {"ignore_unknown_options": True, "allow_extra_args": True, "help_op
 
 @hookimpl
 def register_commands(cli: click.Group) -> None:
-    """Add the command `setsearch`, which hands its arguments on."""
+    """Add the command `setsearch`, which passes its arguments to our command line."""
 
     @cli.command(name="setsearch", context_settings=EVERYTHING, help="Give a few examples, get the rest of the set.")
     @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
@@ -24,7 +24,7 @@ def register_commands(cli: click.Group) -> None:
 
 @hookimpl
 def prepare_connection(conn: sqlite3.Connection) -> None:
-    """Give a connection the SQL functions of sql.py."""
+    """Add the SQL functions of sql.py to a connection."""
     from setsearch.integrations.sql import register
 
     register(conn)

@@ -7,8 +7,7 @@
         parser.add_plugin(sets.plugin())                 # ~{warrior, soldier}    like:(doc-1 doc-2)
         sets.more_like(searcher, docnum, top=5)
 
-The terms are those of the Whoosh index, by its own analyzers; no text is copied. Written for Whoosh 2.7.4, whose API
-whoosh3 has too.
+The terms are Whoosh's own, by the analyzers of its fields; no text is copied. Runs on Whoosh 2.7.4 and whoosh3.
 """
 
 import logging
@@ -32,20 +31,22 @@ from setsearch.search.request import ExpandOptions, positive_integer
 
 _log = logging.getLogger("setsearch")
 
-LOWEST = 1.0  # Whoosh takes scores of 0 and below for no match: the worst document has this one
-MORE_WORDS = 10  # that ~{...} adds at most to those that were typed
-FIRST = -1  # the plug-in reads like:( before Whoosh takes it for a field
+LOWEST_SCORE = 1.0  # of the worst document: Whoosh drops scores of 0 and below
+ADDED_WORDS = 10  # at most, by ~{...}
+FIRST = -1  # priority: before Whoosh's own tagger of fields, which would read like:
 
 OPTIONS = {"k", "like", "having", "missing", *ExpandOptions.__annotations__}
 
 Answer = dict[str, tuple[Ints, Floats]]  # docnums and scores of each segment
+_no_ids, _no_scores = np.zeros(0, np.int64), np.zeros(0)
 
 
 class WhooshSets(WhooshDocuments):
     """A Whoosh index and the setsearch database that follows it. Threads may share it.
 
-    `id` is the stored field that names documents, `fields` are those whose terms describe them, `title` is a stored
-    field to show. `place` is the path of a database of its own. Raises InvalidParameter for what the schema lacks.
+    `id` is the stored field that names documents, `fields` are the fields whose terms describe them, `title` is a
+    stored field to show. `place` is the path of the database. Raises InvalidParameter for a field that the schema
+    lacks.
     """
 
     def plugin(self, **options: Any) -> "SetPlugin":
@@ -55,29 +56,29 @@ class WhooshSets(WhooshDocuments):
     def more_like(
         self, searcher: Any, docnum: int, *ignored: Any, text: str | None = None, top: int = 10, **more: Any
     ) -> Any:
-        """`Searcher.more_like` with our ranking: called alike, the same Results.
+        """`Searcher.more_like` with our ranking: the same call, the same Results.
 
-        `filter`, a query, results or docnums, is applied before the best are taken. All terms of the document in all
-        fields of this object count, exactly: fieldname, numterms, model and normalize may be given and say nothing.
+        `filter` (a query, results or docnums) applies before the top k are taken. All terms of the document count;
+        fieldname, numterms, model and normalize are accepted and ignored.
         """
         unknown = set(more) - {"filter", "fieldname", "numterms", "model", "normalize"}
         if unknown:
             raise TypeError(f"more_like has no argument {min(unknown)!r}")
         seeds = [] if text else [str(searcher.stored_fields(docnum)[self.id])]
         among = self.named(searcher, more.get("filter"))
-        asked = SetQuery(seeds, self, k=top + 1, like=[text] if text else None, among=among)
-        return searcher.search(asked, limit=top, mask={docnum})
+        query = SetQuery(seeds, self, k=top + 1, like=[text] if text else None, among=among)
+        return searcher.search(query, limit=top, mask={docnum})
 
 
 class SetQuery(query.Query):  # type: ignore[misc]
-    """A Whoosh query that scores every document by how well it goes with `seeds`, documents by their ids.
+    """A Whoosh query that scores every document by examples: `seeds` are ids of documents.
 
-    With `k`, or `cut="keep"`, it matches just the best of those that live, exactly; else all documents that the
-    database follows, so that in an And it ranks, and in an Or adds. `words` stand for documents that have some of
-    them, or of the words that go with them. `like`, `having`, `exclude`, `among`, `keep_seeds` and models are those of
-    `Reading.expand`. With `missing="skip"` unknown seeds and words are passed over; without any left nothing matches.
+    With `k`, or `cut="keep"`, it matches the best live documents only, exactly; else all documents that the database
+    follows, so that it ranks in an And and adds in an Or. With `words` it matches documents that have one of these
+    words, or of the words most like them. `like`, `having`, `exclude`, `among`, `keep_seeds` and model options are
+    those of `Reading.expand`. `missing="skip"` ignores unknown seeds and words; if none is left, nothing matches.
 
-    Whoosh drops what scores 0 or less, so scores are shifted: the worst document has 1. Ties are in Whoosh's order.
+    Whoosh drops scores of 0 and below, so scores are shifted: the worst document has 1. Ties are in Whoosh's order.
     """
 
     def __init__(
@@ -111,23 +112,23 @@ class SetQuery(query.Query):  # type: ignore[misc]
         return copy(self)
 
     def is_leaf(self) -> bool:
-        """It has no queries in it."""
+        """True: it contains no other queries."""
         return True
 
     def field(self) -> str:
-        """No field of a schema: a query without one is dropped beside `Every` when Whoosh normalizes an And."""
+        """A name that no schema has: Whoosh drops a query without a field beside `Every` in an And."""
         return "~"
 
     def estimate_size(self, ixreader: Any) -> int:
-        """At most so many documents match."""
+        """An upper bound of the number of matches."""
         return int(ixreader.doc_count())
 
     def estimate_min_size(self, ixreader: Any) -> int:
-        """At least so many documents match."""
+        """A lower bound of the number of matches."""
         return 0
 
     def docs(self, searcher: Any) -> Iterator[int]:
-        """The documents that match, in order."""
+        """The docnums that match, ascending."""
         for leaf, offset in searcher.leaf_searchers():
             for docnum in self.matcher(leaf).all_ids():
                 yield docnum + offset
@@ -135,13 +136,13 @@ class SetQuery(query.Query):  # type: ignore[misc]
     def matcher(self, searcher: Any, context: Any = None) -> Any:
         """The documents of one segment with their scores. Raises as `Reading.expand` does."""
         answer = self._answer_for(searcher.get_parent())
-        found = answer.get(segment_of(searcher.reader())) if answer else None
-        if found is None or not len(found[0]):
+        docnums, scores = answer.get(segment_of(searcher.reader()), (_no_ids, _no_scores))
+        if not len(docnums):
             return NullMatcher()
-        return SetMatcher(found[0].tolist(), (found[1] * self.boost).tolist())
+        return SetMatcher(docnums.tolist(), (scores * self.boost).tolist())
 
     def _answer_for(self, searcher: Any) -> Answer:
-        """The scores of all segments, kept while neither the Whoosh index nor the database changes."""
+        """The scores of all segments, cached until the Whoosh index or the database changes."""
         leaves = [leaf.reader() for leaf, _ in searcher.leaf_searchers() if leaf.reader().segment() is not None]
         self.sets.segments()
         key = self.sets.index.stamp(), *((segment_of(leaf), leaf.doc_count()) for leaf in leaves)
@@ -155,96 +156,96 @@ class SetQuery(query.Query):  # type: ignore[misc]
         options = dict(self.options)
         k, cut = options.pop("k", None), options.pop("cut", None)
         seeds, words = self._known(options.pop("missing", "error"))
-        having = [*options.pop("having", ()), *self._with_more(words)]
+        having = [*options.pop("having", ()), *self._with_similar(words)]
         if not (seeds or having or options.get("like")) and (self.seeds or self.words):
             return {}
         reading = self.sets.index.items("documents")
         with reading.scores(seeds, having=having, **options) as (fields, all_scores):
             scores = _only(all_scores, _having(fields, having)) if words else all_scores
-            found = [self.sets.items(fields, leaf) for leaf in leaves]
-            items = np.concatenate([items for _, items in found] or [np.zeros(0, np.int64)])
+            by_segment = [self.sets.items(fields, leaf) for leaf in leaves]
+            items = np.concatenate([ids for _, ids in by_segment] or [_no_ids])
             if cut == "keep":
                 hits = reading.expand(seeds, None, having=having, cut=cut, **options)
                 items = items[scores[items] >= min((hit.score for hit in hits), default=np.inf)]
             items = items[scores[items] > -np.inf]
             if k is not None and k < len(items):
                 items = items[np.lexsort((fields.ranks()[items], -scores[items]))[:k]]
-        scores = _only(scores - scores[items].min(initial=np.inf) + LOWEST, items)
+        scores = _only(scores - scores[items].min(initial=np.inf) + LOWEST_SCORE, items)
         answer = {}
-        for leaf, (docnums, own) in zip(leaves, found, strict=True):
-            there = scores[own] > -np.inf
-            answer[segment_of(leaf)] = docnums[there], scores[own][there]
+        for leaf, (docnums, ids) in zip(leaves, by_segment, strict=True):
+            matches = scores[ids] > -np.inf
+            answer[segment_of(leaf)] = docnums[matches], scores[ids][matches]
         return answer
 
     def _known(self, missing: str) -> tuple[list[str], list[str]]:
-        """Seeds and words, without those that are not known, if these are to be passed over."""
+        """Seeds and words; with `missing="skip"` without the unknown ones."""
         if missing != "skip":
             return list(self.seeds), list(self.words)
         known = []
-        for name, given in (("documents", self.seeds), ("terms", self.words)):
-            with self.sets.index.items(name).stored() as fields:
-                known.append([one for one in given if fields.knows(one)])
+        for items, names in (("documents", self.seeds), ("terms", self.words)):
+            with self.sets.index.items(items).stored() as fields:
+                known.append([name for name in names if fields.knows(name)])
         return known[0], known[1]
 
-    def _with_more(self, words: list[str]) -> list[str]:
-        """Words, and those that go with them."""
+    def _with_similar(self, words: list[str]) -> list[str]:
+        """Words, and the words most like them."""
         if not words:
             return []
-        more = self.sets.index.items("terms").expand(words, MORE_WORDS, cut="keep")
-        return [*words, *(hit.item for hit in more)]
+        similar = self.sets.index.items("terms").expand(words, ADDED_WORDS, cut="keep")
+        return [*words, *(hit.item for hit in similar)]
 
 
 class SetMatcher(Matcher):  # type: ignore[misc]
-    """Documents of one segment, in order, with scores that are known before."""
+    """Docnums of one segment, ascending, with precomputed scores."""
 
-    def __init__(self, docnums: list[int], scores: list[float], place: int = 0) -> None:
-        self._docnums, self._scores, self._place = docnums, scores, place
+    def __init__(self, docnums: list[int], scores: list[float], position: int = 0) -> None:
+        self._docnums, self._scores, self._position = docnums, scores, position
 
     def is_active(self) -> bool:
-        """Whether there is a document at the place."""
-        return self._place < len(self._docnums)
+        """Whether a document is left."""
+        return self._position < len(self._docnums)
 
     def reset(self) -> None:
-        """Begin again."""
-        self._place = 0
+        """Go back to the first document."""
+        self._position = 0
 
     def copy(self) -> "SetMatcher":
-        """Another one at the same place."""
-        return SetMatcher(self._docnums, self._scores, self._place)
+        """A copy at the same position."""
+        return SetMatcher(self._docnums, self._scores, self._position)
 
     def replace(self, minquality: float = 0) -> Any:
-        """Itself, while there are documents left."""
+        """Itself, or NullMatcher if no document is left."""
         return self if self.is_active() else NullMatcher()
 
     def supports_block_quality(self) -> bool:
-        """No: documents are not in the order of their scores."""
+        """False: documents are not sorted by score."""
         return False
 
     def max_quality(self) -> float:
-        """The best score, which AndMaybe asks for all the same."""
+        """The best score, which AndMaybe asks for anyway."""
         return max(self._scores)
 
     block_quality = max_quality
 
     def id(self) -> int:
-        """The document at the place."""
-        return self._docnums[self._place]
+        """The current docnum."""
+        return self._docnums[self._position]
 
     def all_ids(self) -> Iterator[int]:
-        """The documents from the place on."""
-        return iter(self._docnums[self._place :])
+        """The docnums from the current one on."""
+        return iter(self._docnums[self._position :])
 
     def next(self) -> None:
         """Go to the next document."""
-        self._place += 1
+        self._position += 1
 
     def skip_to(self, id: int) -> None:
-        """Go to a document, or the first one behind it."""
-        self._place = bisect_left(self._docnums, id, self._place)
+        """Go to a docnum, or to the next one after it."""
+        self._position = bisect_left(self._docnums, id, self._position)
 
     def weight(self) -> float:
-        """The score."""
-        return self._scores[self._place]
+        """The score of the current document."""
+        return self._scores[self._position]
 
     score = weight
 
@@ -252,8 +253,8 @@ class SetMatcher(Matcher):  # type: ignore[misc]
 class SetPlugin(Plugin):  # type: ignore[misc]
     """~{word, word} and like:(id id) for Whoosh's query parser. Made by `WhooshSets.plugin`.
 
-    Ids and words are separated by blanks or commas; quotes keep together what has such. As with other terms of a query,
-    what is not known finds nothing, unless the plug-in is made with `missing="error"`.
+    Ids and words are separated by blanks or commas; quotes keep a name with blanks together. Unknown names find
+    nothing, as other terms of a query do, unless the plug-in has `missing="error"`.
     """
 
     def __init__(self, sets: WhooshSets, options: dict[str, Any]) -> None:
@@ -261,7 +262,7 @@ class SetPlugin(Plugin):  # type: ignore[misc]
         self.options = options
 
     def taggers(self, parser: Any) -> list[tuple[Any, int]]:
-        """What recognises the two in the text of a query."""
+        """The taggers of the two forms."""
         one = r"(?P<one>\"[^\"]+\"|'[^']+'|[^\s()^]+)"
         documents = _SetTagger(rf"(?<!\w)like:(?:\((?P<given>[^)]*)(?:\)|$)|{one})", self._documents)
         return [(_SetTagger(r"~\{(?P<given>[^}]*)\}", self._words), FIRST), (documents, FIRST)]
@@ -299,16 +300,16 @@ class _SetNode(SyntaxNode):  # type: ignore[misc]
         return f"set {self.names}"
 
     def query(self, parser: Any) -> SetQuery:
-        made: SetQuery = self.make(self.names)
-        made.boost = self.boost
-        return made
+        query: SetQuery = self.make(self.names)
+        query.boost = self.boost
+        return query
 
 
 def _only(scores: Floats, items: Ints) -> Floats:
     """The scores, with -inf for all other items."""
-    kept = np.full(len(scores), -np.inf)
-    kept[items] = scores[items]
-    return kept
+    masked = np.full(len(scores), -np.inf)
+    masked[items] = scores[items]
+    return masked
 
 
 def _having(fields: Fields, names: Sequence[str]) -> Ints:

@@ -1,4 +1,4 @@
-"""Following a Whoosh index: its segments are read into the documents of a setsearch database, each once."""
+"""Follows a Whoosh index: reads each new segment once into the documents of a setsearch database."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from setsearch.storage.synced_source import WHOOSH, SyncedSource
 
 
 class WhooshDocuments:
-    """The documents of a Whoosh index in a setsearch database that follows it; `WhooshSets` asks questions of them."""
+    """The documents of a Whoosh index in the setsearch database that follows it. `WhooshSets` queries them."""
 
     def __init__(
         self, whoosh_index: Any, place: str | Path, *, id: str, fields: str | Sequence[str], title: str | None = None
@@ -31,56 +31,56 @@ class WhooshDocuments:
         self.index = setsearch.open(place, create=True, analyzer=self._analyze)
         self._lock = threading.Lock()
         self._known: tuple[int, dict[str, Any]] = -1, {}
-        self._places: dict[str, tuple[int, Ints]] = {}
+        self._item_ids: dict[str, tuple[int, Ints]] = {}
 
     def close(self) -> None:
         """Close the database; the Whoosh index stays as it is."""
         self.index.close()
 
     def update(self) -> Changes:
-        """Take over what was added, deleted and merged since the last time: new segments are read, and no others.
+        """Apply what was added, deleted and merged since the last time. Only new segments are read.
 
-        One transaction. Raises InvalidItem for a document without an id, DuplicateItem for an id that comes twice.
+        One transaction. Raises InvalidItem for a document without an id, DuplicateItem for a duplicate id.
         """
         columns = {"id": self.id, "fields": self.fields, "title": self.title}
         with self.whoosh_index.reader() as reader:
             leaves = [leaf for leaf, _ in reader.leaf_readers() if leaf.segment() is not None]
-            follow = SyncedSource(WHOOSH, "the Whoosh index", columns)
-            return self.index.follow(follow, lambda state: self._delta(leaves, state))
+            source = SyncedSource(WHOOSH, "the Whoosh index", columns)
+            return self.index.follow(source, lambda state: self._delta(leaves, state))
 
     def documents(self, reader: Any) -> tuple[list[str | None], Ints]:
-        """The ids of the documents of a segment as far as the database follows it, by docnum; the docnums that live."""
+        """The ids of the documents of a segment, by docnum, as the database knows them; and the live docnums."""
         names = self.segments().get(segment_of(reader), {}).get("ids", [])
         live = np.array([name is not None for name in names], bool)
         live[[docnum for docnum in reader.segment().deleted_docs() if docnum < len(names)]] = False
         return names, np.flatnonzero(live)
 
     def items(self, fields: Fields, reader: Any) -> tuple[Ints, Ints]:
-        """The docnums of a segment that the database has, and their items."""
+        """The docnums of a segment that the database has, and their item ids."""
         stamp, segment = fields.first.snapshot.relation.stamp, segment_of(reader)
         names, live = self.documents(reader)
-        known = self._places.get(segment)
+        known = self._item_ids.get(segment)
         if known is None or known[0] != stamp or len(known[1]) != len(names):
             found = fields.items.find(fields.first.cursor, [name for name in names if name])
             known = stamp, np.array([found.get(name or "", -1) for name in names], np.int64)
-            self._places[segment] = known
+            self._item_ids[segment] = known
         live = live[known[1][live] >= 0]
         return live, known[1][live]
 
     def segments(self) -> dict[str, Any]:
-        """The segments that were read, by their ids; read again after each write."""
+        """The segments that were read, by their ids; reloaded after each write."""
         try:
             stamp = self.index.stamp()
         except (MissingDatabase, NoIndex, UnknownReading) as error:
-            raise type(error)(f"{error}; WhooshSets.update() takes the Whoosh index over") from error
+            raise type(error)(f"{error}; WhooshSets.update() reads the Whoosh index") from error
         with self._lock:
             if self._known[0] != stamp:
                 self._known = stamp, self.index.source_state() or {}
-                self._places = {}
+                self._item_ids = {}
             return self._known[1]
 
     def unseen(self, reader: Any) -> bool:
-        """Whether a segment is one that the last `update` did not know."""
+        """Whether a segment is newer than the last `update`."""
         return segment_of(reader) not in self.segments()
 
     def _check(self, schema: Any) -> None:
@@ -90,7 +90,7 @@ class WhooshDocuments:
                 raise InvalidParameter(f"the Whoosh schema has no field {name!r}; it has {', '.join(schema.names())}")
         for name in stored:
             if not schema[name].stored:
-                raise InvalidParameter(f"the Whoosh field {name!r} is not stored, so its values are not known")
+                raise InvalidParameter(f"the Whoosh field {name!r} is not stored; documents need a stored id")
         for name in self.fields:
             if not schema[name].indexed:
                 raise InvalidParameter(f"the Whoosh field {name!r} is not indexed, so it has no terms")
@@ -102,7 +102,7 @@ class WhooshDocuments:
         return list(field.process_text(text, mode="index")) if field.analyzer else [text]
 
     def _delta(self, leaves: list[Any], known: dict[str, Any] | None) -> SourceChanges:
-        """What has changed since the segments were as they were `known`; all, where nothing is."""
+        """The changes since the `known` segments; everything if none is known."""
         state, new = {}, []
         for leaf in leaves:
             segment = segment_of(leaf)
@@ -126,7 +126,7 @@ class WhooshDocuments:
         return names
 
     def _read(self, leaf: Any, names: list[str | None]) -> Iterator[SourceItem]:
-        """The living documents of a segment with their counted terms: its postings, turned."""
+        """The live documents of a segment with their counted terms: its postings, inverted."""
         terms: list[str] = []
         cells = [np.zeros((0, 3), np.int64)]  # docnum, term, count
         for name in self.fields:
@@ -147,7 +147,7 @@ class WhooshDocuments:
             yield names[docnum] or "", counts, None if title is None else str(title)
 
     def named(self, searcher: Any, filter: Any) -> list[str] | None:
-        """The ids of the documents that a filter of Whoosh's lets through."""
+        """The ids of the documents that pass a filter of Whoosh."""
         if filter is None:
             return None
         if isinstance(filter, query.Query):
@@ -161,12 +161,12 @@ class WhooshDocuments:
 
 
 def segment_of(reader: Any) -> str:
-    """The name of a segment: another one after each merge."""
+    """The name of a segment; a merge makes a new one."""
     return str(reader.segment().segment_id())
 
 
 def _alive(segments: dict[str, Any]) -> set[str]:
-    """The ids of the documents that were not deleted; raises DuplicateItem."""
+    """The ids of the live documents; raises DuplicateItem."""
     alive: set[str] = set()
     for segment in segments.values():
         deleted = set(segment["deleted"])

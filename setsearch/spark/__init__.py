@@ -1,9 +1,9 @@
-"""An index that has outgrown one machine: partitioned Parquet, built and asked by Spark, with the answers of SQLite.
+"""An index as partitioned Parquet, built and queried by Spark, for collections beyond one machine.
 
     build(spark, cells_of(read_source(spark, "docs.parquet"), Columns(), Analyzer()), "hdfs:///index")
     SparkIndex(spark, "hdfs:///index").items("documents").expand(["a", "b"], k=10)
 
-The workers need setsearch where texts are analysed.
+Scores, order and ties equal those of the SQLite index. Workers need setsearch if they analyze texts.
 """
 
 from setsearch.spark.builder import Cells, build

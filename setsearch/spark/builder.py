@@ -1,7 +1,7 @@
-"""From cells (an item, a feature, a count) to an index, by operations on DataFrames.
+"""Builds an index from cells (item, feature, count) by operations on DataFrames.
 
-Statistics equal those of setsearch.models.values: numpy computes the logarithm of each distinct count and document
-frequency once, and sends them to the workers as small tables, so that all machines use the same bits.
+Statistics equal those of setsearch.models.values. numpy computes the logarithm of each distinct count and document
+frequency once, on the driver; workers get small tables, so all machines use the same bits.
 """
 
 from collections.abc import Callable
@@ -15,16 +15,16 @@ from pyspark.sql import functions as F  # noqa: N812
 from setsearch.errors import SourceError, UsageError
 from setsearch.spark.layout import META, NORMS, Layout, Side, local, located, path_of, require_place, save_layout
 
-OF_FEATURE = ("df", "soft_df", "factor", "floor")
-IN_BUCKET, MOST_BUCKETS = 2_000_000, 1024  # postings of a folder of its own: a question opens only some
-SLICE = 1 << 24  # items whose postings of one bucket go through one task
-FEW = 100_000  # numbers that are sorted on the driver
-BINS = 4096  # of a histogram in which a median is looked for
+FEATURE_COLUMNS = ("df", "soft_df", "factor", "floor")
+BUCKET_SIZE, MOST_BUCKETS = 2_000_000, 1024  # postings in a folder; a query opens only some folders
+SLICE = 1 << 24  # items whose postings of one bucket are one task
+SORTED_ON_DRIVER = 100_000  # numbers at most
+BINS = 4096  # of the histogram that finds a median
 
 
 @dataclass(frozen=True)
 class Cells:
-    """A relation as it is given: `items` (name, title) and `cells` (item, feature, count), names as they are."""
+    """The input of a build: `items` (name, title) and `cells` (item, feature, count), by name."""
 
     items: DataFrame
     cells: DataFrame
@@ -34,36 +34,36 @@ class Cells:
     titles_shown: bool = False
 
 
-def build(spark: SparkSession, given: Cells, place: str) -> Layout:
-    """Write an index, over what is there; from its last step on it can be read. Returns its layout.
+def build(spark: SparkSession, source: Cells, place: str) -> Layout:
+    """Write an index; replaces one at this place. It can be read after the last step. Returns its layout.
 
     Raises InvalidParameter, SourceError.
     """
     require_place(place)
-    if given.names[0] == given.names[1]:
-        raise UsageError(f"items and features cannot both be named {given.names[0]!r}")
-    skew = "spark.sql.adaptive.forceOptimizeSkewedJoin"  # a posting list may be as long as all items are many
+    if source.names[0] == source.names[1]:
+        raise UsageError(f"items and features cannot both be named {source.names[0]!r}")
+    skew = "spark.sql.adaptive.forceOptimizeSkewedJoin"  # a posting list may hold all items
     before = spark.conf.get(skew)
     spark.conf.set(skew, "true")
     try:
-        return _build(spark, given, place, f"{place}/_stage")
+        return _build(spark, source, place, f"{place}/_stage")
     except BaseException:
-        spark.sparkContext.cancelAllJobs()  # which would go on writing
+        spark.sparkContext.cancelAllJobs()  # they would go on writing
         raise
     finally:
         spark.conf.set(skew, str(before))
         delete(spark, f"{place}/_stage")
 
 
-def _build(spark: SparkSession, given: Cells, place: str, stage: str) -> Layout:
-    items = _numbered(spark, given.items, f"{stage}/items")
+def _build(spark: SparkSession, source: Cells, place: str, stage: str) -> Layout:
+    items = _numbered(spark, source.items, f"{stage}/items")
     if items.isEmpty():
         raise SourceError("nothing to index: no row")
-    cells = _staged(spark, given.cells, f"{stage}/cells")
+    cells = _staged(spark, source.cells, f"{stage}/cells")
     delete(spark, f"{place}/{META}")  # a build that stops from here on leaves no index
     named = cells.select(F.col("feature").alias("name")).distinct()
     nameless = named.withColumn("title", F.lit(None).cast("string"))
-    titled = nameless if given.titles is None else named.join(given.titles, "name", "left")
+    titled = nameless if source.titles is None else named.join(source.titles, "name", "left")
     features = _numbered(spark, titled, f"{stage}/features")
     ids = (
         cells.join(items.select(F.col("id").alias("item_id"), F.col("name").alias("item")), "item")
@@ -71,27 +71,31 @@ def _build(spark: SparkSession, given: Cells, place: str, stage: str) -> Layout:
         .select(F.col("item_id").alias("item"), F.col("feature_id").alias("feature"), "count")
     )
     forward = _staged(spark, ids, f"{stage}/ids")
-    turned = forward.select(F.col("feature").alias("item"), F.col("item").alias("feature"), "count")
-    items_name, features_name = given.names
-    buckets = min(MOST_BUCKETS, 1 + forward.count() // IN_BUCKET)
+    inverted = forward.select(F.col("feature").alias("item"), F.col("item").alias("feature"), "count")
+    items_name, features_name = source.names
+    buckets = min(MOST_BUCKETS, 1 + forward.count() // BUCKET_SIZE)
     first = Side(items_name, features_name, items.count(), 0, {}, buckets)
     second = Side(features_name, items_name, features.count(), 0, {}, buckets)
-    sides = _write_side(spark, place, first, items, forward), _write_side(spark, place, second, features, turned)
-    layout = Layout(place, items_name, features_name, given.analyzer, sides, given.titles_shown)
+    sides = _write_side(spark, place, first, items, forward), _write_side(spark, place, second, features, inverted)
+    layout = Layout(place, items_name, features_name, source.analyzer, sides, source.titles_shown)
     save_layout(spark, layout)
     return layout
 
 
 def _write_side(spark: SparkSession, place: str, side: Side, items: DataFrame, cells: DataFrame) -> Side:
-    """The items and the postings of one reading, from its cells (item, feature, count)."""
+    """Write the items and the postings of one reading from its cells (item, feature, count)."""
     n_items = side.count
-    owned = cells.groupBy("feature").agg(F.count("*").alias("df"), F.sum("count").alias("cf")).cache()
-    total = int((owned.agg(F.sum("cf")).first() or [0])[0] or 0)
+    by_feature = cells.groupBy("feature").agg(F.count("*").alias("df"), F.sum("count").alias("cf")).cache()
+    total = int((by_feature.agg(F.sum("cf")).first() or [0])[0] or 0)
     factors = _table(
-        spark, owned, "df", "factor", lambda df: np.maximum(np.log(max(n_items, 1) / np.maximum(df, 1)), 0.0) ** 0.25
+        spark,
+        by_feature,
+        "df",
+        "factor",
+        lambda df: np.maximum(np.log(max(n_items, 1) / np.maximum(df, 1)), 0.0) ** 0.25,
     )
     logs = _table(spark, cells, "count", "logs", lambda count: 1 + np.log(count))
-    floors = owned.join(F.broadcast(factors), "df").withColumn(
+    floors = by_feature.join(F.broadcast(factors), "df").withColumn(
         "floor", F.col("cf").cast("double") * 2 / F.lit(float(max(total, 1)))
     )
     lengths = cells.groupBy("item").agg(F.count("*").alias("length"), F.sum("count").alias("total"))
@@ -115,36 +119,36 @@ def _write_side(spark: SparkSession, place: str, side: Side, items: DataFrame, c
     postings = (
         entries.join(norms, "item")
         .join(soft, "feature")
-        .select("feature", "item", "count", "logs", "total", "norm_presence", "norm_soft", *OF_FEATURE)
+        .select("feature", "item", "count", "logs", "total", "norm_presence", "norm_soft", *FEATURE_COLUMNS)
         .withColumn("bucket", F.pmod(F.col("feature"), F.lit(side.buckets)).cast("int"))
     )
-    # A feature that nearly every item has would be one huge task: long lists are cut by item.
+    # A feature of nearly all items would be one huge task, so long lists are cut by item.
     sliced = postings.repartition("bucket", F.floor(F.col("item") / F.lit(SLICE)))
     sliced.sortWithinPartitions("bucket", "feature", "item").write.mode("overwrite").partitionBy("bucket").parquet(
         path_of(place, side.items, "postings")
     )
-    owned.unpersist()
+    by_feature.unpersist()
     stored = spark.read.parquet(path)
     medians = {existence: median(stored.filter(F.col(norm) > 0), norm) for existence, norm in NORMS.items()}
     return replace(side, total=total, medians=medians)
 
 
 def median(rows: DataFrame, column: str) -> float:
-    """The median of a column of numbers above 0, exactly; 1 where there is none.
+    """The exact median of a column of numbers above 0; 1 for an empty column.
 
-    A histogram shows in which bin the middle lies, again and again, until its numbers fit on the driver.
+    Histograms narrow down the bin of the median until its numbers fit on the driver.
     """
-    found: Any = rows.agg(F.count("*"), F.min(column), F.max(column)).first()
-    count, low, high = found
+    row: Any = rows.agg(F.count("*"), F.min(column), F.max(column)).first()
+    count, low, high = row
     if not count:
         return 1.0
     below, ranks, inside = 0, ((count - 1) // 2, count // 2), rows
-    while count > FEW and high > low:
+    while count > SORTED_ON_DRIVER and high > low:
         place = F.least(F.floor((F.col(column) - low) / ((high - low) / BINS)), F.lit(BINS - 1)).alias("bin")
         bins = inside.groupBy(place).agg(F.count("*"), F.min(column), F.max(column)).orderBy("bin").collect()
         ends = np.cumsum([row[1] for row in bins]) + below
         first, last = (int(np.searchsorted(ends, rank, side="right")) for rank in ranks)
-        if first != last:  # the middle lies between two bins
+        if first != last:  # the median lies between two bins
             return float((bins[first][3] + bins[last][2]) / 2)
         below, count = int(ends[first]) - bins[first][1], bins[first][1]
         low, high = bins[first][2], bins[first][3]
@@ -156,7 +160,7 @@ def median(rows: DataFrame, column: str) -> float:
 
 
 def _numbered(spark: SparkSession, names: DataFrame, stage: str) -> DataFrame:
-    """(id, name, title): ids are the places of the names in their order by code point."""
+    """(id, name, title): ids number the names in the order of code points."""
     ordered = names.orderBy("name").withColumn("part", F.spark_partition_id())
     ordered.withColumn("row", F.monotonically_increasing_id()).write.mode("overwrite").parquet(stage)
     stored = spark.read.parquet(stage)
@@ -170,19 +174,19 @@ def _numbered(spark: SparkSession, names: DataFrame, stage: str) -> DataFrame:
 
 
 def _table(spark: SparkSession, rows: DataFrame, key: str, value: str, function: Callable[[Any], Any]) -> DataFrame:
-    """A small table of the distinct values of a column, and what numpy makes of them."""
+    """A small table of the distinct values of a column, and of a function of them by numpy."""
     keys = np.array([row[0] for row in rows.select(key).distinct().collect()], np.int64)
-    made = function(keys) if len(keys) else keys
-    return local(spark, zip(keys.tolist(), made.tolist(), strict=True), **{key: "int64", value: "double"})
+    values = function(keys) if len(keys) else keys
+    return local(spark, zip(keys.tolist(), values.tolist(), strict=True), **{key: "int64", value: "double"})
 
 
 def _staged(spark: SparkSession, rows: DataFrame, path: str) -> DataFrame:
-    """Rows that are written and read again, so that they are computed once."""
+    """Write rows and read them again, so that they are computed once."""
     rows.write.mode("overwrite").parquet(path)
     return spark.read.schema(rows.schema).parquet(path)
 
 
 def delete(spark: SparkSession, path: str) -> None:
-    """Delete on whatever file system a path is."""
+    """Delete a path, on its file system."""
     system, target = located(spark, path)
     system.delete(target, True)

@@ -1,4 +1,4 @@
-"""SQLite to Parquet and back: an index that has outgrown its file, and a part of it that fits into one again."""
+"""SQLite to Parquet and back: a whole index to a cluster, or a part of one to a file."""
 
 import tempfile
 from collections.abc import Iterator
@@ -22,27 +22,27 @@ from setsearch.storage.analyzers import load_analyzer
 def from_sqlite(spark: SparkSession, database: str | Path, place: str, items: str | None = None) -> Layout:
     """Build an index of Parquet from a reading of a database: the same names, counts and titles.
 
-    The texts stay behind: contexts are read from them in one file only. Raises DatabaseError, UnknownReading.
+    Texts are not copied: contexts exist in a file only. Raises DatabaseError, UnknownReading.
     """
     require_place(place)
-    given = f"{place}/_given"
+    staging = f"{place}/_source"
     with setsearch.open(database) as index, tempfile.TemporaryDirectory() as folder:
         reading = index.reading(items)
         if not isinstance(reading, Reading):
-            raise UsageError(f"{reading.name} are described by numbers; they fit into one file")
+            raise UsageError(f"{reading.name} are described by numbers; only relations can be converted")
         with reading.stored() as fields:
             relation = fields.first.snapshot.relation
             names = (relation.items.name, relation.features.name)
             shown = relation.features.titles_shown
         _write(Path(folder), index.items(names[0]))
         try:
-            _upload(spark, folder, given)
-            kinds = {what: spark.read.parquet(f"{given}/{what}") for what in ("items", "features")}
-            cells = spark.read.schema(CELLS).parquet(f"{given}/cells")
-            made = Cells(kinds["items"], cells, names, relation.analyzer, kinds["features"], shown)
-            return build(spark, made, place)
+            _upload(spark, folder, staging)
+            kinds = {what: spark.read.parquet(f"{staging}/{what}") for what in ("items", "features")}
+            cells = spark.read.schema(CELLS).parquet(f"{staging}/cells")
+            source = Cells(kinds["items"], cells, names, relation.analyzer, kinds["features"], shown)
+            return build(spark, source, place)
         finally:
-            delete(spark, given)
+            delete(spark, staging)
 
 
 def to_sqlite(
@@ -54,16 +54,16 @@ def to_sqlite(
     sample: float | None = None,
     seed: int = 0,
 ) -> int:
-    """Write items into a database: those for which a condition in SQL holds, or a sample of them.
+    """Write items into a new database: those that meet an SQL condition, or a sample of them.
 
-    The condition may use id, name, title, length and total.
-    Returns how many. The database is made; raises UsageError where it holds something, InvalidParameter, SourceError.
+    The condition may use id, name, title, length and total. Returns the number of items. Raises UsageError if the
+    database exists, InvalidParameter, SourceError.
     """
     layout = load_layout(spark, place)
     if layout.analyzer is not None and load_analyzer(layout.analyzer).function is not None:
-        raise UsageError(f"this collection was analysed by {layout.analyzer!r}, which a new database would not know")
+        raise UsageError(f"this collection was analysed by {layout.analyzer!r}, which a new database cannot load")
     if Path(database).exists():
-        raise UsageError(f"{database} is there already; name a file that is not")
+        raise UsageError(f"{database} exists already; name a new file")
     if sample is not None and not 0 < sample <= 1:
         raise InvalidParameter(f"a sample is a share above 0 and up to 1, not {sample:g}")
     items = read(spark, layout, layout.items, "items")
@@ -72,7 +72,7 @@ def to_sqlite(
         chosen = chosen if sample is None else chosen.sample(sample, seed)
         chosen = chosen.select(F.col("id").alias("item"), "name", "title").persist()
         if chosen.isEmpty():
-            raise SourceError("nothing is left to write: no item is as asked")
+            raise SourceError("nothing is left to write: no item meets the condition")
     except PySparkException as error:
         raise SourceError(f"the items cannot be chosen: {first_line(error)}") from error
     spec = layout.analyzer
@@ -94,8 +94,8 @@ def _entries(spark: SparkSession, layout: Layout, chosen: DataFrame, all_: bool)
     features = read(spark, layout, layout.features, "items").select(
         F.col("id").alias("feature"), F.col("name").alias("of")
     )
-    own = (cells if all_ else cells.join(chosen.select("item"), "item")).join(features, "feature")
-    pairs = own.groupBy("item").agg(F.collect_list(F.struct("of", "count")).alias("pairs"))
+    entries = (cells if all_ else cells.join(chosen.select("item"), "item")).join(features, "feature")
+    pairs = entries.groupBy("item").agg(F.collect_list(F.struct("of", "count")).alias("pairs"))
     return chosen.join(pairs, "item", "left").orderBy("item")
 
 
@@ -105,14 +105,14 @@ def _items(rows: DataFrame) -> Iterator[tuple[str, dict[str, int], str | None]]:
 
 
 def _upload(spark: SparkSession, folder: str, target: str) -> None:
-    """Copy a folder of this machine to where all workers can read it."""
+    """Copy a local folder to a place that all workers can read."""
     _, source = located(spark, f"file://{folder}")
-    system, there = located(spark, target)
-    system.copyFromLocalFile(False, True, source, there)
+    system, path = located(spark, target)
+    system.copyFromLocalFile(False, True, source, path)
 
 
 def _write(folder: Path, reading: Reading) -> None:
-    """Everything of a relation as Parquet files, some at a time."""
+    """Write a relation as Parquet files, in batches."""
     import pyarrow
     from pyarrow import parquet
 

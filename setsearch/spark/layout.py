@@ -1,4 +1,4 @@
-"""An index as a folder of Parquet: what lies where, and what is written last, so that a half-written one is none.
+"""The folders of an index of Parquet. Its metadata is written last, so a half-written index cannot be read.
 
     setsearch.json            format, names of both kinds, analyzer, statistics of both readings
     READING/items             id, name, title, length, total, and the norms
@@ -23,8 +23,8 @@ from setsearch.errors import CorruptIndex, InvalidParameter, NewerSchema, NoInde
 
 FORMAT = 1
 META = "setsearch.json"
-NORMS = {"presence": "norm_presence", "soft-twice-mean": "norm_soft"}  # by which entries exist (values.py)
-COLUMNS = {  # said, not found out, as an index without any posting has no file
+NORMS = {"presence": "norm_presence", "soft-twice-mean": "norm_soft"}  # by binarization (values.py)
+COLUMNS = {  # explicit, because an index without postings has no file
     "items": "id bigint, name string, title string, length bigint, total bigint, norm_presence double, "
     "norm_soft double",
     "postings": "feature bigint, item bigint, count bigint, logs double, total bigint, norm_presence double, "
@@ -34,9 +34,9 @@ COLUMNS = {  # said, not found out, as an index without any posting has no file
 
 @dataclass(frozen=True)
 class Side:
-    """One reading: `count` items, the sum of all counts, the median norm of its items by existence.
+    """One reading: `count` items, the `total` of all counts, the median norms of its items by binarization.
 
-    `buckets`: the postings of feature j lie in the folder j mod buckets; a question opens only those of its features.
+    The postings of feature j are in the folder j mod `buckets`; a query opens only the folders of its features.
     """
 
     items: str
@@ -54,12 +54,12 @@ class Layout:
     place: str
     items: str
     features: str
-    analyzer: str | None  # as text.Analyzer describes itself; None: a relation
+    analyzer: str | None  # the spec of a text.Analyzer; None for a relation
     sides: tuple[Side, Side]
-    titles_shown: bool = False  # whether a feature is shown by its title, where it has one: the form of a stem
+    titles_shown: bool = False  # whether features are shown by title: stems by their surface form
 
     def path(self, reading: str, what: str) -> str:
-        """Where the `items` or the `postings` of a reading lie."""
+        """The path of the `items` or `postings` of a reading."""
         return path_of(self.place, self.side(reading).items, what)
 
     def side(self, reading: str) -> Side:
@@ -71,26 +71,26 @@ class Layout:
 
 
 def require_place(place: str) -> None:
-    """Raises InvalidParameter for what Spark would take for a pattern, or for everything."""
+    """Raise InvalidParameter for a place that Spark would read as a pattern, or as the root."""
     if not place.strip("/") or set(place) & set("{}[]*?\\"):
-        raise InvalidParameter(f"{place!r} is no place for an index; name a folder, without any of {{}}[]*?\\")
+        raise InvalidParameter(f"{place!r} cannot be the place of an index; name a folder without {{}}[]*?\\")
 
 
 def path_of(place: str, reading: str, what: str) -> str:
-    """Where something of a reading lies; the name of a reading may be any text."""
+    """The path of a part of a reading, whose name may be any text."""
     folder = "".join(c if c.isalnum() and c.isascii() else f"%{ord(c):x}" for c in reading)
     return f"{place}/{folder}/{what}"
 
 
 def located(spark: SparkSession, path: str) -> tuple[Any, Any]:
-    """The file system that a path is on, and the path, as Hadoop has them."""
+    """The file system of a path, and the path, as Hadoop objects."""
     jvm: Any = spark._jvm
     target = jvm.org.apache.hadoop.fs.Path(path)
     return target.getFileSystem(spark._jsc.hadoopConfiguration()), target
 
 
 def save_layout(spark: SparkSession, layout: Layout) -> None:
-    """Write what is read first: from now on there is an index. The folder may be on any file system of Spark's."""
+    """Write the metadata, which makes the index readable."""
     data = json.dumps({"format": FORMAT} | asdict(layout) | {"place": None}, ensure_ascii=True)
     rows = local(spark, [(data,)], value="string").coalesce(1)
     rows.write.mode("overwrite").text(f"{layout.place}/{META}")
@@ -105,17 +105,17 @@ def load_layout(spark: SparkSession, place: str) -> Layout:
     except AnalysisException as error:
         raise NoIndex(f"{place} holds no setsearch index; `setsearch spark build {place} SOURCE` makes one") from error
     try:
-        found: dict[str, Any] = json.loads("".join(lines))
-        if found.pop("format") > FORMAT:
+        fields: dict[str, Any] = json.loads("".join(lines))
+        if fields.pop("format") > FORMAT:
             raise NewerSchema(f"{place} was written by a newer setsearch; upgrade setsearch to read it")
-        first, second = (Side(**side) for side in found.pop("sides"))
-        return Layout(**found | {"place": place, "sides": (first, second)})
+        first, second = (Side(**side) for side in fields.pop("sides"))
+        return Layout(**fields | {"place": place, "sides": (first, second)})
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise CorruptIndex(f"{place}/{META} is damaged; build the index again") from error
 
 
 def local(spark: SparkSession, rows: Iterable[Sequence[Any]], **types: str) -> DataFrame:
-    """Rows of this process as a DataFrame; by way of Arrow, which needs no Python worker."""
+    """Local rows as a DataFrame, through Arrow, which needs no Python worker."""
     import pyarrow
 
     schema = pyarrow.schema([(name, pyarrow.type_for_alias(type)) for name, type in types.items()])
@@ -129,6 +129,6 @@ def read(spark: SparkSession, layout: Layout, reading: str, what: str) -> DataFr
 
 
 def read_lists(spark: SparkSession, layout: Layout, side: Side, features: Iterable[int]) -> DataFrame:
-    """The postings in those folders of a reading in which the lists of some features lie, and others' with them."""
+    """The postings in the folders that hold the lists of these features; other lists share the folders."""
     buckets = sorted({feature % side.buckets for feature in features})
     return read(spark, layout, side.items, "postings").filter(F.col("bucket").isin(buckets))

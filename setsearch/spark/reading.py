@@ -1,10 +1,10 @@
-"""Expand sets on an index of Parquet: the scores, the order and the ties of the SQLite index.
+"""Expands sets on an index of Parquet, with the scores, order and ties of the SQLite index.
 
     score_i = base_i + constant + sum over active features of weight_j x_ij
 
-The driver reads what the seeds have and asks the model for weights; these are sent to the workers, joined with the
-postings of the active features and added up by item. Weights and values are multiples of powers of two, as in
-setsearch.arrays, so that sums are exact in any order, on any number of workers.
+The driver reads the features of the seeds and asks the model for weights. Workers join the weights with the postings of
+the active features and add them by item. Weights and values are multiples of powers of two (setsearch.arrays), so sums
+are exact in any order, on any number of workers.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,8 +28,8 @@ from setsearch.spark.seeds import Question, find_seeds, seed_weights
 from setsearch.spark.values import value_of
 
 Pairs = list[tuple[int, float]]  # (item, score), best first
-RESERVE = 1000  # items of highest base that are looked at beside those that a list touches
-KEPT_BASES = 8  # beyond, all are given back
+RESERVE = 1000  # items of highest base that compete with the touched ones
+CACHED_BASES = 8  # one more empties the cache
 
 
 class SparkIndex:
@@ -47,7 +47,7 @@ class SparkIndex:
 
 @dataclass(frozen=True)
 class _Base:
-    """What every item starts from, (item, base), and what is added to all; `items` is None where all start from 0."""
+    """The bases (item, base), None if all are 0, and the constant that all items get."""
 
     items: DataFrame | None
     constant: float
@@ -68,7 +68,7 @@ class SparkReading:
         return self.side.items
 
     def expand(self, seeds: Iterable[str], k: int = 10, **options: Any) -> list[Hit]:
-        """As `Reading.expand` of the SQLite index, by documents: the same items, order and scores."""
+        """The same as `Reading.expand` of the SQLite index, by documents."""
         return self.expand_many([seeds], k, **options)[0]
 
     def expand_many(
@@ -90,23 +90,23 @@ class SparkReading:
 
     def _model(self, options: ModelOptions) -> Model:
         if options.get("by") not in (None, "documents"):
-            raise InvalidParameter("contexts are not on Spark; leave `by` out")
+            raise InvalidParameter("`by` is documents on Spark, which has no contexts")
         defaults = defaults_for(self.name, self.layout.features, self.layout.analyzer is not None)
         model = defaults.make(options)
         if not (isinstance(model, Bernoulli) and model.rule == PRESENCE) and not isinstance(model, Lift):
-            raise InvalidParameter("on Spark the models are lift, and bernoulli with presence; for others use one file")
+            raise InvalidParameter("the models on Spark are lift, and bernoulli with presence; use one file for others")
         return model
 
     def _base(self, model: Model, n_seeds: int) -> _Base:
         key = (model, n_seeds)
         if key not in self._bases:
-            if len(self._bases) >= KEPT_BASES:
+            if len(self._bases) >= CACHED_BASES:
                 self.release()
             self._bases[key] = self._make_base(model, n_seeds)
         return self._bases[key]
 
     def release(self) -> None:
-        """Give back what the workers keep for the next question."""
+        """Free what the workers cache for the next query."""
         for base in self._bases.values():
             if base.items is not None:
                 base.items.unpersist()
@@ -131,7 +131,7 @@ class SparkReading:
         return read(self.spark, self.layout, self.name, "items").select(F.col("id").alias("item"))
 
     def _best(self, questions: Sequence[Question], model: Model, k: int, keep_seeds: bool) -> list[Pairs]:
-        """The k best of each set, constants not added: those that lists touch, and the best of all others."""
+        """The k best of each set, without constants: touched items and the best of all others."""
         scores = self._scores(questions, model).persist()
         seeds = [] if keep_seeds else [(own.number, id) for own in questions for id in own.ids]
         without = local(self.spark, seeds, number="int32", item="int64")
@@ -151,7 +151,7 @@ class SparkReading:
         return found
 
     def _scores(self, questions: Sequence[Question], model: Model) -> DataFrame:
-        """(number of the set, item, score) of every item that a list touches."""
+        """(number of the set, item, score) of every touched item."""
         weights = [
             (own.number, feature, weight)
             for own in questions
@@ -177,11 +177,11 @@ class SparkReading:
     def _add_untouched(
         self, questions: Sequence[Question], taken: DataFrame, found: list[Pairs], wanted: tuple[Model, int]
     ) -> None:
-        """Among the best of each set, those that are not `taken` (number, item): their scores are their bases."""
+        """Add items that are not `taken` (number, item) to the best of each set: their scores are their bases."""
         model, k = wanted
         sizes = {len(own.ids) for own in questions}
         firsts = {size: self._first(model, size, min(max(RESERVE, 4 * k), self.side.count)) for size in sizes}
-        # Where the k-th score is above the highest base, no other item can come in.
+        # If the k-th score is above the highest base, no other item can be among the best.
         open_ = [own for own in questions if not _full(found[own.number], k, firsts[len(own.ids)][0][1])]
         if not open_:
             return
@@ -198,15 +198,15 @@ class SparkReading:
             found[own.number] = merged
 
     def _first(self, model: Model, n_seeds: int, size: int) -> Pairs:
-        """The items of highest base, equal ones in the order of their names."""
+        """The items of highest base; ties by name."""
         base = self._base(model, n_seeds).items
         if base is None:
-            return [(id, 0.0) for id in range(size)]  # ids are in order, none is missing
+            return [(id, 0.0) for id in range(size)]  # ids ascend without gaps
         rows = base.orderBy(F.desc("base"), "item").limit(size).collect()
         return [(row.item, row.base) for row in rows]
 
     def _rest(self, own: Question, taken: DataFrame, model: Model, k: int) -> Pairs:
-        """The k best of all that are not taken, found by the workers."""
+        """The k best of all items that are not taken."""
         base = self._base(model, len(own.ids)).items
         items = self._items().withColumn("base", F.lit(0.0)) if base is None else base
         left = items.join(taken.filter(F.col("number") == own.number), "item", "left_anti")
@@ -230,7 +230,7 @@ class SparkReading:
 
 
 def _full(best: Pairs, k: int, bound: float) -> bool:
-    """Whether there are k, all of them above a bound."""
+    """Whether there are k items, all above a bound."""
     return len(best) == k and best[-1][1] > bound
 
 

@@ -1,6 +1,6 @@
-"""Sets of seeds, as they are asked for: which items they are, what these have, and what a model makes of that.
+"""Sets of seeds: their ids, their features, and the weights that a model gives these.
 
-This much comes to the driver, so a question may have MOST_ACTIVE active features.
+All of this is on the driver, so a query may have at most MOST_ACTIVE active features.
 """
 
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ from setsearch.spark.values import frequency_of, value_of
 from setsearch.storage.analyzers import load_analyzer
 from setsearch.storage.names import is_storable
 
-MOST_ACTIVE = 2_000_000  # entries of all seeds of all sets together: some hundred megabytes on the driver
+MOST_ACTIVE = 2_000_000  # entries of all seeds of all sets: some hundred megabytes on the driver
 
 
 @dataclass(frozen=True)
 class Question:
-    """One set: the ids of its seeds, what they have, and the weights of that, `(n_active,)`, on the lattice."""
+    """One set: the ids of its seeds, its active features, and their weights, `(n_active,)`, on the lattice."""
 
     number: int
     ids: list[int]
@@ -35,7 +35,7 @@ class Question:
 
 
 def find_seeds(spark: SparkSession, layout: Layout, side: Side, sets: Sequence[Sequence[str]]) -> list[list[int]]:
-    """Ids of seeds: by name, as the analyzer writes it, or by a title that only one has.
+    """The ids of seeds: by name, by their term, or by a unique title.
 
     Raises UnknownItem, AmbiguousItem, NoSeeds.
     """
@@ -74,7 +74,7 @@ def _forms(layout: Layout, side: Side, name: str) -> list[str]:
 def _found(
     spark: SparkSession, layout: Layout, side: Side, wanted: Sequence[str]
 ) -> tuple[dict[str, int], dict[str, tuple[int, int]]]:
-    """Those that are names, with their ids; those that are titles, of how many, with the first id."""
+    """Names with their ids; titles with the number of their items and the first id."""
     items = read(spark, layout, side.items, "items")
     names = F.broadcast(local(spark, [(name,) for name in wanted], wanted="string"))
     found = None
@@ -93,12 +93,12 @@ def _found(
 def seed_weights(
     spark: SparkSession, layout: Layout, side: Side, sets: Sequence[Sequence[int]], model: Model
 ) -> list[Question]:
-    """What the seeds of each set have, and what the model makes of it: equation by equation as in one process.
+    """The weights of each set: the same equations as in one process.
 
-    Raises InvalidParameter where they have too much.
+    Raises InvalidParameter if the seeds have too many features.
     """
     every = sorted({id for ids in sets for id in ids})
-    # The lists of the features of the other reading are what items have.
+    # The forward lists of items are the posting lists of the other reading.
     other = read_lists(spark, layout, layout.side(side.features), every)
     had = other.filter(F.col("feature").isin(every)).select(F.col("feature").alias("item"), F.col("item").alias("had"))
     entries = had.limit(MOST_ACTIVE + 1).toArrow()
@@ -107,7 +107,7 @@ def seed_weights(
             f"the seeds have more than {MOST_ACTIVE:,} {side.features}; give fewer or rarer ones, or smaller batches"
         )
     features = np.unique(entries["had"].to_numpy())
-    # The postings of the features know the rest: their own frequencies, and the lengths and norms of the items.
+    # Postings also hold the frequencies of features, and the lengths and norms of items.
     mine = read_lists(spark, layout, side, features.tolist())
     pairs = F.broadcast(spark.createDataFrame(entries.rename_columns(["item", "feature"])))
     found = (

@@ -1,6 +1,6 @@
-"""What Spark can read, as cells: documents, whose texts are analysed in Python by the workers, or rows of a relation.
+"""Cells from sources that Spark can read: documents, analyzed in Python by the workers, or rows of a relation.
 
-What a cell may be is said in setsearch.indexing.rows; here the same is said to Spark.
+setsearch.indexing.rows defines what a cell may hold; here are the same rules for Spark.
 """
 
 import re
@@ -28,7 +28,7 @@ TEXTS = (T.StringType, T.NumericType, T.BooleanType, T.DateType, T.TimestampType
 
 
 def read_source(spark: SparkSession, source: str) -> DataFrame:
-    """Rows of a Parquet folder or file, of JSONL, or of a table that Spark knows. Raises SourceError."""
+    """Rows of a Parquet folder or file, of JSONL, or of a table of Spark. Raises SourceError."""
     try:
         if re.search(r"\.jsonl?(\.gz)?$", source):
             return spark.read.option("mode", "FAILFAST").json(source)
@@ -40,13 +40,13 @@ def read_source(spark: SparkSession, source: str) -> DataFrame:
 
 
 def cells_of(rows: DataFrame, columns: Columns, analyzer: Analyzer) -> Cells:
-    """What rows say: documents with a text, analysed in Python by the workers, or a relation.
+    """Cells of rows: documents with a text, or a relation.
 
     Raises SourceError, InvalidItem, DuplicateItem.
     """
-    columns.relation  # noqa: B018  # which refuses what does not go together
+    columns.relation  # noqa: B018  # raises for columns that do not go together
     if columns.group_by or columns.numbers:
-        raise UsageError("on Spark, documents and relations are built; leave --group-by and --numbers out")
+        raise UsageError("Spark builds documents and relations only; leave `group_by` and `numbers` out")
     wanted = (columns.items, columns.features, columns.count) if columns.items else (columns.id, *columns.texts)
     for name in filter(None, (*wanted, columns.title)):
         if name not in rows.columns:
@@ -60,25 +60,25 @@ def _documents(rows: DataFrame, columns: Columns, analyzer: Analyzer) -> Cells:
         _title(rows, columns).alias("title"),
         F.concat_ws("\n", *(_text(rows, name) for name in columns.texts)).alias("text"),
     )
-    _refuse_odd(documents, columns.id)
+    _check_names(documents, columns.id)
     twice = documents.groupBy("name").count().filter("count > 1").select("name").take(1)
     if twice:
-        raise DuplicateItem(f"the id {twice[0].name!r} comes twice; ids must be unique")
-    cells = documents.select("name", "text").mapInPandas(_analysed(analyzer.spec), CELLS)
+        raise DuplicateItem(f"the id {twice[0].name!r} occurs twice; ids must be unique")
+    cells = documents.select("name", "text").mapInPandas(_count_terms(analyzer.spec), CELLS)
     items, stemmed = documents.select("name", "title"), analyzer.language is not None
     return Cells(items, cells, TEXT, analyzer.spec, _forms(documents, analyzer) if stemmed else None, stemmed)
 
 
 def _forms(documents: DataFrame, analyzer: Analyzer) -> DataFrame:
     """(name, title) of terms: the most frequent surface form of each stem, as indexing/contexts.py chooses it."""
-    forms = documents.select("text").mapInPandas(_formed(analyzer.spec), FORMS)
+    forms = documents.select("text").mapInPandas(_count_forms(analyzer.spec), FORMS)
     counted = forms.groupBy("form", "name").agg(F.sum("count").alias("count"))
     first = F.min_by("form", F.struct(-F.col("count"), F.col("form")))
     return counted.groupBy("name").agg(first.alias("title"))
 
 
 def _relation(rows: DataFrame, columns: Columns, analyzer: Analyzer) -> Cells:
-    """Rows that say "this item has this feature", perhaps with a count."""
+    """Rows of a relation: an item, a feature, and perhaps a count."""
     item, feature = columns.items or "", columns.features or ""
     number = F.col(_quoted(columns.count)).try_cast("double") if columns.count else F.lit(1.0)
     cells = rows.select(
@@ -88,7 +88,7 @@ def _relation(rows: DataFrame, columns: Columns, analyzer: Analyzer) -> Cells:
         _title(rows, columns).alias("title"),
     )
     for column, name in (("item", item), ("feature", feature)):
-        _refuse_odd(cells.select(F.col(column).alias("name")), name)
+        _check_names(cells.select(F.col(column).alias("name")), name)
     count = F.col("count")
     if cells.filter(count.isNull() | (count != F.floor(count)) | ~count.between(0, 2**31 - 1)).take(1):
         raise SourceError(f"the column {columns.count!r} has what is no count; these are whole numbers, 0 to 2^31 - 1")
@@ -97,11 +97,11 @@ def _relation(rows: DataFrame, columns: Columns, analyzer: Analyzer) -> Cells:
     return Cells(items, summed, columns.relation, analyzer.spec if feature == TEXT[1] else None)
 
 
-def _analysed(spec: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _count_terms(spec: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """A function for the workers: documents (name, text) to cells."""
 
     def analyse(batches: Iterator[Any]) -> Iterator[Any]:
-        """Runs where the documents are."""
+        """Runs on the workers."""
         from collections import Counter
 
         import pandas
@@ -118,17 +118,17 @@ def _analysed(spec: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
                 "feature": list(chain.from_iterable(counts for _, counts in counted)),
                 "count": list(chain.from_iterable(counts.values() for _, counts in counted)),
             }
-            if columns["item"]:  # columns of nothing have no type
+            if columns["item"]:  # empty columns have no type
                 yield pandas.DataFrame(columns)
 
     return analyse
 
 
-def _formed(spec: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """A function for the workers: texts to (form, stem, how often)."""
+def _count_forms(spec: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """A function for the workers: texts to (form, stem, count)."""
 
     def form(batches: Iterator[Any]) -> Iterator[Any]:
-        """Runs where the documents are."""
+        """Runs on the workers."""
         from collections import Counter
 
         import pandas
@@ -162,7 +162,7 @@ def _text(rows: DataFrame, column: str) -> Column:
     if isinstance(type_, T.ArrayType) and isinstance(type_.elementType, TEXTS):
         return F.array_join(cell.cast("array<string>"), "\n")
     if not isinstance(type_, TEXTS):
-        raise SourceError(f"the column {column!r} is {_type(rows, column)}; a text is one, or a list of some")
+        raise SourceError(f"the column {column!r} is {_type(rows, column)}; texts are strings or lists of strings")
     return cell.cast("string")
 
 
@@ -175,8 +175,8 @@ def _title(rows: DataFrame, columns: Columns) -> Column:
     return F.col(_quoted(chosen)).cast("string") if chosen else F.lit(None).cast("string")
 
 
-def _refuse_odd(names: DataFrame, column: str) -> None:
-    """Names are texts, not empty, without NUL."""
+def _check_names(names: DataFrame, column: str) -> None:
+    """Raise InvalidItem for a name that is null, empty or has a NUL."""
     name = F.col("name")
     odd = names.filter(name.isNull() | (name == "") | name.contains("\0")).select("name").take(1)
     if odd:

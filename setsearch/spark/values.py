@@ -1,4 +1,4 @@
-"""x_ij of setsearch.models.values, from the columns of a posting."""
+"""The values x_ij of setsearch.models.values, as expressions on the columns of postings."""
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
@@ -9,7 +9,7 @@ from setsearch.spark.layout import NORMS, Side
 
 
 def value_of(rule: ValueRule, side: Side) -> Column:
-    """The value of a posting of a reading by a rule; 0 where the entry does not exist."""
+    """The value of a posting by a rule; 0 if the rule drops the entry."""
     if rule == PRESENCE:
         return F.lit(1.0)
     assert rule.slope is not None
@@ -23,5 +23,5 @@ def value_of(rule: ValueRule, side: Side) -> Column:
 
 
 def frequency_of(rule: ValueRule) -> str:
-    """The column that holds in how many items a feature exists."""
+    """The column with the document frequency of a feature by a rule."""
     return "df" if rule.binarization == "presence" else "soft_df"

@@ -30,16 +30,16 @@ TITLES = {
     401: "This index asks for a token",
     403: "Not allowed",
     404: "Not here",
-    413: "Too much at a time",
+    413: "Too large",
     422: "That has no answer",
     503: "Not now",
 }
 
 
 def make_app(place: str | Path | Index, rules: Rules | None = None) -> FastAPI:
-    """An application for the index of a database; `place` is a path, since threads cannot share a lent connection.
+    """Make an application for the index of a database.
 
-    It needs no lifespan, and works wherever it is mounted.
+    `place` is a path: threads cannot share a lent connection. The application needs no lifespan and can be mounted.
     """
     rules = rules or Rules()
     pool = QuestionPool(place, rules.seconds)
@@ -47,7 +47,7 @@ def make_app(place: str | Path | Index, rules: Rules | None = None) -> FastAPI:
         title="setsearch",
         summary="Give it a few examples, get the rest of the set.",
         version=setsearch.__version__,
-        docs_url=None,  # these pages would load scripts from elsewhere
+        docs_url=None,  # it would load scripts from elsewhere
         redoc_url=None,
     )
     name = Path(place).name if not isinstance(place, Index) else str(pool.place)
@@ -69,7 +69,7 @@ def make_app(place: str | Path | Index, rules: Rules | None = None) -> FastAPI:
 
 
 def _answer_errors(app: FastAPI, render: Render, pool: QuestionPool, known: list[BaseRoute]) -> None:
-    """Errors as JSON below /api, else as a page: one line each, never a traceback."""
+    """Answer errors as JSON below /api, else as a page: one line, never a traceback."""
 
     def _answer(request: Request, status: int, problem: str, **more: Any) -> Response:
         headers = dict(more.pop("headers", None) or {})
@@ -91,20 +91,20 @@ def _answer_errors(app: FastAPI, render: Render, pool: QuestionPool, known: list
 
     @app.exception_handler(RequestValidationError)
     def _invalid(request: Request, error: RequestValidationError) -> Response:
-        told = "; ".join(f"{'.'.join(map(str, part['loc'][1:]))}: {part['msg']}" for part in error.errors())
-        return _answer(request, 422, told)
+        problem = "; ".join(f"{'.'.join(map(str, part['loc'][1:]))}: {part['msg']}" for part in error.errors())
+        return _answer(request, 422, problem)
 
     @app.exception_handler(HTTPException)
     def _refused_by_rule(request: Request, error: HTTPException) -> Response:
         headers = error.headers
-        if error.status_code == 405:  # the router names the methods of one route; there may be several of this path
-            routes = [one for one in known if isinstance(one, Route) and one.path_regex.match(_path(request))]
+        if error.status_code == 405:  # the router names the methods of one route only
+            routes = [route for route in known if isinstance(route, Route) and route.path_regex.match(_path(request))]
             headers = {"allow": ", ".join(sorted({method for route in routes for method in route.methods or ()}))}
         return _answer(request, error.status_code, str(error.detail), headers=headers)
 
     @app.exception_handler(Exception)
     def _failed(request: Request, error: Exception) -> Response:
-        return _answer(request, 500, "something went wrong that should not; the server's log says what")
+        return _answer(request, 500, "an internal error; the log of the server has it")
 
 
 def _path(request: Request) -> str:

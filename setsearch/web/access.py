@@ -46,10 +46,10 @@ class Rules:
 
     def require_token(self, request: Request) -> None:
         """Refuse a request without the token, in a header or in the cookie of the page."""
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        brought = given.encode("latin-1").decode("utf-8", "replace")  # as headers travel
+        scheme, _, encoded = request.headers.get("authorization", "").partition(" ")
+        token = encoded.encode("latin-1").decode("utf-8", "replace")  # headers are decoded as latin-1
         signed_in = hmac.compare_digest(request.cookies.get(COOKIE, "").encode(), self.cookie.encode())
-        if not (self.is_known(brought) if scheme.lower() == "bearer" else self.token is None or signed_in):
+        if not (self.is_known(token) if scheme.lower() == "bearer" else self.token is None or signed_in):
             raise HTTPException(401, "this index asks for a token: Authorization: Bearer TOKEN")
 
     def require_write(self, request: Request) -> None:

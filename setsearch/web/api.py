@@ -12,24 +12,24 @@ from setsearch.search.highlight import item_text, top_features
 from setsearch.web.access import Rules
 from setsearch.web.pool import QuestionPool
 from setsearch.web.schemas import (
-    Asked,
     Class,
-    ClassifyAsked,
-    CompleteAsked,
-    Completed,
-    ExpandAsked,
-    ExplainAsked,
-    Explained,
-    FeaturesAsked,
-    Found,
+    ClassifyQuery,
+    CompleteQuery,
+    Completion,
+    ExpandQuery,
+    ExplainQuery,
+    Explanation,
+    FeaturesQuery,
+    Hit,
     Info,
     Item,
-    ItemAsked,
+    ItemQuery,
     Members,
-    OfSet,
+    ModelQuery,
     Problem,
     Reading,
     SavedSet,
+    SetFeature,
     SetName,
 )
 
@@ -37,12 +37,12 @@ SetNamed = Annotated[str, Path(min_length=1, max_length=200)]
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {"model": Problem, "description": why}
     for code, why in {
-        401: "no token, where one is asked for",
-        403: "nothing is changed here, or not by you",
+        401: "the token is missing",
+        403: "read-only, or a request from another origin",
         404: "no such item, set or reading",
-        413: "too much at a time",
-        422: "the question has no answer as it stands",
-        503: "not now: no index, a writer, too many questions, or too slow",
+        413: "the request is too large",
+        422: "the query is not valid",
+        503: "unavailable: no index, a writer, too many queries, or too slow",
     }.items()
 }
 
@@ -50,63 +50,63 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 def make_api(pool: QuestionPool, rules: Rules) -> APIRouter:
     """The routes below /api."""
     router = APIRouter(prefix="/api", responses=PROBLEMS, dependencies=[Depends(rules.require_token)])
-    _add_reading(router, pool, rules)
-    _add_asking(router, pool)
+    _add_content(router, pool, rules)
+    _add_queries(router, pool)
     _add_sets(router, pool, rules)
     return router
 
 
-def _add_reading(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
+def _add_content(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     @router.get("/info")
-    async def info() -> Info:
+    async def get_info() -> Info:
         """What the index holds."""
-        found = await pool.ask(Index.info)
-        readings = [Reading.model_validate(reading) for reading in found["readings"]]
+        info = await pool.ask(Index.info)
+        readings = [Reading.model_validate(reading) for reading in info["readings"]]
         return Info(
             version=setsearch.__version__,
-            default=found["defaults"]["items"],
-            revision=found["revision"],
+            default=info["defaults"]["items"],
+            revision=info["revision"],
             read_only=rules.read_only,
             readings=readings,
         )
 
     @router.get("/complete")
-    async def complete_name(asked: Annotated[CompleteAsked, Query()]) -> list[Completed]:
-        """Items whose id or title begins so, those with most in them first."""
-        found = await pool.ask(lambda index: complete(index.reading(asked.items), asked.prefix, asked.k))
-        return [Completed(**row._asdict()) for row in found]
+    async def complete_name(query: Annotated[CompleteQuery, Query()]) -> list[Completion]:
+        """Items whose id or title begins with the prefix, by descending total."""
+        rows = await pool.ask(lambda index: complete(index.reading(query.items), query.prefix, query.k))
+        return [Completion(**row._asdict()) for row in rows]
 
     @router.get("/item")
-    async def item(asked: Annotated[ItemAsked, Query()]) -> Item:
-        """An item: its features, and its text where there is one."""
-        return Item(**await pool.ask(lambda index: describe_item(index, asked)))
+    async def item(query: Annotated[ItemQuery, Query()]) -> Item:
+        """An item: its features, and its text if it has one."""
+        return Item(**await pool.ask(lambda index: describe_item(index, query)))
 
 
-def _add_asking(router: APIRouter, pool: QuestionPool) -> None:
+def _add_queries(router: APIRouter, pool: QuestionPool) -> None:
     @router.get("/expand")
-    async def expand(asked: Annotated[ExpandAsked, Query()]) -> list[Found]:
+    async def expand(query: Annotated[ExpandQuery, Query()]) -> list[Hit]:
         """Give a few examples, get the rest of the set."""
-        found = await pool.ask(lambda index: index.reading(asked.items).expand(asked.seeds, **_options(asked)))
-        return [Found(**_plain(hit)) for hit in found]
+        hits = await pool.ask(lambda index: index.reading(query.items).expand(query.seeds, **_options(query)))
+        return [Hit(**_as_dict(hit)) for hit in hits]
 
     @router.get("/explain")
-    async def explain(asked: Annotated[ExplainAsked, Query()]) -> Explained:
+    async def explain(query: Annotated[ExplainQuery, Query()]) -> Explanation:
         """The parts that sum to the score of an item."""
-        options = _options(asked)
-        found = await pool.ask(lambda index: index.reading(asked.items).explain(asked.seeds, asked.item, **options))
-        return Explained(**_plain(found))
+        options = _options(query)
+        row = await pool.ask(lambda index: index.reading(query.items).explain(query.seeds, query.item, **options))
+        return Explanation(**_as_dict(row))
 
     @router.get("/features")
-    async def features(asked: Annotated[FeaturesAsked, Query()]) -> list[OfSet]:
+    async def features(query: Annotated[FeaturesQuery, Query()]) -> list[SetFeature]:
         """The features that define the set."""
-        found = await pool.ask(lambda index: index.items(asked.items).features(asked.seeds, **_options(asked)))
-        return [OfSet(**part._asdict()) for part in found]
+        rows = await pool.ask(lambda index: index.items(query.items).features(query.seeds, **_options(query)))
+        return [SetFeature(**row._asdict()) for row in rows]
 
     @router.get("/classify")
-    async def classify(asked: Annotated[ClassifyAsked, Query()]) -> list[Class]:
-        """Which of the saved sets an item or a text belongs to."""
-        found = await pool.ask(lambda index: _classify(index, asked))
-        return [Class(**{key: getattr(row, key) for key in Class.model_fields}) for row in found]
+    async def classify(query: Annotated[ClassifyQuery, Query()]) -> list[Class]:
+        """The saved sets that an item or a text belongs to."""
+        rows = await pool.ask(lambda index: _classify(index, query))
+        return [Class(**{key: getattr(row, key) for key in Class.model_fields}) for row in rows]
 
 
 def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
@@ -115,8 +115,8 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     @router.get("/sets")
     async def list_sets() -> list[SetName]:
         """The saved sets."""
-        found = await pool.ask(Index.sets)
-        return [SetName(name=name, items=items) for name, items in found.items()]
+        sets = await pool.ask(Index.sets)
+        return [SetName(name=name, items=items) for name, items in sets.items()]
 
     @router.get("/sets/{name:path}")
     async def get_set(name: SetNamed) -> SavedSet:
@@ -125,7 +125,7 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
 
     @router.put("/sets/{name:path}", dependencies=writing)
     async def put_set(name: SetNamed, members: Members) -> SavedSet:
-        """Keep a set under a name, in the place of what was kept there."""
+        """Save a set; replaces one of the same name."""
 
         def _put(index: Index) -> SavedSet:
             index.keep_set(name, members.accepted, members.rejected, members.items)
@@ -135,41 +135,41 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
 
     @router.delete("/sets/{name:path}", dependencies=writing, status_code=204)
     async def delete_set(name: SetNamed) -> None:
-        """Forget a saved set."""
+        """Delete a saved set."""
         await pool.ask(lambda index: index.delete_set(name))
 
 
-def describe_item(index: Index, asked: ItemAsked) -> dict[str, Any]:
+def describe_item(index: Index, query: ItemQuery) -> dict[str, Any]:
     """An item with its features and its text. Raises UnknownItem, AmbiguousItem."""
-    reading = index.reading(asked.items)
-    item = reading.find(asked.item)
-    features, count = top_features(reading, item, asked.k)
+    reading = index.reading(query.items)
+    item = reading.find(query.item)
+    features, count = top_features(reading, item, query.k)
     return {"item": item, "features": features, "feature_count": count, "text": item_text(reading, item)}
 
 
 def _saved(index: Index, name: str) -> SavedSet:
     if name not in index.sets():
         raise UnknownSet(f"no set {name!r}")
-    kept = index.set(name)
-    return SavedSet(name=name, items=kept.items, accepted=kept.accepted, rejected=kept.rejected)
+    saved = index.set(name)
+    return SavedSet(name=name, items=saved.items, accepted=saved.accepted, rejected=saved.rejected)
 
 
-def _classify(index: Index, asked: ClassifyAsked) -> Any:
+def _classify(index: Index, query: ClassifyQuery) -> Any:
     from setsearch.learning import classify
 
-    reading = index.items(asked.items)
-    known = {name: own for name, own in index.sets().items() if own == reading.name}
-    for name in asked.sets:
+    reading = index.items(query.items)
+    known = [name for name, items in index.sets().items() if items == reading.name]
+    for name in query.sets:
         if name not in known:
             raise UnknownSet(f"no set {name!r} of {reading.name}")
-    classes = {name: index.set(name).accepted for name in asked.sets or known}
-    return classify(reading, asked.item, classes, text=asked.text, model=asked.model, prior=asked.prior)
+    classes = {name: index.set(name).accepted for name in query.sets or known}
+    return classify(reading, query.item, classes, text=query.text, model=query.model, prior=query.prior)
 
 
-def _options(asked: Asked) -> dict[str, Any]:
-    """The options that were given."""
-    return asked.model_dump(exclude={"items", "seeds", "item"}, exclude_defaults=True)
+def _options(query: ModelQuery) -> dict[str, Any]:
+    """The options of a query that differ from the defaults."""
+    return query.model_dump(exclude={"items", "seeds", "item"}, exclude_defaults=True)
 
 
-def _plain(row: Any) -> dict[str, Any]:
+def _as_dict(row: Any) -> dict[str, Any]:
     return {**row._asdict(), "features": [part._asdict() for part in row.features]}

@@ -1,4 +1,4 @@
-"""The page: HTML that works without a script; the address of each page says all that it shows."""
+"""The page: HTML that works without scripts. Its URL holds its whole state."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ Render = Callable[..., str]
 
 
 def make_render(place: str, rules: Rules) -> Render:
-    """A function that fills a template: (request, name, **values) to HTML; everything is escaped."""
+    """Make the function that renders a template: (request, name, **values) to escaped HTML."""
     pages = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
@@ -41,7 +41,7 @@ def make_render(place: str, rules: Rules) -> Render:
         "address": Address,
         "label_of": label_of,
         "place": place,
-        "query": lambda **given: "?" + urlencode(given),
+        "query": lambda **parameters: "?" + urlencode(parameters),
         "read_only": rules.read_only,
     }
 
@@ -54,40 +54,40 @@ def make_render(place: str, rules: Rules) -> Render:
 def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
     """The routes of the page."""
     router = APIRouter(include_in_schema=False)
-    known = [Depends(rules.require_token)]
-    writing = [*known, Depends(rules.require_write)]
+    reading = [Depends(rules.require_token)]
+    writing = [*reading, Depends(rules.require_write)]
 
-    @router.get("/", dependencies=known)
+    @router.get("/", dependencies=reading)
     async def set_page(request: Request) -> Response:
-        asked = Address.read(request.query_params)
-        return HTMLResponse(await pool.ask(lambda index: render(request, "set.html", view=look(index, asked))))
+        state = Address.read(request.query_params)
+        return HTMLResponse(await pool.ask(lambda index: render(request, "set.html", view=look(index, state))))
 
-    @router.get("/item", dependencies=known)
+    @router.get("/item", dependencies=reading)
     async def item_page(request: Request) -> Response:
-        asked, name = Address.read(request.query_params), request.query_params.get("open", "")
-        found = pool.ask(lambda index: render(request, "item.html", found=open_item(index, asked, name)))
-        return HTMLResponse(await found)
+        state, name = Address.read(request.query_params), request.query_params.get("open", "")
+        html = await pool.ask(lambda index: render(request, "item.html", found=open_item(index, state, name)))
+        return HTMLResponse(html)
 
-    @router.get("/open", dependencies=known)
+    @router.get("/open", dependencies=reading)
     async def open_set(request: Request) -> Response:
         name = request.query_params.get("name", "")
         return _to(request, str(await pool.ask(lambda index: _address_of(index, name))))
 
-    @router.get("/export.{kind}", dependencies=known)
+    @router.get("/export.{kind}", dependencies=reading)
     async def export(request: Request, kind: str) -> Response:
         if kind not in TYPES:
             raise HTTPException(404, f"sets are exported as {', '.join(TYPES)}, not as {kind}")
-        asked = Address.read(request.query_params)
-        rows = await pool.ask(lambda index: export_rows(index, asked))
-        named = {"content-disposition": f'attachment; filename="set.{kind}"'}
-        return Response(_written(rows, kind), media_type=TYPES[kind] + "; charset=utf-8", headers=named)
+        state = Address.read(request.query_params)
+        rows = await pool.ask(lambda index: export_rows(index, state))
+        headers = {"content-disposition": f'attachment; filename="set.{kind}"'}
+        return Response(_format(rows, kind), media_type=TYPES[kind] + "; charset=utf-8", headers=headers)
 
     @router.post("/sets", dependencies=writing)
     async def save(request: Request) -> Response:
         form = await _form(request)
-        asked, name = Address.read(form), form.get("name", "").strip()
-        await pool.ask(lambda index: _save(index, asked, name))
-        return _to(request, str(asked.replace(set=name)))
+        state, name = Address.read(form), form.get("name", "").strip()
+        await pool.ask(lambda index: _save(index, state, name))
+        return _to(request, str(state.replace(set=name)))
 
     @router.post("/forget", dependencies=writing)
     async def forget(request: Request) -> Response:
@@ -102,9 +102,9 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
         if not rules.is_known(form.get("token", "")):
             raise HTTPException(401, "that is not the token")
         answer = _to(request, str(_back(form)))
-        # Lax, so that a link to a set that somebody sent opens; what changes anything asks for the same origin.
-        kind: Any = {"httponly": True, "samesite": "lax", "secure": request.url.scheme == "https"}
-        answer.set_cookie(COOKIE, rules.cookie, path=_root(request) + "/", **kind)
+        # Lax: links from elsewhere open. Requests that change something must have the same origin.
+        flags: Any = {"httponly": True, "samesite": "lax", "secure": request.url.scheme == "https"}
+        answer.set_cookie(COOKIE, rules.cookie, path=_root(request) + "/", **flags)
         return answer
 
     return router
@@ -131,23 +131,23 @@ def _address_of(index: Index, name: str) -> Address:
     """The address of a saved set."""
     if name not in index.sets():
         raise UnknownSet(f"no set {name!r}; it may have been deleted meanwhile")
-    kept = index.set(name)
-    return Address(kept.items, tuple(kept.accepted), tuple(kept.rejected), set=name)
+    saved = index.set(name)
+    return Address(saved.items, tuple(saved.accepted), tuple(saved.rejected), set=name)
 
 
-def _save(index: Index, asked: Address, name: str) -> None:
-    """Keep a set; one of the same name is replaced only where it is the one that was opened."""
+def _save(index: Index, state: Address, name: str) -> None:
+    """Save a set; it replaces one of the same name only if that one was opened."""
     if not name:
         raise InvalidParameter("a set needs a name")
-    if name in index.sets() and asked.set != name:
+    if name in index.sets() and state.set != name:
         raise InvalidParameter(f"there is a set {name!r} already: open it to change it, or take another name")
-    reading = index.items(asked.items)
-    accepted, rejected = ([find_spelled(reading, item) for item in own] for own in (asked.seeds, asked.rejected))
+    reading = index.reading(state.items)
+    accepted, rejected = ([find_spelled(reading, name) for name in names] for names in (state.seeds, state.rejected))
     index.keep_set(name, accepted, rejected, reading.name)
 
 
-def _written(rows: list[dict[str, Any]], kind: str) -> str:
-    """CSV and JSON with everything; a plain list of the examples and what belongs, where that is known."""
+def _format(rows: list[dict[str, Any]], kind: str) -> str:
+    """CSV and JSON with all rows; or a plain list of the examples and the items that belong."""
     if kind == "json":
         return json.dumps(rows, ensure_ascii=False, indent=1)
     if kind == "csv":

@@ -1,4 +1,4 @@
-"""What goes into the JSON API and what comes out of it."""
+"""The queries and answers of the JSON API."""
 
 from typing import Annotated, Literal
 
@@ -15,21 +15,21 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TEXT)]
 Top = Annotated[int, Field(ge=1, le=MOST_HITS)]
 
 
-class Asked(BaseModel):
-    """What every question may say: what is ranked, by default as in `info`, and how."""
+class ModelQuery(BaseModel):
+    """What is ranked (by default as in `info`), and by which model."""
 
     model_config = ConfigDict(extra="forbid")
 
     items: Name | None = Field(None, description="terms, documents, or a column of a relation")
-    model: Name | None = Field(None, description="lift, bernoulli (the paper's), x1, multinomial, poisson, ...")
+    model: Name | None = Field(None, description="lift, bernoulli (the paper's), multinomial, poisson, ...")
     strength: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
     binarize: Literal["presence", "twice-mean"] | None = None
     popularity: Annotated[float, Field(ge=0, le=1)] | None = None
     by: Literal["contexts", "documents", "both"] | None = Field(None, description="what describes terms")
 
 
-class ExpandAsked(Asked):
-    """Examples, and what is wanted."""
+class ExpandQuery(ModelQuery):
+    """Examples, and what to return."""
 
     seeds: Names = []
     like: Annotated[list[Text], Field(max_length=10)] = []
@@ -42,21 +42,21 @@ class ExpandAsked(Asked):
     explain: bool = False
 
 
-class ExplainAsked(Asked):
-    """Whose score to explain."""
+class ExplainQuery(ModelQuery):
+    """The item whose score to explain."""
 
     item: Name
     seeds: Annotated[Names, Field(min_length=1)]
 
 
-class FeaturesAsked(Asked):
-    """Whose features."""
+class FeaturesQuery(ModelQuery):
+    """The set whose features to return."""
 
     seeds: Annotated[Names, Field(min_length=1)]
     k: Top = 10
 
 
-class CompleteAsked(BaseModel):
+class CompleteQuery(BaseModel):
     """The beginning of a name."""
 
     model_config = ConfigDict(extra="forbid")
@@ -66,8 +66,8 @@ class CompleteAsked(BaseModel):
     k: Annotated[int, Field(ge=1, le=100)] = 10
 
 
-class ItemAsked(BaseModel):
-    """Which item."""
+class ItemQuery(BaseModel):
+    """An item to describe."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -76,8 +76,8 @@ class ItemAsked(BaseModel):
     k: Annotated[int, Field(ge=1, le=MOST_FEATURES, description="features at most")] = MOST_HITS
 
 
-class ClassifyAsked(BaseModel):
-    """An item or a text, one of the two, and the saved sets to choose from, all of its kind by default."""
+class ClassifyQuery(BaseModel):
+    """An item or a text, and the saved sets to choose from: by default all of its kind."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -90,7 +90,7 @@ class ClassifyAsked(BaseModel):
 
 
 class Problem(BaseModel):
-    """Why there is no answer, in one line."""
+    """An error, in one line."""
 
     error: str
 
@@ -103,8 +103,8 @@ class Part(BaseModel):
     title: str | None = None
 
 
-class Found(BaseModel):
-    """A member of the expanded set; `features` where an explanation was asked for, `belongs` where the cut was."""
+class Hit(BaseModel):
+    """A ranked item; with `explain` its `features`, with `cut` whether it `belongs`: is above the threshold."""
 
     rank: int
     item: str
@@ -114,8 +114,8 @@ class Found(BaseModel):
     features: list[Part] = []
 
 
-class Explained(BaseModel):
-    """The score is the sum of constant, base and the weights of the features."""
+class Explanation(BaseModel):
+    """A score: the sum of constant, base and the weights of the features."""
 
     item: str
     title: str | None
@@ -125,8 +125,8 @@ class Explained(BaseModel):
     features: list[Part]
 
 
-class OfSet(BaseModel):
-    """A feature of the whole set."""
+class SetFeature(BaseModel):
+    """A feature that defines the set."""
 
     rank: int
     feature: str
@@ -136,8 +136,8 @@ class OfSet(BaseModel):
     title: str | None = None
 
 
-class Completed(BaseModel):
-    """An item that begins as asked, and the sum of its counts."""
+class Completion(BaseModel):
+    """An item whose name begins with the prefix, and the sum of its counts."""
 
     item: str
     title: str | None
@@ -145,7 +145,7 @@ class Completed(BaseModel):
 
 
 class Item(BaseModel):
-    """An item, its features with counts, those it has most of if there are many, and its text where there is one."""
+    """An item: its most frequent features with counts, and its text if it has one."""
 
     item: str
     features: dict[str, float]
@@ -154,7 +154,7 @@ class Item(BaseModel):
 
 
 class Class(BaseModel):
-    """How probable a set is for an item."""
+    """The probability that an item belongs to a set."""
 
     rank: int
     name: str
@@ -163,7 +163,7 @@ class Class(BaseModel):
 
 
 class Reading(BaseModel):
-    """What can be ranked, and by what it is described."""
+    """Items that can be ranked, and the features that describe them."""
 
     items: str
     features: str
@@ -182,14 +182,14 @@ class Info(BaseModel):
 
 
 class SetName(BaseModel):
-    """A saved set and what it is of."""
+    """The name of a saved set, and the kind of its items."""
 
     name: str
     items: str
 
 
 class Members(BaseModel):
-    """What to keep: `items` as in `info`; accepted are examples, rejected negative ones."""
+    """The members of a set to save: `items` as in `info`; accepted and rejected items."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -43,7 +43,7 @@ class Row:
     parts: list[Bar]
     accept: Address
     reject: Address
-    ends: bool  # whether the set ends behind it
+    ends: bool  # whether the next one is below the threshold
 
 
 @dataclass

@@ -15,7 +15,7 @@ from whoosh.analysis import StemmingAnalyzer  # noqa: E402
 from whoosh.filedb.filestore import RamStorage  # noqa: E402
 from whoosh.index import create_in  # noqa: E402
 
-from setsearch.integrations.whoosh import LOWEST, SetQuery, WhooshSets  # noqa: E402
+from setsearch.integrations.whoosh import LOWEST_SCORE, SetQuery, WhooshSets  # noqa: E402
 
 WORDS = [f"{kind}{i}" for kind in ("cat", "dog", "crop", "field", "the") for i in range(6)]
 SCHEMA = fields.Schema(
@@ -123,7 +123,7 @@ def test_the_scores_are_ours(filled, options):
         results = searcher.search(SetQuery(seeds, sets, **options), limit=None)
         assert len(results) == len(expected)
         scores = scored(results)
-        shift = LOWEST - expected[-1].score
+        shift = LOWEST_SCORE - expected[-1].score
         assert scores == {hit.item: pytest.approx(hit.score + shift, abs=1e-12) for hit in expected}
         assert [scores[name] for name in found(results)] == sorted(scores.values(), reverse=True)
         boosted = scored(searcher.search(SetQuery(seeds, sets, boost=2.0, **options), limit=None))

@@ -52,7 +52,11 @@ def test_a_database_of_0_3_0_answers_to_the_bit(tmp_path):
         assert index.check() == []
         for question in json.loads((FIXTURES / "0.3.0.json").read_text()):
             hits = index.reading(question["items"]).expand(question["seeds"], 5, **question["options"])
-            assert [[hit.item, hit.score] for hit in hits] == question["hits"]
+            assert [hit.item for hit in hits] == [item for item, _ in question["hits"]]
+            scores = [score for _, score in question["hits"]]
+            if question["items"] == "body":  # not on a lattice: versions of numpy differ in the last bits
+                scores = pytest.approx(scores, rel=1e-12)
+            assert [hit.score for hit in hits] == scores
         assert (index.set("cats").accepted, index.set("cats").rejected) == (["lion", "tiger"], ["wheat"])
         assert index.items("documents").titles(["d58"]) == {"d58": "Cats"}
 
