@@ -4,7 +4,8 @@ import numpy as np
 from pyspark.ml.recommendation import ALS
 from pyspark.sql import SparkSession
 
-from setsearch.learning.baselines import Floats, Ints, Score
+from setsearch.arrays import Floats, Ints
+from setsearch.learning.baselines import Score
 from setsearch.learning.evaluation import count_matrix
 from setsearch.search.fields import Fields
 
@@ -29,16 +30,16 @@ def als_score(spark: SparkSession, fields: Fields) -> Score:
         ratingCol="count",
         seed=0,
     )
-    learnt = als.fit(rows).itemFactors.collect()
+    learned = als.fit(rows).itemFactors.collect()
     factors = np.zeros((counts.shape[0], RANK))
-    for row in learnt:
+    for row in learned:
         factors[row.id] = row.features
     norms = np.linalg.norm(factors, axis=1, keepdims=True)
     unit: Floats = np.divide(factors, norms, where=norms > 0, out=np.zeros_like(factors))
 
     def score(seeds: Ints) -> Floats:
         """Mean cosine of every item with the seeds."""
-        found: Floats = unit @ unit[seeds].mean(axis=0)
-        return found
+        scores: Floats = unit @ unit[seeds].mean(axis=0)
+        return scores
 
     return score

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.indexing.rows import RowReader
-from setsearch.indexing.sources import Reader
+from setsearch.indexing.sources import SourceReader
 from setsearch.storage.synced_source import Columns
 from setsearch.text.analyzer import TermIds, words
 
@@ -88,7 +88,7 @@ def generate(shape: Shape, seed: int = 0) -> Collection:
 def read(source: str) -> Collection:
     """The documents of a folder or a file, as `setsearch index` reads them, but for those without words."""
     numbers = TermIds()
-    given = (words(text) for _, text, _ in Reader(Columns(), RowReader()).read([source]) if isinstance(text, str))
+    given = (words(text) for _, text, _ in SourceReader(Columns(), RowReader()).read([source]) if isinstance(text, str))
     documents = [[numbers[word] for word in document] for document in given if document]
     lengths = [len(document) for document in documents]
     starts = np.concatenate([[0], np.cumsum(lengths)])

@@ -1,8 +1,8 @@
-"""How well sets are completed: our models and their rivals on collections with known sets, in one run.
+"""How well sets are completed: our models and other methods on collections with known sets, in one run.
 
     python benchmarks/relevance.py DATA
 
-DATA holds any of these: a folder for each collection of documents with docs.jsonl.gz (id, title, text)
+DATA holds some of these: a folder for each collection of documents with docs.jsonl.gz (id, title, text)
 and sets.json (set -> ids); words/, with NAME.jsonl.gz and classes.json (class -> words); and movielens-latest-small/,
 with ratings.csv.gz and movies.csv. Writes results/relevance.json.
 """
@@ -26,7 +26,7 @@ from scipy.sparse.linalg import svds
 
 import setsearch
 from setsearch.learning.baselines import Score
-from setsearch.learning.evaluation import NEIGHBOURS, Design, Evaluation, counts_of, evaluate
+from setsearch.learning.evaluation import NEIGHBORS, Design, Evaluation, count_matrix, evaluate
 from setsearch.search.fields import Fields
 
 RESULTS = Path(__file__).parent / "results" / "relevance.json"
@@ -36,6 +36,7 @@ LEAST_WORDS = 8
 LEAST_LIKES = 10  # of a film whose genre is asked for
 LIKED = 4.0
 DIMENSIONS = 200
+OURS = ("lift", "bernoulli", "multinomial", "poisson")
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -44,19 +45,19 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def documents(folder: Path, place: Path) -> dict[str, Any]:
-    """A collection of documents, with stems and without."""
-    found = {}
+    """A collection of documents, with and without stems."""
+    results = {}
     for language in (None, "english"):
         with setsearch.open(place / f"{language}.db", create=True, language=language, contexts="off") as index:
             rows = read_lines(folder / "docs.jsonl.gz")
             index.add((row["id"], f"{row.get('title') or ''}\n{row['text']}") for row in rows)
             sets = {k: v for k, v in json.loads((folder / "sets.json").read_text()).items() if len(v) >= LEAST}
-            found["stems" if language else "words"] = measured(index, "documents", sets, documents_rivals)
-    return found
+            results["stems" if language else "words"] = measured(index, "documents", sets, documents_rivals)
+    return results
 
 
 def words(path: Path, classes: Mapping[str, list[str]], place: Path) -> dict[str, Any]:
-    """Words of a collection by their contexts."""
+    """Words of a collection, by contexts."""
     with setsearch.open(place / "words.db", create=True, contexts="on") as index:
         started = time.perf_counter()
         index.add((row["id"], row["text"], row.get("title")) for row in read_lines(path))
@@ -65,8 +66,8 @@ def words(path: Path, classes: Mapping[str, list[str]], place: Path) -> dict[str
         built = time.perf_counter() - started
         reading = index.items("terms")
         with reading.fields(by="both") as fields:
-            kept = {name: [w for w in own if fields.knows(w)] for name, own in classes.items()}
-        sets = {name: own for name, own in kept.items() if len(set(own)) >= LEAST_WORDS}
+            known = {name: [w for w in members if fields.knows(w)] for name, members in classes.items()}
+        sets = {name: members for name, members in known.items() if len(set(members)) >= LEAST_WORDS}
         found = measured(index, "terms", sets, words_rivals)
     size = (place / "words.db").stat().st_size
     return found | {"seconds to index": added, "seconds with contexts": built, "bytes": size}
@@ -102,13 +103,13 @@ def films(folder: Path, place: Path) -> dict[str, Any]:
             1,
         ),
     ):
-        turned: dict[str, dict[str, int]] = {}
+        by_film: dict[str, dict[str, int]] = {}
         for user, own in users.items():
             for film, stars in own.items():
                 if times[film] >= least:
-                    turned.setdefault(film, {})[user] = stars
+                    by_film.setdefault(film, {})[user] = stars
         with setsearch.open(place / f"{name}.db", create=True) as index:
-            index.add(turned.items(), ("film", "user"))
+            index.add(by_film.items(), ("film", "user"))
             found[name] = measured(index, "film", sets, films_rivals, draws=20)
     return found
 
@@ -125,7 +126,7 @@ def measured(
             continue
         with reading.fields() as fields:
             more = rivals(fields) if rivals else {}
-            result = evaluate(fields, reading.profile, fitting, Design(n_seeds, draws), more)
+            result = evaluate(fields, reading.defaults, fitting, Design(n_seeds, draws), rivals=more)
         found[f"N={n_seeds}"] = as_table(result)
     return found
 
@@ -135,17 +136,17 @@ def as_table(found: Evaluation) -> dict[str, Any]:
         row.method: {k: round(v, 4) for k, v in row._asdict().items() if isinstance(v, float)} for row in found.results
     }
     cut = {"f1": round(found.cut_f1, 4), "best": round(found.best_f1, 4)}
-    return {"sets": found.sets, "queries": found.queries, "methods": rows, "cut": cut}
+    return {"sets": found.sets, "queries": found.tasks, "methods": rows, "cut": cut}
 
 
 def films_rivals(fields: Fields) -> dict[str, Score]:
     """Item-based neighbours by adjusted cosine, and factors by alternating least squares."""
-    counts = counts_of(fields)
+    counts = count_matrix(fields)
     users = np.asarray(counts.sum(axis=0)).ravel() / np.maximum(
         np.bincount(counts.indices, minlength=counts.shape[1]), 1
     )
     centred = counts.copy()
-    centred.data = centred.data - users[centred.indices]  # from each rating the mean of its user
+    centred.data = centred.data - users[centred.indices]  # minus the mean of its user
     rivals = {"item neighbours, adjusted cosine": cosine(centred)}
     try:
         from implicit.als import AlternatingLeastSquares
@@ -158,7 +159,7 @@ def films_rivals(fields: Fields) -> dict[str, Score]:
     rating = float(np.mean(counts.data))
 
     def as_new_user(seeds: Any) -> Any:
-        """The scores of somebody who rated the seeds, folded in by one more least squares."""
+        """The scores of a new user who rated the seeds, folded in by least squares."""
         own = factors[seeds]
         return factors @ np.linalg.solve(gram + (rating - 1) * own.T @ own, rating * own.sum(axis=0))
 
@@ -167,7 +168,7 @@ def films_rivals(fields: Fields) -> dict[str, Score]:
 
 def documents_rivals(fields: Fields) -> dict[str, Score]:
     """The centroid of plain tf-idf vectors."""
-    counts = counts_of(fields)
+    counts = count_matrix(fields)
     idf = np.log(counts.shape[0] / np.maximum(np.bincount(counts.indices, minlength=counts.shape[1]), 1))
     counts.data = counts.data * idf[counts.indices]
     return {"tf-idf centroid": cosine(counts)}
@@ -175,11 +176,9 @@ def documents_rivals(fields: Fields) -> dict[str, Score]:
 
 def words_rivals(fields: Fields) -> dict[str, Score]:
     """Cosine of positive pointwise mutual information, its truncated SVD, and tf-idf of documents."""
-    from dataclasses import replace
-
-    contexts = counts_of(replace(fields, all=fields.all[:2]))  # win2 and skip, side by side
-    win2 = counts_of(replace(fields, all=fields.all[:1]))
-    inside = counts_of(replace(fields, all=fields.all[-1:]))
+    contexts = count_matrix(fields._replace(all=fields.all[:2]))  # win2 and skip, side by side
+    win2 = count_matrix(fields._replace(all=fields.all[:1]))
+    inside = count_matrix(fields._replace(all=fields.all[-1:]))
     rivals = {"PPMI cosine": cosine(ppmi(contexts)), "PPMI cosine, win2": cosine(ppmi(win2))}
     start = np.random.default_rng(0).normal(size=min(win2.shape))
     left, strengths, _ = svds(ppmi(win2), k=min(DIMENSIONS, min(win2.shape) - 1), v0=start)
@@ -209,13 +208,15 @@ def cosine(matrix: sparse.csr_array) -> Score:
 
 def report(found: Mapping[str, Any]) -> None:
     """Markdown: MAP of a few methods for three seeds, and ratios."""
-    methods = ["lift", "bernoulli", "x1", "centroid", "tf-idf centroid", "weighted ESet-100", "idf cosine", "Jaccard"]
+    methods = ["lift", "bernoulli", "centroid", "tf-idf centroid", "weighted ESet-100", "idf cosine", "Jaccard"]
     print("| | " + " | ".join(methods) + " | lift / best of the others |\n|---|" + "---|" * (len(methods) + 1))
     for name, table in tables(found):
         at3 = table["N=3"]["methods"]
-        others = {m: row["map"] for m, row in at3.items() if not m.startswith(("lift", "bernoulli", "x1"))}
+        others = {
+            m: row["map"] for m, row in at3.items() if not m.startswith(("lift", "bernoulli", "multinomial", "poisson"))
+        }
         best = max(others, key=lambda m: others[m])
-        at3 |= {m.removesuffix(NEIGHBOURS): row for m, row in at3.items() if m.endswith(NEIGHBOURS)}
+        at3 |= {m.removesuffix(NEIGHBORS): row for m, row in at3.items() if m.endswith(NEIGHBORS)}
         cells = [f"{at3[m]['map']:.3f}" if m in at3 else "" for m in methods]
         print(f"| {name} | " + " | ".join(cells) + f" | {at3['lift']['map'] / others[best]:.3f} ({best}) |")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from one_file import LENGTH, WORDS
 
-from setsearch.spark.builder import IN_BUCKET, MOST_BUCKETS, SLICE
+from setsearch.spark.builder import BUCKET_SIZE, MOST_BUCKETS, SLICE
 
 RESULTS = Path(__file__).parent / "results"
 DOCUMENTS = [10**6, 10**7, 10**8, 10**9]
@@ -87,7 +87,7 @@ def estimate(documents: float, costs: dict[str, float]) -> dict[str, float]:
     an_entry = costs["cluster: build, core s an entry"]
     moved = costs["cluster: shuffled, bytes an entry"] * entries
     even = costs["cluster: build, fixed s"] + entries * an_entry / CORES + moved / (CORES * NETWORK)
-    buckets = int(min(MOST_BUCKETS, 1 + entries // IN_BUCKET))
+    buckets = int(min(MOST_BUCKETS, 1 + entries // BUCKET_SIZE))
     slices = int(1 + documents // SLICE)
     whole = np.bincount(np.arange(len(lists)) % buckets, lists, buckets)  # ids follow the names, not the frequencies
     pieces = np.repeat(whole / slices, slices)

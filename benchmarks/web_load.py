@@ -70,7 +70,7 @@ def build(database: Path) -> dict[str, list[str]]:
         index.refresh()
         with index.items("terms").fields(by="both") as fields:
             terms = fields.items.names(fields.first.cursor)
-        with index.items("documents").plain() as fields:
+        with index.items("documents").stored() as fields:
             documents = fields.items.names(fields.first.cursor)
     rng = random.Random(0)
     return {"terms": rng.sample(terms, 500), "documents": rng.sample(documents, 500)}

@@ -75,7 +75,7 @@ def test_other_options_give_the_same(both):
 
 
 def test_a_relation_gives_the_same(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr("setsearch.spark.builder.IN_BUCKET", 50)
+    monkeypatch.setattr("setsearch.spark.builder.BUCKET_SIZE", 50)
     monkeypatch.setattr("setsearch.spark.builder.SLICE", 7)
     rng = random.Random(5)
     rows = [
@@ -263,7 +263,7 @@ def test_a_build_that_stops_leaves_no_index(spark, both, tmp_path, monkeypatch):
 
 
 def test_the_median_is_exact(spark, monkeypatch):
-    monkeypatch.setattr("setsearch.spark.builder.FEW", 3)
+    monkeypatch.setattr("setsearch.spark.builder.SORTED_ON_DRIVER", 3)
     rng = random.Random(1)
     for values in (
         [1.0],
