@@ -90,7 +90,7 @@ def expand_options(
     exclude: Annotated[
         Texts, typer.Option(metavar="SEED", help="A negative example, which is left out; may be repeated.")
     ] = None,
-    cut: Annotated[bool, typer.Option("--cut", help="Only items that belong to the set.")] = False,
+    cut: Annotated[bool, typer.Option("--cut", help="Only items that belong to the set (lift).")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show the features behind each score.")] = False,
     among: Annotated[
         str | None,

@@ -36,12 +36,12 @@ def read_ids(source: str) -> list[str]:
 def read_sets(source: str) -> dict[str, list[str]]:
     """Named sets: a JSON object of arrays of items, or CSV with the columns set and item; `-` for JSON on stdin."""
     if file_ending(Path(source)) in (".csv", ".tsv"):
-        found: dict[str, list[str]] = {}
+        sets: dict[str, list[str]] = {}
         for position, row in RowReader().read(source):
             for name in ("set", "item"):
                 require_column(position, row, name)
-            found.setdefault(row["set"], []).append(row["item"])
-        return found
+            sets.setdefault(row["set"], []).append(row["item"])
+        return sets
     with nullcontext(sys.stdin.buffer) if source == STDIN else open_file(Path(source)) as file:
         try:
             sets = json.loads(file.read())

@@ -92,9 +92,7 @@ def add_source(
     known = None if relation is None else load_source(cursor, relation)
     is_same = known is not None and (known.kind, known.name) == (source.kind, source.name)
     if relation is not None and relation.items.size and not (empty or is_same):
-        raise UsageError(
-            _holds_others(relation, known, source, "put them away with `replace`, or use another database")
-        )
+        raise UsageError(_holds_others(relation, known, source, "delete them with `replace`, or use another database"))
     spec = None
     if source.kind == FTS5:
         spec = FTS5_SPEC + find_tokenizer(find_declaration(cursor, source.name) or "")

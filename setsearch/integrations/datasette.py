@@ -184,8 +184,8 @@ class _Query:
 
     def link(self, names: list[str], suffix: str = "") -> str:
         """This page, with other examples."""
-        given = {"_where": self.where} if self.where else {}
-        return _path(self.datasette, self.database, self.table, suffix, row=names, k=str(self.k), **given)
+        parameters = {"_where": self.where} if self.where else {}
+        return _path(self.datasette, self.database, self.table, suffix, row=names, k=str(self.k), **parameters)
 
     def _shown(self, source: dict[str, Any], hit: setsearch.Hit) -> dict[str, Any]:
         return {

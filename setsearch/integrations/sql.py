@@ -57,12 +57,12 @@ class _Functions:
 
     def score(self, item: Any, seeds: str, items: str | None = None, model: str | None = None) -> float | None:
         """The score of an item."""
-        asked = (seeds, items, model, self._state())
-        if asked != self._asked:
+        query = (seeds, items, model, self._state())
+        if query != self._asked:
             with self._reading(items).scores(_names(seeds), keep_seeds=True, **_options(model)) as (fields, scores):
                 names = fields.describe(fields.item_ids().tolist())
                 self._scores = {name: float(scores[id]) for id, (name, _) in names.items()}
-            self._asked = asked
+            self._asked = query
         return self._scores.get(str(item))
 
     def explain(self, item: Any, seeds: str, items: str | None = None, model: str | None = None) -> str:

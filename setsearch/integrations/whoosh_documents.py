@@ -61,8 +61,8 @@ class WhooshDocuments:
         names, live = self.documents(reader)
         known = self._item_ids.get(segment)
         if known is None or known[0] != stamp or len(known[1]) != len(names):
-            found = fields.items.find(fields.first.cursor, [name for name in names if name])
-            known = stamp, np.array([found.get(name or "", -1) for name in names], np.int64)
+            ids = fields.items.find(fields.first.cursor, [name for name in names if name])
+            known = stamp, np.array([ids.get(name or "", -1) for name in names], np.int64)
             self._item_ids[segment] = known
         live = live[known[1][live] >= 0]
         return live, known[1][live]
@@ -132,8 +132,8 @@ class WhooshDocuments:
         for name in self.fields:
             field = leaf.schema[name]
             for stored in field.sortable_terms(leaf, name):  # numbers have more, of lower precision
-                found = [(docnum, len(terms), count) for docnum, count in _postings(leaf.postings(name, stored))]
-                cells.append(np.array(found, np.int64).reshape(-1, 3))
+                entries = [(docnum, len(terms), count) for docnum, count in _postings(leaf.postings(name, stored))]
+                cells.append(np.array(entries, np.int64).reshape(-1, 3))
                 terms.append(str(field.from_bytes(stored)))
         table = np.concatenate(cells)
         table = table[np.argsort(table[:, 0], kind="stable")]
@@ -153,11 +153,11 @@ class WhooshDocuments:
         if isinstance(filter, query.Query):
             filter = searcher.docs_for_query(filter)
         docnums = np.array(sorted(filter.docs() if hasattr(filter, "docs") else filter), np.int64)
-        found: list[str] = []
+        ids: list[str] = []
         for leaf, offset in searcher.leaf_searchers():
             names, live = self.documents(leaf.reader())
-            found += [names[docnum] or "" for docnum in np.intersect1d(docnums - offset, live).tolist()]
-        return found
+            ids += [names[docnum] or "" for docnum in np.intersect1d(docnums - offset, live).tolist()]
+        return ids
 
 
 def segment_of(reader: Any) -> str:

@@ -33,7 +33,7 @@ class Baselines:
         self.unit_tf_idf = _unit(_with(counts, (1 + np.log(counts.data)) * self.idf[counts.indices]))
         totals = np.asarray(counts.sum(axis=1)).ravel()
         relative = (totals / max(totals.mean(), 1e-300))[self.rows]
-        # Xapian's ESet: occurrences saturate, later in longer items; one form chooses features, one scores.
+        # Xapian's ESet: counts saturate, later in longer items. One variant selects features, the other scores them.
         self.saturated = _with(counts, 2 * counts.data / (counts.data + 0.5 + 0.5 * np.maximum(relative, 0.5)))
         self.saturated_full = _with(counts, 2 * counts.data / (counts.data + relative))
 

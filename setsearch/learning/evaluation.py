@@ -182,9 +182,9 @@ def _models(fields: Fields, defaults: Defaults) -> list[Method]:
         ]
     default = defaults.make({"model": "lift"})
     for options in _choices():
-        own, label = (fields, "") if options["model"] == "lift" else (neighbors, suffix)
+        chosen, label = (fields, "") if options["model"] == "lift" else (neighbors, suffix)
         if defaults.make(options) != default:
-            methods.append(_model(_label(options) + label, own, defaults, options))
+            methods.append(_model(_label(options) + label, chosen, defaults, options))
     return methods
 
 

@@ -54,21 +54,21 @@ def make_model(name: str, **options: Any) -> Model:
 
     Raises InvalidParameter for an unknown model or option.
     """
-    given = {key: value for key, value in options.items() if value is not None}
+    chosen = {key: value for key, value in options.items() if value is not None}
     if isinstance(name, str) and name in ALIASES:
-        given = ALIASES[name] | given
-        name = given.pop("model")
+        chosen = ALIASES[name] | chosen
+        name = chosen.pop("model")
     if isinstance(name, str) and name not in MODELS:
         _load_plugins()
     if not isinstance(name, str) or name not in MODELS:
         raise InvalidParameter(f"unknown model {name!r}; choose from {', '.join(sorted(MODELS))}")
-    for key, value in given.items():
+    for key, value in chosen.items():
         if key not in options_of(name):
             known = " and ".join(options_of(name)) or "no options"
             raise InvalidParameter(f"the model {name} has no option {key} (given: {value!r}); it has {known}")
-    if given.get("binarize", "presence") not in BINARIZATIONS:
-        raise InvalidParameter(f"binarize is one of {', '.join(BINARIZATIONS)}, not {given['binarize']!r}")
-    return MODELS[name](**given)
+    if chosen.get("binarize", "presence") not in BINARIZATIONS:
+        raise InvalidParameter(f"binarize is one of {', '.join(BINARIZATIONS)}, not {chosen['binarize']!r}")
+    return MODELS[name](**chosen)
 
 
 def _load_plugins() -> None:

@@ -43,7 +43,7 @@ class Lift:
 
     def query(self, seeds: Seeds, df: Ints, n_items: int) -> Query:
         """`weights` = v_j."""
-        p = np.maximum(df, 1) / n_items  # a feature of a text that no item has any more has no list to score
+        p = np.maximum(df, 1) / n_items  # a text as an example may have a feature that no item has
         lift = np.log((self.strength * p + seeds.having) / (self.strength + seeds.count) / p)
         agreement = (seeds.having / seeds.count) ** (1 / seeds.count)
         return Query(seeds.sums / seeds.count * agreement * lift, np.zeros(len(df)))

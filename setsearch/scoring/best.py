@@ -1,16 +1,24 @@
 """The k best items: base plus weighted posting lists. Knows no models and no storage.
 
-`best` tries the strategies of its kernel in order; each returns None unless its condition holds. All of them return the
-items, order and bits of the plain one, and tests compare them with it. P is the number of postings in the lists, n the
-number of items.
+`best` tries the strategies of its kernel in the order of the table. The first one that applies answers; a strategy
+that does not apply, or cannot be sure of the answer, returns None. All return the items, order and bits of the plain
+one, and tests compare them with it. P is the number of postings in the lists, n the number of items.
 
-    strategy (kernel)          used if                                      cost
-    plain (any)                nothing else applies, or `among` is given    copy 8n bytes, P additions, n maxima
-    touched (any)              P < n/12, the k-th beats all other bases     2P additions, nothing of order n
-    16 bits (numpy, scipy)     n >= 2^18, P > n/48, no values, exact sums   as plain on 2n bytes; k + 100 rescored
-    32 bits (numpy, scipy)     the same, with or without values             as plain on 4n bytes; 1000 rescored
-    compiled, all (numba)      P >= n/10, k <= 1000, exact sums             P additions in chunks of 2^16 items
-    compiled, touched (numba)  P < n/10, k <= 1000, exact sums              P additions, touched items only
+    strategy, kernel                      applies if                              cost
+    16 bits, numpy and scipy              n >= 2^18, P > n/48, long lists (1),    as plain on 2n bytes,
+      prefilter.best_by_prefilter           k <= 1000, exact sums, no values        at most k + 100 items rescored
+    32 bits, numpy and scipy              the same, with float32 values, or       as plain on 4n bytes,
+      prefilter.best_by_prefilter           too many candidates by 16 bits          at most 1000 items rescored
+    compiled, all items, numba            P >= n/10, k <= 1000, exact sums        P additions, 2^16 items at a time
+      compiled.search
+    compiled, touched items, numba        P < n/10, k <= 1000, exact sums         P additions, nothing of order n
+      compiled.search
+    touched items, any kernel             P < n/12, untouched items cannot        2P additions, nothing of order n
+      _best_of_touched                      be among the best
+    plain, any kernel                     always; the only one with `among`       8n bytes copied, P additions,
+      best                                                                          n maxima
+
+(1) prefilter.WORK_OF_A_LIST: many short lists cost more than the prefilter saves.
 """
 
 import threading

@@ -148,11 +148,11 @@ class NumericReading:
 
 
 def _model(strength: float | None, options: dict[str, Any]) -> Gaussian:
-    given = {key: value for key, value in options.items() if value and key not in IGNORED}
-    if given.pop("model", "gaussian") != "gaussian":
+    unused = {key: value for key, value in options.items() if value and key not in IGNORED}
+    if unused.pop("model", "gaussian") != "gaussian":
         raise InvalidParameter(f"numbers have the model gaussian, not {options['model']!r}")
-    if options.get("cut") == "keep" or given:
-        raise InvalidParameter(f"{min(given, default='cut')!r} is not for numbers; leave it out")
+    if options.get("cut") == "keep" or unused:
+        raise InvalidParameter(f"{min(unused, default='cut')!r} is not for numbers; leave it out")
     return Gaussian() if strength is None else Gaussian(float(strength))
 
 

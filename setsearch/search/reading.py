@@ -201,7 +201,7 @@ class Reading:
 
     def words_without_contexts(self, names: list[str], **options: Unpack[ModelOptions]) -> list[str]:
         """The names that are too rare for contexts, so that a query by default uses documents; else empty."""
-        if not self._has_contexts or self._ways(options)[0] != "both" or options.get("by"):
+        if not self._has_contexts or self._field_choices(options)[0] != "both" or options.get("by"):
             return []
         with self._fields_by(options) as fields_by:
             fields = fields_by("both")
@@ -222,9 +222,11 @@ class Reading:
             yield fields
 
     def _fields_by(self, options: ModelOptions) -> AbstractContextManager[FieldsBy]:
-        return self._open(self._has_surface_forms or (self._has_contexts and self._ways(options) != ["documents"]))
+        return self._open(
+            self._has_surface_forms or (self._has_contexts and self._field_choices(options) != ["documents"])
+        )
 
-    def _ways(self, options: ModelOptions) -> list[str]:
+    def _field_choices(self, options: ModelOptions) -> list[str]:
         """The keys of BY that may answer, the preferred one first."""
         by = options.get("by")
         if by is not None and by not in (BY if self.name == "terms" else ()):
@@ -236,7 +238,7 @@ class Reading:
 
     def _choose(self, fields_by: FieldsBy, options: ModelOptions, names: list[str]) -> Fields:
         """The fields to use: contexts if all names have them, unless `by` decides."""
-        *preferred, last = self._ways(options)
+        *preferred, last = self._field_choices(options)
         for by in preferred:
             fields = fields_by(by)
             if fields is not None and all(fields.knows(name) for name in names):

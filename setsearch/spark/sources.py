@@ -47,8 +47,8 @@ def cells_of(rows: DataFrame, columns: Columns, analyzer: Analyzer) -> Cells:
     columns.relation  # noqa: B018  # raises for columns that do not go together
     if columns.group_by or columns.numbers:
         raise UsageError("Spark builds documents and relations only; leave `group_by` and `numbers` out")
-    wanted = (columns.items, columns.features, columns.count) if columns.items else (columns.id, *columns.texts)
-    for name in filter(None, (*wanted, columns.title)):
+    required = (columns.items, columns.features, columns.count) if columns.items else (columns.id, *columns.texts)
+    for name in filter(None, (*required, columns.title)):
         if name not in rows.columns:
             raise SourceError(f"there is no column {name!r}; there is {', '.join(rows.columns)}")
     return _relation(rows, columns, analyzer) if columns.items else _documents(rows, columns, analyzer)

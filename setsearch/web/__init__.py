@@ -19,7 +19,7 @@ from starlette.staticfiles import StaticFiles
 import setsearch
 from setsearch.errors import DatabaseError, NoIndex, ReadOnlyDatabase, SetsearchError
 from setsearch.index import Index
-from setsearch.web.access import Envelope, Rules
+from setsearch.web.access import RequestLimits, Rules
 from setsearch.web.api import make_api
 from setsearch.web.page import HERE, Render, make_pages, make_render
 from setsearch.web.pool import QuestionPool, Unavailable
@@ -57,7 +57,7 @@ def make_app(place: str | Path | Index, rules: Rules | None = None) -> FastAPI:
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=HERE / "static"))
     _answer_errors(app, render, pool, [route for router in routers for route in router.routes])
-    app.add_middleware(Envelope)
+    app.add_middleware(RequestLimits)
     if rules.origins:
         methods = ["GET"] if rules.read_only else ["GET", "PUT", "DELETE"]
         app.add_middleware(

@@ -75,7 +75,7 @@ def _host_of(origin: str) -> str | None:
         return None
 
 
-class Envelope:
+class RequestLimits:
     """ASGI middleware: limits the size of bodies, and adds headers that forbid what our pages do not need."""
 
     def __init__(self, app: ASGIApp) -> None:

@@ -20,7 +20,7 @@ from setsearch.index import Index
 from setsearch.web.access import COOKIE, Rules
 from setsearch.web.page_state import Address
 from setsearch.web.pool import QuestionPool
-from setsearch.web.view import export_rows, find_spelled, label_of, look, open_item
+from setsearch.web.view import export_rows, find_spelled, label_of, make_view, open_item
 
 HERE = Path(__file__).parent
 SEE_OTHER = 303
@@ -60,7 +60,7 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
     @router.get("/", dependencies=reading)
     async def set_page(request: Request) -> Response:
         state = Address.read(request.query_params)
-        return HTMLResponse(await pool.ask(lambda index: render(request, "set.html", view=look(index, state))))
+        return HTMLResponse(await pool.ask(lambda index: render(request, "set.html", view=make_view(index, state))))
 
     @router.get("/item", dependencies=reading)
     async def item_page(request: Request) -> Response:
@@ -102,7 +102,7 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
         if not rules.is_known(form.get("token", "")):
             raise HTTPException(401, "that is not the token")
         answer = _to(request, str(_back(form)))
-        # Lax: links from elsewhere open. Requests that change something must have the same origin.
+        # SameSite=Lax: links from other sites keep the login. Requests that change something must have the same origin.
         flags: Any = {"httponly": True, "samesite": "lax", "secure": request.url.scheme == "https"}
         answer.set_cookie(COOKIE, rules.cookie, path=_root(request) + "/", **flags)
         return answer
@@ -156,5 +156,5 @@ def _format(rows: list[dict[str, Any]], kind: str) -> str:
         writer.writeheader()
         writer.writerows(rows)
         return out.getvalue()
-    wanted = {"example", "belongs"} if any(row["status"] == "belongs" for row in rows) else {"example", "suggested"}
-    return "".join(f"{row['item']}\n" for row in rows if row["status"] in wanted)
+    statuses = {"example", "belongs"} if any(row["status"] == "belongs" for row in rows) else {"example", "suggested"}
+    return "".join(f"{row['item']}\n" for row in rows if row["status"] in statuses)

@@ -78,12 +78,12 @@ class Address:
 
     def pairs(self) -> list[tuple[str, str]]:
         """Names and values of the query string."""
-        found = [("items", self.items), *(("seed", name) for name in self.seeds)]
-        found += [("reject", name) for name in self.rejected]
-        found += [("having", name) for name in self.having]
-        found += [("size", self.size if self.size != SIZES[0] else None), ("model", self.model)]
-        found += [("by", self.by), ("set", self.set)]
-        return [(key, value) for key, value in found if value]
+        pairs = [("items", self.items), *(("seed", name) for name in self.seeds)]
+        pairs += [("reject", name) for name in self.rejected]
+        pairs += [("having", name) for name in self.having]
+        pairs += [("size", self.size if self.size != SIZES[0] else None), ("model", self.model)]
+        pairs += [("by", self.by), ("set", self.set)]
+        return [(key, value) for key, value in pairs if value]
 
     def __str__(self) -> str:
         return "?" + urlencode(self.pairs())

@@ -73,7 +73,7 @@ def label_of(items: str) -> str:
     return LABELS.get(items, items)
 
 
-def look(index: Index, asked: Address) -> View:
+def make_view(index: Index, asked: Address) -> View:
     """The page of a state; unknown examples are reported and left out. Raises UnknownReading, DatabaseError."""
     reading = index.reading(asked.items)
     readings = index.readings()
@@ -138,7 +138,7 @@ def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
 
 def export_rows(index: Index, asked: Address) -> list[dict[str, Any]]:
     """The set for export: examples, items that belong, further suggestions, rejected items."""
-    view = look(index, asked)
+    view = make_view(index, asked)
     rows = [_exported(name, "example", view) for name in view.address.seeds]
     for row in view.rows:
         status = {True: "belongs", False: "suggested", None: "suggested"}[row.hit.belongs]
