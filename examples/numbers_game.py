@@ -3,10 +3,9 @@
     python examples/numbers_game.py 16 8 2 64
     python examples/numbers_game.py 16 --human FILE     # the correlation with judgements: examples,probe,mean_judgment
 
-Hypotheses are rules (even, squares, powers of two, ending in 6, ...) and all intervals; rules have two thirds of the
-prior, even and odd five times as much as any other; intervals have one third, those of length l in proportion to
-l exp(-l / 10) (after Tenenbaum 1999, and Murphy 2012). The size principle does the rest; there is
---no-size-principle.
+Hypotheses are rules (even, squares, powers of two, ending in 6, ...) and all intervals. Rules have two thirds of the
+prior; even and odd have five times as much as other rules. Intervals of length l have one third, in proportion to
+l exp(-l / 10) (after Tenenbaum 1999 and Murphy 2012). --no-size-principle shows what the size principle does.
 """
 
 import argparse
@@ -29,12 +28,12 @@ SIMPLE = {"even": 5.0, "odd": 5.0}  # how much more probable than other rules th
 def rules() -> dict[str, set[int]]:
     """Mathematical concepts among the numbers."""
     primes = {n for n in NUMBERS if n > 1 and all(n % d for d in range(2, n))}
-    found = {"even": {n for n in NUMBERS if n % 2 == 0}, "odd": {n for n in NUMBERS if n % 2}, "primes": primes}
-    found |= {"squares": {n * n for n in range(1, 11)}, "cubes": {n**3 for n in range(1, 5)}}
-    found |= {f"multiples of {m}": {n for n in NUMBERS if n % m == 0} for m in range(3, 13)}
-    found |= {f"powers of {b}": {b**e for e in range(1, 7) if b**e <= 100} for b in range(2, 11)}
-    found |= {f"ending in {d}": {n for n in NUMBERS if n % 10 == d} for d in range(10)}
-    return found
+    concepts = {"even": {n for n in NUMBERS if n % 2 == 0}, "odd": {n for n in NUMBERS if n % 2}, "primes": primes}
+    concepts |= {"squares": {n * n for n in range(1, 11)}, "cubes": {n**3 for n in range(1, 5)}}
+    concepts |= {f"multiples of {m}": {n for n in NUMBERS if n % m == 0} for m in range(3, 13)}
+    concepts |= {f"powers of {b}": {b**e for e in range(1, 7) if b**e <= 100} for b in range(2, 11)}
+    concepts |= {f"ending in {d}": {n for n in NUMBERS if n % 10 == d} for d in range(10)}
+    return concepts
 
 
 def intervals() -> dict[str, set[int]]:
@@ -43,10 +42,10 @@ def intervals() -> dict[str, set[int]]:
 
 
 def priors() -> dict[str, float]:
-    """p(h): rules share their part, intervals theirs by an Erlang density of their length."""
-    erlang = {name: len(own) * math.exp(-len(own) / SIGMA) for name, own in intervals().items()}
-    positive_integer = sum(erlang.values())
-    prior = {name: (1 - RULES_SHARE) * weight / positive_integer for name, weight in erlang.items()}
+    """p(h): shared among rules, and among intervals by an Erlang density of their length."""
+    erlang = {name: len(numbers) * math.exp(-len(numbers) / SIGMA) for name, numbers in intervals().items()}
+    total = sum(erlang.values())
+    prior = {name: (1 - RULES_SHARE) * weight / total for name, weight in erlang.items()}
     simple = {name: SIMPLE.get(name, 1.0) for name in rules()}
     return prior | {name: RULES_SHARE * weight / sum(simple.values()) for name, weight in simple.items()}
 
@@ -55,19 +54,18 @@ def build(path: Path) -> setsearch.Index:
     """An index in which every number has the hypotheses that hold it as features."""
     hypotheses = rules() | intervals()
     index = setsearch.open(path, create=True)
-    index.add(
-        ((str(n), [name for name, own in hypotheses.items() if n in own]) for n in NUMBERS), ("number", "concept")
-    )
+    items = ((str(n), [name for name, numbers in hypotheses.items() if n in numbers]) for n in NUMBERS)
+    index.add(items, ("number", "concept"))
     return index
 
 
-def correlation(found: Concepts, human: Path, seeds: list[str]) -> float:
+def correlation(concepts: Concepts, human: Path, seeds: list[str]) -> float:
     """Pearson's r of p(x in C | D) with the mean judgement, over the numbers that people were asked about."""
     with human.open() as file:
         rows = [row for row in csv.DictReader(file) if set(row["examples"].split()) == set(seeds)]
     if not rows:
         raise SystemExit(f"{human} has no judgements for {' '.join(seeds)}")
-    predicted = [found.probability.get(row["probe"], 0.0) for row in rows]
+    predicted = [concepts.probability.get(row["probe"], 0.0) for row in rows]
     judged = [float(row["mean_judgment"]) for row in rows]
     return float(np.corrcoef(predicted, judged)[0, 1])
 
@@ -77,16 +75,16 @@ def main() -> None:
     parser.add_argument("seeds", nargs="+")
     parser.add_argument("--no-size-principle", action="store_true")
     parser.add_argument("--human", type=Path)
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place, build(Path(place) / "numbers.db") as index:
-        size_principle = not given.no_size_principle
-        found = learn_concepts(index.items("number"), given.seeds, prior=priors(), size_principle=size_principle)
-    for hypothesis in found.hypotheses[:8]:
+        size_principle = not options.no_size_principle
+        concepts = learn_concepts(index.items("number"), options.seeds, prior=priors(), size_principle=size_principle)
+    for hypothesis in concepts.hypotheses[:8]:
         print(f"{hypothesis.posterior:.3f}  {hypothesis.feature} ({hypothesis.size} numbers)")
-    best = sorted(found.probability, key=lambda n: (-found.probability[n], int(n)))[:20]
-    print("most probable: " + ", ".join(f"{n} ({found.probability[n]:.2f})" for n in best))
-    if given.human:
-        print(f"correlation with the judgements: r = {correlation(found, given.human, given.seeds):.3f}")
+    best = sorted(concepts.probability, key=lambda n: (-concepts.probability[n], int(n)))[:20]
+    print("most probable: " + ", ".join(f"{n} ({concepts.probability[n]:.2f})" for n in best))
+    if options.human:
+        print(f"correlation with the judgements: r = {correlation(concepts, options.human, options.seeds):.3f}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Hits of a full-text search, put in the order of examples: here FTS5 stands for any engine that returns ids.
+"""Hits of a full-text search, ranked by examples. FTS5 stands for any engine that returns ids.
 
 python examples/reranked_hits.py
 """
@@ -18,8 +18,8 @@ def main() -> None:
     engine = sqlite3.connect(":memory:")
     engine.execute("create virtual table entry using fts5(id unindexed, text)")
     engine.executemany("insert into entry values (:id, :text)", entries)
-    asked = "select id from entry where entry match 'instrument' order by rank limit 50"
-    hits = [id for (id,) in engine.execute(asked)]
+    query = "select id from entry where entry match 'instrument' order by rank limit 50"
+    hits = [id for (id,) in engine.execute(query)]
     print("the engine:", ", ".join(hits[:6]))
 
     index = setsearch.open(sqlite3.connect(":memory:"), contexts="off")
