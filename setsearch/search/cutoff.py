@@ -22,7 +22,7 @@ LEADERS = 5
 def threshold(fields: Fields, weights: SeedWeights, leaders: Floats, defaults: Defaults) -> float:
     """tau: items with a larger score belong. `leaders` are the best scores. Raises InvalidParameter."""
     if not isinstance(weights.model, Lift):
-        raise InvalidParameter("a cut needs the model lift; leave the cut out, or the model")
+        raise InvalidParameter("`cut` needs the model lift; leave out `cut`, or the model")
     mean = float(np.mean(leaders))
     if weights.examples.count == 1:
         return defaults.cut_of_one * mean
