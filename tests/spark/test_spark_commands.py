@@ -85,7 +85,7 @@ def test_mistakes_are_told_in_one_line(spark_run, tmp_path):
         ("build", "idx", "bad.jsonl"): "bad.jsonl",
         ("build", "idx", "docs.jsonl", "--items", "film"): "--features",
         ("build", "idx", "docs.jsonl", "--group-by", "id"): "leave --group-by",
-        ("build", "i*", "docs.jsonl"): "no place",
+        ("build", "i*", "docs.jsonl"): "cannot be the place",
         ("from-sqlite", "none.db", "idx"): "none.db",
         ("to-sqlite", "nothing", "y.db"): "holds no setsearch index",
     }.items():
