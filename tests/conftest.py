@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from browsers import NEEDS_CHROMIUM, UNTESTED
 from hypothesis import settings
+from samples import TEXTS
 
 import setsearch
 from setsearch import Index
@@ -52,6 +53,14 @@ def build(tmp_path: Path) -> Iterator[Callable[[Data], Index]]:
     yield make
     for index in made:
         index.close()
+
+
+@pytest.fixture
+def database(tmp_path):
+    """A small collection of titled texts, with contexts, in x.db."""
+    with setsearch.open(tmp_path / "x.db", create=True, contexts="on") as index:
+        index.add([(f"d{n}", text, title) for n, (title, text) in enumerate(TEXTS)])
+    return tmp_path / "x.db"
 
 
 @pytest.fixture

@@ -1,6 +1,15 @@
-"""Generated relations that several tests use."""
+"""Texts and generated relations that several tests use."""
 
 import random
+
+TEXTS = [
+    ("Lion", "the lion and the tiger are big cats"),
+    ("Tiger", "the tiger and the lion are cats"),
+    ("Leopard", "a leopard is a cat among cats"),
+    ("Wheat", "wheat and barley grow"),
+    ("Barley bread", "barley and oats grow"),
+    ("New York", "a town"),
+]
 
 
 def random_data(seed: int, items: int, features: int, density: float) -> dict[str, dict[str, int]]:

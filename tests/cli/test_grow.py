@@ -3,24 +3,9 @@
 import io
 
 import pytest
+from samples import TEXTS
 
 import setsearch
-
-TEXTS = [
-    ("Lion", "the lion and the tiger are big cats"),
-    ("Tiger", "the tiger and the lion are cats"),
-    ("Leopard", "a leopard is a cat among cats"),
-    ("Wheat", "wheat and barley grow"),
-    ("Barley bread", "barley and oats grow"),
-    ("New York", "a town"),
-]
-
-
-@pytest.fixture
-def database(tmp_path):
-    with setsearch.open(tmp_path / "x.db", create=True, contexts="on") as index:
-        index.add([(f"d{n}", text, title) for n, (title, text) in enumerate(TEXTS)])
-    return tmp_path / "x.db"
 
 
 @pytest.fixture

@@ -1,38 +1,9 @@
 """Bars in the terminal."""
 
-import io
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import setsearch
 from setsearch.cli.output import bars
-
-TEXTS = [
-    ("Lion", "the lion and the tiger are big cats"),
-    ("Tiger", "the tiger and the lion are cats"),
-    ("Leopard", "a leopard is a cat among cats"),
-    ("Wheat", "wheat and barley grow"),
-    ("Barley bread", "barley and oats grow"),
-    ("New York", "a town"),
-]
-
-
-@pytest.fixture
-def database(tmp_path):
-    with setsearch.open(tmp_path / "x.db", create=True, contexts="on") as index:
-        index.add([(f"d{n}", text, title) for n, (title, text) in enumerate(TEXTS)])
-    return tmp_path / "x.db"
-
-
-@pytest.fixture
-def grow(run, database, monkeypatch):
-    def dialogue(lines, *arguments):
-        monkeypatch.setattr("sys.stdin", io.StringIO(lines))
-        return run("grow", "x.db", *arguments, "--items", "documents", "--csv")
-
-    return dialogue
 
 
 def test_bars_on_the_command_line(run, failed, database):

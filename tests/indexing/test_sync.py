@@ -4,6 +4,7 @@ import sqlite3
 import threading
 
 import pytest
+from hosts import ROWS, TEXTS, dump, host
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,39 +12,9 @@ import setsearch
 from setsearch import Changes, Columns, Where
 from setsearch.errors import InvalidParameter, NoIndex, SourceError, UsageError
 
-ROWS = [
-    ("Cats", "lion tiger cat", 1999, "a"),
-    ("More cats", "lion leopard cat", 2005, "b"),
-    ("Wheat", "wheat barley field", 2010, "c"),
-    ("Savanna", "tiger leopard savanna", 2011, "d"),
-    ("Field", "barley field oats", 2001, "e"),
-]
-TEXTS = Columns(text=("title", "body"), title="title")
-
-
-def host(path=":memory:"):
-    connection = sqlite3.connect(path)
-    connection.executescript("""
-        create table articles (id integer primary key, title text, body text, year int, slug text unique);
-        create virtual table search using fts5(
-            title, body, content='articles', content_rowid='id', tokenize="porter unicode61");
-        create table log (what text);
-        create trigger host_insert after insert on articles begin insert into log values ('new'); end;
-        create table comment (article references articles (id) on delete cascade);
-        pragma foreign_keys = on;
-    """)
-    connection.executemany("insert into articles (title, body, year, slug) values (?, ?, ?, ?)", ROWS)
-    connection.execute("insert into search (search) values ('rebuild')")
-    connection.commit()
-    return connection
-
 
 def schema(connection):
     return connection.execute("select type, name, sql from sqlite_master order by name").fetchall()
-
-
-def dump(connection):
-    return [line for line in connection.iterdump() if "setsearch" not in line]
 
 
 def contents(index, items="documents"):

@@ -1,37 +1,8 @@
 """Texts of items, with features marked."""
 
-import io
-
-import pytest
-
 import setsearch
 from setsearch.search.highlight import item_text, mark_features
 from setsearch.search.results import Contribution
-
-TEXTS = [
-    ("Lion", "the lion and the tiger are big cats"),
-    ("Tiger", "the tiger and the lion are cats"),
-    ("Leopard", "a leopard is a cat among cats"),
-    ("Wheat", "wheat and barley grow"),
-    ("Barley bread", "barley and oats grow"),
-    ("New York", "a town"),
-]
-
-
-@pytest.fixture
-def database(tmp_path):
-    with setsearch.open(tmp_path / "x.db", create=True, contexts="on") as index:
-        index.add([(f"d{n}", text, title) for n, (title, text) in enumerate(TEXTS)])
-    return tmp_path / "x.db"
-
-
-@pytest.fixture
-def grow(run, database, monkeypatch):
-    def dialogue(lines, *arguments):
-        monkeypatch.setattr("sys.stdin", io.StringIO(lines))
-        return run("grow", "x.db", *arguments, "--items", "documents", "--csv")
-
-    return dialogue
 
 
 def test_a_text_is_marked_where_its_features_stand(tmp_path):

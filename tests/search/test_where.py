@@ -1,42 +1,11 @@
 """SQL conditions and full text filter before the best are taken."""
 
-import sqlite3
-
 import pytest
+from hosts import TEXTS, dump, host
 
 import setsearch
-from setsearch import Columns, Where
+from setsearch import Where
 from setsearch.errors import InvalidParameter, NothingToRank
-
-ROWS = [
-    ("Cats", "lion tiger cat", 1999, "a"),
-    ("More cats", "lion leopard cat", 2005, "b"),
-    ("Wheat", "wheat barley field", 2010, "c"),
-    ("Savanna", "tiger leopard savanna", 2011, "d"),
-    ("Field", "barley field oats", 2001, "e"),
-]
-TEXTS = Columns(text=("title", "body"), title="title")
-
-
-def host(path=":memory:"):
-    connection = sqlite3.connect(path)
-    connection.executescript("""
-        create table articles (id integer primary key, title text, body text, year int, slug text unique);
-        create virtual table search using fts5(
-            title, body, content='articles', content_rowid='id', tokenize="porter unicode61");
-        create table log (what text);
-        create trigger host_insert after insert on articles begin insert into log values ('new'); end;
-        create table comment (article references articles (id) on delete cascade);
-        pragma foreign_keys = on;
-    """)
-    connection.executemany("insert into articles (title, body, year, slug) values (?, ?, ?, ?)", ROWS)
-    connection.execute("insert into search (search) values ('rebuild')")
-    connection.commit()
-    return connection
-
-
-def dump(connection):
-    return [line for line in connection.iterdump() if "setsearch" not in line]
 
 
 def test_a_condition_filters_before_the_best_are_taken():
