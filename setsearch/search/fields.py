@@ -139,7 +139,18 @@ class Fields(NamedTuple):
     def resolve(self, name: str, hint: bool = True) -> int:
         """The id of an item: by name, by the name as the analyzer writes it, or by a unique title."""
         id = self._find(name) if isinstance(name, str) else None
-        return self.items.resolve(self.first.cursor, name, hint) if id is None else id
+        if id is not None:
+            return id
+        try:
+            return self.items.resolve(self.first.cursor, name, hint)
+        except UnknownItem:
+            other = self.all[-1].features  # of terms: the documents
+            if not hint or other.find_one(self.first.cursor, name) is None:
+                raise
+            raise UnknownItem(
+                f"no {name!r} among the {self.items.size} {self.items.name}, but it is one of the {other.name}; "
+                f"rank these with `items={other.name}`"
+            ) from None
 
     def resolve_all(self, names: Sequence[str]) -> list[int]:
         """The distinct ids of items, in the order of the names."""

@@ -33,3 +33,10 @@ def test_numbers_have_a_door_of_their_own(index):
 def test_either_kind_is_a_reading(index):
     assert isinstance(index.reading("body"), NumericReading)
     assert isinstance(index.reading("documents"), setsearch.Reading)
+
+
+def test_an_item_of_the_other_side_is_pointed_at(index):
+    with pytest.raises(errors.UnknownItem, match=r"no .a. among the 3 terms, .*items=documents"):
+        index.items("terms").expand(["a"])
+    with pytest.raises(errors.UnknownItem, match=r"no 'lion' among the 2 documents, .*items=terms"):
+        index.items("documents").expand(["lion"])
