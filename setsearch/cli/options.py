@@ -213,7 +213,7 @@ def with_options(**groups: Callable[..., Any]) -> Callable[[Command], Command]:
     """Give a command groups of options: each named parameter is the return value of its group."""
 
     def decorate(command: Command) -> Command:
-        own = inspect.signature(command)
+        signature = inspect.signature(command)
         members = {name: inspect.signature(group).parameters for name, group in groups.items()}
 
         @functools.wraps(command)
@@ -221,10 +221,10 @@ def with_options(**groups: Callable[..., Any]) -> Callable[[Command], Command]:
             grouped = {name: groups[name](**{key: values.pop(key) for key in members[name]}) for name in groups}
             command(*args, **values, **grouped)
 
-        kept = [parameter for name, parameter in own.parameters.items() if name not in groups]
+        shared = [parameter for name, parameter in signature.parameters.items() if name not in groups]
         added = [parameter for group in members.values() for parameter in group.values()]
-        run.__signature__ = own.replace(parameters=kept + added)  # type: ignore[attr-defined]
-        run.__annotations__ = {parameter.name: parameter.annotation for parameter in kept + added}
+        run.__signature__ = signature.replace(parameters=shared + added)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in shared + added}
         return run
 
     return decorate

@@ -227,8 +227,8 @@ async def _may_see(datasette: Any, actor: Any, database: str, table: str) -> boo
                 action="view-table", resource=TableResource(database=database, table=table), actor=actor
             )
         )
-    wanted = [("view-table", (database, table)), ("view-database", database), "view-instance"]
-    visible, _ = await datasette.check_visibility(actor, permissions=wanted)
+    permissions_needed = [("view-table", (database, table)), ("view-database", database), "view-instance"]
+    visible, _ = await datasette.check_visibility(actor, permissions=permissions_needed)
     return bool(visible)
 
 

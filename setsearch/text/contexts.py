@@ -77,9 +77,9 @@ def _list_members(stream: TokenStream, item_of: Ints) -> tuple[Ints, Ints]:
         span = stream.tokens[match.start() : match.end()]
         members = span[kinds[span] == ord("w")].astype(np.int64)
         a, b = np.divmod(np.arange(len(members) ** 2), len(members))
-        kept = (members[a] != members[b]) & (item_of[members[a]] >= 0) & (members[b] != RARE)
-        items.append(item_of[members[a[kept]]])
-        fellows.append(members[b[kept]])
+        selected = (members[a] != members[b]) & (item_of[members[a]] >= 0) & (members[b] != RARE)
+        items.append(item_of[members[a[selected]]])
+        fellows.append(members[b[selected]])
     empty = [np.zeros(0, np.int64)]
     return np.concatenate(fellows or empty), np.concatenate(items or empty)
 
@@ -93,9 +93,9 @@ def _count(keys: Ints, items: Ints, least_df: int) -> ContextField:
         begin = run_starts(keys)
         times = run_lengths(begin, len(keys))
         possible = times >= least_df
-        kept = np.repeat(possible, times)
-        original, items = keys[begin[possible]], items[order[kept]]
-        keys = np.repeat(np.cumsum(possible) - 1, times)[kept]
+        selected = np.repeat(possible, times)
+        original, items = keys[begin[possible]], items[order[selected]]
+        keys = np.repeat(np.cumsum(possible) - 1, times)[selected]
     cells = np.sort(keys << BITS | items)
     first = run_starts(cells)
     counts, cells = run_lengths(first, len(cells)), cells[first]
@@ -103,9 +103,9 @@ def _count(keys: Ints, items: Ints, least_df: int) -> ContextField:
     begin = run_starts(keys)
     df = run_lengths(begin, len(keys))
     enough = df >= least_df
-    kept = np.repeat(enough, df)
-    number = np.repeat(np.cumsum(enough) - 1, df)[kept]
-    entries = Entries(number, cells[kept] & (1 << BITS) - 1, counts[kept])
+    selected = np.repeat(enough, df)
+    number = np.repeat(np.cumsum(enough) - 1, df)[selected]
+    entries = Entries(number, cells[selected] & (1 << BITS) - 1, counts[selected])
     kept_keys = keys[begin[enough]]
     return ContextField(entries, kept_keys if original is None else original[kept_keys])
 

@@ -198,8 +198,8 @@ def _titles(reading: AnyReading, address: Address) -> dict[str, str]:
 
 
 def _options(reading: AnyReading, address: Address) -> dict[str, Any]:
-    given = {"model": address.model, "by": address.by if reading.name == "terms" else None}
-    return {key: value for key, value in given.items() if value}
+    chosen_options = {"model": address.model, "by": address.by if reading.name == "terms" else None}
+    return {key: value for key, value in chosen_options.items() if value}
 
 
 def _examples(reading: AnyReading, address: Address) -> dict[str, Any]:
