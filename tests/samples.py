@@ -2,6 +2,8 @@
 
 import random
 
+from oracle import transpose
+
 TEXTS = [
     ("Lion", "the lion and the tiger are big cats"),
     ("Tiger", "the tiger and the lion are cats"),
@@ -27,6 +29,15 @@ def random_data(seed: int, items: int, features: int, density: float) -> dict[st
     else:
         data["i0"] = {}
     return data
+
+
+def random_questions(build, rng, case):
+    """Both readings of random data, each with its rows and random seeds: (reading, rows, seeds)."""
+    data = random_data(case, rng.randint(3, 40), rng.randint(2, 30), rng.random() * 0.6)
+    index = build(data)
+    for name, rows in (("film", data), ("user", transpose(data))):
+        if len(rows) >= 3:
+            yield index.items(name), rows, rng.sample(sorted(rows), rng.randint(1, min(4, len(rows) - 1)))
 
 
 def planted(seed=0):

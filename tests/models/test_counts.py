@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from oracle import lift_scores, multinomial_scores, poisson_scores, presence, transpose
+from oracle import lift_scores, multinomial_scores, poisson_scores, presence
 from oracle import same_scores as same
-from samples import random_data
+from samples import random_data, random_questions
 
 from setsearch import errors
 from setsearch.models import Query, register
@@ -19,14 +19,7 @@ from setsearch.scoring.kernels import KERNELS, use_kernel
 
 @pytest.mark.parametrize("case", range(10))
 def test_models_of_counts_equal_their_definitions(build, case):
-    rng = random.Random(case)
-    data = random_data(case, rng.randint(3, 40), rng.randint(2, 30), rng.random() * 0.6)
-    index = build(data)
-    for name, rows in (("film", data), ("user", transpose(data))):
-        if len(rows) < 3:
-            continue
-        seeds = rng.sample(sorted(rows), rng.randint(1, min(4, len(rows) - 1)))
-        reading = index.items(name)
+    for reading, rows, seeds in random_questions(build, random.Random(case), case):
         for strength in (0.7, 2.0, 500.0):
             hits = reading.expand(seeds, 999, model="multinomial", strength=strength)
             same(hits, multinomial_scores(rows, seeds, strength), seeds)

@@ -5,8 +5,8 @@ from statistics import mean, median
 
 import numpy as np
 import pytest
-from oracle import lift_scores, lift_weights, ranking, same_scores, soft_values, transpose, x1_scores
-from samples import random_data
+from oracle import lift_scores, lift_weights, ranking, same_scores, soft_values, x1_scores
+from samples import random_data, random_questions
 
 from setsearch import errors
 from setsearch.models import Lift
@@ -38,19 +38,14 @@ def same(hits, scores, seeds=()):
 @pytest.mark.parametrize("case", range(12))
 def test_scores_equal_the_definition(build, case):
     rng = random.Random(case)
-    data = random_data(case, rng.randint(3, 40), rng.randint(2, 30), rng.random() * 0.6)
-    index = build(data)
-    for name, rows in (("film", data), ("user", transpose(data))):
-        if len(rows) < 3:
-            continue
-        seeds = rng.sample(sorted(rows), rng.randint(1, min(4, len(rows) - 1)))
+    for reading, rows, seeds in random_questions(build, rng, case):
         strength, popularity = rng.choice((0.5, 2.0, 20.0)), rng.choice((0.0, 0.2, 1.0))
         for binarize, existence in (("presence", "presence"), ("twice-mean", "soft-twice-mean")):
             scores = lift_scores(rows, seeds, strength, 1 - popularity, existence)
             options = {"strength": strength, "popularity": popularity, "binarize": binarize}
-            same(index.items(name).expand(seeds, 999, **options), scores, seeds)
-        same(index.items(name).expand(seeds, 999, model="x1"), x1_scores(rows, seeds), seeds)
-        same(index.items(name).expand(seeds, 999, model="x1", strength=3), x1_scores(rows, seeds, 3), seeds)
+            same(reading.expand(seeds, 999, **options), scores, seeds)
+        same(reading.expand(seeds, 999, model="x1"), x1_scores(rows, seeds), seeds)
+        same(reading.expand(seeds, 999, model="x1", strength=3), x1_scores(rows, seeds, 3), seeds)
 
 
 @pytest.mark.parametrize("lattice", [2.0**22, 4.0, 1.0])
