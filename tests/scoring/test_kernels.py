@@ -59,6 +59,7 @@ def with_kernel(name, monkeypatch):
     monkeypatch.setattr(kernels, "_chosen", name)
 
 
+TESTS = Path(__file__).parents[1]
 PLAIN_LOOPS = """
 import sys
 sys.path[:0] = sys.argv[1:]
@@ -80,12 +81,13 @@ with setsearch.open("x.db", create=True) as index:
 
 @pytest.mark.long
 def test_plain_loops_give_the_bits_of_the_compiled_instructions(tmp_path):
+    helpers = [str(TESTS), str(TESTS / "exactness")]
     outputs = []
     for number, plain in enumerate(("", "1")):
         folder = tmp_path / str(number)
         folder.mkdir()
         environment = os.environ | {"SETSEARCH_PLAIN_LOOPS": plain, "NUMBA_CACHE_DIR": str(folder / "cache")}
-        command = [sys.executable, "-c", PLAIN_LOOPS, str(Path(__file__).parents[1])]
+        command = [sys.executable, "-c", PLAIN_LOOPS, *helpers]
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         outputs.append(done.stdout)
