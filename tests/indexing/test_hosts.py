@@ -1,6 +1,7 @@
 """Lent connections of all kinds: a collection with contexts is written, asked, and written again."""
 
 import sqlite3
+import sys
 
 import pytest
 
@@ -14,10 +15,22 @@ SETTINGS = {
     "bytes": lambda connection: setattr(connection, "text_factory", bytes),
     "write-ahead log": lambda connection: connection.execute("pragma journal_mode = wal"),
     "secure delete": lambda connection: connection.execute("pragma secure_delete = on"),
+    "immediate": lambda connection: setattr(connection, "isolation_level", "IMMEDIATE"),
+    "exclusive": lambda connection: setattr(connection, "isolation_level", "EXCLUSIVE"),
+    "autocommit": lambda connection: _set_autocommit(connection, True),
+    "always in a transaction": lambda connection: _set_autocommit(connection, False),
 }
 
 
-@pytest.mark.parametrize("names", [[name] for name in SETTINGS] + [list(SETTINGS)], ids=", ".join)
+def _set_autocommit(connection, mode):
+    """Set what Python 3.12 and later have; 3.11 keeps its default."""
+    if sys.version_info >= (3, 12):
+        connection.autocommit = mode
+
+
+
+
+@pytest.mark.parametrize("names", [[name] for name in SETTINGS] + [list(SETTINGS)[:-1]], ids=", ".join)
 def test_contexts_are_derived_again_on_the_connection_of_a_host(tmp_path, names):
     connection = sqlite3.connect(tmp_path / "app.db")
     for name in names:
