@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from setsearch.search.results import Contribution, Explanation, Hit, SetFeature
     from setsearch.search.sets import ItemSet
     from setsearch.search.where import Where
+    from setsearch.storage.limits import Cancellation
     from setsearch.storage.synced_source import Columns
 
 __version__ = "0.4.0"
 __all__ = [
+    "Cancellation",
     "Changes",
     "Columns",
     "Contribution",
@@ -47,6 +49,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Cancellation": "storage.limits",
     "Changes": "indexing.sync",
     "Columns": "storage.synced_source",
     "Index": "index",
@@ -63,6 +66,7 @@ def open(
     *,
     create: bool = False,
     timeout: float = 5.0,
+    time_limit: float = 10.0,
     language: str | None = None,
     stop_words: bool = False,
     analyzer: Callable[[str], Iterable[Any]] | None = None,
@@ -71,7 +75,8 @@ def open(
     """Open the index in a database: a path, or a connection of the host application.
 
     With `create`, a path that does not exist becomes a new database with the first write. A write waits `timeout`
-    seconds for another writer. A lent connection keeps its transaction, row factory and tables; inside its
+    seconds for another writer. SQL of others, in a `Where` or behind a view that is followed, may keep SQLite busy
+    for `time_limit` seconds. A lent connection keeps its transaction, row factory and tables; inside its
     transaction, the host commits our writes.
 
     The other parameters configure a text collection when its first document is added. `language` (english, ...) stems
@@ -87,7 +92,7 @@ def open(
     from setsearch.text.analyzer import Analyzer
 
     settings = TextSettings(Analyzer(language, stop_words, analyzer), contexts)
-    return Index(Database(place, create=create, timeout=timeout), settings)
+    return Index(Database(place, create=create, timeout=timeout, time_limit=time_limit), settings)
 
 
 def register(connection: sqlite3.Connection) -> None:

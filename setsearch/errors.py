@@ -8,7 +8,8 @@
     |   |-- NoIndex             a database without a setsearch index in it
     |   `-- CorruptIndex        stored data that contradicts itself
     |-- QueryError              the query has no answer
-    |   `-- UnknownReading, UnknownItem, UnknownSet, AmbiguousItem, NoSeeds, NoConcept, NothingToRank
+    |   |-- UnknownReading, UnknownItem, UnknownSet, AmbiguousItem, NoSeeds, NoConcept, NothingToRank
+    |   `-- TimeLimitExceeded, Cancelled
     |-- ItemError               an item cannot be written
     |   `-- InvalidItem, DuplicateItem, NameTaken
     `-- SourceError             a file, folder or table cannot be read
@@ -97,6 +98,14 @@ class NoSeeds(QueryError):
 
 class NothingToRank(QueryError):
     """Every item is a seed or excluded."""
+
+
+class TimeLimitExceeded(QueryError):
+    """SQL of the host's, or of a caller, takes longer than the time limit."""
+
+
+class Cancelled(QueryError):
+    """The caller has stopped the question."""
 
 
 class ItemError(SetsearchError):

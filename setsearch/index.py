@@ -20,6 +20,7 @@ from setsearch.search.readings import (
 from setsearch.search.sets import ItemSet, delete_set, load_set, new_set, saved_sets
 from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.database import Database
+from setsearch.storage.limits import limited
 from setsearch.storage.names import is_storable
 from setsearch.storage.relation import (
     TEXT,
@@ -265,7 +266,7 @@ class Index:
 
     def info(self) -> dict[str, Any]:
         """What the index holds: readings with counts of items, features and postings, revision, defaults."""
-        with self._database.read() as cursor:
+        with self._database.read() as cursor, limited(cursor, "reading the index"):
             relations = load_relations(cursor)
             postings = {relation.id: relation.postings.entry_count(cursor) for relation in relations}
             sources = describe_sources(cursor, relations)

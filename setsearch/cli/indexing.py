@@ -9,7 +9,7 @@ import typer
 
 import setsearch
 from setsearch.cli.help import ADVANCED
-from setsearch.cli.options import DB, Timeout, column_options, text_options, with_options
+from setsearch.cli.options import DB, TimeLimit, Timeout, column_options, text_options, waiting_options, with_options
 from setsearch.cli.output import print_lines, print_table, say
 from setsearch.cli.progress import count_items
 from setsearch.errors import SetsearchError, UsageError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@with_options(columns=column_options, settings=text_options)
+@with_options(columns=column_options, settings=text_options, waiting=waiting_options)
 def index_command(
     db: DB,
     sources: Annotated[list[str] | None, typer.Argument(metavar="SOURCE...", show_default=False)] = None,
@@ -28,6 +28,7 @@ def index_command(
     replace: Annotated[bool, typer.Option("--replace", help="Replace the whole collection.")] = False,
     columns: "Columns",
     settings: dict[str, Any],
+    waiting: dict[str, Any],
     table: Annotated[str | None, typer.Option(metavar="NAME", help="Read a table of an SQLite database.")] = None,
     track: Annotated[
         bool, typer.Option("--track", help="Note changes of the table by triggers, for `update`.")
@@ -35,7 +36,6 @@ def index_command(
     errors: Annotated[
         str, typer.Option(metavar="HOW", help="Unreadable input: strict, replace, skip.", rich_help_panel=ADVANCED)
     ] = "strict",
-    timeout: Timeout = 5.0,
 ) -> None:
     """Index texts or a relation; items that exist are updated by id.
 
@@ -64,10 +64,12 @@ def index_command(
     if is_own_table and not db.is_file():
         raise SetsearchError(f"{db} does not exist, so it has no table {table!r} to index")
     with (
-        closing(sqlite3.connect(db, timeout=timeout)) if is_own_table and columns.numbers else nullcontext() as host,
-        setsearch.open(host or db, create=not is_own_table, timeout=timeout, **settings) as index,
+        closing(sqlite3.connect(db, timeout=waiting["timeout"]))
+        if is_own_table and columns.numbers
+        else nullcontext() as host,
+        setsearch.open(host or db, create=not is_own_table, **waiting, **settings) as index,
     ):
-        reader = SourceReader(columns, RowReader(errors, say, table, host))
+        reader = SourceReader(columns, RowReader(errors, say, table, host, time_limit=waiting["time_limit"]))
         if columns.numbers:
             written = index.add_numbers(count_items(reader.read_numbers(sources or [])), columns.numbers, relation[0])
         elif is_own_table:
@@ -81,14 +83,14 @@ def index_command(
         _tell_indexed(index.info(), written, str(db))
 
 
-def update(db: DB, *, timeout: Timeout = 5.0) -> None:
+def update(db: DB, *, timeout: Timeout = 5.0, time_limit: TimeLimit = 10.0) -> None:
     """Apply the changes of the indexed table (`index DB --table`).
 
     With --track, triggers have noted the changed rows, and only these are read; otherwise all are.
 
     Example: setsearch update app.db
     """
-    with setsearch.open(db, timeout=timeout) as index:
+    with setsearch.open(db, timeout=timeout, time_limit=time_limit) as index:
         if not index.info()["mirrors"]:
             raise UsageError(
                 f"{db} was not indexed from a table of its own, so it cannot tell what has changed; "
@@ -138,13 +140,16 @@ def delete(
 
 
 def info(
-    db: DB, *, json: Annotated[bool, typer.Option("--json", help="One JSON object (default when piped).")] = False
+    db: DB,
+    *,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object (default when piped).")] = False,
+    time_limit: TimeLimit = 10.0,
 ) -> None:
     """What a database holds, and the defaults.
 
     Example: setsearch info notes.db
     """
-    with setsearch.open(db) as index:
+    with setsearch.open(db, time_limit=time_limit) as index:
         content = index.info()
     if json or not sys.stdout.isatty():
         print_lines([content])

@@ -33,6 +33,17 @@ Timeout = Annotated[
     typer.Option(metavar="SECONDS", help="How long to wait for another writer.", min=0, rich_help_panel=ADVANCED),
 ]
 
+TimeLimit = Annotated[
+    float,
+    typer.Option(
+        metavar="SECONDS",
+        help="How long SQLite may work on a table, a view or a condition.",
+        min=0.001,
+        max=1e6,
+        rich_help_panel=ADVANCED,
+    ),
+]
+
 
 def model_options(
     *,
@@ -144,6 +155,11 @@ def _among(file: str | None, where: str | None, match: str | None) -> Any:
     from setsearch.search.where import Where
 
     return Where(where, match=match)
+
+
+def waiting_options(*, timeout: Timeout = 5.0, time_limit: TimeLimit = 10.0) -> dict[str, Any]:
+    """How long to wait."""
+    return {"timeout": timeout, "time_limit": time_limit}
 
 
 def column_options(

@@ -13,6 +13,7 @@ from setsearch.cli.options import (
     Items,
     OptionalSeeds,
     Seeds,
+    TimeLimit,
     Top,
     expand_options,
     model_options,
@@ -50,13 +51,25 @@ Batch = Annotated[
 ]
 
 
-@with_options(more=more_examples, wanted=expand_options, model=model_options, as_bars=bar_options, show=format_options)
+def asking_options(*, batch: Batch = None, time_limit: TimeLimit = 10.0) -> tuple[str | None, float]:
+    """Many sets at once, and how long SQL of a condition may take."""
+    return batch, time_limit
+
+
+@with_options(
+    asking=asking_options,
+    more=more_examples,
+    wanted=expand_options,
+    model=model_options,
+    as_bars=bar_options,
+    show=format_options,
+)
 def expand(
     db: DB,
     seeds: OptionalSeeds = None,
     *,
     items: Items = None,
-    batch: Batch = None,
+    asking: tuple[str | None, float],
     more: dict[str, Any],
     wanted: dict[str, Any],
     model: "ModelOptions",
@@ -69,16 +82,18 @@ def expand(
 
     Example: setsearch expand notes.db red blue green -k 5
     """
+    batch, time_limit = asking
     if batch is not None:
         if seeds or any(more.values()):
             raise UsageError("--batch FILE brings its own examples; leave the others out")
         require_lines(show)
-        _expand_batch(db, items, batch, wanted, model)
+        with setsearch.open(db, time_limit=time_limit) as index:
+            _expand_batch(index.reading(items), batch, wanted, model)
         return
     if not (seeds or any(more.values())):
         raise UsageError("no examples: give SEED..., --set NAME, --like, --having, or --batch FILE")
     setsearch.use_kernel("numpy")  # for one query the others take longer to load than they save
-    with setsearch.open(db) as index:
+    with setsearch.open(db, time_limit=time_limit) as index:
         name = more.pop("set")
         if name is not None:
             if name not in index.sets():
@@ -195,13 +210,11 @@ def print_answers(sets: Sequence[Sequence[str]], answers: "Sequence[list[Hit]]",
     print_lines([{"seeds": seeds, "hits": hits} for seeds, hits in zip(sets, rows, strict=True)])
 
 
-def _expand_batch(db: Path, items: str | None, batch: str, wanted: dict[str, Any], model: "ModelOptions") -> None:
+def _expand_batch(reading: "AnyReading", batch: str, wanted: dict[str, Any], model: "ModelOptions") -> None:
     from setsearch.cli.set_files import read_seed_sets
 
     sets = read_seed_sets(batch)
-    with setsearch.open(db) as index:
-        answers = index.reading(items).expand_many(sets, **wanted, **model)
-    print_answers(sets, answers, wanted["explain"])
+    print_answers(sets, reading.expand_many(sets, **wanted, **model), wanted["explain"])
 
 
 def _tell_rare_words(reading: "AnyReading", names: list[str], model: "ModelOptions") -> None:

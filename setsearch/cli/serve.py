@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 QUEUED_CONNECTIONS = 2048
+KEEP_ALIVE = 5  # seconds
 
 
 def mcp(db: DB) -> None:
@@ -67,6 +68,7 @@ def serve(
         import uvicorn
 
         from setsearch.web import Rules, make_app
+        from setsearch.web.protocol import PatientProtocol
     except ImportError as error:
         raise UsageError("the command serve needs an extra: pip install 'setsearch[web]'") from error
     import setsearch
@@ -85,7 +87,10 @@ def serve(
         import webbrowser
 
         webbrowser.open(address)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False, timeout_keep_alive=5))
+    config = uvicorn.Config(
+        app, http=PatientProtocol, log_level="warning", server_header=False, timeout_keep_alive=KEEP_ALIVE
+    )
+    server = uvicorn.Server(config)
     with suppress(KeyboardInterrupt):
         server.run([listening])
     say("stopped")

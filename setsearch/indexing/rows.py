@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from setsearch.errors import SourceError
+from setsearch.storage.connections import TIME_LIMIT, OwnConnection
+from setsearch.storage.limits import LimitedCursor, limited, limited_rows
 from setsearch.storage.names import is_storable
-from setsearch.storage.sql import has_rowid, main_table, missing_table, table_columns
+from setsearch.storage.sql import has_rowid, is_stored_table, main_table, missing_table, table_columns
 
 TEXT_FILES = (".txt", ".md")
 ROW_FILES = (".jsonl", ".csv", ".tsv")
@@ -34,6 +36,7 @@ class RowReader:
     table: str | None = None
     connection: sqlite3.Connection | None = None  # for a table of the database that is written to
     condition: str = ""  # SQL that selects rows of the table
+    time_limit: float = TIME_LIMIT  # seconds that SQLite may work on a table
 
     def read(self, source: str) -> Iterator[Row]:
         """The rows of one source; raises SourceError."""
@@ -94,19 +97,25 @@ class RowReader:
         if source:
             if not Path(source).is_file():
                 raise SourceError(f"{source} is not a file; a table is read from an SQLite database")
-            connection = sqlite3.connect(f"{Path(source).resolve().as_uri()}?mode=ro", uri=True)
+            address = f"{Path(source).resolve().as_uri()}?mode=ro"
+            connection = sqlite3.connect(address, uri=True, factory=OwnConnection)
         assert connection is not None
         try:
-            cursor = connection.cursor()
-            cursor.row_factory = None
+            cursor = connection.cursor(LimitedCursor)
+            cursor.row_factory, cursor.time_limit = None, self.time_limit
             names = table_columns(cursor, table)
             if not names:
                 raise SourceError(missing_table(cursor, table, source or "the database"))
             rowid = has_rowid(cursor, table, names)
             names = ["rowid"] * rowid + names
             columns = "rowid, *" if rowid else "*"
-            cursor.execute(f"select {columns} from {main_table(table)} {self.condition}")
-            for number, row in enumerate(cursor, 1):
+            what = f"reading {table}"
+            is_stored = is_stored_table(cursor, table)
+            if not is_stored:  # a view that never ends is found out before its rows fill the memory
+                with limited(cursor, what):
+                    cursor.execute(f"select count(*) from {main_table(table)} {self.condition}").fetchone()
+            statement = f"select {columns} from {main_table(table)} {self.condition}"
+            for number, row in enumerate(limited_rows(cursor, what, statement, each=is_stored), 1):
                 yield f"table {table}, row {number}", dict(zip(names, row, strict=True))
         except sqlite3.Error as error:
             raise SourceError(f"table {table} of {source or 'the database'} cannot be read: {error}") from error

@@ -18,6 +18,7 @@ from setsearch.indexing.triggers import create_triggers, has_triggers
 from setsearch.indexing.writer import Writer
 from setsearch.storage.analyzers import FTS5 as FTS5_SPEC
 from setsearch.storage.fts5 import find_declaration, find_tokenizer, read_terms
+from setsearch.storage.limits import limited, limited_rows, time_limit_of
 from setsearch.storage.relation import TEXT, Relation, load_relations
 from setsearch.storage.sql import main_table, missing_table, quote, table_columns
 from setsearch.storage.synced_source import (
@@ -195,7 +196,8 @@ def _read(cursor: sqlite3.Cursor, source: SyncedSource, condition: str = "") -> 
     if source.kind == FTS5:
         yield from read_terms(cursor, source.name, columns.text, columns.title)
         return
-    rows = RowReader(table=source.name, connection=cursor.connection, condition=condition)
+    limit = time_limit_of(cursor)
+    rows = RowReader(table=source.name, connection=cursor.connection, condition=condition, time_limit=limit)
     yield from SourceReader(columns, rows).items([])
 
 
@@ -213,7 +215,7 @@ def _read_changed(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, so
     if not keys:
         return Changes()
     key = quote(source.key)
-    if None in keys and cursor.execute(f"select 1 from {main_table(source.name)} where {key} is null").fetchone():
+    if None in keys and _first(cursor, source, f"select 1 from {main_table(source.name)} where {key} is null"):
         cell_id(f"a row of {source.name}", source.key, None)  # raises, as reading all would
     condition = f"where {key} in (select key from setsearch_change where relation = {relation.id})"
     names = {cell_id("a changed row", source.key, key) for key in keys if key is not None}
@@ -246,18 +248,24 @@ def _holds_others(relation: Relation, known: SyncedSource | None, source: Synced
 
 def _has_vanished(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> bool:
     """Whether rows are gone without a trigger: "insert or replace" may delete a row by another unique column."""
-    statement = f"select count(distinct {quote(source.key)}) from {main_table(source.name)}"
-    (count,) = cursor.execute(statement).fetchone()
+    (count,) = _first(cursor, source, f"select count(distinct {quote(source.key)}) from {main_table(source.name)}")
     return bool(count < relation.items.size)
 
 
 def _delete_vanished(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> Changes:
     if not _has_vanished(cursor, relation, source):
         return Changes()
-    rows = cursor.execute(f"select {quote(source.key)} from {main_table(source.name)}")
+    statement = f"select {quote(source.key)} from {main_table(source.name)}"
+    rows = limited_rows(cursor, f"reading {source.name}", statement, each=True)
     existing = {str(name) for (name,) in rows}
     gone = [name for name in relation.items.names(cursor) if name not in existing]
     return Changes(0, Writer(cursor, relation).delete(gone))
+
+
+def _first(cursor: sqlite3.Cursor, source: SyncedSource, statement: str) -> Any:
+    """The first row of a statement on the table of a source."""
+    with limited(cursor, f"reading {source.name}"):
+        return cursor.execute(statement).fetchone()
 
 
 def _as_declared(columns: Columns, existing: list[str]) -> Columns:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
+from weakref import WeakKeyDictionary
 
 from datasette import Forbidden, Response, hookimpl
 from datasette.utils import tilde_decode, tilde_encode
@@ -20,6 +21,7 @@ from jinja2 import FileSystemLoader
 
 import setsearch
 from setsearch.errors import SetsearchError
+from setsearch.pool import WORKERS, QuestionPool, until_gone
 from setsearch.search.where import Where
 from setsearch.storage.synced_source import FTS5, TABLE
 
@@ -31,7 +33,9 @@ link.textContent = "Rows like this";
 document.querySelector("h1").after(link);
 """
 OUR_PREFIX = "setsearch_"
-_indexes: dict[str, setsearch.Index] = {}
+ANSWER_SECONDS = 30.0  # the first answer after a write may take long; SQL of visitors has Datasette's own limit
+_pools: dict[tuple[str, float], QuestionPool] = {}
+_turns: "WeakKeyDictionary[Any, asyncio.Semaphore]" = WeakKeyDictionary()  # of databases in memory
 
 
 @hookimpl
@@ -122,7 +126,7 @@ async def rows_page(datasette: Any, request: Any) -> Any:
     query = _Query(datasette, request, database, table)
     try:
         query.may_filter = await _may_query(datasette, request.actor, database)
-        answer |= await _ask(datasette, database, query.answer, strict=True)
+        answer |= await until_gone(request.receive, _ask(datasette, database, query.answer, strict=True))
     except SetsearchError as error:
         answer["error"] = str(error)
     status = 400 if answer["error"] else 200
@@ -205,13 +209,18 @@ def _source(index: setsearch.Index, table: str) -> dict[str, Any] | None:
 
 
 async def _ask(datasette: Any, database: str, question: Callable[[setsearch.Index], Any], strict: bool = False) -> Any:
-    """Ask the index in a database, off the event loop. Unless `strict`, an error gives None."""
-    opened = datasette.get_database(database)
+    """Ask the index in a database, in few threads. Unless `strict`, an error gives None.
+
+    A database in memory has its connections in Datasette's threads, so few questions at a time go there.
+    """
+    opened, limit = datasette.get_database(database), datasette.setting("sql_time_limit_ms") / 1000
     try:
         if opened.path is None:
-            return await opened.execute_fn(lambda connection: question(setsearch.open(connection)))
-        index = _indexes.setdefault(str(opened.path), setsearch.open(opened.path))
-        return await asyncio.to_thread(question, index)
+            async with _turns.setdefault(datasette, asyncio.Semaphore(WORKERS)):
+                return await opened.execute_fn(lambda lent: question(setsearch.open(lent, time_limit=limit)))
+        key = (str(opened.path), limit)
+        pool = _pools.get(key) or _pools.setdefault(key, QuestionPool(opened.path, ANSWER_SECONDS, time_limit=limit))
+        return await pool.ask(question)
     except SetsearchError:
         if strict:
             raise

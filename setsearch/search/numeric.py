@@ -11,7 +11,7 @@ import numpy as np
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import InvalidParameter, NoSeeds, NothingToRank
 from setsearch.models.gaussian import Gaussian
-from setsearch.search.request import positive_integer, text_list
+from setsearch.search.request import positive_integer, require_distinct, text_list
 from setsearch.search.results import Contribution, Explanation, Hit
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.numbers import column_names, read_numbers
@@ -62,9 +62,9 @@ class NumericReading:
         with self._open() as (cursor, relation):
             matrix = self._load(cursor, relation)
             ids, parts = self._score(cursor, relation, matrix, seeds, model)
-            excluded = [] if keep_seeds else ids
-            excluded += [relation.items.resolve(cursor, name) for name in text_list(exclude, "exclude")]
-            allowed = ~np.isin(matrix.ids, excluded)
+            excluded = [relation.items.resolve(cursor, name) for name in text_list(exclude, "exclude")]
+            require_distinct(relation.items.describe(cursor, sorted({*ids}.intersection(excluded))))
+            allowed = ~np.isin(matrix.ids, excluded + ([] if keep_seeds else ids))
             if among is not None:
                 allowed &= np.isin(matrix.ids, [*relation.items.find(cursor, text_list(among, "among")).values()])
             rows = np.flatnonzero(allowed)

@@ -14,7 +14,14 @@ from setsearch.scoring.best import best
 from setsearch.search.cutoff import LEADERS, threshold
 from setsearch.search.fields import Fields
 from setsearch.search.readings import BY, FieldsBy
-from setsearch.search.request import ExpandOptions, ExpandRequest, parse_request, positive_integer, text_list
+from setsearch.search.request import (
+    ExpandOptions,
+    ExpandRequest,
+    parse_request,
+    positive_integer,
+    require_distinct,
+    text_list,
+)
 from setsearch.search.results import Explanation, Hit, SetFeature
 from setsearch.search.weights import Examples, SeedWeights, contributions, seed_weights
 
@@ -257,6 +264,7 @@ class Reading:
                 "the example has no feature more often than the collection; try `binarize=presence`, or another example"
             )
         excluded = fields.resolve_all(request.exclude) if request.exclude else []
+        require_distinct(fields.describe(sorted({*examples.ids}.intersection(excluded))))
         gamma = request.gamma if request.gamma is not None else GAMMA if isinstance(model, Lift) else 0.0
         if excluded and gamma:
             weights = weights.minus(seed_weights(fields, Examples(sorted(excluded)), model), gamma)

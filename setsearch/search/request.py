@@ -1,6 +1,6 @@
 """The options of `expand`, checked."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -85,3 +85,9 @@ def text_list(names: Iterable[str], parameter: str) -> list[str]:
         if not isinstance(text, str):
             raise InvalidParameter(f"{parameter} is a list of texts; {text!r:.60} is not one")
     return texts
+
+
+def require_distinct(both: Mapping[int, tuple[str, str | None]]) -> None:
+    """Raise InvalidParameter if items, given with their names, are both seeds and excluded."""
+    for name, _ in both.values():
+        raise InvalidParameter(f"{name!r} is both a seed and in `exclude`; leave it out of one")

@@ -9,6 +9,7 @@ import numpy as np
 from setsearch.arrays import Ints
 from setsearch.errors import InvalidParameter
 from setsearch.storage.fts5 import find_fts5
+from setsearch.storage.limits import limited
 from setsearch.storage.relation import Relation
 from setsearch.storage.sql import main_table, quote
 from setsearch.storage.synced_source import FTS5, TABLE, SyncedSource, load_source
@@ -22,7 +23,8 @@ class Where:
         reading.expand(["doc-7"], among=Where("year > ? and not hidden", (2001,), match="moon OR mars"))
 
     The condition is one expression, as after SQL's WHERE; values belong into `parameters`. The full-text query goes to
-    the FTS5 table that was indexed, or to one whose `content` is the indexed table.
+    the FTS5 table that was indexed, or to one whose `content` is the indexed table. SQLite may work on it for the
+    `time_limit` of the index.
     """
 
     def __init__(self, condition: str | None = None, parameters: Parameters = (), *, match: str | None = None) -> None:
@@ -34,7 +36,7 @@ class Where:
         self.match = match
 
     def ids(self, cursor: sqlite3.Cursor, relation: Relation, items: str) -> Ints:
-        """The items of these rows, ascending; raises InvalidParameter."""
+        """The items of these rows, ascending; raises InvalidParameter, TimeLimitExceeded, Cancelled."""
         source = load_source(cursor, relation)
         if source is None or source.kind not in (TABLE, FTS5):
             raise InvalidParameter("an SQL condition needs items that were indexed from a table of this database")
@@ -67,7 +69,8 @@ def _require_expression(cursor: sqlite3.Cursor, source: SyncedSource, condition:
     for opening, closing in (("(", ")"), ("((", "))")):
         text = f"explain select 1 from {main_table(source.name)} where {opening}\n{condition}\n{closing}"
         try:
-            cursor.execute(text, parameters).fetchall()
+            with limited(cursor, f"the condition {condition!r:.60}"):
+                cursor.execute(text, parameters).fetchall()
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise InvalidParameter(f"the condition {condition!r} on {source.name}: {_one_line(error)}") from error
 
@@ -82,7 +85,8 @@ def _select(
         f"where {condition}) cross join setsearch_name n on n.name = setsearch_key and n.kind = {relation.items.id}"
     )
     try:
-        return np.sort(np.array([id for (id,) in cursor.execute(statement, parameters)], np.int64))
+        with limited(cursor, f"the {what:.60}"):
+            return np.sort(np.array([id for (id,) in cursor.execute(statement, parameters)], np.int64))
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise InvalidParameter(f"the {what} on {source.name}: {_one_line(error)}") from error
 

@@ -3,11 +3,13 @@
 import os
 import sqlite3
 import threading
-from contextlib import closing, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from setsearch.errors import (
+    Cancelled,
     DatabaseError,
     InvalidParameter,
     LockedDatabase,
@@ -17,62 +19,144 @@ from setsearch.errors import (
     SetsearchError,
     UsageError,
 )
+from setsearch.storage.forks import LOCK, File, is_barred, watch
 
 LEGACY = -1  # sqlite3.LEGACY_TRANSACTION_CONTROL, which Python 3.11 does not name
 LONGEST_TIMEOUT = 1e6  # seconds
+TIME_LIMIT = 10.0  # seconds
+NO_FILE = (-1, -1)
+LOG = "-wal"  # the ending of the write-ahead log
 PAGE_CACHE_KIB = 32_768  # of each of our own connections
 
 
 class OwnConnection(sqlite3.Connection):
-    """A connection that we opened; `inode` is that of the file at that time."""
+    """A connection that we opened, to `file`, with the write-ahead log `log`.
 
-    inode = 0
+    `state` is that of a file which it takes for unchanging.
+    """
+
+    file: File = NO_FILE
+    log: File = NO_FILE
+    state: tuple[int, int] | None = None
 
 
 class Connections:
     """Connections to one SQLite database; each is used by one thread at a time.
 
-    `place` is a path, or the host's `sqlite3.Connection`, whose settings are restored after each use.
+    `place` is a path, or the host's `sqlite3.Connection`, whose settings are restored after each use. `time_limit` is
+    how many seconds SQL of others may take (limits.py).
     """
 
-    def __init__(self, place: str | Path | sqlite3.Connection, timeout: float) -> None:
+    def __init__(
+        self, place: str | Path | sqlite3.Connection, timeout: float = 5.0, time_limit: float = TIME_LIMIT
+    ) -> None:
         self.lent = place if isinstance(place, sqlite3.Connection) else None
         self.path = None if isinstance(place, sqlite3.Connection) else Path(place)
-        self._name = str(self.path)  # faster than the path for the inode check of each query
+        self._name = str(self.path)  # faster than the path for the look at the file before each query
         self.timeout = timeout
+        self.time_limit = time_limit
         self.nested = False  # whether our transaction on a lent connection is inside one of the host's
+        self._file = NO_FILE  # the first file at the path: only this one is written to
         self._idle: list[OwnConnection] = []
+        self._in_use: set[OwnConnection] = set()
+        self._opening = 0  # connections that are being opened
         self._lock = threading.RLock()  # of a lent connection
         self._busy = False  # whether a lent connection is in a transaction of ours
         self._autocommit: Any = None  # the lent connection's setting while ours is in force
         self._text_factory: Any = str  # the lent connection's
         if not 0 <= timeout <= LONGEST_TIMEOUT:
             raise InvalidParameter(f"the timeout must lie from 0 to {LONGEST_TIMEOUT:g} seconds, not {timeout:g}")
+        if not 0 < time_limit <= LONGEST_TIMEOUT:
+            raise InvalidParameter(
+                f"the time limit must lie between 0 and {LONGEST_TIMEOUT:g} seconds, not {time_limit:g}"
+            )
         if str(place) == ":memory:":
             raise InvalidParameter("an in-memory database is its connection: use open(sqlite3.connect(':memory:'))")
+        self._label = "the database" if self.path is None else self._name
+        watch(self)
 
     def __str__(self) -> str:
-        return "the database" if self.path is None else str(self.path)
+        return self._label
 
-    def close(self) -> None:
+    def elsewhere(self, path: Path) -> "Connections":
+        """Connections to another file with these settings, under the same name in messages."""
+        other = Connections(path, self.timeout, self.time_limit)
+        other._label = self._label
+        return other
+
+    @property
+    def has_opened(self) -> bool:
+        """Whether there was a file at the path."""
+        return self._file != NO_FILE
+
+    def adopt_file(self) -> None:
+        """Take the file that is now at the path for ours."""
+        self._file = self._look()
+
+    def close_idle(self) -> None:
         """Close our own idle connections; the next call opens new ones. A lent connection stays open."""
-        while self._idle:
-            self._idle.pop().close()
+        with LOCK:
+            while self._idle:
+                self._idle.pop().close()
+
+    def abandon(self) -> Iterable[tuple[object, File]]:
+        """Forget the connections in use, which belong to the process that forked this one."""
+        abandoned: list[tuple[object, File]] = [(connection, connection.file) for connection in self._in_use]
+        abandoned += [(None, self._look())] * self._opening
+        self._in_use, self._opening, self._lock = set(), 0, threading.RLock()
+        return abandoned
+
+    def is_own(self, connection: sqlite3.Connection) -> bool:
+        """Whether a connection belongs to this process, not to the one that forked it."""
+        return connection in self._in_use or not isinstance(connection, OwnConnection)
+
+    def require_own(self, connection: sqlite3.Connection) -> None:
+        """Refuse a connection of the process that forked this one."""
+        if not self.is_own(connection):
+            raise self._barred()
 
     def take(self) -> sqlite3.Connection:
-        """A connection that no other thread uses until `give`."""
+        """A connection to the file that is now at the path, which no other thread uses until `give`."""
         if self.lent is not None:
             self._borrow(self.lent)
             return self.lent
+        file = self._look()
+        with LOCK:
+            while self._idle:
+                connection = self._idle.pop()
+                if connection.file == file and (connection.state is None or connection.state == self._state()):
+                    self._in_use.add(connection)
+                    return connection
+                self._forget(connection)
+            self._opening += 1
+        opened = None
         try:
-            return self._idle.pop()
-        except IndexError:
-            return self._connect()
+            opened = self._connect()
+        finally:
+            with LOCK:
+                self._opening -= 1
+                if opened is not None:
+                    self._in_use.add(opened)
+        return opened
+
+    def _forget(self, connection: OwnConnection) -> None:
+        """Close a connection to a file that is no longer at the path.
+
+        Its log must go with it: SQLite would apply what the log holds to the file that is there now.
+        """
+        if connection.file != self._look() and connection.log == self._look(LOG):
+            for ending in (LOG, "-shm"):
+                with suppress(OSError):
+                    Path(self._name + ending).unlink()
+        connection.close()
 
     def give(self, connection: sqlite3.Connection) -> None:
         """Return a connection; a lent one gets its settings back."""
         if isinstance(connection, OwnConnection):
-            self._idle.append(connection)
+            with LOCK:
+                if connection in self._in_use:  # else it belongs to the process that forked this one
+                    self._in_use.remove(connection)
+                    self._idle.append(connection)
             return
         self._busy = False
         if self._text_factory is not str:
@@ -84,24 +168,64 @@ class Connections:
 
     def _connect(self) -> OwnConnection:
         self.require_file()  # SQLite would create an empty file
-        connection = None
+        if is_barred(self._look()):
+            raise self._barred()
         try:
-            connection = sqlite3.connect(
-                str(self.path),
-                timeout=self.timeout,
-                isolation_level=None,
-                check_same_thread=False,
-                factory=OwnConnection,
-            )
+            return self._open(str(self.path))
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            if self.path is None or not self._is_unchanging(error):
+                raise self.translate(error) from error
+        # SQLite cannot lock a write-ahead log where it may not write. Nobody has the file open, so no log is needed.
+        state = self._state()
+        try:
+            connection = self._open(f"{self.path.resolve().as_uri()}?immutable=1", uri=True)
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise self.translate(error) from error
+        connection.state = state
+        return connection
+
+    def _open(self, name: str, uri: bool = False) -> OwnConnection:
+        connection = sqlite3.connect(
+            name,
+            timeout=self.timeout,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=OwnConnection,
+            uri=uri,
+        )
+        try:
             connection.execute(f"pragma cache_size = -{PAGE_CACHE_KIB}")
             connection.execute("pragma trusted_schema = off")  # the schema of a hostile file calls no functions
             connection.execute("pragma cell_size_check = on")
-            connection.inode = self._inode()
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            if connection is not None:
-                connection.close()
-            raise self.translate(error) from error
+            connection.execute("pragma schema_version").fetchone()  # reads the file
+            connection.file, connection.log = self._look(), self._look(LOG)
+        except BaseException:
+            connection.close()
+            raise
+        if self._file == NO_FILE:
+            self._file = connection.file
         return connection
+
+    def _is_unchanging(self, error: Exception) -> bool:
+        """Whether a file could not be opened because its folder is read-only, and nobody has it open."""
+        code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+        if code not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) or self.path is None:
+            return False
+        by_rights = os.access(self.path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+        return not by_rights and not Path(self._name + LOG).exists()
+
+    def _state(self) -> tuple[int, int]:
+        """What changes with a write to a file that is taken for unchanging: time and size, or a log beside it."""
+        try:
+            found = os.stat(self._name)  # noqa: PTH116
+            return found.st_mtime_ns, -1 if Path(self._name + LOG).exists() else found.st_size
+        except OSError:
+            return NO_FILE
+
+    def require_unchanged(self, connection: sqlite3.Connection) -> None:
+        """Refuse what was read from a file that was taken for unchanging, and changed."""
+        if isinstance(connection, OwnConnection) and connection.state not in (None, self._state()):
+            raise LockedDatabase(f"{self} was written to while it was read; ask again")
 
     def _borrow(self, connection: sqlite3.Connection) -> None:
         self._lock.acquire()
@@ -125,45 +249,30 @@ class Connections:
         """Raise MissingDatabase if the path is not a file."""
         if self.path is not None and not self.path.is_file():
             raise MissingDatabase(
-                f"{self.path} is not a file; `setsearch index {self.path} SOURCE` or "
+                f"{self} is not a file; `setsearch index {self} SOURCE` or "
                 "setsearch.open(path, create=True) creates a database"
             )
 
-    def create_file(self) -> bool:
-        """Create an empty file if there is none; returns whether it did."""
-        try:
-            if self.path is not None and not self.path.exists():
-                self.path.touch(exist_ok=False)
-                return True
-        except FileExistsError:
-            pass
-        except (OSError, ValueError) as error:
-            raise DatabaseError(f"{self.path} cannot be created ({error}); check the folder") from error
-        return False
-
-    def remove_file(self) -> None:
-        """Remove the file that we created, unless somebody else writes to it or has written."""
-        self.close()
-        with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(str(self.path), timeout=0)) as connection:
-            connection.execute("begin immediate")
-            if connection.execute("select 1 from sqlite_master").fetchone() is None and self.path is not None:
-                self.path.unlink()
-
     def require_same_file(self, connection: sqlite3.Connection) -> None:
-        """Refuse a file that is no longer at its path: a write to it would be lost."""
+        """Refuse to write to a file that is no longer at its path, where the write would be lost, or to another one."""
         if isinstance(connection, OwnConnection):
-            inode = self._inode()
-            if inode < 0 or inode != connection.inode:
-                self.require_file()
-                connection.inode = -1
-                raise DatabaseError(f"{self} was removed or replaced; open it again")
+            self.require_file()
+            if not self._file == connection.file == self._look():
+                raise DatabaseError(f"{self} was removed or replaced; open it again to write to it")
 
-    def _inode(self) -> int:
-        """The inode of the file at the path; -1 for none."""
+    def _barred(self) -> DatabaseError:
+        return DatabaseError(
+            f"{self} was in use when this process was forked, so it cannot be used here; "
+            "fork between calls, or start the process anew (spawn)"
+        )
+
+    def _look(self, ending: str = "") -> File:
+        """Device and inode of the file at the path, or of one beside it."""
         try:
-            return os.stat(self._name).st_ino if self.path is not None else -1  # noqa: PTH116
-        except OSError:
-            return -1
+            found = os.stat(self._name + ending)  # noqa: PTH116
+            return found.st_dev, found.st_ino
+        except (OSError, ValueError):
+            return NO_FILE
 
     def translate(self, error: Exception) -> SetsearchError:
         """Our error for an error of SQLite's."""
@@ -172,12 +281,16 @@ class Connections:
             return LockedDatabase(
                 f"{self} is locked by another writer (waited {self.timeout:g} s); try again when it has finished"
             )
+        if code == sqlite3.SQLITE_INTERRUPT:
+            return Cancelled("the question was stopped")
         if code == sqlite3.SQLITE_READONLY:
             return ReadOnlyDatabase(f"{self} is read-only; copy it to a place where you may write")
         if code == sqlite3.SQLITE_NOTADB:
             return NotADatabase(f"{self} is not an SQLite database; give another file name")
         if code == sqlite3.SQLITE_CANTOPEN:
-            return DatabaseError(f"{self} cannot be opened; check the folder and its permissions")
-        if "no such savepoint" in str(error):
-            return DatabaseError("the application ended the transaction while setsearch was in it")
-        return DatabaseError(f"{self}: {error}")
+            return DatabaseError(
+                f"{self} cannot be opened; check the folder and its permissions, and copy it elsewhere"
+            )
+        is_ended = "no such savepoint" in str(error)
+        problem = "the application ended the transaction while setsearch was in it" if is_ended else f"{self}: {error}"
+        return DatabaseError(problem)

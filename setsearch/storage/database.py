@@ -6,9 +6,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from setsearch.errors import NewerSchema, NoIndex, ReadOnlyDatabase
-from setsearch.storage.connections import Connections
+from setsearch.storage.connections import NO_FILE, TIME_LIMIT, Connections, OwnConnection
+from setsearch.storage.creation import new_file
+from setsearch.storage.forks import File
 from setsearch.storage.integrity import checksum_differs, require_tables, write_checksum
-from setsearch.storage.transactions import Transaction
+from setsearch.storage.transactions import READ, WRITE, Transaction
 
 # The migrations of schema.py. A query does not import them; a test keeps both equal.
 SCHEMA = {"m001_relations", "m002_contexts", "m003_origins"}
@@ -21,10 +23,18 @@ class Database:
     which one thread at a time uses.
     """
 
-    def __init__(self, place: str | Path | sqlite3.Connection, *, create: bool = False, timeout: float = 5.0) -> None:
-        self._connections = Connections(place, timeout)
+    def __init__(
+        self,
+        place: str | Path | sqlite3.Connection,
+        *,
+        create: bool = False,
+        timeout: float = 5.0,
+        time_limit: float = TIME_LIMIT,
+    ) -> None:
+        self._connections = Connections(place, timeout, time_limit)
         self.path = self._connections.path
-        self.checked_version: int | None = None  # SQLite's schema version of tables that passed the check
+        self.checked: tuple[File, int] | None = None  # file and SQLite's schema version of tables that passed the check
+        self._has_log = False  # whether the journal mode was looked at
         if not create:
             self._connections.require_file()
 
@@ -33,7 +43,7 @@ class Database:
 
     def close(self) -> None:
         """Close our own connections; the next call opens new ones. A lent connection stays open."""
-        self._connections.close()
+        self._connections.close_idle()
 
     def read(self) -> Transaction:
         """A cursor in one consistent snapshot; tables of an earlier version are migrated first."""
@@ -42,25 +52,46 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[sqlite3.Cursor]:
         """A cursor in one write transaction. A new file appears with its first transaction, or not at all."""
-        connections = self._connections
-        created = connections.create_file()
-        try:
-            with Transaction(connections, "begin immediate") as cursor:
-                self._migrate(cursor)
-                require_tables(cursor, str(self))
-                intact = not checksum_differs(cursor)  # damage stays visible to `check`
-                yield cursor
-                if intact and self.applied_migrations(cursor):  # unless everything was dropped
-                    write_checksum(cursor)
-        except BaseException:
-            if created:
-                connections.remove_file()
-            raise
-        if created:
-            connection = connections.take()
-            with suppress(sqlite3.Error):
-                connection.execute("pragma journal_mode = wal")
-            connections.give(connection)
+        path = self.path
+        if path is not None and not path.exists() and not self._connections.has_opened:
+            with new_file(path, self._connections.timeout) as draft:
+                if draft is not None:
+                    connections = self._connections.elsewhere(draft)
+                    try:
+                        with self._transaction(connections) as cursor:
+                            yield cursor
+                    finally:
+                        connections.close_idle()
+            if draft is not None:
+                self._connections.adopt_file()
+                return
+        with self._transaction(self._connections) as cursor:
+            yield cursor
+        self._use_log()
+
+    @contextmanager
+    def _transaction(self, connections: Connections) -> Iterator[sqlite3.Cursor]:
+        with Transaction(connections, WRITE) as cursor:
+            self._migrate(cursor)
+            require_tables(cursor, str(self))
+            intact = not checksum_differs(cursor)  # damage stays visible to `check`
+            yield cursor
+            if intact and self.applied_migrations(cursor):  # unless everything was dropped
+                write_checksum(cursor)
+
+    def _use_log(self) -> None:
+        """Switch a file with no tables but ours to a write-ahead log; a host's keeps its journal mode."""
+        if self.path is None or self._has_log:
+            return
+        connection = self._connections.take()
+        with suppress(sqlite3.Error):
+            others = connection.execute(
+                "select 1 from sqlite_master where tbl_name not like 'setsearch\\_%' escape '\\' "
+                "and name not like 'sqlite\\_%' escape '\\' limit 1"
+            ).fetchone()
+            self._has_log = others is not None or connection.execute("pragma journal_mode = wal").fetchone() == ("wal",)
+        self._connections.give(connection)
+        self._connections.close_idle()  # a connection knows the log that was there when it was opened
 
     def migrate(self) -> None:
         """Migrate tables of an earlier version; raises ReadOnlyDatabase."""
@@ -85,7 +116,7 @@ class Database:
         return applied
 
     def _migrate(self, cursor: sqlite3.Cursor) -> None:
-        # Not by `checked_version`: a rollback makes SQLite reuse the version for another schema.
+        # Not by `checked`: a rollback makes SQLite reuse the version for another schema.
         if self.applied_migrations(cursor) == SCHEMA:
             return
         from sqlite_utils import Database as Tables  # slow to import, and needed once in the life of a file
@@ -107,14 +138,14 @@ class _ReadTransaction(Transaction):
     __slots__ = ("_database",)
 
     def __init__(self, database: Database, connections: Connections) -> None:
-        super().__init__(connections, "begin")
+        super().__init__(connections, READ)
         self._database = database
 
     def __enter__(self) -> sqlite3.Cursor:
         cursor = super().__enter__()
         try:
             (version,) = cursor.execute("pragma schema_version").fetchone()
-            if version == self._database.checked_version or self._is_current(cursor, version):
+            if (_file(cursor), version) == self._database.checked or self._is_current(cursor, version):
                 return cursor
         except BaseException as error:
             self._fail(error)
@@ -131,5 +162,11 @@ class _ReadTransaction(Transaction):
             raise NoIndex(f"{database} holds no setsearch index; `setsearch index {database} SOURCE` creates one")
         if applied == SCHEMA:
             require_tables(cursor, str(database))
-            database.checked_version = version
+            database.checked = (_file(cursor), version)
         return applied == SCHEMA
+
+
+def _file(cursor: sqlite3.Cursor) -> File:
+    """The file that a connection of ours has open."""
+    connection = cursor.connection
+    return connection.file if isinstance(connection, OwnConnection) else NO_FILE

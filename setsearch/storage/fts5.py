@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 
 from setsearch.errors import InvalidParameter, SourceError
+from setsearch.storage.limits import limited_rows
 from setsearch.storage.sql import main_table, quote
 
 _DECLARATION = re.compile(r"create\s+virtual\s+table\b.*?\busing\s+fts5\s*\((.*)\)", re.I | re.S)
@@ -61,15 +62,14 @@ def read_terms(
             raise SourceError(f"the full-text table {table} has no column {name!r}; it has {', '.join(existing)}")
     if columns and (find_option(find_declaration(cursor, table) or "", "detail") or "").lower() == "none":
         raise SourceError(f"the full-text table {table} (detail = none) stores no columns; name no text column")
-    term_cursor, title_cursor = cursor.connection.cursor(), cursor.connection.cursor()
-    term_cursor.row_factory = title_cursor.row_factory = None
-    term_cursor.execute("drop table if exists temp.setsearch_terms")
-    term_cursor.execute(f"create virtual table temp.setsearch_terms using fts5vocab(main, {quote(table)}, instance)")
+    title_cursor = cursor.connection.cursor()
+    title_cursor.row_factory = None
+    title_cursor.execute("drop table if exists temp.setsearch_terms")
+    title_cursor.execute(f"create virtual table temp.setsearch_terms using fts5vocab(main, {quote(table)}, instance)")
     try:
         condition = f"where col in ({','.join('?' * len(columns))})" if columns else ""
-        rows = term_cursor.execute(
-            f"select doc, term, count(*) from temp.setsearch_terms {condition} group by doc, term order by doc", columns
-        )
+        statement = f"select doc, term, count(*) from temp.setsearch_terms {condition} group by doc, term order by doc"
+        rows = limited_rows(cursor, f"reading {table}", statement, columns, each=True)
         current, counts = None, dict[str, int]()
         for rowid, term, count in rows:
             if rowid != current and current is not None:
@@ -80,7 +80,7 @@ def read_terms(
         if current is not None:
             yield str(current), counts, _title(title_cursor, table, title, current)
     finally:
-        term_cursor.close()
+        rows.close()
         title_cursor.execute("drop table if exists temp.setsearch_terms")
 
 

@@ -55,6 +55,14 @@ def has_rowid(cursor: sqlite3.Cursor, table: str, columns: list[str]) -> bool:
     return bool(kind == "table")
 
 
+def is_stored_table(cursor: sqlite3.Cursor, table: str) -> bool:
+    """Whether a table holds its rows, so that there is an end to them: no view, no virtual table."""
+    row = cursor.execute(
+        "select type, sql from sqlite_master where name = ? collate nocase and type in ('table', 'view')", (table,)
+    ).fetchone()
+    return row is not None and row[0] == "table" and not str(row[1]).lower().startswith("create virtual")
+
+
 def missing_table(cursor: sqlite3.Cursor, table: str, database: str) -> str:
     """An error message that names the tables that exist."""
     rows = cursor.execute("select name from sqlite_master where type in ('table', 'view') order by name")

@@ -10,9 +10,11 @@ from types import TracebackType
 from setsearch.errors import REPAIR_HINT, CorruptIndex, SetsearchError
 from setsearch.storage.connections import Connections
 from setsearch.storage.integrity import is_damaged
+from setsearch.storage.limits import LimitedCursor, watch_cancellation
 
 WRONG_VALUES = (ArithmeticError, LookupError, TypeError, ValueError)  # raised for stored values of unexpected types
 SAVEPOINT = "setsearch_transaction"
+READ, WRITE = "begin", "begin immediate"
 
 
 class Transaction:
@@ -21,7 +23,7 @@ class Transaction:
     A class is faster than a generator, and every query starts with it.
     """
 
-    __slots__ = ("_begin", "_begun", "_connection", "_connections", "_cursor", "_nested")
+    __slots__ = ("_begin", "_begun", "_connection", "_connections", "_cursor", "_nested", "_watched")
 
     def __init__(self, connections: Connections, begin: str) -> None:
         self._connections = connections
@@ -30,10 +32,12 @@ class Transaction:
     def __enter__(self) -> sqlite3.Cursor:
         connections = self._connections
         self._connection = connection = connections.take()
-        self._begun, self._nested = False, True
+        self._begun, self._nested, self._watched = False, True, False
         try:
-            self._cursor = cursor = connection.cursor()
+            self._cursor = cursor = connection.cursor(LimitedCursor)
             cursor.row_factory = None
+            cursor.time_limit = connections.time_limit
+            self._watched = self._begin == READ and watch_cancellation(connection)
             self._nested = nested = connection.in_transaction
             if not nested:
                 cursor.execute(self._begin)
@@ -41,7 +45,8 @@ class Transaction:
                 connections.nested = nested
                 cursor.execute(f"savepoint {SAVEPOINT}")
             self._begun = True
-            connections.require_same_file(connection)
+            if self._begin != READ:
+                connections.require_same_file(connection)
         except BaseException as error:
             self._fail(error)
             raise
@@ -50,12 +55,15 @@ class Transaction:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._end_watch()
         if error is None:
             try:
+                self._connections.require_own(self._connection)
                 if self._connections.lent is not None:
                     self._cursor.execute(f"release {SAVEPOINT}")
                 if not self._nested:
                     self._cursor.execute("commit")
+                self._connections.require_unchanged(self._connection)
             except BaseException as failure:
                 self._fail(failure)
                 raise
@@ -67,18 +75,30 @@ class Transaction:
     def _fail(self, error: BaseException) -> None:
         """Roll back, return the connection, and raise our error for one of SQLite's."""
         translated: SetsearchError | None = None
+        self._end_watch()
         try:
+            self._connections.require_own(self._connection)
             self._rollback()
             if isinstance(error, sqlite3.Error):
                 translated = self._connections.translate(error)
             elif _may_be_damage(error) and is_damaged(self._connection):
                 translated = CorruptIndex(f"{self._connections} is damaged ({error}); {REPAIR_HINT}")
+        except SetsearchError as refusal:
+            translated = refusal
         except sqlite3.Error as failure:
-            translated = self._connections.translate(failure)
+            # A statement of the host's is still open: SQLite interrupts it too, and all until it ends. Our savepoint
+            # then ends with the host's transaction.
+            if getattr(failure, "sqlite_errorcode", None) != sqlite3.SQLITE_INTERRUPT:
+                translated = self._connections.translate(failure)
         finally:
             self._connections.give(self._connection)
         if translated is not None:
             raise translated from error
+
+    def _end_watch(self) -> None:
+        if self._watched:
+            self._connection.set_progress_handler(None, 0)
+            self._watched = False
 
     def _rollback(self) -> None:
         """Roll back; inside a host's transaction only to our savepoint."""

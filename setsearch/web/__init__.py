@@ -19,10 +19,10 @@ from starlette.staticfiles import StaticFiles
 import setsearch
 from setsearch.errors import DatabaseError, NoIndex, ReadOnlyDatabase, SetsearchError
 from setsearch.index import Index
+from setsearch.pool import QuestionPool, Unavailable
 from setsearch.web.access import RequestLimits, Rules
 from setsearch.web.api import make_api
 from setsearch.web.page import HERE, Render, make_pages, make_render
-from setsearch.web.pool import QuestionPool, Unavailable
 
 __all__ = ["Rules", "make_app"]
 
@@ -30,8 +30,10 @@ TITLES = {
     401: "This index asks for a token",
     403: "Not allowed",
     404: "Not here",
+    408: "Too slow",
     413: "Too large",
     422: "That has no answer",
+    429: "Too many attempts",
     503: "Not now",
 }
 

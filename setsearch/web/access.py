@@ -1,8 +1,11 @@
-"""Who may ask: tokens, origins, hosts, the size of requests."""
+"""Who may ask: tokens, origins, hosts, the size of requests and the time that they may take."""
 
+import asyncio
 import hashlib
 import hmac
-from dataclasses import dataclass
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -10,8 +13,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from setsearch.errors import Cancelled
+from setsearch.pool import until_gone
+
 COOKIE = "setsearch_token"
 LARGEST_BODY = 1 << 20  # bytes
+BODY_SECONDS = 10.0  # until a body must be there
+FREE_GUESSES = 5  # wrong tokens of one address before it has to wait
+LONGEST_WAIT = 60.0  # seconds between two guesses
+ADDRESSES = 10_000  # whose guesses are remembered
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -19,6 +29,33 @@ HEADERS = {
     "referrer-policy": "same-origin",
     "cache-control": "no-store",
 }
+
+
+class Guesses:
+    """Wrong tokens by client address: after FREE_GUESSES each next one has to wait, twice as long every time."""
+
+    def __init__(self) -> None:
+        self._wrong: dict[str, tuple[int, float, str]] = {}  # number, time of the last one, what it was
+
+    def require_patience(self, address: str) -> None:
+        """Refuse to look at a token of an address that has guessed too often; raises HTTPException 429."""
+        count, last, _ = self._wrong.get(address, (0, 0.0, ""))
+        if count >= FREE_GUESSES:
+            left = last + min(LONGEST_WAIT, 2.0 ** (count - FREE_GUESSES)) - time.monotonic()
+            if left > 0:
+                wait = str(int(left) + 1)
+                raise HTTPException(429, f"too many wrong tokens; try again in {wait} seconds", {"retry-after": wait})
+
+    def note(self, address: str, token: str) -> None:
+        """Note a wrong token; the same one again, as browsers send it with each request, is no new guess."""
+        count, _, before = self._wrong.pop(address, (0, 0.0, ""))
+        if len(self._wrong) >= ADDRESSES:
+            del self._wrong[next(iter(self._wrong))]
+        self._wrong[address] = (count + (token != before), time.monotonic(), token)
+
+    def forget(self, address: str) -> None:
+        """Forget the guesses of an address that has the token."""
+        self._wrong.pop(address, None)
 
 
 @dataclass(frozen=True)
@@ -34,10 +71,21 @@ class Rules:
     origins: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     seconds: float = 10.0
+    guesses: Guesses = field(default_factory=Guesses, compare=False)
 
-    def is_known(self, token: str | None) -> bool:
-        """Whether a token is the right one, or none is required."""
-        return self.token is None or (token is not None and hmac.compare_digest(token.encode(), self.token.encode()))
+    def is_known(self, request: Request, token: str | None) -> bool:
+        """Whether a token is the right one, or none is required. Raises HTTPException 429 after many wrong ones."""
+        return self.token is None or self._is_right(request, token or "", self.token)
+
+    def _is_right(self, request: Request, secret: str, expected: str) -> bool:
+        address = request.client.host if request.client else ""
+        self.guesses.require_patience(address)
+        if hmac.compare_digest(secret.encode(), expected.encode()):
+            self.guesses.forget(address)
+            return True
+        if secret:
+            self.guesses.note(address, secret)
+        return False
 
     @property
     def cookie(self) -> str:
@@ -48,8 +96,11 @@ class Rules:
         """Refuse a request without the token, in a header or in the cookie of the page."""
         scheme, _, encoded = request.headers.get("authorization", "").partition(" ")
         token = encoded.encode("latin-1").decode("utf-8", "replace")  # headers are decoded as latin-1
-        signed_in = hmac.compare_digest(request.cookies.get(COOKIE, "").encode(), self.cookie.encode())
-        if not (self.is_known(token) if scheme.lower() == "bearer" else self.token is None or signed_in):
+        if scheme.lower() == "bearer":
+            is_known = self.is_known(request, token)
+        else:
+            is_known = self.token is None or self._is_right(request, request.cookies.get(COOKIE, ""), self.cookie)
+        if not is_known:
             raise HTTPException(401, "this index asks for a token: Authorization: Bearer TOKEN")
 
     def require_write(self, request: Request) -> None:
@@ -76,25 +127,30 @@ def _host_of(origin: str) -> str | None:
 
 
 class RequestLimits:
-    """ASGI middleware: limits the size of bodies, and adds headers that forbid what our pages do not need."""
+    """ASGI middleware: limits the size and the time of bodies, stops answers that nobody waits for, and adds headers.
+
+    The headers forbid what our pages do not need.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
+        """Pass a request on, with its whole body."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        size = 0
+        body = await _read_body(receive)
+        is_given = False
 
-        async def counted() -> Message:
-            nonlocal size
-            message = await receive()
-            size += len(message.get("body", b""))
-            if size > LARGEST_BODY:
-                raise HTTPException(413, f"a request has at most {LARGEST_BODY:,} bytes")
-            return message
+        async def given() -> Message:
+            nonlocal is_given
+            if is_given:  # nothing else comes, and if the client goes, all of this is cancelled
+                await asyncio.Event().wait()
+            is_given = True
+            if isinstance(body, HTTPException):
+                raise body
+            return {"type": "http.request", "body": body, "more_body": False}
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -103,4 +159,21 @@ class RequestLimits:
                 message["headers"] = [*message["headers"], *more]
             await send(message)
 
-        await self.app(scope, counted, guarded)
+        with suppress(Cancelled):  # nobody is there to be told
+            await until_gone(receive, self.app(scope, given, guarded))
+
+
+async def _read_body(receive: Receive) -> bytes | HTTPException:
+    """The body of a request, or why it is refused."""
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            while True:
+                message = await receive()
+                body += message.get("body", b"")
+                if len(body) > LARGEST_BODY:
+                    return HTTPException(413, f"a request has at most {LARGEST_BODY:,} bytes")
+                if not message.get("more_body"):
+                    return bytes(body)
+    except TimeoutError:
+        return HTTPException(408, f"the request was not complete within {BODY_SECONDS:g} seconds")

@@ -7,10 +7,10 @@ from fastapi import APIRouter, Depends, Path, Query
 import setsearch
 from setsearch.errors import UnknownSet
 from setsearch.index import Index
+from setsearch.pool import QuestionPool
 from setsearch.search.completion import complete
 from setsearch.search.highlight import item_text, top_features
 from setsearch.web.access import Rules
-from setsearch.web.pool import QuestionPool
 from setsearch.web.schemas import (
     Class,
     ClassifyQuery,
@@ -40,8 +40,10 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         401: "the token is missing",
         403: "read-only, or a request from another origin",
         404: "no such item, set or reading",
+        408: "the body of the request did not come in time",
         413: "the request is too large",
         422: "the query is not valid",
+        429: "too many wrong tokens",
         503: "unavailable: no index, a writer, too many queries, or too slow",
     }.items()
 }

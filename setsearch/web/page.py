@@ -17,14 +17,15 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from setsearch.errors import InvalidParameter, UnknownSet
 from setsearch.index import Index
+from setsearch.pool import QuestionPool
 from setsearch.web.access import COOKIE, Rules
 from setsearch.web.page_state import Address
-from setsearch.web.pool import QuestionPool
 from setsearch.web.view import export_rows, find_spelled, label_of, make_view, open_item
 
 HERE = Path(__file__).parent
 SEE_OTHER = 303
 TYPES = {"csv": "text/csv", "json": "application/json", "txt": "text/plain"}
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
 Render = Callable[..., str]
 
 
@@ -99,7 +100,7 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
     @router.post("/token", dependencies=[Depends(rules.require_same_origin)])
     async def sign_in(request: Request) -> Response:
         form = await _form(request)
-        if not rules.is_known(form.get("token", "")):
+        if not rules.is_known(request, form.get("token", "")):
             raise HTTPException(401, "that is not the token")
         answer = _to(request, str(_back(form)))
         # SameSite=Lax: links from other sites keep the login. Requests that change something must have the same origin.
@@ -154,7 +155,12 @@ def _format(rows: list[dict[str, Any]], kind: str) -> str:
         out = io.StringIO()
         writer = csv.DictWriter(out, ["item", "title", "status", "score"], lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({name: _without_formula(value) for name, value in row.items()} for row in rows)
         return out.getvalue()
     statuses = {"example", "belongs"} if any(row["status"] == "belongs" for row in rows) else {"example", "suggested"}
     return "".join(f"{row['item']}\n" for row in rows if row["status"] in statuses)
+
+
+def _without_formula(value: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula: a text that looks like one gets an apostrophe before it."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value

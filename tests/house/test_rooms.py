@@ -20,10 +20,11 @@ ROOMS = {  # each may import itself and these; ground floor: text, models, scori
     "indexing": GROUND | {"text", "storage"},
     "search": GROUND | {"text", "models", "scoring", "storage"},
     "index": LIBRARY,
+    "pool": LIBRARY,
     "learning": LIBRARY,
-    "web": LIBRARY | {"learning"},
+    "web": LIBRARY | {"learning", "pool"},
     "spark": LIBRARY | {"learning"},
-    "integrations": LIBRARY | {"learning"},
+    "integrations": LIBRARY | {"learning", "pool"},
     "cli": LIBRARY | {"learning", "web", "spark", "integrations"},  # which it starts
 }
 UNKNOWN = {"text": {"sqlite3", "pathlib"}, "models": {"sqlite3", "pathlib"}, "scoring": {"sqlite3", "pathlib"}}

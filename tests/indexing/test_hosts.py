@@ -28,8 +28,6 @@ def _set_autocommit(connection, mode):
         connection.autocommit = mode
 
 
-
-
 @pytest.mark.parametrize("names", [[name] for name in SETTINGS] + [list(SETTINGS)[:-1]], ids=", ".join)
 def test_contexts_are_derived_again_on_the_connection_of_a_host(tmp_path, names):
     connection = sqlite3.connect(tmp_path / "app.db")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 
 import pytest
@@ -109,6 +110,72 @@ def test_mistakes_are_lines_not_traces(database):
     assert answers[7].json() == {
         "ok": True, "database": "app", "table": "big cats/etc", "seeds": [], "hits": [], "error": None
     }  # fmt: skip
+
+
+ENDLESS = "exists (with recursive n(x) as (select 1 union all select x+1 from n) select 1 from n where x<0)"
+
+
+def test_a_condition_of_a_visitor_has_datasettes_limit(database):
+    """Many endless conditions at once end in time, and Datasette's own pages are answered meanwhile."""
+
+    async def run():
+        served = Datasette([str(database)], settings={"sql_time_limit_ms": 300, "num_sql_threads": 2})
+        await served.invoke_startup()
+        address = f"{TABLE}.json?" + urllib.parse.urlencode({"row": 1, "_where": ENDLESS})
+        asked = [asyncio.ensure_future(served.client.get(address)) for _ in range(7)]
+        await asyncio.sleep(0.1)
+        own = await served.client.get("/app.json?sql=select+1")
+        waiting = sum(not one.done() for one in asked)
+        return own, waiting, [await one for one in asked]
+
+    own, waiting, answers = asyncio.run(run())
+    assert own.status_code == 200
+    assert waiting
+    for answer in answers:
+        assert answer.status_code == 400
+        assert "longer than 0.3 seconds" in answer.json()["error"]
+
+
+def test_a_visitor_who_goes_stops_the_question(database, monkeypatch):
+    """A real server: the client closes its connection, and the endless condition ends at once, not at its limit."""
+    command = [
+        sys.executable,
+        "-m",
+        "datasette",
+        str(database),
+        "--port",
+        "0",
+        "--setting",
+        "sql_time_limit_ms",
+        "60000",
+    ]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command[command.index("--port") + 1] = str(port)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(port)
+        path = f"{TABLE}.json?" + urllib.parse.urlencode({"row": 1, "_where": ENDLESS})
+        for _ in range(6):  # more than there are threads for questions
+            with socket.create_connection(("127.0.0.1", port)) as visitor:
+                visitor.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+                time.sleep(0.3)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{TABLE}.json?row=1", timeout=patience(20)) as answer:
+            assert json.load(answer)["hits"]
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_for(port):
+    deadline = time.monotonic() + patience(60)
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        except OSError:
+            time.sleep(0.1)
 
 
 def test_the_page_escapes_what_rows_hold(database):

@@ -13,8 +13,8 @@ pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]
 
 from fastapi import FastAPI
 
+from setsearch.pool import QUEUE, QuestionPool, Unavailable
 from setsearch.web import Rules, make_app
-from setsearch.web.pool import QUEUE, QuestionPool, Unavailable
 
 
 def test_the_loop_goes_on_while_a_question_is_answered(animals):

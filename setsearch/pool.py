@@ -1,0 +1,97 @@
+"""Questions to an index in a small thread pool, with a time limit and a bounded queue. For servers."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, MutableMapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import setsearch
+from setsearch.errors import Cancelled, DatabaseError, LockedDatabase, ReadOnlyDatabase, SetsearchError
+from setsearch.index import Index
+from setsearch.storage.connections import TIME_LIMIT
+from setsearch.storage.limits import Cancellation
+
+T = TypeVar("T")
+
+WORKERS = 2  # more would wait for each other in the interpreter
+QUEUE = 200  # questions that may wait; more are refused at once
+
+
+class Unavailable(SetsearchError):
+    """The question cannot be answered now, but later."""
+
+
+class QuestionPool:
+    """Asks the index of a database, which it opens when first needed. One for each application.
+
+    `seconds` is how long an answer may take, `time_limit` how long SQL of a visitor's may.
+    """
+
+    def __init__(
+        self, place: str | Path | Index, seconds: float, workers: int | None = None, time_limit: float = TIME_LIMIT
+    ) -> None:
+        self.place = place if not isinstance(place, Index) else "the database"
+        self.seconds = seconds
+        self.time_limit = time_limit
+        self._lent = isinstance(place, Index)
+        self._index = place if isinstance(place, Index) else None
+        self._pool = ThreadPoolExecutor(workers or WORKERS, "setsearch")
+        self._free = threading.BoundedSemaphore(QUEUE)
+
+    async def ask(self, question: Callable[[Index], T]) -> T:
+        """The answer; raises Unavailable if it takes too long or too many wait, else what the question raises.
+
+        A question that takes too long continues in its thread, and what it derives is cached for the next time. If the
+        task that asks is cancelled, the question is stopped.
+        """
+        if not self._free.acquire(blocking=False):
+            raise Unavailable(f"{QUEUE} questions wait already; ask again in a moment")
+        cancellation = Cancellation()
+        future = self._pool.submit(self._answer, question, cancellation)
+        future.add_done_callback(self._release)
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), self.seconds)
+        except TimeoutError as error:
+            raise Unavailable(
+                f"the answer takes longer than {self.seconds:g} seconds; ask again in a moment"
+            ) from error
+        except asyncio.CancelledError:
+            cancellation.cancel()
+            raise
+
+    def _release(self, future: "Future[T]") -> None:
+        self._free.release()
+
+    def _answer(self, question: Callable[[Index], T], cancellation: Cancellation) -> T:
+        try:
+            if self._index is None:
+                self._index = setsearch.open(self.place, time_limit=self.time_limit)
+            with cancellation:
+                return question(self._index)
+        except (LockedDatabase, ReadOnlyDatabase):
+            raise
+        except DatabaseError:
+            if not self._lent:
+                self._index = None  # it may be another file by the next question
+            raise
+
+
+async def until_gone(receive: Callable[[], Awaitable[MutableMapping[str, Any]]], answer: Awaitable[T]) -> T:
+    """An answer to a client; cancels it, and raises Cancelled, if the client goes before (ASGI's http.disconnect)."""
+
+    async def client_is_gone() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            await asyncio.sleep(0)
+
+    work, gone = asyncio.ensure_future(answer), asyncio.ensure_future(client_is_gone())
+    try:
+        await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if work.done():
+            return work.result()
+        raise Cancelled("the client has gone")
+    finally:
+        for task in (work, gone):
+            task.cancel()
+        await asyncio.wait({work, gone})

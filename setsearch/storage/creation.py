@@ -1,0 +1,105 @@
+"""New database files: one appears complete, with its first transaction, or not at all.
+
+The first transaction goes to a file beside it, NAME-new. A second one, NAME-lock, carries a lock of the operating
+system, which ends with the process that holds it: others who create the same file wait for it. (The database itself
+must not carry it. To close any descriptor of a file ends all locks that SQLite has on it in this process.) What a
+killed process left is removed by the next one.
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from setsearch.errors import DatabaseError, LockedDatabase
+
+try:
+    import fcntl
+except ImportError:  # not on Windows, where a file that is open cannot be removed
+    fcntl = None  # type: ignore[assignment]
+
+REST = 0.01  # seconds between two attempts to get the lock
+BESIDE = ("", "-journal", "-wal", "-shm")  # files of an SQLite database
+
+
+@contextmanager
+def new_file(path: Path, timeout: float) -> Iterator[Path | None]:
+    """Where to make the database of `path`; None if it is there by now. The caller closes its connections to it.
+
+    The file gets its name when the block ends without an error, and is removed otherwise. Raises LockedDatabase,
+    DatabaseError.
+    """
+    draft, lock = Path(f"{path}-new"), Path(f"{path}-lock")
+    descriptor = _lock(lock, path, timeout)
+    try:
+        _remove(draft)  # of a process that was killed
+        if path.exists():
+            yield None
+            return
+        draft.touch()
+        yield draft
+        with closing(sqlite3.connect(draft, isolation_level=None)) as connection, suppress(sqlite3.Error):
+            connection.execute("pragma journal_mode = wal")
+        _publish(draft, path)
+    finally:
+        _remove(draft)
+        with suppress(OSError):
+            lock.unlink()
+        os.close(descriptor)
+
+
+def _lock(lock: Path, path: Path, timeout: float) -> int:
+    """Create and lock a file; returns its descriptor."""
+    deadline = time.monotonic() + timeout
+    while True:
+        try:
+            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        except (OSError, ValueError) as error:
+            raise DatabaseError(f"{path} cannot be created ({error}); check the folder") from error
+        is_locked = _is_locked(descriptor)
+        if is_locked and _is_at(lock, descriptor):
+            return descriptor
+        os.close(descriptor)
+        if is_locked:  # a file that its owner has removed
+            continue
+        if time.monotonic() > deadline:
+            raise LockedDatabase(
+                f"{path} is being created by another process (waited {timeout:g} s); try again when it has finished"
+            )
+        time.sleep(REST)
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except OSError:
+        return False
+
+
+def _is_locked(descriptor: int) -> bool:
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _publish(draft: Path, path: Path) -> None:
+    """Give the file its name, without replacing one that somebody else made."""
+    try:
+        path.hardlink_to(draft)
+    except FileExistsError as error:
+        problem = f"{path} was made by another program in the meantime; nothing was written"
+        raise DatabaseError(f"{problem}, try again") from error
+    except OSError:  # a file system without links
+        draft.rename(path)
+
+
+def _remove(draft: Path) -> None:
+    for ending in BESIDE:
+        with suppress(OSError):
+            Path(f"{draft}{ending}").unlink()

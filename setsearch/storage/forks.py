@@ -1,0 +1,66 @@
+"""Connections and `fork`: SQLite's locks belong to a process, so no open connection may cross a fork.
+
+Idle connections are closed before a fork, and opened again when they are needed, on both sides. A connection that is
+in use at the fork goes on in the parent. The child must neither use nor close it, and opens nothing on the same file:
+SQLite would believe that it holds locks which only the parent holds, and writes would be lost.
+"""
+
+import ctypes
+import os
+import threading
+from collections.abc import Iterable
+from typing import Protocol
+from weakref import WeakSet
+
+File = tuple[int, int]  # device and inode
+
+LOCK = threading.RLock()  # of what is idle and what is in use, in all threads; held while the process forks
+_barred: set[File] = set()  # files with a connection that was in use when this process was forked
+
+
+class Forkable(Protocol):
+    """Connections to one file."""
+
+    def close_idle(self) -> None:
+        """Close what nobody uses."""
+        ...
+
+    def abandon(self) -> Iterable[tuple[object, File]]:
+        """Forget the connections in use; returns each with its file."""
+        ...
+
+
+_all: "WeakSet[Forkable]" = WeakSet()
+
+
+def watch(connections: Forkable) -> None:
+    """Prepare connections for forks."""
+    with LOCK:
+        _all.add(connections)
+
+
+def is_barred(file: File) -> bool:
+    """Whether the parent used this file at the fork, so that this process cannot."""
+    return file in _barred
+
+
+def _before() -> None:
+    LOCK.acquire()
+    for connections in list(_all):
+        connections.close_idle()
+
+
+def _after_in_parent() -> None:
+    LOCK.release()
+
+
+def _after_in_child() -> None:
+    for connections in list(_all):
+        for connection, file in connections.abandon():
+            _barred.add(file)
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))  # never closed: closing writes to the file
+    LOCK.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child)

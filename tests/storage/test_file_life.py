@@ -1,0 +1,249 @@
+"""The life of a file: made, copied, replaced, published to where nobody may write."""
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from patience import patience
+
+import setsearch
+from setsearch import errors
+
+ITEMS = [(f"d{n}", f"lion tiger {n}") for n in range(6)]
+INDEX = """
+import sys, time, setsearch
+def items():
+    yield from [(f"d{n}", "lion tiger") for n in range(1000)]
+    print("reading", flush=True)
+    time.sleep(60)
+with setsearch.open(sys.argv[1], create=True) as index:
+    index.add(items())
+"""
+NOBODY = 65534
+
+
+def journal_mode(path):
+    connection = sqlite3.connect(path)
+    (mode,) = connection.execute("pragma journal_mode").fetchone()
+    connection.close()
+    return mode
+
+
+def test_a_killed_first_write_leaves_no_file_and_stops_nobody(tmp_path):
+    path = tmp_path / "a.db"
+    writer = subprocess.Popen([sys.executable, "-c", INDEX, str(path)], stdout=subprocess.PIPE, text=True)
+    assert writer.stdout.readline() == "reading\n"
+    assert not path.exists()
+    with setsearch.open(path, create=True, timeout=0.1) as index, pytest.raises(errors.LockedDatabase, match="created"):
+        index.add(ITEMS)
+    writer.kill()
+    writer.wait()
+    writer.stdout.close()
+    assert not path.exists()
+    with setsearch.open(path, create=True) as index:
+        index.add(ITEMS)
+    assert [file.name for file in tmp_path.iterdir()] == ["a.db"]
+    assert journal_mode(path) == "wal"
+    with setsearch.open(path) as index:
+        assert index.items("documents").item_count() == 6
+
+
+def test_an_empty_file_becomes_a_database_with_a_log(tmp_path):
+    path = tmp_path / "a.db"
+    path.touch()
+    with setsearch.open(path, create=True) as index:
+        index.add(ITEMS)
+    assert journal_mode(path) == "wal"
+    host = tmp_path / "host.db"
+    connection = sqlite3.connect(host)
+    connection.execute("create table mine (id)")
+    connection.close()
+    with setsearch.open(host) as index:
+        index.add(ITEMS)
+    assert journal_mode(host) == "delete"
+
+
+def test_creators_that_fail_take_nothing_from_others(tmp_path):
+    path = tmp_path / "a.db"
+
+    def create(number):
+        with setsearch.open(path, create=True, timeout=patience(60)) as index:
+            bad = [("x", "lion"), ("x", "tiger")]
+            try:
+                return index.add(bad if number % 2 else [(f"d{number}", "lion")])
+            except errors.DuplicateItem:
+                return 0
+
+    with ThreadPoolExecutor(24) as pool:
+        assert list(pool.map(create, range(24))) == [1, 0] * 12
+    with setsearch.open(path) as index:
+        assert index.items("documents").item_count() == 12
+        assert index.check() == []
+
+
+def test_a_file_of_another_program_is_not_replaced(tmp_path):
+    path = tmp_path / "a.db"
+
+    def items():
+        yield from ITEMS
+        path.write_text("mine")
+
+    with setsearch.open(path, create=True) as index, pytest.raises(errors.DatabaseError, match="another program"):
+        index.add(items())
+    assert path.read_text() == "mine"
+    assert [file.name for file in tmp_path.iterdir()] == ["a.db"]
+
+
+@pytest.mark.parametrize("how", ["rename", "copy over", "delete and copy"])
+def test_a_restored_file_is_read_and_not_written_to(tmp_path, how):
+    path, backup = tmp_path / "a.db", tmp_path / "b.db"
+    with setsearch.open(backup, create=True) as other:
+        other.add([*ITEMS, ("new", "lion lion")])
+        expected = other.items("documents").expand(["d0"])
+    with setsearch.open(path, create=True) as index:
+        index.add(ITEMS)
+        assert index.items("documents").expand(["d0"]) != expected
+        if how == "delete and copy":
+            path.unlink()
+        if how == "rename":
+            backup.rename(path)
+        else:
+            new = tmp_path / "c.db"
+            shutil.copy(backup, new)
+            new.rename(path)
+        assert index.items("documents").expand(["d0"]) == expected
+        with pytest.raises(errors.DatabaseError, match="removed or replaced"):
+            index.update([("d0", "wheat")])
+        assert index.items("documents").expand(["d0"]) == expected
+    with setsearch.open(path) as index:
+        index.update([("d0", "wheat")])
+        assert index.check() == []
+
+
+def as_nobody(question):
+    """What a question answers in a process that may write nothing here."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            if os.geteuid() == 0:
+                os.setegid(NOBODY)
+                os.seteuid(NOBODY)
+            answer = question()
+        except BaseException as error:
+            answer = f"{type(error).__name__}: {error}"
+        os.write(writer, str(answer).encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as file:
+        answer = file.read()
+    os.waitpid(child, 0)
+    return answer
+
+
+@pytest.fixture
+def read_only(tmp_path, monkeypatch):
+    """A folder where nobody may write, with an index in it."""
+    folder = tmp_path / "published"
+    folder.mkdir()
+    path = folder / "a.db"
+    with setsearch.open(path, create=True) as index:
+        index.add(ITEMS)
+        index.items("documents").expand(["d0"])  # so that a child process imports nothing
+    for parent in [tmp_path, *tmp_path.parents][:3]:
+        parent.chmod(0o755)
+    folder.chmod(0o555)
+    monkeypatch.chdir(folder)  # its parents may be closed to others
+    yield "a.db"
+    folder.chmod(0o755)
+
+
+def ask(path):
+    with setsearch.open(path) as index:
+        return [hit.item for hit in index.items("documents").expand(["d0"])]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of fork beside threads
+def test_a_read_only_folder_is_asked(read_only):
+    assert journal_mode(read_only) == "wal"
+    assert as_nobody(lambda: ask(read_only)) == str(ask(read_only)) == "['d1', 'd2', 'd3', 'd4', 'd5']"
+
+    def write():
+        with setsearch.open(read_only) as index:
+            index.add([("new", "lion")])
+
+    assert as_nobody(write).startswith("ReadOnlyDatabase")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_file_that_changes_while_it_is_taken_for_unchanging_gives_no_answer(read_only):
+    def question():
+        with setsearch.open(read_only) as index:
+            reading = index.items("documents")
+            reading.expand(["d0"])
+            try:
+                with reading.stored():
+                    os.seteuid(0)
+                    with sqlite3.connect(read_only) as connection:
+                        connection.execute("create table other (id)")
+                    os.seteuid(NOBODY)
+            except errors.LockedDatabase as error:
+                first = str(error)
+            return first, [hit.item for hit in reading.expand(["d0"], 1)]
+
+    if os.geteuid() != 0:
+        pytest.skip("only root may write where others may not")
+    answer = as_nobody(question)
+    assert "was written to while it was read" in answer
+    assert "d1" in answer or "log" in answer or "cannot be opened" in answer
+
+
+def test_a_read_only_file_is_asked(tmp_path):
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True) as index:
+        index.add(ITEMS)
+    path.chmod(0o444)
+    assert ask(path) == ["d1", "d2", "d3", "d4", "d5"]
+
+
+def test_waiting_creators_end_with_their_timeout(tmp_path):
+    path, started, end = tmp_path / "a.db", threading.Event(), threading.Event()
+
+    def items():
+        started.set()
+        end.wait(patience(60))
+        yield from ITEMS
+
+    def create():
+        with setsearch.open(path, create=True) as index:
+            index.add(items())
+
+    thread = threading.Thread(target=create)
+    thread.start()
+    started.wait(patience(60))
+    start = time.monotonic()
+    with setsearch.open(path, create=True, timeout=0.05) as index, pytest.raises(errors.LockedDatabase):
+        index.add(ITEMS)
+    assert time.monotonic() - start < patience(30)
+    end.set()
+    thread.join()
+    assert ask(path)
+
+
+def test_ctrl_c_in_the_first_write_leaves_nothing(tmp_path):
+    path = tmp_path / "a.db"
+    writer = subprocess.Popen(
+        [sys.executable, "-c", INDEX, str(path)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    writer.stdout.readline()
+    writer.send_signal(signal.SIGINT)
+    writer.wait()
+    writer.stdout.close()
+    assert list(tmp_path.iterdir()) == []

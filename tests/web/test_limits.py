@@ -1,0 +1,190 @@
+"""What visitors of `setsearch serve` may try: guesses, half a request, a body that never ends, questions left alone."""
+
+import csv
+import io
+import socket
+import time
+
+import pytest
+from patience import patience
+
+import setsearch
+
+pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]")
+
+import asyncio
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from setsearch import Where, errors
+from setsearch.pool import QuestionPool, until_gone
+from setsearch.web import access, protocol
+
+
+def test_guesses_of_a_token_are_slowed_down(serve, animals):
+    server = serve(animals, "--token", "right")
+    guess = lambda token: server.ask("/api/info", headers={"authorization": f"Bearer {token}"})  # noqa: E731
+    assert [guess("wrong")[0] for _ in range(12)] == [401] * 12  # a program with an old token is no guesser
+    assert guess("right")[0] == 200
+    statuses = [guess(f"wrong {n}")[0] for n in range(30)]
+    assert statuses[: access.FREE_GUESSES] == [401] * access.FREE_GUESSES
+    assert statuses.count(429) >= 20
+    status, headers, body = guess("right")  # nobody learns anything until the time is over
+    assert (status, "too many wrong tokens" in body) == (429, True)
+    time.sleep(int(headers["retry-after"]))
+    assert guess("right")[0] == 200
+    assert guess("wrong again")[0] == 401
+
+
+def test_guesses_wait_twice_as_long_each_time(monkeypatch):
+    now, guesses = [0.0], access.Guesses()
+    monkeypatch.setattr(access.time, "monotonic", lambda: now[0])
+    waits = []
+    for number in range(16):
+        begin = now[0]
+        while True:
+            try:
+                guesses.require_patience("a")
+                break
+            except HTTPException:
+                now[0] += 0.5
+        waits.append(now[0] - begin)
+        guesses.note("a", f"token {number}")
+    assert waits == [0] * 5 + [1, 2, 4, 8, 16, 32] + [60] * 5
+    guesses.require_patience("b")
+    for number in range(access.ADDRESSES + 5):
+        guesses.note(f"address {number}", "x")
+    assert len(guesses._wrong) == access.ADDRESSES
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """A server in this process would be patched; one of its own reads these from its environment."""
+    monkeypatch.setattr(protocol, "HEADER_SECONDS", 0.3)
+    monkeypatch.setattr(protocol, "MOST_WAITING", 20)
+    monkeypatch.setattr(access, "BODY_SECONDS", 0.3)
+
+
+@pytest.fixture
+def server(impatient):
+    """Uvicorn with our protocol and our middleware, in a thread."""
+    import threading
+
+    import uvicorn
+
+    async def echo(request):
+        return PlainTextResponse(str(len(await request.body())))
+
+    app = access.RequestLimits(Starlette(routes=[Route("/", echo, methods=["GET", "PUT"])]))
+    running = uvicorn.Server(uvicorn.Config(app, port=0, http=protocol.PatientProtocol, log_level="error"))
+    thread = threading.Thread(target=running.run)
+    thread.start()
+    while not running.started:
+        time.sleep(0.01)
+    yield running.servers[0].sockets[0].getsockname()[1]
+    running.should_exit = True
+    thread.join()
+
+
+def connect(port):
+    return socket.create_connection(("127.0.0.1", port), timeout=patience(20))
+
+
+def answer(connection):
+    parts = []
+    while part := connection.recv(4096):
+        parts.append(part)
+        if b"\r\n\r\n" in b"".join(parts):
+            break
+    return b"".join(parts)
+
+
+@pytest.mark.parametrize("begin", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "])
+def test_a_request_must_begin_in_time(server, begin):
+    with connect(server) as slow:
+        slow.sendall(begin)
+        try:
+            assert slow.recv(100) == b""
+        except ConnectionResetError:
+            pass
+    with connect(server) as quick:
+        quick.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b" 200 " in answer(quick)
+        time.sleep(0.1)
+        quick.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")  # the same connection, a second request
+        assert b" 200 " in answer(quick)
+
+
+def test_a_body_must_come_in_time(server):
+    with connect(server) as slow:
+        slow.sendall(b"PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n[")
+        assert b" 408 " in answer(slow)
+    with connect(server) as whole:
+        whole.sendall(b"PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n[1]")
+        assert b" 200 " in answer(whole)
+
+
+def test_connections_without_a_request_are_few(server, monkeypatch):
+    monkeypatch.setattr(protocol, "HEADER_SECONDS", patience(60))
+    half_open = [connect(server) for _ in range(60)]
+    for connection in half_open:
+        connection.sendall(b"GET / HT")
+    time.sleep(0.3)
+    assert len(protocol.PatientProtocol.waiting) <= 20
+    with connect(server) as quick:
+        quick.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b" 200 " in answer(quick)
+    for connection in half_open:
+        connection.close()
+
+
+def test_a_client_that_goes_stops_its_question(tmp_path):
+    import sqlite3
+
+    with sqlite3.connect(tmp_path / "a.db") as connection:
+        connection.execute("create table t (id, text)")
+        connection.executemany("insert into t values (?, 'lion')", [(1,), (2,)])
+    connection.close()
+    with setsearch.open(tmp_path / "a.db") as index:
+        index.add_table("t", setsearch.Columns())
+    endless = Where(
+        "exists (with recursive n(x) as (select 1 union all select x + 1 from n) select 1 from n where x < 0)"
+    )
+
+    async def ask():
+        pool = QuestionPool(tmp_path / "a.db", patience(60), workers=1, time_limit=patience(60))
+        left = asyncio.Event()
+
+        async def receive():
+            await left.wait()
+            return {"type": "http.disconnect"}
+
+        question = pool.ask(lambda index: index.items("documents").expand(["1"], among=endless))
+        asyncio.get_running_loop().call_later(0.2, left.set)
+        with pytest.raises(errors.Cancelled, match="gone"):
+            await until_gone(receive, question)
+        return await pool.ask(lambda index: index.items("documents").item_count())  # the only thread is free
+
+    assert asyncio.run(ask()) == 2
+
+
+def test_an_export_holds_no_formula(serve, tmp_path):
+    texts = {"=1+1": "lion tiger", "+a": "lion tiger", "-b": "lion", "@c": "lion", "plain": "lion", "\ttab": "lion"}
+    with setsearch.open(tmp_path / "f.db", create=True) as index:
+        index.add([(name, text, f"{name} title") for name, text in texts.items()])
+    server = serve(tmp_path / "f.db")
+    body = server.ask("/export.csv", items="documents", seed="=1+1")[2]
+    rows = list(csv.DictReader(io.StringIO(body)))
+    assert {row["item"] for row in rows} == {"'=1+1", "'+a", "'-b", "'@c", "plain", "'\ttab"}
+    assert all(row["title"][0] in "'p" for row in rows)
+    assert float(rows[1]["score"]) > 0
+    assert "=1+1" in [row["item"] for row in server.json("/export.json", items="documents", seed="=1+1")]
+
+
+def test_a_seed_that_is_also_excluded_is_refused(serve, animals):
+    server = serve(animals)
+    status, _, body = server.ask("/api/expand", seeds=["lion"], exclude=["lion"], items="documents")
+    assert (status, "both a seed and in" in body) == (422, True)
