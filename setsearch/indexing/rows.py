@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import math
+import re
 import sqlite3
 import sys
 import zlib
@@ -22,6 +23,7 @@ from setsearch.storage.sql import has_rowid, is_stored_table, main_table, missin
 TEXT_FILES = (".txt", ".md")
 ROW_FILES = (".jsonl", ".csv", ".tsv")
 STDIN = "-"
+PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 LONGEST_FIELD = 2**31 - 1  # of a CSV file
 
 Row = tuple[str, Mapping[str, Any]]  # position (file and line), and cells by column
@@ -61,7 +63,7 @@ class RowReader:
             if text is None or not text.strip():
                 continue
             try:
-                values = json.loads(text)
+                values = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
                 problem = "" if isinstance(values, dict) else "not a JSON object"
             except (ValueError, RecursionError) as error:
                 problem = f"broken JSON ({error})"
@@ -76,6 +78,9 @@ class RowReader:
         rows = csv.reader((line for line in lines if line is not None), delimiter=delimiter, strict=True)
         try:
             header = next(rows, [])
+            for column in header:
+                if header.count(column) > 1:
+                    raise SourceError(f"{name}, line 1: several columns are named {column!r}; rename all but one")
             for row in rows:
                 position = f"{name}, line {rows.line_num}"
                 if len(row) == len(header):
@@ -177,7 +182,8 @@ def require_column(position: str, values: Mapping[str, Any], name: str) -> None:
 
 def cell_id(position: str, column: str, value: Any) -> str:
     """A cell as an id; raises SourceError."""
-    if value is None or isinstance(value, (dict, list, bytes, bool)) or not is_storable(str(value)):
+    is_no_number = isinstance(value, float) and not math.isfinite(value)
+    if value is None or isinstance(value, (dict, list, bytes, bool)) or is_no_number or not is_storable(str(value)):
         raise SourceError(
             f"{position}: the column {column!r} is {value!r}; "
             "ids are texts or numbers, not empty, without NUL or lone surrogates"
@@ -185,23 +191,45 @@ def cell_id(position: str, column: str, value: Any) -> str:
     return str(value)
 
 
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; raises ValueError if a key comes twice, of which one would be lost."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} comes twice")
+    return values
+
+
+def _no_constant(name: str) -> Any:
+    """Refuse what Python adds to JSON; raises ValueError."""
+    raise ValueError(f"{name} is no value of JSON")
+
+
+def _plain_number(value: Any, otherwise: float) -> float:
+    """A number, or a text with one in ASCII digits; Python would also read 1_000 and the digits of other scripts."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    is_text = isinstance(value, str) and PLAIN_NUMBER.fullmatch(value.strip(" \t\r\n")) is not None
+    try:
+        return float(value) if is_number or is_text else otherwise
+    except OverflowError:
+        return otherwise
+
+
 def cell_text(position: str, column: str, value: Any) -> str:
-    """A cell as text: null, a text, a number, or a list of these; raises SourceError."""
+    """A cell as text: null, a text, a finite number, or a list of these; raises SourceError."""
     if value is None:
         return ""
     if isinstance(value, list):
         return "\n".join(cell_text(position, column, part) for part in value)
-    if isinstance(value, (dict, bytes)):
+    is_no_number = isinstance(value, float) and not math.isfinite(value)
+    if isinstance(value, (dict, bytes, bool)) or is_no_number:
         raise SourceError(f"{position}: the column {column!r} is not a text but {value!r:.40}")
     return str(value)
 
 
 def cell_count(position: str, column: str, value: Any) -> int:
     """A cell as a count, 0 to 2^31 - 1; raises SourceError."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = -1.0
+    number = _plain_number(value, -1.0)
     if not (number.is_integer() and 0 <= number < 2**31):
         raise SourceError(f"{position}: the column {column!r} is {value!r}; counts are whole numbers, 0 to 2^31 - 1")
     return int(number)
@@ -209,10 +237,7 @@ def cell_count(position: str, column: str, value: Any) -> int:
 
 def cell_number(position: str, column: str, value: Any) -> float:
     """A cell as a finite number; raises SourceError."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
+    number = _plain_number(value, math.nan)
     if not math.isfinite(number):
         raise SourceError(f"{position}: the column {column!r} is {value!r}, not a finite number")
     return number

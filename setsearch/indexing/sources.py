@@ -113,9 +113,10 @@ class SourceReader:
         for name in (columns.id, *columns.texts, *([columns.title] if columns.title else [])):
             require_column(position, values, name)
         # A column named title is shown even if no title was requested.
-        title = values.get(columns.title or "title")
+        name = columns.title or "title"
+        title = None if values.get(name) is None else cell_text(position, name, values[name])
         text = "\n".join(cell_text(position, name, values[name]) for name in columns.texts)
-        return cell_id(position, columns.id, values[columns.id]), text, None if title is None else str(title)
+        return cell_id(position, columns.id, values[columns.id]), text, title
 
     def _numeric_item(self, row: Row) -> tuple[str, list[float], str | None]:
         position, values = row
@@ -124,7 +125,7 @@ class SourceReader:
             require_column(position, values, name)
         numbers = [cell_number(position, name, values[name]) for name in columns.numbers]
         item = cell_id(position, columns.items or "", values[columns.items or ""])
-        return item, numbers, self._title(values)
+        return item, numbers, self._title(row)
 
     def _each_row(self, convert: Callable[[Row], T], path: str) -> Iterator[T]:
         """The rows of a source, converted; with errors = "skip" bad rows are skipped."""
@@ -179,11 +180,12 @@ class SourceReader:
         roles = (columns.items or "", columns.features or "")
         item, feature = (cell_id(position, name, values[name]) for name in roles)
         count = cell_count(position, columns.count, values[columns.count]) if columns.count else 1
-        return item, feature, count, self._title(values)
+        return item, feature, count, self._title(row)
 
-    def _title(self, values: Any) -> str | None:
-        title = values[self.columns.title] if self.columns.title else None
-        return None if title is None else str(title)
+    def _title(self, row: Row) -> str | None:
+        position, values = row
+        name = self.columns.title
+        return None if name is None or values[name] is None else cell_text(position, name, values[name])
 
 
 def _is_hidden(path: Path) -> bool:

@@ -1,5 +1,6 @@
 """What visitors of `setsearch serve` may try: guesses, half a request, a body that never ends, questions left alone."""
 
+import contextlib
 import csv
 import io
 import socket
@@ -106,10 +107,8 @@ def answer(connection):
 def test_a_request_must_begin_in_time(server, begin):
     with connect(server) as slow:
         slow.sendall(begin)
-        try:
+        with contextlib.suppress(ConnectionResetError):
             assert slow.recv(100) == b""
-        except ConnectionResetError:
-            pass
     with connect(server) as quick:
         quick.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         assert b" 200 " in answer(quick)
@@ -180,7 +179,7 @@ def test_an_export_holds_no_formula(serve, tmp_path):
     rows = list(csv.DictReader(io.StringIO(body)))
     assert {row["item"] for row in rows} == {"'=1+1", "'+a", "'-b", "'@c", "plain", "'\ttab"}
     assert all(row["title"][0] in "'p" for row in rows)
-    assert float(rows[1]["score"]) > 0
+    assert [row["score"] for row in rows][1:] == ["0.0"] * 5  # a number stays a number
     assert "=1+1" in [row["item"] for row in server.json("/export.json", items="documents", seed="=1+1")]
 
 

@@ -1,0 +1,59 @@
+"""Input is never misread: no odd id, count, number or text passes; the message has file, line and value."""
+
+import pytest
+
+import setsearch
+
+RATINGS = ("--items", "film", "--features", "user", "--count", "n")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"id": NaN, "text": "a"}', "NaN is no value of JSON"),
+        ('{"id": -Infinity, "text": "a"}', "-Infinity is no value"),
+        ('{"id": 1e999, "text": "a"}', "'id' is inf"),
+        ('{"id": "a", "text": NaN}', "NaN is no value"),
+        ('{"id": "a", "text": 1e999}', "'text' is not a text but inf"),
+        ('{"id": "a", "id": "b", "text": "a"}', "the key 'id' comes twice"),
+        ('{"id": "a", "text": "x", "more": {"b": 1, "b": 2}}', "the key 'b' comes twice"),
+        ('{"id": "a", "text": true}', "'text' is not a text but True"),
+        ('{"id": "a", "text": "x", "title": {"en": "A"}}', "'title' is not a text but {'en'"),
+    ],
+)
+def test_a_line_of_json_is_read_as_it_is_or_refused(run, failed, tmp_path, line, said):
+    (tmp_path / "a.jsonl").write_text('{"id": "good", "text": "lion"}\n' + line + "\n")
+    failed(run("index", "a.db", "a.jsonl"), 1, "a.jsonl, line 2", said)
+    assert not (tmp_path / "a.db").exists()
+
+
+@pytest.mark.parametrize(
+    "count", ["1_000", "\u0661", "\uff11", "0x10", "1e", "", "nan", "inf", "1,5", "½", "1 0", "--1", "infinity", "1.5"]
+)
+def test_a_count_is_a_plain_number(run, failed, tmp_path, count):
+    (tmp_path / "a.csv").write_text(f'film,user,n\nx,u,2\ny,u,"{count}"\n', encoding="utf-8")
+    failed(run("index", "a.db", "a.csv", *RATINGS), 1, "a.csv, line 3", "'n' is", repr(count))
+
+
+def test_plain_counts_are_read(run, tmp_path):
+    (tmp_path / "a.csv").write_text("film,user,n\nx,u,2\ny,u, 3 \nz,u,1e1\nw,u,4.0\nv,u,+5\n")
+    assert run("index", "a.db", "a.csv", *RATINGS)[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.items("film").postings("u") == {"x": 2, "y": 3, "z": 10, "w": 4, "v": 5}
+
+
+@pytest.mark.parametrize("number", ["1_000", "\u0663", "nan", "1e999", "0x1"])
+def test_a_number_is_a_plain_number(run, failed, tmp_path, number):
+    (tmp_path / "a.csv").write_text(f"name,x\na,1.5\nb,{number}\n", encoding="utf-8")
+    failed(run("index", "a.db", "a.csv", "--items", "name", "--numbers", "x"), 1, "a.csv, line 3", repr(number))
+
+
+def test_columns_of_one_name_are_refused(run, failed, tmp_path):
+    (tmp_path / "a.csv").write_text("id,text,id\n1,lion,2\n")
+    failed(run("index", "a.db", "a.csv"), 1, "a.csv, line 1", "several columns are named 'id'")
+
+
+def test_bad_lines_can_be_skipped(run, tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"id": NaN, "text": "a"}\n{"id": "b", "id": "c"}\n{"id": "d", "text": "lion"}\n')
+    code, _, said = run("index", "a.db", "a.jsonl", "--errors", "skip")
+    assert (code, said.count("skipped a.jsonl, line")) == (0, 2)
