@@ -2,9 +2,11 @@
 
 Weights are rounded to multiples of 2^-36. Sums of such numbers below 2^17 are exact in float64, so neither the order of
 addition nor the kernel changes a bit of a score. Where entries have values other than 0 and 1, values and weights are
-multiples of 2^-22: products are multiples of 2^-44, and their sums are exact below 2^9.
+multiples of 2^-22: products are multiples of 2^-44, and their sums are exact below 2^9. Where all weights are tiny,
+they are multiplied by a power of two before, and the scores divided by it: rounding costs no digit that matters.
 """
 
+import math
 from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -19,6 +21,7 @@ Scores = TypeVar("Scores", Floats, Floats32, Int16s)
 
 LATTICE = 2.0**36
 VALUE_LATTICE = 2.0**22
+ROOM, ROOM_OF_VALUES = 2.0**13, 2.0**6  # sums of scaled weights are below; up to 2^17 and 2^9 they are exact
 MOST_SORTED = 1_000_000  # entries; scipy transposes more of them faster, but takes long to import
 
 
@@ -70,6 +73,12 @@ def run_lengths(starts: Ints, end: int) -> Ints:
     np.subtract(starts[1:], starts[:-1], out=lengths[:-1])
     lengths[-1:] = end - starts[-1:]
     return lengths
+
+
+def scale_for(bound: float, binary: bool = True) -> float:
+    """The largest power of two, 1 or more, times which sums below a bound stay exact, with some room left."""
+    room = ROOM if binary else ROOM_OF_VALUES
+    return 2.0 ** max(0, math.floor(math.log2(room / bound))) if 0 < bound < room else 1.0
 
 
 def to_lattice(weights: Floats, binary: bool = True, coefficient: float = 1.0) -> Floats:

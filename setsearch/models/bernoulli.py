@@ -19,6 +19,8 @@ from setsearch.arrays import Floats, Ints
 from setsearch.models.model import Background, Query, Seeds, check_strength
 from setsearch.models.values import PRESENCE, ValueRule
 
+MANY = 1000  # quotients this near to 1 have exact logarithms only by their distance from 1
+
 
 @dataclass(frozen=True)
 class Bernoulli:
@@ -30,6 +32,11 @@ class Bernoulli:
     def __post_init__(self) -> None:
         check_strength(self.strength)
 
+    @property
+    def usual_strength(self) -> int:
+        """Above it, weights are scaled before they are rounded."""
+        return 4096 if self.rule.binary else 64
+
     def background(self, df: Ints, n_items: int, n_seeds: int) -> Background:
         """`weights` = log beta_j - log(beta_j+N) `(n_features,)`; `constant` = c of (13) with all c_j = 0."""
         # Features of equal df are equal: few logarithms suffice, and their sum does not depend on the ids.
@@ -37,8 +44,11 @@ class Bernoulli:
         weights, constants = np.zeros(len(values)), np.zeros(len(values))
         varied = (values > 0) & (values < n_items)
         beta: Floats = self.strength * (n_items - values[varied]) / n_items
-        weights[varied] = np.log(beta / (beta + n_seeds))
-        constants[varied] = math.log(self.strength / (self.strength + n_seeds)) - weights[varied]
+        weights[varied] = np.where(beta > MANY * n_seeds, -np.log1p(n_seeds / beta), np.log(beta / (beta + n_seeds)))
+        of_strength = math.log(self.strength / (self.strength + n_seeds))
+        if self.strength > MANY * n_seeds:
+            of_strength = -math.log1p(n_seeds / self.strength)
+        constants[varied] = of_strength - weights[varied]
         return Background(weights[which], math.fsum(constants * times))
 
     def query(self, seeds: Seeds, df: Ints, n_items: int) -> Query:
@@ -52,6 +62,9 @@ class Bernoulli:
         ratio += beta
         ratio /= beta + seeds.count * item
         constants = np.log(ratio)
+        less_than_one = having * item / (beta + seeds.count * item)
+        near = less_than_one < 1 / MANY
+        constants[near] = np.log1p(-less_than_one[near])
         weights = np.log1p(having * item / df)
         weights -= constants
         return Query(weights, constants)

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from setsearch.arrays import Floats, Ints
+from setsearch.models.gamma import log_ratio
 from setsearch.models.model import Query, Seeds, Table, check_strength
 from setsearch.models.values import COUNTS, ValueRule
 
@@ -31,6 +32,7 @@ class _OfCounts:
     """The common part."""
 
     strength: float
+    usual_strength = 4096
 
     def __post_init__(self) -> None:
         check_strength(self.strength)
@@ -57,11 +59,7 @@ class Multinomial(_OfCounts):
 
     def of_lengths(self, lengths: Ints, seeds: Seeds) -> Floats:
         """The part that depends on L, `(n_items,)`."""
-        from scipy.special import gammaln
-
-        a, s = self.strength, seeds.sums.sum()
-        result: Floats = gammaln(a + s) - gammaln(a + s + lengths) - gammaln(a) + gammaln(a + lengths)
-        return result
+        return -log_ratio(np.float64(self.strength), np.float64(seeds.sums.sum()), lengths.astype(float))
 
 
 @dataclass(frozen=True)
@@ -74,13 +72,14 @@ class Poisson(_OfCounts):
         """A table of h_j; `constants` holds the constant of all features as one number."""
         b, n = self.strength, seeds.count
         total = self.strength * seeds.cf_of_all / n_items
-        constant = (total + seeds.sums.sum()) * math.log((b + n) / (b + n + 1)) - total * math.log(b / (b + 1))
+        # (b+N) (b+1) - b (b+N+1) = N
+        constant = total * math.log1p(n / b / (b + n + 1)) - seeds.sums.sum() * math.log1p(1 / (b + n))
         return _table(self.strength * seeds.cf / n_items, seeds, np.array([constant]))
 
     def of_lengths(self, lengths: Ints, seeds: Seeds) -> Floats:
         """The part that depends on L, `(n_items,)`."""
         b = self.strength
-        return np.asarray(-math.log((b + seeds.count + 1) / (b + 1)) * lengths, np.float64)
+        return np.asarray(-math.log1p(seeds.count / (b + 1)) * lengths, np.float64)
 
 
 def _table(prior: Floats, seeds: Seeds, constants: Floats) -> Query:
@@ -88,14 +87,10 @@ def _table(prior: Floats, seeds: Seeds, constants: Floats) -> Query:
 
     def table(positions: Ints, counts: Floats) -> Floats:
         """h_j(x)."""
-        from scipy.special import gammaln
-
         a, s = prior[positions], seeds.sums[positions]
-        # Most counts are 1: h_j = ln((a + s) / a) needs no gamma function.
-        added: Floats = np.asarray(np.log((a + s) / a), np.float64)
+        added: Floats = np.asarray(np.log1p(s / a), np.float64)  # most counts are 1
         more = counts > 1
-        b, t, x = a[more], s[more], counts[more]
-        added[more] = gammaln(b + t + x) - gammaln(b + t) - gammaln(b + x) + gammaln(b)
+        added[more] = log_ratio(a[more], s[more], counts[more])
         return added
 
     entry_table: Table = table

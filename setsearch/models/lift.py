@@ -19,6 +19,8 @@ from setsearch.errors import InvalidParameter
 from setsearch.models.model import Query, Seeds, check_strength
 from setsearch.models.values import ValueRule
 
+NEAR = 2.0**-10  # a quotient as near to 1 has an exact logarithm only by what it has beyond 1
+
 
 @dataclass(frozen=True)
 class Lift:
@@ -27,6 +29,7 @@ class Lift:
     strength: float = 2.0
     slope: float = 0.8
     binarization: str = "soft-twice-mean"
+    usual_strength = 8
 
     def __post_init__(self) -> None:
         check_strength(self.strength)
@@ -45,5 +48,7 @@ class Lift:
         """`weights` = v_j."""
         p = np.maximum(df, 1) / n_items  # a text as an example may have a feature that no item has
         lift = np.log((self.strength * p + seeds.having) / (self.strength + seeds.count) / p)
+        beyond_one = (seeds.having - seeds.count * p) / p / (self.strength + seeds.count)
+        lift = np.where(np.abs(beyond_one) < NEAR, np.log1p(beyond_one), lift)
         agreement = (seeds.having / seeds.count) ** (1 / seeds.count)
         return Query(seeds.sums / seeds.count * agreement * lift, np.zeros(len(df)))

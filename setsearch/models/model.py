@@ -71,7 +71,8 @@ class Query(NamedTuple):
 class Model(Protocol):
     """Weights from statistics and seeds. Equal models are equal objects with equal `repr`: both are cache keys.
 
-    A model may also have `of_lengths(lengths, seeds)`: what an item's length L, `(n_items,)`, adds to its score.
+    A model may also have `of_lengths(lengths, seeds)`: what an item's length L, `(n_items,)`, adds to its score; and
+    `usual_strength`: above it, weights are too small to be rounded as they are.
     """
 
     @property
@@ -86,6 +87,11 @@ class Model(Protocol):
     def query(self, seeds: Seeds, df: Ints, n_items: int) -> Query:
         """Weights of the active features, `df` `(n_active,)`."""
         ...
+
+
+def has_tiny_weights(model: Model) -> bool:
+    """Whether the strength of the prior makes weights so small that they are scaled before they are rounded."""
+    return bool(getattr(model, "strength", 0.0) > getattr(model, "usual_strength", np.inf))
 
 
 def check_strength(strength: float) -> None:

@@ -20,11 +20,15 @@ _threads = threading.local()
 
 
 class Base:
-    """What every item scores before the seeds are known: `items` `(n_items,)`, -inf for ids without an item."""
+    """What every item scores before the seeds are known: `items` `(n_items,)`, -inf for ids without an item.
 
-    def __init__(self, items: Floats, constant: float) -> None:
+    `items` are `scale` (a power of two) times as large as scores, `constant` is not.
+    """
+
+    def __init__(self, items: Floats, constant: float, scale: float = 1.0) -> None:
         self.items = items
         self.constant = constant
+        self.scale = scale
 
     @cached_property
     def highest(self) -> tuple[Ints, float]:

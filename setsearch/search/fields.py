@@ -126,8 +126,12 @@ class Fields(NamedTuple):
 
         def add() -> Base:
             bases = [(field.coefficient, field.base(model, n_seeds)) for field in self.all]
-            items = [to_lattice(base.items, model.rule.binary, coefficient) for coefficient, base in bases]
-            return Base(np.sum(items, axis=0), sum(coefficient * base.constant for coefficient, base in bases))
+            scale = min(base.scale for _, base in bases)
+            items = [
+                to_lattice(base.items, model.rule.binary, coefficient * (scale / base.scale))
+                for coefficient, base in bases
+            ]
+            return Base(np.sum(items, axis=0), sum(coefficient * base.constant for coefficient, base in bases), scale)
 
         key = ("sum", model, n_seeds, *(field.coefficient for field in self.all))
         return self.first.snapshot.cached_base(key, add)

@@ -145,7 +145,7 @@ class Reading:
             weights = seed_weights(fields, _examples(fields, names), self.defaults.make(options))
             id = fields.resolve(item)
             features = contributions(fields, weights, [id])[id]
-            base = float(weights.base.items[id])
+            base = float(weights.base.items[id]) / weights.scale
             name, title = fields.describe([id])[id]
         score = base + weights.constant + sum(part.weight for part in features)
         return Explanation(name, score, weights.constant, base, features, title)
@@ -277,12 +277,13 @@ class Reading:
         ids, scores = best(weights.base, weights.lists, excluded, k, fields.ranks, among)
         if not len(ids):
             raise NothingToRank(_nothing_left(fields, among))
-        scores = scores + weights.constant
+        scores = scores / weights.scale + weights.constant
         belongs = [None] * len(ids)
         if request.cut == "keep" or (request.cut and isinstance(weights.model, Lift)):
             leaders = scores[:LEADERS]
             if among is not None:  # a filter does not change what belongs
-                leaders = best(weights.base, weights.lists, excluded, LEADERS, fields.ranks)[1] + weights.constant
+                leaders = best(weights.base, weights.lists, excluded, LEADERS, fields.ranks)[1]
+                leaders = leaders / weights.scale + weights.constant
             above = scores > threshold(fields, weights, leaders, self.defaults)
             kept = above if request.cut == "keep" else np.ones(len(ids), bool)
             ids, scores, belongs = ids[kept], scores[kept], above[kept].tolist()

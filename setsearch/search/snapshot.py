@@ -9,8 +9,9 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from setsearch.arrays import Entries, Floats, Ints, run_starts, to_lattice
+from setsearch.arrays import Entries, Floats, Ints, run_starts, scale_for, to_lattice
 from setsearch.models import Model
+from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE, RuleStatistics, ValueRule, rule_statistics
 from setsearch.scoring.base import Base
 from setsearch.scoring.best import accumulate
@@ -176,10 +177,10 @@ class Snapshot:
 
         def load() -> Base:
             stored = self.relation.load_derived_value(cursor, self.items.name, f"base {model} N={n_seeds}")
-            if stored is None or len(stored) != (1 + self.items.next_id) * 8:
+            if stored is None or len(stored) != (2 + self.items.next_id) * 8:
                 return self._compute_base(cursor, model, n_seeds)
             numbers = np.frombuffer(stored, "<f8")
-            return Base(numbers[1:].copy(), float(numbers[0]))
+            return Base(numbers[2:].copy(), float(numbers[0]), float(numbers[1]))
 
         return self.cached_base((model, n_seeds), load)
 
@@ -201,16 +202,18 @@ class Snapshot:
         background = model.background(self.statistics(cursor, model.rule).df, self.items.size, n_seeds)
         if background is None:
             return Base(scores, 0.0)
-        weights = to_lattice(background.weights, model.rule.binary)
+        bound = len(background.weights) * float(np.abs(background.weights).max(initial=0.0))
+        scale = scale_for(bound, model.rule.binary) if has_tiny_weights(model) else 1.0
+        weights = to_lattice(background.weights, model.rule.binary, scale)
         for stored in self.posting_lists.sweep(cursor, counts=model.rule != PRESENCE):
             entries, values = self._with_values(cursor, self.posting_lists, stored, model.rule)
             lists = entries.lists[run_starts(entries.lists)]
             postings = PostingArrays(entries.ids.astype(np.int32), *entries.bounds(lists), values)
             accumulate(scores, WeightedLists(postings, weights[lists]))
         if type(model).__module__.startswith(OUR_MODELS):
-            numbers = np.append(background.constant, scores).astype("<f8")
+            numbers = np.concatenate([[background.constant, scale], scores]).astype("<f8")
             self.unsaved[f"base {model} N={n_seeds}"] = numbers.tobytes()
-        return Base(scores, background.constant)
+        return Base(scores, background.constant, scale)
 
     def _with_values(self, cursor: sqlite3.Cursor, lists: PostingLists, entries: Entries, rule: ValueRule) -> Chunk:
         """Entries of one direction with their values, without those that are 0."""

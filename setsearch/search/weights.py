@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import LATTICE, Floats, Ints, offsets, run_lengths, run_starts, to_lattice
+from setsearch.arrays import LATTICE, Floats, Ints, offsets, run_lengths, run_starts, scale_for, to_lattice
 from setsearch.models import Model, Query, Seeds
+from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE
 from setsearch.scoring.base import Base
 from setsearch.scoring.best import accumulate
@@ -15,6 +16,8 @@ from setsearch.scoring.kernels import ones
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.search.fields import Field, Fields
 from setsearch.search.results import Contribution
+
+LEAST_BOUND = 2.0**-4  # of what weights may add together, for the same
 
 _INT, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 
@@ -33,13 +36,19 @@ class Examples:
 
 
 class FieldWeights(NamedTuple):
-    """The weights of one field: what the seeds have there, the model's answer, and the lists that score."""
+    """The weights of one field: what the seeds have there, the model's answer, and the lists that score.
+
+    The weights of `lists` are those of `unrounded`, the model's, times `coefficient` (of the field, negative for
+    negative examples) and `scale` (a power of two), on the lattice.
+    """
 
     field: Field
     seeds: Seeds
     query: Query
+    unrounded: WeightedLists
     lists: WeightedLists
-    coefficient: float = 1.0  # the field's, negative for negative examples
+    coefficient: float = 1.0
+    scale: float = 1.0
 
     @property
     def df(self) -> Ints:
@@ -48,13 +57,14 @@ class FieldWeights(NamedTuple):
 
     def added(self, positions: Ints, values: Floats, binary: bool) -> Floats:
         """What entries add, given their values and the positions of their features among the active ones."""
+        coefficient = self.coefficient * self.scale
         if self.query.table is not None:
-            return to_lattice(self.query.table(positions, values), coefficient=self.coefficient)
-        return to_lattice(self.query.weights, binary, self.coefficient)[positions] * values
+            return to_lattice(self.query.table(positions, values), coefficient=coefficient) / self.scale
+        return to_lattice(self.query.weights, binary, coefficient)[positions] * values / self.scale
 
 
 class SeedWeights(NamedTuple):
-    """Everything that scores an item, for one set of examples."""
+    """Everything that scores an item, for one set of examples. Base and lists are `scale` times as large as scores."""
 
     model: Model
     examples: Examples
@@ -62,6 +72,7 @@ class SeedWeights(NamedTuple):
     base: Base
     constant: float
     negative: tuple[FieldWeights, ...] = ()  # of negative examples
+    scale: float = 1.0
 
     @property
     def all(self) -> tuple[FieldWeights, ...]:
@@ -77,46 +88,81 @@ class SeedWeights(NamedTuple):
         """A new array of the scores of all items, `(n_ids,)`, without the constant."""
         scores = self.base.items.copy()
         accumulate(scores, *self.lists)
-        return scores
+        return scores if self.scale == 1 else scores / self.scale
 
     def minus(self, other: "SeedWeights", gamma: float) -> "SeedWeights":
         """v+ - gamma v-: these weights minus gamma times those of negative examples."""
-        negative = []
-        for weights in other.positive:
-            coefficient = -gamma * weights.coefficient
-            lists = _weighted_lists(weights.lists.postings, weights.query, coefficient, self.model.rule.binary)
-            negative.append(weights._replace(coefficient=coefficient, lists=lists))
-        return self._replace(negative=tuple(negative))
+        binary, scale = self.model.rule.binary, min(self.scale, other.scale)
+        positive = tuple(_scaled(own, own.coefficient, scale, binary) for own in self.positive)
+        negative = tuple(_scaled(own, -gamma * own.coefficient, scale, binary) for own in other.positive)
+        base = _scaled_base(self.base, self.scale, scale, binary)
+        return self._replace(positive=positive, negative=negative, base=base, scale=scale)
 
 
 def seed_weights(fields: Fields, examples: Examples, model: Model) -> SeedWeights:
     """The weights of everything that the examples have, on the lattice; base and constant."""
     base = fields.base(model, examples.count)
-    all_weights, constant = [], round(base.constant * LATTICE) / LATTICE
+    unscaled, lengths = [], []
     for field in fields.all:
         seeds = _seeds(field, examples, model)
         postings = field.postings(seeds.features, model.rule)
         query = model.query(seeds, postings.lengths, fields.items.size)
-        lists = _weighted_lists(postings, query, field.coefficient, model.rule.binary)
-        all_weights.append(FieldWeights(field, seeds, query, lists, field.coefficient))
-        constant += float(np.add.reduce(to_lattice(query.constants, coefficient=field.coefficient)))
+        lists = _unrounded_lists(postings, query)
+        unscaled.append(FieldWeights(field, seeds, query, lists, lists, field.coefficient))
         of_lengths = getattr(model, "of_lengths", None)
         if of_lengths is not None:
-            added: Floats = to_lattice(of_lengths(field.totals(), seeds), coefficient=field.coefficient)
-            base = Base(base.items + added, base.constant)
-    return SeedWeights(model, examples, tuple(all_weights), base, constant)
+            lengths.append(field.coefficient * of_lengths(field.totals(), seeds))
+    binary = model.rule.binary or model.rule.counted
+    scale = _scale(model, base, unscaled, lengths)
+    weights = tuple(_scaled(own, own.coefficient, scale, model.rule.binary) for own in unscaled)
+    constant = round(base.constant * LATTICE * scale) / LATTICE / scale
+    for own in unscaled:
+        constant += float(np.add.reduce(to_lattice(own.query.constants, coefficient=own.coefficient * scale))) / scale
+    base = _scaled_base(base, base.scale, scale, binary)
+    for added in lengths:
+        base = Base(base.items + to_lattice(added, coefficient=scale), base.constant, scale)
+    return SeedWeights(model, examples, weights, base, constant, scale=scale)
 
 
-def _weighted_lists(postings: PostingArrays, query: Query, coefficient: float, binary: bool) -> WeightedLists:
+def _scale(model: Model, base: Base, weights: Sequence[FieldWeights], lengths: Sequence[Floats]) -> float:
+    """The power of two by which weights are multiplied: 1, unless the model makes them very small."""
+    binary = model.rule.binary or model.rule.counted
+    bound = base.largest_absolute / base.scale
+    bound += sum(abs(own.coefficient) * own.unrounded.bound for own in weights)
+    bound += sum(float(np.abs(added).max(initial=0.0)) for added in lengths)
+    return scale_for(bound, binary) if has_tiny_weights(model) or bound < LEAST_BOUND else 1.0
+
+
+def _unrounded_lists(postings: PostingArrays, query: Query) -> WeightedLists:
     """Lists and weights. If the model has a table, what each entry adds becomes its value, and weights are 1."""
     if query.table is None:
-        return WeightedLists(postings, to_lattice(query.weights, binary, coefficient))
+        return WeightedLists(postings, query.weights)
     positions = np.repeat(np.arange(len(query.weights)), postings.lengths)
-    added = to_lattice(query.table(positions, postings.concatenated_values()), coefficient=coefficient)
+    added = query.table(positions, postings.concatenated_values())
     starts = offsets(postings.lengths)
-    largest = float(np.abs(added).max(initial=1.0))
+    largest = float(np.abs(added).max(initial=0.0))
     lists = PostingArrays(postings.concatenated_ids(), starts[:-1], starts[1:], added, largest=largest)
     return WeightedLists(lists, np.ones(len(query.weights)))
+
+
+def _scaled(own: FieldWeights, coefficient: float, scale: float, binary: bool) -> FieldWeights:
+    """These weights with another coefficient and scale."""
+    postings, weights = own.unrounded
+    if own.query.table is None:
+        lists = WeightedLists(postings, to_lattice(weights, binary, coefficient * scale))
+    else:
+        assert postings.values is not None
+        added = to_lattice(postings.values.astype(float), coefficient=coefficient * scale)
+        largest = float(np.abs(added).max(initial=1.0))
+        lists = WeightedLists(postings._replace(values=added, largest=largest), weights)
+    return own._replace(lists=lists, coefficient=coefficient, scale=scale)
+
+
+def _scaled_base(base: Base, scale: float, wanted: float, binary: bool) -> Base:
+    """A base at another scale."""
+    if scale == wanted:
+        return base
+    return Base(to_lattice(base.items, binary, wanted / scale), base.constant, wanted)
 
 
 def _seeds(field: Field, examples: Examples, model: Model) -> Seeds:

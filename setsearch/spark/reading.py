@@ -20,6 +20,7 @@ from setsearch.arrays import to_lattice
 from setsearch.errors import InvalidParameter, NothingToRank
 from setsearch.models import Bernoulli, Lift, Model
 from setsearch.models.defaults import ModelOptions, defaults_for
+from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE
 from setsearch.search.request import positive_integer, text_list
 from setsearch.search.results import Hit
@@ -95,6 +96,8 @@ class SparkReading:
         model = defaults.make(options)
         if not (isinstance(model, Bernoulli) and model.rule == PRESENCE) and not isinstance(model, Lift):
             raise InvalidParameter("the models on Spark are lift, and bernoulli with presence; use one file for others")
+        if has_tiny_weights(model):
+            raise InvalidParameter(f"on Spark the strength is at most {model.usual_strength}, not {model.strength:g}")
         return model
 
     def _base(self, model: Model, n_seeds: int) -> _Base:
