@@ -2,13 +2,14 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
 import setsearch
-from setsearch.errors import Cancelled, DatabaseError, LockedDatabase, ReadOnlyDatabase, SetsearchError
+from setsearch.errors import Cancelled, CorruptIndex, DatabaseError, LockedDatabase, ReadOnlyDatabase, SetsearchError
 from setsearch.index import Index
 from setsearch.storage.connections import TIME_LIMIT
 from setsearch.storage.limits import Cancellation
@@ -16,6 +17,8 @@ from setsearch.storage.limits import Cancellation
 T = TypeVar("T")
 
 WORKERS = 2  # more would wait for each other in the interpreter
+MOST_CHECKED = 10_000_000  # entries that a check in the background holds in memory
+BETWEEN_CHECKS = 3600.0  # seconds
 QUEUE = 200  # questions that may wait; more are refused at once
 
 
@@ -76,6 +79,34 @@ class QuestionPool:
             if not self._lent:
                 self._index = None  # it may be another file by the next question
             raise
+
+
+def watch_damage(place: str | Path, tell: Callable[[str], object]) -> threading.Thread:
+    """Check a whole index in the background, now and every hour: not all damage shows where it is read.
+
+    `tell` gets a line for each problem. An index of more than MOST_CHECKED entries is left to `setsearch check`.
+    """
+
+    def watch() -> None:
+        while True:
+            for problem in _problems(place):
+                tell(f"{place} is damaged: {problem}; `setsearch check` may repair it")
+            time.sleep(BETWEEN_CHECKS)
+
+    thread = threading.Thread(target=watch, name="setsearch-check", daemon=True)
+    thread.start()
+    return thread
+
+
+def _problems(place: str | Path) -> list[str]:
+    try:
+        with setsearch.open(place) as index:
+            postings = sum(reading["posting_count"] for reading in index.info()["readings"])
+            return index.check() if postings <= MOST_CHECKED else []
+    except CorruptIndex as error:
+        return [str(error)]
+    except SetsearchError:
+        return []  # no index yet, or locked: those who ask are told
 
 
 async def until_gone(receive: Callable[[], Awaitable[MutableMapping[str, Any]]], answer: Awaitable[T]) -> T:

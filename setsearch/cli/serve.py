@@ -9,6 +9,7 @@ from setsearch.cli.help import ADVANCED
 from setsearch.cli.options import DB, Texts
 from setsearch.cli.output import say
 from setsearch.errors import UsageError
+from setsearch.pool import watch_damage
 
 if TYPE_CHECKING:
     from socket import socket
@@ -27,6 +28,7 @@ def mcp(db: DB) -> None:
         from setsearch.integrations.mcp import make_server
     except ImportError as error:
         raise UsageError("the command mcp needs an extra: pip install 'setsearch[mcp]'") from error
+    watch_damage(db, say)
     make_server(db).run("stdio")
 
 
@@ -91,6 +93,7 @@ def serve(
         app, http=PatientProtocol, log_level="warning", server_header=False, timeout_keep_alive=KEEP_ALIVE
     )
     server = uvicorn.Server(config)
+    watch_damage(db, say)
     with suppress(KeyboardInterrupt):
         server.run([listening])
     say("stopped")

@@ -8,6 +8,7 @@ tables hold the words of all texts, so they have no pages. Runs on Datasette 0.6
 
 import asyncio
 import json
+import logging
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +22,7 @@ from jinja2 import FileSystemLoader
 
 import setsearch
 from setsearch.errors import SetsearchError
-from setsearch.pool import WORKERS, QuestionPool, until_gone
+from setsearch.pool import WORKERS, QuestionPool, until_gone, watch_damage
 from setsearch.search.where import Where
 from setsearch.storage.synced_source import FTS5, TABLE
 
@@ -32,6 +33,7 @@ link.href = %s;
 link.textContent = "Rows like this";
 document.querySelector("h1").after(link);
 """
+_log = logging.getLogger("setsearch")
 OUR_PREFIX = "setsearch_"
 ANSWER_SECONDS = 30.0  # the first answer after a write may take long; SQL of visitors has Datasette's own limit
 _pools: dict[tuple[str, float], QuestionPool] = {}
@@ -219,8 +221,10 @@ async def _ask(datasette: Any, database: str, question: Callable[[setsearch.Inde
             async with _turns.setdefault(datasette, asyncio.Semaphore(WORKERS)):
                 return await opened.execute_fn(lambda lent: question(setsearch.open(lent, time_limit=limit)))
         key = (str(opened.path), limit)
-        pool = _pools.get(key) or _pools.setdefault(key, QuestionPool(opened.path, ANSWER_SECONDS, time_limit=limit))
-        return await pool.ask(question)
+        if key not in _pools:
+            _pools[key] = QuestionPool(opened.path, ANSWER_SECONDS, time_limit=limit)
+            watch_damage(opened.path, _log.error)
+        return await _pools[key].ask(question)
     except SetsearchError:
         if strict:
             raise

@@ -1,5 +1,6 @@
 """The database: transactions in which our tables exist, have the present schema, and are intact."""
 
+import logging
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -10,10 +11,14 @@ from setsearch.storage.connections import NO_FILE, TIME_LIMIT, Connections, OwnC
 from setsearch.storage.creation import new_file
 from setsearch.storage.forks import File
 from setsearch.storage.integrity import checksum_differs, require_tables, write_checksum
+from setsearch.storage.limits import limited
 from setsearch.storage.transactions import READ, WRITE, Transaction
 
+_log = logging.getLogger("setsearch")
+
 # The migrations of schema.py. A query does not import them; a test keeps both equal.
-SCHEMA = {"m001_relations", "m002_contexts", "m003_origins"}
+SCHEMA = {"m001_relations", "m002_contexts", "m003_origins", "m004_checksums"}
+WITH_CHECKSUM = "m003_origins"  # the migration that made the checksum of small tables
 
 
 class Database:
@@ -72,9 +77,7 @@ class Database:
     @contextmanager
     def _transaction(self, connections: Connections) -> Iterator[sqlite3.Cursor]:
         with Transaction(connections, WRITE) as cursor:
-            self._migrate(cursor)
-            require_tables(cursor, str(self))
-            intact = not checksum_differs(cursor)  # damage stays visible to `check`
+            intact = self._migrate(cursor)
             yield cursor
             if intact and self.applied_migrations(cursor):  # unless everything was dropped
                 write_checksum(cursor)
@@ -115,10 +118,15 @@ class Database:
             )
         return applied
 
-    def _migrate(self, cursor: sqlite3.Cursor) -> None:
+    def _migrate(self, cursor: sqlite3.Cursor) -> bool:
+        """Bring the tables to the present schema; returns whether they are intact: damage stays visible to `check`."""
         # Not by `checked`: a rollback makes SQLite reuse the version for another schema.
-        if self.applied_migrations(cursor) == SCHEMA:
-            return
+        applied = self.applied_migrations(cursor)
+        if applied == SCHEMA:
+            require_tables(cursor, str(self))
+            return not checksum_differs(cursor)
+        with limited(cursor, "reading the index of an earlier version"):
+            intact = WITH_CHECKSUM not in applied or not checksum_differs(cursor)
         from sqlite_utils import Database as Tables  # slow to import, and needed once in the life of a file
 
         from setsearch.storage.schema import migrations
@@ -126,10 +134,14 @@ class Database:
         connection = cursor.connection
         self._connections.use_legacy_transactions(connection)
         row_factory, connection.row_factory = connection.row_factory, None
+        if applied:
+            _log.warning("%s: converting the index of an earlier version, once", self)
         try:
             migrations.apply(Tables(connection, recursive_triggers=False, execute_plugins=False))
         finally:
             connection.row_factory = row_factory
+        require_tables(cursor, str(self))
+        return intact
 
 
 class _ReadTransaction(Transaction):

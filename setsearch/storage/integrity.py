@@ -1,34 +1,54 @@
 """Whether our tables are intact: their declarations, checksums, and SQLite's own checks.
 
 One checksum covers the small tables that nothing else verifies: kinds, relations, sources, saved sets. Names are also
-in an index, posting lists are stored in both directions; texts, numbers and derived values have checksums of their own.
+in an index, posting lists are stored in both directions. Each block of a list has a checksum that binds it to its list
+and place; texts, numbers and derived values have checksums of their own. They are compared wherever these are read.
 """
 
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
+import numpy as np
+
+from setsearch.arrays import Ints
 from setsearch.errors import CorruptIndex
 
 TABLES = {
     f"setsearch_{name}"
     for name in ("change derived forward kind member name numbers origin posting relation seal set text".split())
 }
-DECLARATIONS = 2601396971  # CRC-32 of the columns of all tables
+DECLARATIONS = 2289482158  # CRC-32 of the columns of all tables
 CHECKED = ("kind", "relation", "origin", "set", "member")  # tables under the checksum
 CHECKSUM_BYTES = 4
 
 
-def add_checksum(data: bytes) -> bytes:
-    """The bytes, followed by their CRC-32."""
-    return data + zlib.crc32(data).to_bytes(CHECKSUM_BYTES, "little")
+def add_checksum(data: bytes, place: str = "") -> bytes:
+    """The bytes, followed by their CRC-32, which includes where they are stored."""
+    return data + zlib.crc32(data, zlib.crc32(place.encode())).to_bytes(CHECKSUM_BYTES, "little")
 
 
-def strip_checksum(data: bytes) -> bytes | None:
+def strip_checksum(data: bytes, place: str = "") -> bytes | None:
     """The inverse of `add_checksum`; None if the checksum does not match."""
-    body, checksum = data[:-CHECKSUM_BYTES], data[-CHECKSUM_BYTES:]
-    matches = len(checksum) == CHECKSUM_BYTES and zlib.crc32(body) == int.from_bytes(checksum, "little")
-    return body if matches else None
+    body = data[:-CHECKSUM_BYTES]
+    return body if len(data) >= CHECKSUM_BYTES and data == add_checksum(body, place) else None
+
+
+def block_checksums(
+    place: tuple[int, int], heads: Ints, gaps: Sequence[bytes], counts: Sequence[bytes | None]
+) -> tuple[Ints, Ints]:
+    """CRC-32 of the head and the gaps of each block, and of its head and its counts: two `(n_blocks,)` arrays.
+
+    `place` is the number of the table and the relation, `heads` `(n_blocks, 5)`: list, first, last, length, total.
+    """
+    whole = np.empty((len(heads), 7), "<i8")
+    whole[:, :2], whole[:, 2:] = place, heads
+    data, size = memoryview(whole.tobytes()), whole.itemsize * 7
+    of_heads = [zlib.crc32(data[start:end]) for start, end in pairwise(range(0, len(data) + 1, size))]
+    of_gaps = list(map(zlib.crc32, gaps, of_heads))
+    of_counts = [head if own is None else zlib.crc32(own, head) for own, head in zip(counts, of_heads, strict=True)]
+    return np.array(of_gaps, np.int64), np.array(of_counts, np.int64)
 
 
 def require_tables(cursor: sqlite3.Cursor, database: str) -> None:

@@ -18,6 +18,14 @@ NAMES_OF_INSERT = 20_000
 LAST_CHARACTER = chr(0x10FFFF)  # sorts behind every other character
 LONGEST_SHOWN = 80  # characters of an unknown name in a message
 CONTEXT_VOCABULARIES = {f"contexts {name}": name for name in ("win2", "skip", "lists")}
+# Names and titles that differ from those of their indexes: one of both is damaged.
+_DIFFERING = """
+    select 1 from setsearch_name n where {} and not (
+        exists (select 1 from setsearch_name i indexed by setsearch_name_name
+                where i.kind = n.kind and i.name = n.name and i.id = n.id)
+        and (n.title is null or exists (select 1 from setsearch_name i indexed by setsearch_name_title
+             where i.kind = n.kind and i.title = n.title and i.title is not null and i.id = n.id)))
+"""
 _KEYS, _WORDS = "keys", "words"
 
 
@@ -95,10 +103,10 @@ class Vocabulary:
         rows: list[tuple[int, str, str | None]] = []
         for start in range(0, len(ids), PARAMETERS):
             part = ids[start : start + PARAMETERS]
-            rows += cursor.execute(
-                f"select id, name, title from setsearch_name where kind = ? and id in ({','.join('?' * len(part))})",
-                (self.id, *part),
-            )
+            wanted = f"n.kind = ? and n.id in ({','.join('?' * len(part))})"
+            rows += cursor.execute(f"select id, name, title from setsearch_name n where {wanted}", (self.id, *part))
+            if len(ids) <= PARAMETERS and cursor.execute(_DIFFERING.format(wanted), (self.id, *part)).fetchone():
+                raise CorruptIndex(f"a name of {self.name} is damaged; {REPAIR_HINT}")
         if self.titles_shown:
             return {id: (title or name, None) for id, name, title in rows}
         return {id: (name, title) for id, name, title in rows}
@@ -248,7 +256,7 @@ class ContextVocabulary(Vocabulary):
         stored = cursor.execute(
             "select name, value from setsearch_derived where relation = ? and reading = ''", (self.relation,)
         )
-        values = {name: strip_checksum(value) for name, value in stored}
+        values = {name: strip_checksum(value, f"{self.relation}  {name}") for name, value in stored}
         keys, words = values.get(_KEYS), values.get(_WORDS)
         if keys is None or words is None or len(keys) != 8 * self.size:
             raise CorruptIndex(f"the names of {self.name} are damaged; {REPAIR_HINT}")

@@ -23,7 +23,8 @@ def read_numbers(cursor: sqlite3.Cursor, relation: Relation) -> tuple[Ints, Floa
         "select item, numbers from setsearch_numbers where relation = ? order by item", (relation.id,)
     ).fetchall()
     width = len(column_names(relation))
-    x = np.frombuffer(b"".join(_verified(numbers, width) for _, numbers in rows), "<f8").reshape(len(rows), width)
+    data = b"".join(_verified(numbers, width, f"{relation.id} {item}") for item, numbers in rows)
+    x = np.frombuffer(data, "<f8").reshape(len(rows), width)
     return np.array([item for item, _ in rows], np.int64), x
 
 
@@ -34,7 +35,7 @@ def write_numbers(cursor: sqlite3.Cursor, relation: Relation, items: Iterable[Nu
     new = [name for name in vectors if name not in known]
     relation.items.set_titles(cursor, [(vectors[name][1], id) for name, id in known.items()])
     known |= zip(new, relation.items.insert(cursor, new, [vectors[name][1] for name in new]), strict=True)
-    values = [add_checksum(numbers) for numbers, _ in vectors.values()]
+    values = [add_checksum(own[0], f"{relation.id} {known[name]}") for name, own in vectors.items()]
     insert = "insert or replace into setsearch_numbers (relation, item, numbers)"
     insert_rows(cursor, insert, f"({relation.id}, ?, ?)", [known[name] for name in vectors], values)
     relation.save(cursor)
@@ -67,17 +68,17 @@ def check_numbers(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
     """One line for each problem with the numbers of a relation."""
     rows = cursor.execute("select item, numbers from setsearch_numbers where relation = ?", (relation.id,)).fetchall()
     try:
-        for _, numbers in rows:
-            _verified(numbers, len(column_names(relation)))
+        for item, numbers in rows:
+            _verified(numbers, len(column_names(relation)), f"{relation.id} {item}")
     except CorruptIndex as error:
         yield f"{relation.items.name}: {error}"
     if {item for item, _ in rows} != set(relation.items.ids(cursor)):
         yield f"{relation.items.name}: some items have no numbers, or numbers have no item"
 
 
-def _verified(stored: bytes, width: int) -> bytes:
-    """Stored numbers without their checksum (the first versions wrote none); raises CorruptIndex."""
-    numbers = stored if len(stored) == 8 * width else strip_checksum(stored)
+def _verified(stored: bytes, width: int, place: str) -> bytes:
+    """Stored numbers without their checksum; raises CorruptIndex."""
+    numbers = strip_checksum(stored, place)
     if numbers is None or len(numbers) != 8 * width or not np.isfinite(np.frombuffer(numbers, "<f8")).all():
         raise CorruptIndex("stored numbers are damaged; index them again")
     return numbers

@@ -16,6 +16,7 @@ import numpy as np
 from setsearch.arrays import Entries, Ints, run_starts
 from setsearch.errors import REPAIR_HINT, CorruptIndex
 from setsearch.storage.codec import decode_counts, decode_ids, encode_counts, encode_ids
+from setsearch.storage.integrity import block_checksums
 from setsearch.storage.sql import insert_rows
 
 FULL_BLOCK = 256  # ids; new ids behind a block of this length start the next one
@@ -24,8 +25,10 @@ SWEEP_STEP = 1_000_000  # ids that one step of a sweep decodes, at least
 DECODED_TOGETHER = 1 << 15  # ids; few enough for the processor's cache
 PARAMETERS = 400  # of one statement
 
-Row = tuple[int, int, int, int, int, bytes, bytes | None]  # list, first, last, length, total, gaps, counts
-_COLUMNS = "first, last, length, total, gaps"
+# list, first, last, length, total, gaps, checksum of gaps, of counts, counts
+Row = tuple[int, int, int, int, int, bytes, int, int, bytes | None]
+_COLUMNS = "first, last, length, total, gaps, gaps_checksum, counts_checksum"
+TABLES = {"posting": 1, "forward": 2}  # as checksums know them
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,7 @@ class PostingLists:
             part = heads[start : start + PARAMETERS]
             rows += cursor.execute(
                 f"with wanted (list, first) as (values {','.join(['(?,?)'] * len(part))}) "
-                f"select b.list, b.first, last, length, total, gaps, counts from wanted "
+                f"select b.list, b.{_COLUMNS}, counts from wanted "
                 f"cross join setsearch_{self.table} b "
                 f"on relation = {self.relation} and b.list = wanted.list and b.first = wanted.first",
                 list(chain.from_iterable(part)),
@@ -187,14 +190,28 @@ class PostingLists:
             encode_ids(entries.ids, starts),
             encode_counts(entries.counts, starts),
         )
-        insert = f"insert into setsearch_{self.table} (relation, list, first, last, length, total, gaps, counts)"
-        insert_rows(cursor, insert, f"({self.relation}, ?, ?, ?, ?, ?, ?, ?)", *columns)
+        *heads, gaps, counts = columns
+        checksums = block_checksums(self._place, np.array(heads).T, gaps, counts)
+        insert = (
+            f"insert into setsearch_{self.table} "
+            "(relation, list, first, last, length, total, gaps, counts, gaps_checksum, counts_checksum)"
+        )
+        values = f"({self.relation}, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        insert_rows(cursor, insert, values, *columns, *(own.tolist() for own in checksums))
+
+    @property
+    def _place(self) -> tuple[int, int]:
+        return TABLES[self.table], self.relation
 
     def _decode(self, rows: Sequence[Row], has_counts: bool = True) -> Entries:
         if not rows:
             empty = np.zeros(0, np.int64)
             return Entries(empty, empty, empty)
-        lists, firsts, lasts, lengths, totals, gaps, stored = zip(*rows, strict=True)
+        *heads, gaps, of_gaps, of_counts, stored = zip(*rows, strict=True)
+        lists, firsts, lasts, lengths, totals = heads
+        found = block_checksums(self._place, np.array(heads, np.int64).T, gaps, stored)
+        if not np.array_equal(found[0], of_gaps) or (has_counts and not np.array_equal(found[1], of_counts)):
+            raise self._damaged()
         first, length = np.array(firsts, np.int64), np.array(lengths, np.int64)
         ids, counts = decode_ids(first, length, gaps), decode_counts(length, stored)
         ends = np.cumsum(length)

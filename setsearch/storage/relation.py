@@ -80,7 +80,7 @@ class Relation:
             "select value from setsearch_derived where relation = ? and reading = ? and name = ? and stamp = ?",
             (self.id, reading, name, self.stamp),
         ).fetchone()
-        return None if row is None else strip_checksum(row[0])
+        return None if row is None else strip_checksum(row[0], f"{self.id} {reading} {name}")
 
     def save_derived_values(self, cursor: sqlite3.Cursor, reading: str, values: Mapping[str, bytes]) -> None:
         """Store values derived from this content, unless the stored content has changed."""
@@ -90,7 +90,10 @@ class Relation:
         cursor.execute("delete from setsearch_derived where relation = ? and stamp <> ?", (self.id, self.stamp))
         cursor.executemany(
             "insert or replace into setsearch_derived (relation, reading, name, stamp, value) values (?, ?, ?, ?, ?)",
-            [(self.id, reading, name, self.stamp, add_checksum(value)) for name, value in values.items()],
+            [
+                (self.id, reading, name, self.stamp, add_checksum(value, f"{self.id} {reading} {name}"))
+                for name, value in values.items()
+            ],
         )
         cursor.execute(
             "delete from setsearch_derived where rowid in (select rowid from setsearch_derived "

@@ -16,6 +16,8 @@ setsearch_set         saved sets; setsearch_member holds their items
 """
 
 import sqlite3
+import struct
+import zlib
 
 from sqlite_utils import Migrations
 from sqlite_utils.db import Database
@@ -142,6 +144,40 @@ def m003_origins(db: Database) -> None:
     # Derived values have checksums from here on; earlier ones are derived again.
     db.execute("delete from setsearch_derived where reading <> ''")
     db.execute("update setsearch_relation set contexts_stamp = null where contexts <> 'off'")
+
+
+@migrations()
+def m004_checksums(db: Database) -> None:
+    """A checksum for each half of a block, which binds it to its list and place; numbers likewise."""
+
+    def checksum(data: bytes | None, *head: int) -> int:
+        of_head = zlib.crc32(struct.pack("<7q", *head))
+        return of_head if data is None else zlib.crc32(data, of_head)
+
+    def bound(stored: bytes, relation: int, item: int) -> bytes:
+        data, old = stored[:-4], stored[-4:]
+        if len(stored) % 8 == 0:  # the first versions wrote no checksum
+            data = stored
+        elif zlib.crc32(data).to_bytes(4, "little") != old:
+            return stored
+        return data + zlib.crc32(data, zlib.crc32(f"{relation} {item}".encode())).to_bytes(4, "little")
+
+    db.conn.create_function("setsearch_block_checksum", 8, checksum)
+    db.conn.create_function("setsearch_bound", 3, bound)
+    for number, table in enumerate(("posting", "forward"), 1):
+        for part in ("gaps", "counts"):
+            db.execute(f"alter table setsearch_{table} add column {part}_checksum integer not null default 0")
+        head = f"{number}, relation, list, first, last, length, total"
+        db.execute(
+            f"update setsearch_{table} set gaps_checksum = setsearch_block_checksum(gaps, {head}), "
+            f"counts_checksum = setsearch_block_checksum(counts, {head})"
+        )
+    db.execute("update setsearch_numbers set numbers = setsearch_bound(numbers, relation, item)")
+    # Derived values are derived again, with checksums that include their names.
+    db.execute("delete from setsearch_derived where reading <> ''")
+    db.execute("update setsearch_relation set contexts_stamp = null where contexts <> 'off'")
+    for function, arguments in (("setsearch_block_checksum", 8), ("setsearch_bound", 3)):
+        db.conn.create_function(function, arguments, None)
 
 
 def drop_tables(cursor: sqlite3.Cursor) -> None:

@@ -20,6 +20,7 @@ from setsearch.search import snapshot
 from setsearch.storage import names
 from setsearch.storage import sql as inserts
 from setsearch.storage.codec import encode_ids
+from setsearch.storage.integrity import block_checksums
 
 ITEMS = [("a", "lion tiger cat"), ("b", "lion cat"), ("c", "wheat barley")]
 
@@ -238,6 +239,19 @@ def test_damage_is_found(tmp_path):
         copy.unlink()
 
 
+def right_checksums(connection, table):
+    """Give the blocks of a table the checksums of what they hold now, as somebody would who made the file."""
+    number = {"posting": 1, "forward": 2}[table]
+    columns = "relation, list, first, last, length, total, gaps, counts"
+    for relation, *head, gaps, counts in connection.execute(f"select {columns} from setsearch_{table}").fetchall():
+        (own,), (of_counts,) = block_checksums((number, relation), np.array([head]), [gaps], [counts])
+        connection.execute(
+            f"update setsearch_{table} set gaps_checksum = ?, counts_checksum = ? "
+            "where relation = ? and list = ? and first = ?",
+            (int(own), int(of_counts), relation, *head[:2]),
+        )
+
+
 @pytest.mark.parametrize("table", ["posting", "forward"])
 def test_ids_that_do_not_exist_never_reach_a_kernel(tmp_path, table):
     path = tmp_path / "a.db"
@@ -245,6 +259,7 @@ def test_ids_that_do_not_exist_never_reach_a_kernel(tmp_path, table):
         index.add(ITEMS)
     connection = sqlite3.connect(path)
     connection.execute(f"update setsearch_{table} set first = first + 1000000, last = last + 1000000")
+    right_checksums(connection, table)
     connection.commit()
     connection.close()
     with setsearch.open(path) as index:
@@ -270,7 +285,11 @@ def test_lists_that_do_not_ascend_never_reach_a_kernel(tmp_path, monkeypatch, bl
         (gaps,) = encode_ids(np.array(ids), np.array([0, len(ids)]))
         row = (ids[0], ids[-1], len(ids), len(ids), gaps)
         connection.execute("delete from setsearch_posting where length = 60")
-        connection.execute("insert or replace into setsearch_posting values (1, 0, ?, ?, ?, ?, ?, null)", row)
+        checksums = block_checksums((1, 1), np.array([[0, *row[:4]]]), [gaps], [None])
+        connection.execute(
+            "insert or replace into setsearch_posting values (1, 0, ?, ?, ?, ?, ?, null, ?, ?)",
+            (*row, *(int(own[0]) for own in checksums)),
+        )
     connection.commit()
     connection.close()
     monkeypatch.setattr(snapshot, "DECODED_TOGETHER", 25)

@@ -20,7 +20,7 @@ SENTENCES = [
 ]
 
 
-COUNTED = ("flipped", "found", "mended", "harmless", "in the host's rows")
+COUNTED = ("flipped", "found", "wrong answers without a check", "mended", "harmless", "in the host's rows")
 
 
 def make(path: Path) -> None:
@@ -86,8 +86,7 @@ def torture(folder: Path, times: int, seed: int = 0) -> dict[str, int]:
         counts["flipped"] += 1
         if is_found(copy):
             counts["found"] += 1
-            with suppress(SetsearchError), np.errstate(all="ignore"), setsearch.open(copy) as index:
-                everything(index)  # an answer, or an error of ours
+            counts["wrong answers without a check"] += is_wrong(copy, expected)
             counts["mended"] += is_mended(copy, mended_expected)
             continue
         with setsearch.open(copy) as index:
@@ -97,6 +96,43 @@ def torture(folder: Path, times: int, seed: int = 0) -> dict[str, int]:
                 continue
             assert _refreshed(index) == refreshed_expected, f"bit {bit} of byte {place} hides a change"
         counts["harmless"] += 1
+    return counts
+
+
+def is_wrong(path: Path, expected: list[object]) -> bool:
+    """Whether somebody who asks gets a wrong answer, and no error of ours."""
+    with suppress(SetsearchError), np.errstate(all="ignore"), setsearch.open(path) as index:
+        return everything(index) != expected
+    return False
+
+
+def stale_pages(folder: Path) -> dict[str, int]:
+    """Each page of a database in turn is that of an earlier state: `check` finds it, or it is harmless."""
+    path, copy = folder / "stale.db", folder / "stale copy.db"
+    make(path)
+    before, size = path.read_bytes(), 4096
+    with setsearch.open(path) as index:
+        index.update([(f"d{n}", " ".join(reversed(SENTENCES))) for n in range(4)], ("documents", "terms"))
+        index.refresh()
+        expected = everything(index)
+    connection = sqlite3.connect(path)
+    connection.execute("pragma journal_mode = delete")
+    connection.close()
+    after = path.read_bytes()
+    counts = dict.fromkeys(("pages", "found", "wrong answers without a check", "harmless"), 0)
+    for start in range(size, min(len(before), len(after)), size):
+        old = before[start : start + size]
+        if old == after[start : start + size]:
+            continue
+        counts["pages"] += 1
+        copy.write_bytes(after[:start] + old + after[start + size :])
+        if is_found(copy):
+            counts["found"] += 1
+            counts["wrong answers without a check"] += is_wrong(copy, expected)
+        else:
+            with setsearch.open(copy) as index:
+                assert everything(index) == expected, f"the page at {start} changes an answer, and is not found"
+            counts["harmless"] += 1
     return counts
 
 
