@@ -2,7 +2,8 @@
 
     SetsearchError
     |-- UsageError              the call itself is wrong
-    |   `-- InvalidParameter    a value outside its range, such as k = 0
+    |   |-- InvalidParameter    a value outside its range, such as k = 0
+    |   `-- UnknownOption       an option that nobody knows
     |-- DatabaseError           the file cannot be used
     |   |-- MissingDatabase, NotADatabase, NewerSchema, ReadOnlyDatabase, LockedDatabase
     |   |-- NoIndex             a database without a setsearch index in it
@@ -34,6 +35,10 @@ class UsageError(SetsearchError):
 
 class InvalidParameter(UsageError, ValueError):
     """A parameter has a value outside its range."""
+
+
+class UnknownOption(UsageError, TypeError):
+    """An option that nobody knows."""
 
 
 class DatabaseError(SetsearchError):

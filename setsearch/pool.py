@@ -87,13 +87,13 @@ def watch_damage(place: str | Path, tell: Callable[[str], object]) -> threading.
     `tell` gets a line for each problem. An index of more than MOST_CHECKED entries is left to `setsearch check`.
     """
 
-    def watch() -> None:
+    def look() -> None:
         while True:
             for problem in _problems(place):
                 tell(f"{place} is damaged: {problem}; `setsearch check` may repair it")
             time.sleep(BETWEEN_CHECKS)
 
-    thread = threading.Thread(target=watch, name="setsearch-check", daemon=True)
+    thread = threading.Thread(target=look, name="setsearch-check", daemon=True)
     thread.start()
     return thread
 

@@ -2,7 +2,10 @@
 
 import random
 
+import numpy as np
 from oracle import transpose
+
+from setsearch.storage.codec import block_checksums
 
 TEXTS = [
     ("Lion", "the lion and the tiger are big cats"),
@@ -50,3 +53,16 @@ def planted(seed=0):
             data[f"{group}-{number:02}"] = own | {f"n{f}": 1 for f in range(20) if rng.random() < 0.2}
         sets[group] = [name for name in data if name.startswith(group)]
     return data, sets
+
+
+def right_checksums(connection, table):
+    """Give the blocks of a table the checksums of what they hold now, as somebody would who made the file."""
+    number = {"posting": 1, "forward": 2}[table]
+    columns = "relation, list, first, last, length, total, gaps, counts"
+    for relation, *head, gaps, counts in connection.execute(f"select {columns} from setsearch_{table}").fetchall():
+        (own,), (of_counts,) = block_checksums((number, relation), np.array([head]), [gaps], [counts])
+        connection.execute(
+            f"update setsearch_{table} set gaps_checksum = ?, counts_checksum = ? "
+            "where relation = ? and list = ? and first = ?",
+            (int(own), int(of_counts), relation, *head[:2]),
+        )

@@ -9,7 +9,6 @@ from setsearch.cli.help import ADVANCED
 from setsearch.cli.options import DB, Texts
 from setsearch.cli.output import say
 from setsearch.errors import UsageError
-from setsearch.pool import watch_damage
 
 if TYPE_CHECKING:
     from socket import socket
@@ -28,6 +27,8 @@ def mcp(db: DB) -> None:
         from setsearch.integrations.mcp import make_server
     except ImportError as error:
         raise UsageError("the command mcp needs an extra: pip install 'setsearch[mcp]'") from error
+    from setsearch.pool import watch_damage
+
     watch_damage(db, say)
     make_server(db).run("stdio")
 
@@ -74,6 +75,7 @@ def serve(
     except ImportError as error:
         raise UsageError("the command serve needs an extra: pip install 'setsearch[web]'") from error
     import setsearch
+    from setsearch.pool import watch_damage
 
     is_local = host in LOOPBACK
     if not is_local and not token and not read_only:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypedDict, cast
 
-from setsearch.errors import InvalidParameter
+from setsearch.errors import InvalidParameter, UnknownOption
 from setsearch.models import MODELS, Model, make_model
 
 
@@ -38,17 +38,20 @@ class Defaults:
     cut_of_one: float
 
     def make(self, options: ModelOptions) -> Model:
-        """The model for some options; raises InvalidParameter, and TypeError for an unknown option."""
+        """The model for some options; raises InvalidParameter, UnknownOption."""
         try:
             factory = MODELS.get(options.get("model") or self.model)  # part of the key: a name may be registered again
             return _cached_model(self, tuple(options.items()), tuple(map(type, options.values())), factory)
+        except UnknownOption:
+            raise
         except TypeError:  # an unhashable value
             return self._make(options)
 
     def _make(self, options: ModelOptions) -> Model:
         unknown = set(options) - set(ModelOptions.__annotations__)
         if unknown:
-            raise TypeError(f"unknown option {min(unknown)!r}; choose from {', '.join(ModelOptions.__annotations__)}")
+            known = ", ".join(ModelOptions.__annotations__)
+            raise UnknownOption(f"unknown option {min(unknown)!r}; choose from {known}")
         given: dict[str, Any] = {key: value for key, value in options.items() if value is not None and key != "by"}
         name = given.pop("model", self.model)
         for key in ("strength", "popularity"):

@@ -5,6 +5,7 @@ tells the width. Counts have the same format, or are None if all are 1. All func
 `starts` holds the offset of each block in the concatenated arrays.
 """
 
+import zlib
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -53,6 +54,22 @@ def decode_counts(lengths: Ints, counts: Sequence[bytes | None]) -> Ints:
     out = np.ones(int(lengths.sum()), np.int64)
     out[np.repeat(stored, lengths)] = decoded
     return out
+
+
+def block_checksums(
+    place: tuple[int, int], heads: Ints, gaps: Sequence[bytes], counts: Sequence[bytes | None]
+) -> tuple[Ints, Ints]:
+    """CRC-32 of the head and the gaps of each block, and of its head and its counts: two `(n_blocks,)` arrays.
+
+    `place` is the number of the table and the relation, `heads` `(n_blocks, 5)`: list, first, last, length, total.
+    """
+    whole = np.empty((len(heads), 7), "<i8")
+    whole[:, :2], whole[:, 2:] = place, heads
+    data, size = memoryview(whole.tobytes()), whole.itemsize * 7
+    of_heads = [zlib.crc32(data[start:end]) for start, end in pairwise(range(0, len(data) + 1, size))]
+    of_gaps = list(map(zlib.crc32, gaps, of_heads))
+    of_counts = [head if own is None else zlib.crc32(own, head) for own, head in zip(counts, of_heads, strict=True)]
+    return np.array(of_gaps, np.int64), np.array(of_counts, np.int64)
 
 
 def _encode(values: Ints, lengths: Ints) -> list[bytes]:

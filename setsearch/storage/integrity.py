@@ -7,12 +7,8 @@ and place; texts, numbers and derived values have checksums of their own. They a
 
 import sqlite3
 import zlib
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator
 
-import numpy as np
-
-from setsearch.arrays import Ints
 from setsearch.errors import CorruptIndex
 
 TABLES = {
@@ -33,22 +29,6 @@ def strip_checksum(data: bytes, place: str = "") -> bytes | None:
     """The inverse of `add_checksum`; None if the checksum does not match."""
     body = data[:-CHECKSUM_BYTES]
     return body if len(data) >= CHECKSUM_BYTES and data == add_checksum(body, place) else None
-
-
-def block_checksums(
-    place: tuple[int, int], heads: Ints, gaps: Sequence[bytes], counts: Sequence[bytes | None]
-) -> tuple[Ints, Ints]:
-    """CRC-32 of the head and the gaps of each block, and of its head and its counts: two `(n_blocks,)` arrays.
-
-    `place` is the number of the table and the relation, `heads` `(n_blocks, 5)`: list, first, last, length, total.
-    """
-    whole = np.empty((len(heads), 7), "<i8")
-    whole[:, :2], whole[:, 2:] = place, heads
-    data, size = memoryview(whole.tobytes()), whole.itemsize * 7
-    of_heads = [zlib.crc32(data[start:end]) for start, end in pairwise(range(0, len(data) + 1, size))]
-    of_gaps = list(map(zlib.crc32, gaps, of_heads))
-    of_counts = [head if own is None else zlib.crc32(own, head) for own, head in zip(counts, of_heads, strict=True)]
-    return np.array(of_gaps, np.int64), np.array(of_counts, np.int64)
 
 
 def require_tables(cursor: sqlite3.Cursor, database: str) -> None:

@@ -99,14 +99,16 @@ def limited(cursor: sqlite3.Cursor, what: str, seconds: float | None = None) -> 
     already = reason()
     if already is not None:
         raise already
-    stopper = _clock if isinstance(cursor.connection, OwnConnection) else _interrupter
+    is_own = isinstance(cursor.connection, OwnConnection)
+    stopper = _clock if is_own else _interrupter
     with stopper(cursor.connection, reason):
         try:
             yield
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_INTERRUPT:
                 raise
-            raise (reason() or KeyboardInterrupt()) from error
+            # Nobody else can interrupt our own connection but Ctrl-C, and on a lent one the host.
+            raise (reason() or (KeyboardInterrupt() if is_own else error)) from error
 
 
 @contextmanager
@@ -123,13 +125,13 @@ def _clock(connection: sqlite3.Connection, reason: Callable[[], Exception | None
 def _interrupter(connection: sqlite3.Connection, reason: Callable[[], Exception | None]) -> Iterator[None]:
     is_over, lock = threading.Event(), threading.Lock()
 
-    def watch() -> None:
+    def interrupt() -> None:
         while not is_over.wait(REPEAT):
             with lock:
                 if reason() is not None and not is_over.is_set():
                     connection.interrupt()
 
-    thread = threading.Thread(target=watch, daemon=True)
+    thread = threading.Thread(target=interrupt, daemon=True)
     thread.start()
     try:
         yield

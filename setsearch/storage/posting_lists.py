@@ -15,8 +15,7 @@ import numpy as np
 
 from setsearch.arrays import Entries, Ints, run_starts
 from setsearch.errors import REPAIR_HINT, CorruptIndex
-from setsearch.storage.codec import decode_counts, decode_ids, encode_counts, encode_ids
-from setsearch.storage.integrity import block_checksums
+from setsearch.storage.codec import block_checksums, decode_counts, decode_ids, encode_counts, encode_ids
 from setsearch.storage.sql import insert_rows
 
 FULL_BLOCK = 256  # ids; new ids behind a block of this length start the next one

@@ -15,6 +15,7 @@ from setsearch.storage.posting_lists import PostingLists
 TEXT = ("documents", "terms")  # the relation of a text collection
 CONTEXTS = ("off", "forms", "auto", "on", "phrases")
 FEWEST_WORDS, MOST_WORDS = 50_000, 25_000_000  # of a collection that gets contexts automatically
+MOST_RELATIONS = 1000  # in one index, with derived ones
 DERIVED_VALUES = 32  # of each reading that stay in the file, the newest ones
 IDS_OF_ANY_FILE = 1 << 20  # ids that a file of any size may use; others may use a fourth of their bytes
 
@@ -130,6 +131,10 @@ def find_relation(relations: Sequence[Relation], names: tuple[str, str] | None) 
 
 
 def _load(cursor: sqlite3.Cursor, condition: str) -> list[Relation]:
+    for table, most in (("relation", MOST_RELATIONS), ("kind", 2 * MOST_RELATIONS)):
+        (count,) = cursor.execute(f"select count(*) from setsearch_{table}").fetchone()
+        if count > most:
+            raise CorruptIndex(f"{count:,} rows of setsearch_{table} are more than an index can have; {REPAIR_HINT}")
     stored = {id: rest for id, *rest in cursor.execute("select id, name, size, peak from setsearch_kind")}
     rows = cursor.execute(
         "select id, items, features, analyzer, revision, stamp, parent, contexts, contexts_stamp, columns "

@@ -4,9 +4,13 @@ Inside the host's transaction we use a savepoint; commit and rollback stay with 
 transaction of our own. The row factory of a lent connection is never changed.
 """
 
+import os
 import sqlite3
+from pathlib import Path
+from traceback import walk_tb
 from types import TracebackType
 
+import setsearch
 from setsearch.errors import REPAIR_HINT, CorruptIndex, SetsearchError
 from setsearch.storage.connections import Connections
 from setsearch.storage.integrity import is_damaged
@@ -81,8 +85,9 @@ class Transaction:
             self._rollback()
             if isinstance(error, sqlite3.Error):
                 translated = self._connections.translate(error)
-            elif _may_be_damage(error) and is_damaged(self._connection):
-                translated = CorruptIndex(f"{self._connections} is damaged ({error}); {REPAIR_HINT}")
+            elif _may_be_damage(error) and (self._is_of_reading(error) or is_damaged(self._connection)):
+                problem = " ".join(f"{type(error).__name__}: {error}".split())
+                translated = CorruptIndex(f"{self._connections} is damaged ({problem:.200}); {REPAIR_HINT}")
         except SetsearchError as refusal:
             translated = refusal
         except sqlite3.Error as failure:
@@ -94,6 +99,11 @@ class Transaction:
             self._connections.give(self._connection)
         if translated is not None:
             raise translated from error
+
+    def _is_of_reading(self, error: BaseException) -> bool:
+        """Whether an error arose in our own code while it read: a stored value is wrong, whatever it is."""
+        frames = [frame.f_code.co_filename for frame, _ in walk_tb(error.__traceback__)]
+        return self._begin == READ and all(map(_is_our_code, frames))
 
     def _end_watch(self) -> None:
         if self._watched:
@@ -115,6 +125,14 @@ class Transaction:
                 pass  # the host has ended its transaction; our statements began the present one
         if connection.in_transaction:
             connection.execute("rollback")
+
+
+def _is_our_code(path: str) -> bool:
+    """Whether a file is ours, numpy's or Python's own: code that runs when we read, unlike an application's."""
+    import numpy as np
+
+    library, *ours = (f"{Path(module.__file__ or '').parent}{os.sep}" for module in (os, setsearch, np))
+    return path.startswith(tuple(ours)) or (path.startswith(library) and "site-packages" not in path)
 
 
 def _may_be_damage(error: BaseException) -> bool:

@@ -18,7 +18,9 @@ from setsearch.models.gamma import log_ratio
 from setsearch.models.values import ValueRule
 from setsearch.scoring.kernels import KERNELS, use_kernel
 
-STRENGTHS = [1e-100, 1e-30, 1e-6, 0.5, 2, 50, 1000, 4096, 5000, 1e5, 1e8, 1e9, 1e12, 1e30, 1e100]
+SOME = [1e-100, 2, 50, 1e5, 1e9, 1e100]
+MORE = [1e-30, 1e-6, 0.5, 1000, 4096, 5000, 1e8, 1e12, 1e30]
+STRENGTHS = [*SOME, *(pytest.param(strength, marks=pytest.mark.long) for strength in MORE)]
 DIGITS = 420
 SEEDS = ["i1", "i2", "i5"]
 
@@ -149,7 +151,7 @@ def test_lift_at_every_accepted_strength(build, strength, binarize):
             assert exact[better.item] >= exact[worse.item] - tolerance
 
 
-@pytest.mark.parametrize("strength", [1e-30, 3, 1e7, 1e40])
+@pytest.mark.parametrize("strength", [3, 1e40])
 @pytest.mark.parametrize("model", ["lift", "bernoulli", "multinomial", "poisson"])
 def test_kernels_and_ways_to_ask_agree_at_every_strength(build, model, strength):
     rows, options = random_data(3, 60, 30, 0.4), {"model": model, "strength": strength}

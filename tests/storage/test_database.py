@@ -8,7 +8,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from samples import random_data
+from samples import random_data, right_checksums
 
 import setsearch
 from setsearch import errors
@@ -19,8 +19,7 @@ from setsearch.scoring.kernels import KERNELS, use_kernel
 from setsearch.search import snapshot
 from setsearch.storage import names
 from setsearch.storage import sql as inserts
-from setsearch.storage.codec import encode_ids
-from setsearch.storage.integrity import block_checksums
+from setsearch.storage.codec import block_checksums, encode_ids
 
 ITEMS = [("a", "lion tiger cat"), ("b", "lion cat"), ("c", "wheat barley")]
 
@@ -237,19 +236,6 @@ def test_damage_is_found(tmp_path):
         with setsearch.open(copy) as index:
             assert index.check(), statement
         copy.unlink()
-
-
-def right_checksums(connection, table):
-    """Give the blocks of a table the checksums of what they hold now, as somebody would who made the file."""
-    number = {"posting": 1, "forward": 2}[table]
-    columns = "relation, list, first, last, length, total, gaps, counts"
-    for relation, *head, gaps, counts in connection.execute(f"select {columns} from setsearch_{table}").fetchall():
-        (own,), (of_counts,) = block_checksums((number, relation), np.array([head]), [gaps], [counts])
-        connection.execute(
-            f"update setsearch_{table} set gaps_checksum = ?, counts_checksum = ? "
-            "where relation = ? and list = ? and first = ?",
-            (int(own), int(of_counts), relation, *head[:2]),
-        )
 
 
 @pytest.mark.parametrize("table", ["posting", "forward"])
