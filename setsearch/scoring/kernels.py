@@ -1,6 +1,5 @@
 """The inner loop: add a weight at every id of a list. Three kernels with the same bits: numpy, scipy, numba."""
 
-import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
@@ -96,11 +95,21 @@ def use_kernel(name: str | None) -> None:
 
 
 def kernel() -> Kernel:
-    """The chosen kernel, else numba's if it is installed, else scipy's."""
+    """The chosen kernel, else numba's if it is installed and can be loaded, else scipy's."""
     global _fastest
     if _chosen is None and _fastest is None:
-        _fastest = "numba" if "numba" in sys.modules or find_spec("numba") else "scipy"
+        _fastest = "numba" if _has_numba() else "scipy"
     return KERNELS[_chosen or _fastest or "numpy"]
+
+
+def _has_numba() -> bool:
+    if find_spec("numba") is None:
+        return False
+    try:
+        import numba  # noqa: F401 - a process with little memory may not be able to load its compiler
+    except (ImportError, OSError, MemoryError):
+        return False
+    return True
 
 
 @cache

@@ -104,6 +104,10 @@ def _answer_errors(app: FastAPI, render: Render, pool: QuestionPool, known: list
             headers = {"allow": ", ".join(sorted({method for route in routes for method in route.methods or ()}))}
         return _answer(request, error.status_code, str(error.detail), headers=headers)
 
+    @app.exception_handler(MemoryError)
+    def _exhausted(request: Request, error: MemoryError) -> Response:
+        return _answer(request, 503, "the server is out of memory; ask again later, or for less", retry=True)
+
     @app.exception_handler(Exception)
     def _failed(request: Request, error: Exception) -> Response:
         return _answer(request, 500, "an internal error; the log of the server has it")

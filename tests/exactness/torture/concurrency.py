@@ -36,6 +36,15 @@ def oracle():
     return found
 
 
+def make_host(path):
+    """A table of the host's with the generation that is stored."""
+    host = sqlite3.connect(path)
+    host.execute("create table host (generation integer)")
+    host.execute("insert into host values (0)")
+    host.commit()
+    host.close()
+
+
 def write_until(path, end):
     """Replace the documents by those of the next generation, in a transaction of the host's."""
     connection = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
@@ -87,11 +96,7 @@ def torture(folder: Path, seconds: float) -> dict[str, float]:
     expected, path = oracle(), folder / "shared.db"
     with setsearch.open(path, create=True) as index:
         index.add(documents(0))
-    host = sqlite3.connect(path)
-    host.execute("create table host (generation integer)")
-    host.execute("insert into host values (0)")
-    host.commit()
-    host.close()
+    make_host(path)
     end = time.monotonic() + seconds
     processes = [in_process(lambda: read_until(path, end, expected)) for _ in range(8)]
     processes.append(in_process(lambda: (write_until(path, end), 0.0)))

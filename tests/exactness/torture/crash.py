@@ -45,9 +45,9 @@ def step(state, number):
     return "update", given, after | given
 
 
-def write(path, kind, given):
+def write(path, kind, given, contexts):
     """Do one write with an index of its own."""
-    with setsearch.open(path, create=True, timeout=10) as index:
+    with setsearch.open(path, create=True, timeout=10, contexts=contexts) as index:
         if kind == "vacuum":
             connection = sqlite3.connect(path)
             connection.execute("vacuum")
@@ -59,7 +59,7 @@ def write(path, kind, given):
         elif kind == "set":
             index.keep_set("kept", given, items="documents")
         else:
-            getattr(index, kind)((name, words) for name, words in given.items())
+            getattr(index, kind)((name, " ".join(words)) for name, words in given.items())
 
 
 def documents(path):
@@ -75,7 +75,7 @@ def bags(state):
     return {name: {word: words.count(word) for word in sorted(set(words))} for name, words in state.items()}
 
 
-def verify(path, states):
+def verify(path, states, contexts):
     """Which of the states the database is in; raises AssertionError for any other, and for one that is not sound."""
     held = documents(path)
     found = next((number for number, state in states.items() if bags(state) == held), None)
@@ -83,33 +83,37 @@ def verify(path, states):
     with setsearch.open(path) as index:
         assert index.check() == []
         connection = sqlite3.connect(":memory:")
-        fresh = setsearch.open(connection)
-        fresh.add((name, words) for name, words in states[found].items())
+        fresh = setsearch.open(connection, contexts=contexts)
+        fresh.add((name, " ".join(words)) for name, words in states[found].items())
         seeds = sorted(states[found])[:2]
         for model in ("lift", "bernoulli"):
             ours = index.items("documents").expand(seeds, 99, keep_seeds=True, model=model)
             assert ours == fresh.items("documents").expand(seeds, 99, keep_seeds=True, model=model)
+        if contexts == "on":  # derived by what was killed, or now
+            present = set().union(*states[found].values())
+            words = [word for word in WORDS if word in present][:3]
+            assert index.items("terms").expand(words, 20) == fresh.items("terms").expand(words, 20)
         kept = index.set("kept", "documents") if "kept" in index.sets() else None
         assert kept is None or 1 <= len(kept.accepted) <= 3
         connection.close()
     return found
 
 
-def begin(path):
+def begin(path, contexts):
     state = {f"d{n}": text(random.Random(n)) for n in range(10)}
-    with setsearch.open(path, create=True) as index:
-        index.add((name, words) for name, words in state.items())
+    with setsearch.open(path, create=True, contexts=contexts) as index:
+        index.add((name, " ".join(words)) for name, words in state.items())
     return state
 
 
-def child(path, log, state, number, prepare):
+def child(path, log, state, number, prepare, contexts):
     """Write for ever, noting each step before it begins; never returns."""
     try:
         prepare()
         while True:
             kind, given, after = step(state, number)
             os.write(log, f"{number}\n".encode())
-            write(path, kind, given)
+            write(path, kind, given, contexts)
             state, number = after, number + 1
     except (SetsearchError, sqlite3.OperationalError):  # the latter from our own vacuum
         os._exit(7)  # a full disk, which was said
@@ -117,13 +121,13 @@ def child(path, log, state, number, prepare):
         os._exit(9)
 
 
-def run_until_killed(path, state, number, prepare, after=None):
+def run_until_killed(path, state, number, prepare, after=None, contexts="off"):
     """Fork a writer, kill it `after` seconds if it has not ended by itself; the last step it began, and its status."""
     log = path.with_suffix(".log")
     file = os.open(log, os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
     pid = os.fork()
     if pid == 0:
-        child(path, file, state, number, prepare)
+        child(path, file, state, number, prepare, contexts)
     os.close(file)
     if after is not None:
         time.sleep(after)
@@ -169,27 +173,29 @@ def full_disk(rng, path):
     return prepare
 
 
-def torture(folder: Path, times: int, seed: int = 0) -> dict[str, int]:
+def torture(folder: Path, times: int, seed: int = 0, contexts: str = "off") -> dict[str, int]:
     """`times` kills at random moments, as many between statements, as many full disks: none may lose anything."""
     kernels.use_kernel("numpy")
     rng, path = random.Random(seed), folder / "crash.db"
-    state, number = begin(path), 0
+    state, number = begin(path, contexts), 0
     found = {"kills": 0, "kills between statements": 0, "full disks": 0, "rolled back": 0, "completed": 0}
     for turn in range(3 * times):
         kind = list(found)[turn % 3]
         if kind == "kills":
-            last, status = run_until_killed(path, state, number, lambda: None, after=rng.uniform(0, 0.25))
+            last, status = run_until_killed(
+                path, state, number, lambda: None, after=rng.uniform(0, 0.25), contexts=contexts
+            )
         elif kind == "full disks":
-            last, status = run_until_killed(path, state, number, full_disk(rng, path))
+            last, status = run_until_killed(path, state, number, full_disk(rng, path), contexts=contexts)
             assert os.WIFEXITED(status) and os.WEXITSTATUS(status) == 7, status
         else:
-            last, status = run_until_killed(path, state, number, between_statements(rng))
+            last, status = run_until_killed(path, state, number, between_statements(rng), contexts=contexts)
             assert os.WIFSIGNALED(status), status
         found[kind] += 1
         states = {number: state}
         while last is not None and max(states) <= last:
             states[max(states) + 1] = step(states[max(states)], max(states))[2]
-        reached = verify(path, {n: s for n, s in states.items() if n >= (last or number)})
+        reached = verify(path, {n: s for n, s in states.items() if n >= (last or number)}, contexts)
         found["completed" if last is None or reached > last else "rolled back"] += 1
         state, number = states[reached], max(states)  # a step that was rolled back is not tried again
     return found

@@ -16,6 +16,7 @@ import concurrency
 import crash
 import damage
 import resources
+import serving
 
 import setsearch
 
@@ -44,8 +45,11 @@ def main() -> None:
     }
     parts = {
         "crashes": lambda folder: crash.torture(folder, 200 // share),
-        "concurrency": lambda folder: concurrency.torture(folder, 60 / share),
+        "crashes with contexts": lambda folder: crash.torture(folder, 100 // share, contexts="on"),
+        "killed servers": lambda folder: serving.torture(folder, 100 // share),
+        "concurrency": lambda folder: concurrency.torture(folder, 600 / share),
         "damage": lambda folder: damage.torture(folder, 2000 // share),
+        "stale pages": damage.stale_pages,
         "resources": lambda folder: resources.torture(folder, 100_000 // share),
         "fuzzing": lambda folder: fuzz(600 // share),
     }

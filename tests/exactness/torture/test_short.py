@@ -4,6 +4,7 @@ import concurrency
 import crash
 import damage
 import pytest
+import serving
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of fork beside threads
@@ -13,6 +14,18 @@ class TestShort:
     def test_kills_and_full_disks_lose_nothing(self, tmp_path):
         found = crash.torture(tmp_path, 8)
         assert found["rolled back"] + found["completed"] == 24
+
+    def test_contexts_are_those_of_the_texts_after_kills(self, tmp_path):
+        found = crash.torture(tmp_path, 4, contexts="on")
+        assert found["rolled back"] + found["completed"] == 12
+
+    def test_a_killed_server_leaves_a_sound_file(self, tmp_path):
+        found = serving.torture(tmp_path, 3)
+        assert found["answers"] > 0
+
+    def test_a_page_of_an_older_state_is_found_or_harmless(self, tmp_path):
+        found = damage.stale_pages(tmp_path)
+        assert found["found"] > 5
 
     def test_every_answer_is_that_of_one_revision(self, tmp_path):
         found = concurrency.torture(tmp_path, 4)
