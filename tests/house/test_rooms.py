@@ -39,9 +39,7 @@ OWN_LIBRARIES = {  # only these doors import these libraries
 EXCEPTIONS = {("integrations/sqlite_utils.py", "cli")}  # sqlite-utils offers our command line as a command
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.parent != PACKAGE or path.stem in ROOMS]
 MOST_ENTRIES = 18
-INNER = (
-    "load add decorate run main look interrupt reason client_is_gone checksum bound".split()
-)  # functions in functions
+INNER = "load add decorate run main look interrupt reason client_is_gone checksum bound".split()  # inside functions
 
 
 def imported(path):
