@@ -124,7 +124,7 @@ def test_a_condition_of_a_visitor_has_datasettes_limit(database):
         address = f"{TABLE}.json?" + urllib.parse.urlencode({"row": 1, "_where": ENDLESS})
         asked = [asyncio.ensure_future(served.client.get(address)) for _ in range(7)]
         await asyncio.sleep(0.1)
-        own = await served.client.get("/app.json?sql=select+1")
+        own = await served.client.get("/app/other.json")
         waiting = sum(not one.done() for one in asked)
         return own, waiting, [await one for one in asked]
 
