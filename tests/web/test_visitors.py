@@ -64,9 +64,9 @@ def test_guesses_wait_twice_as_long_each_time(monkeypatch):
 @pytest.fixture
 def impatient(monkeypatch):
     """A server in this process would be patched; one of its own reads these from its environment."""
-    monkeypatch.setattr(protocol, "HEADER_SECONDS", 0.3)
+    monkeypatch.setattr(protocol, "HEADER_SECONDS", 1.5)
     monkeypatch.setattr(protocol, "MOST_WAITING", 20)
-    monkeypatch.setattr(access, "BODY_SECONDS", 0.3)
+    monkeypatch.setattr(access, "BODY_SECONDS", 1.5)
 
 
 @pytest.fixture
