@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from setsearch.indexing.intake import Item
     from setsearch.indexing.sync import Changes
     from setsearch.search.reading import Reading
-    from setsearch.search.results import Contribution, Explanation, Hit, SetFeature
+    from setsearch.search.results import Contribution, Explanation, Hit, Hits, SetFeature
     from setsearch.search.sets import ItemSet
     from setsearch.search.where import Where
     from setsearch.storage.limits import Cancellation
     from setsearch.storage.synced_source import Columns
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"
 __all__ = [
     "Cancellation",
     "Changes",
@@ -35,6 +35,7 @@ __all__ = [
     "Contribution",
     "Explanation",
     "Hit",
+    "Hits",
     "Index",
     "Item",
     "ItemSet",

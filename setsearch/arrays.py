@@ -58,6 +58,12 @@ def offsets(lengths: Ints) -> Ints:
     return starts
 
 
+def positions(starts: Ints, lengths: Ints) -> Ints:
+    """The places of the entries of runs, one run behind the other, `(lengths.sum(),)`."""
+    before = offsets(lengths)
+    return np.repeat(starts - before[:-1], lengths) + np.arange(before[-1])
+
+
 def run_starts(*columns: npt.NDArray[np.integer]) -> Ints:
     """Offsets of the runs of rows that are equal in all columns, `(n_runs,)`."""
     first = np.ones(len(columns[0]), bool)

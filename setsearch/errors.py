@@ -8,6 +8,7 @@
     |   |-- MissingDatabase, NotADatabase, NewerSchema, ReadOnlyDatabase, LockedDatabase
     |   |-- NoIndex             a database without a setsearch index in it
     |   `-- CorruptIndex        stored data that contradicts itself
+    |       `-- LostArrays      what was derived is damaged or gone: the next call derives it again
     |-- QueryError              the query has no answer
     |   |-- UnknownReading, UnknownItem, UnknownSet, AmbiguousItem, NoSeeds, NoConcept, NothingToRank
     |   `-- TimeLimitExceeded, Cancelled
@@ -71,6 +72,10 @@ class NoIndex(DatabaseError):
 
 class CorruptIndex(DatabaseError):
     """Stored data contradicts itself."""
+
+
+class LostArrays(CorruptIndex):
+    """Arrays that were derived and stored are damaged or gone; they are derived again."""
 
 
 class QueryError(SetsearchError):

@@ -1,22 +1,22 @@
 """`Index`, the front door: the only place where indexing and search meet."""
 
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from setsearch.errors import InvalidItem, InvalidParameter, NoIndex, UsageError
-from setsearch.search.numeric import NumericReading
-from setsearch.search.reading import Reading
-from setsearch.search.readings import (
-    Readings,
+from setsearch.search.catalog import (
     default_reading,
     defaults_of,
     describe_readings,
     has_surface_forms,
     relations_by_reading,
 )
+from setsearch.search.freshness import parse_fresh
+from setsearch.search.numeric import NumericReading
+from setsearch.search.reading import Reading
+from setsearch.search.readings import FieldsSource, Readings
 from setsearch.search.sets import ItemSet, delete_set, load_set, new_set, saved_sets
 from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.database import Database
@@ -24,15 +24,12 @@ from setsearch.storage.limits import limited
 from setsearch.storage.names import is_storable
 from setsearch.storage.relation import (
     TEXT,
-    Relation,
     create_relation,
     find_relation,
-    load_derived,
     load_relations,
 )
 from setsearch.storage.sql import quote
 from setsearch.storage.synced_source import SyncedSource, describe_sources, drop_source, load_source, refuse_synced
-from setsearch.text.analyzer import Analyzer
 
 if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
     from setsearch.indexing.intake import Intake, Writable
@@ -53,7 +50,7 @@ class Index:
         self._database = database
         self._settings = settings
         self._analyzers = Analyzers(settings.analyzer)
-        self._readings = Readings(database, self._analyzers, _derive_contexts)
+        self._readings = Readings(database, self._analyzers)
 
     def __enter__(self) -> "Index":
         return self
@@ -200,8 +197,8 @@ class Index:
         if relation.columns is not None:
             return NumericReading(name, partial(self._readings.relation, name))
         has_contexts = name == relation.features.name and relation.may_have_contexts
-        opened = partial(self._readings.open, name)
-        return Reading(name, defaults_of(relation, name), opened, has_contexts, has_surface_forms(relation))
+        source = FieldsSource(self._readings, name)
+        return Reading(name, defaults_of(relation, name), source, has_contexts, has_surface_forms(relation))
 
     def set(self, name: str, items: str | None = None) -> ItemSet:
         """The saved set of this name, or a new one of `items` (by default as in `items()`)."""
@@ -225,13 +222,16 @@ class Index:
         """Delete a saved set; raises UnknownSet."""
         delete_set(self._database, name)
 
-    def refresh(self) -> "Changes":
-        """Apply the changes of synced tables, and derive now what queries would derive.
+    def refresh(self, fresh: str | float | None = "now") -> "Changes":
+        """Apply the changes of synced tables, and derive what makes questions fast: contexts of words, arrays.
 
-        Raises SourceError if a table is no longer as indexed; then nothing is written.
+        Contexts that lack no more than `fresh` allows stay: "now", seconds, or a share of the documents such as "5%".
+        Questions and short writes go on meanwhile. Raises SourceError if a table is no longer as indexed,
+        LockedDatabase if somebody else writes for longer than the timeout; the next call goes on from there.
         """
         from setsearch.indexing.sync import Changes, needs_sync, sync
 
+        allowed = parse_fresh(fresh)
         changes = Changes()
         with self._database.read() as cursor:
             is_behind = any(needs_sync(cursor, relation) for relation in load_relations(cursor))
@@ -240,14 +240,9 @@ class Index:
                 for relation in load_relations(cursor):
                     changes += sync(cursor, self._intake(), relation)
         with self._database.read() as cursor:
-            relations = [relation for relation in load_relations(cursor) if relation.columns is None]
-            names = list(relations_by_reading(relations))
+            names = [relation.items.name for relation in load_relations(cursor) if relation.columns is None]
         for name in names:
-            self._readings.update_contexts(name)
-            reading = self.items(name)
-            with reading.fields() as fields:
-                for field in fields.all:
-                    field.statistics(reading.defaults.make({}).rule)
+            self._readings.refresh(name, allowed)
         return changes
 
     def drop(self) -> None:
@@ -270,7 +265,7 @@ class Index:
             relations = load_relations(cursor)
             postings = {relation.id: relation.postings.entry_count(cursor) for relation in relations}
             sources = describe_sources(cursor, relations)
-            contexts = next(filter(None, (_describe_contexts(cursor, relation) for relation in relations)), {})
+            contexts = next(filter(None, (self._readings.describe_contexts(cursor, r) for r in relations)), {})
         readings = [
             reading | {"posting_count": postings[relation.id], "revision": relation.revision}
             for relation in relations
@@ -321,20 +316,3 @@ class Index:
                 drop_source(cursor, relation)
             refuse_synced(cursor, relation)
             return intake.write(Writer(cursor, relation, replace), items)
-
-
-def _derive_contexts(cursor: sqlite3.Cursor, relation: Relation, analyzer: Analyzer) -> None:
-    from setsearch.indexing.contexts import derive_contexts
-
-    derive_contexts(cursor, relation, analyzer)
-
-
-def _describe_contexts(cursor: sqlite3.Cursor, relation: Relation) -> dict[str, Any]:
-    """The number of words with contexts and of the contexts; empty without contexts."""
-    derived = load_derived(cursor, relation)
-    if not derived:
-        return {}
-    words = next(iter(derived.values())).items
-    sizes = {r.features.name.split()[-1]: r.features.size for r in derived.values()}
-    is_current = relation.contexts_stamp == relation.stamp
-    return {"terms": words.size, "up_to_date": is_current, "phrases": relation.contexts == "phrases"} | sizes

@@ -18,6 +18,7 @@ T = TypeVar("T")
 
 WORKERS = 2  # more would wait for each other in the interpreter
 MOST_CHECKED = 10_000_000  # entries that a check in the background holds in memory
+SHARE_OF_REST = 9  # for each second of deriving
 BETWEEN_CHECKS = 3600.0  # seconds
 QUEUE = 200  # questions that may wait; more are refused at once
 
@@ -94,6 +95,31 @@ def watch_damage(place: str | Path, tell: Callable[[str], object]) -> threading.
             time.sleep(BETWEEN_CHECKS)
 
     thread = threading.Thread(target=look, name="setsearch-check", daemon=True)
+    thread.start()
+    return thread
+
+
+def keep_fresh(place: str | Path, seconds: float, tell: Callable[[str], object]) -> threading.Thread:
+    """Apply the changes of synced tables in the background, and derive what is behind, every so many seconds.
+
+    After each time it rests for at least SHARE_OF_REST times as long as it worked. `tell` gets each new problem.
+    """
+
+    def look() -> None:
+        told = ""
+        while True:
+            start = time.monotonic()
+            try:
+                with setsearch.open(place) as index:
+                    index.refresh()
+                told = ""
+            except SetsearchError as error:
+                if str(error) != told:
+                    tell(f"{place} is not kept fresh: {error}")
+                told = str(error)
+            time.sleep(max(seconds, SHARE_OF_REST * (time.monotonic() - start)))
+
+    thread = threading.Thread(target=look, name="setsearch-fresh", daemon=True)
     thread.start()
     return thread
 

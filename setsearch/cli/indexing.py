@@ -9,7 +9,16 @@ import typer
 
 import setsearch
 from setsearch.cli.help import ADVANCED
-from setsearch.cli.options import DB, TimeLimit, Timeout, column_options, text_options, waiting_options, with_options
+from setsearch.cli.options import (
+    DB,
+    Fresh,
+    TimeLimit,
+    Timeout,
+    column_options,
+    text_options,
+    waiting_options,
+    with_options,
+)
 from setsearch.cli.output import print_lines, print_table, say
 from setsearch.cli.progress import count_items
 from setsearch.errors import SetsearchError, UsageError
@@ -83,21 +92,21 @@ def index_command(
         _tell_indexed(index.info(), written, str(db))
 
 
-def update(db: DB, *, timeout: Timeout = 5.0, time_limit: TimeLimit = 10.0) -> None:
-    """Apply the changes of the indexed table (`index DB --table`).
+def update(db: DB, *, fresh: Fresh = "now", timeout: Timeout = 5.0, time_limit: TimeLimit = 10.0) -> None:
+    """Apply the changes of an indexed table (`index DB --table`), and derive contexts of words again.
 
-    With --track, triggers have noted the changed rows, and only these are read; otherwise all are.
+    With --track, triggers have noted the changed rows, and only these are read; otherwise all are. Contexts that lack
+    no more than --fresh allows stay as they are. Questions and other writes go on meanwhile.
 
     Example: setsearch update app.db
     """
     with setsearch.open(db, timeout=timeout, time_limit=time_limit) as index:
-        if not index.info()["mirrors"]:
-            raise UsageError(
-                f"{db} was not indexed from a table of its own, so it cannot tell what has changed; "
-                f"`setsearch index {db} SOURCE` adds and updates by id"
-            )
-        changes = index.refresh()
-    say(f"updated {changes.written}, deleted {changes.deleted} in {db}")
+        changes = index.refresh(fresh)
+        info = index.info()
+    written = f"updated {changes.written}, deleted {changes.deleted} in {db}" if info["mirrors"] else str(db)
+    contexts = info["contexts"]
+    known = f"; contexts of {contexts['terms']:,} words know write {contexts['revision']}" if contexts else ""
+    say(f"{written} is at write {info['revision']}{known}" if not info["mirrors"] else written + known)
 
 
 def drop(

@@ -33,6 +33,16 @@ Timeout = Annotated[
     typer.Option(metavar="SECONDS", help="How long to wait for another writer.", min=0, rich_help_panel=ADVANCED),
 ]
 
+Fresh = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LIMIT",
+        help="How far contexts of words may be behind: now, seconds, or a share of the documents such as 5%.",
+        show_default="as they are",
+        rich_help_panel=MODEL,
+    ),
+]
+
 TimeLimit = Annotated[
     float,
     typer.Option(
@@ -76,9 +86,17 @@ def model_options(
         ),
     ] = None,
     by: By = None,
+    fresh: Fresh = None,
 ) -> "ModelOptions":
     """How to score."""
-    return {"model": model, "strength": strength, "binarize": binarize, "popularity": popularity, "by": by}
+    return {
+        "model": model,
+        "strength": strength,
+        "binarize": binarize,
+        "popularity": popularity,
+        "by": by,
+        "fresh": fresh,
+    }
 
 
 def more_examples(

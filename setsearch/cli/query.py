@@ -110,7 +110,14 @@ def expand(
                 raise
             raise UnknownItem(f"{error} (perhaps in the set: `setsearch set remove {db} {name} ITEM`)") from error
         _tell_rare_words(reading, [*(seeds or ()), *wanted["exclude"]], model)
-    (print_bars if as_bars else show)(hit_rows(hits, wanted["explain"]))
+        if hits.contexts_revision not in (None, hits.revision):
+            say(
+                f"note: contexts know write {hits.contexts_revision} of {hits.revision}; --fresh now derives them again"
+            )
+    rows = hit_rows(hits, wanted["explain"])
+    if show in (print_json, print_lines) and not as_bars:
+        rows = with_revisions(rows, hits)
+    (print_bars if as_bars else show)(rows)
 
 
 @with_options(model=model_options, show=format_options)
@@ -198,6 +205,16 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
     return rows
 
 
+def with_revisions(rows: list[dict[str, Any]], hits: "list[Hit]") -> list[dict[str, Any]]:
+    """Rows that tell which writes an answer knows."""
+    if not isinstance(hits, setsearch.Hits):
+        return rows
+    known = {"revision": hits.revision}
+    if hits.contexts_revision is not None:
+        known["contexts_revision"] = hits.contexts_revision
+    return [row | known for row in rows]
+
+
 def require_lines(show: Show) -> None:
     """Refuse to print the answers of many sets as one table."""
     if show in (print_csv, print_tsv):
@@ -206,7 +223,7 @@ def require_lines(show: Show) -> None:
 
 def print_answers(sets: Sequence[Sequence[str]], answers: "Sequence[list[Hit]]", explain: bool) -> None:
     """A line of JSON for each set: its seeds and its hits."""
-    rows = [hit_rows(hits, explain) for hits in answers]
+    rows = [with_revisions(hit_rows(hits, explain), hits) for hits in answers]
     print_lines([{"seeds": seeds, "hits": hits} for seeds, hits in zip(sets, rows, strict=True)])
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from setsearch.cli.help import ADVANCED
-from setsearch.cli.options import DB, Texts
+from setsearch.cli.options import DB, Texts, with_options
 from setsearch.cli.output import say
 from setsearch.errors import UsageError
 
@@ -33,6 +33,27 @@ def mcp(db: DB) -> None:
     make_server(db).run("stdio")
 
 
+def pace_options(
+    *,
+    refresh: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            help="How often synced tables are read and contexts derived; 0 is never.",
+            min=0,
+            rich_help_panel=ADVANCED,
+        ),
+    ] = 60.0,
+    timeout: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", help="How long an answer may take.", min=0.1, rich_help_panel=ADVANCED),
+    ] = 10.0,
+) -> tuple[float, float]:
+    """How often what is derived is looked after, and how long an answer may take."""
+    return refresh, timeout
+
+
+@with_options(pace=pace_options)
 def serve(
     db: DB,
     *,
@@ -58,10 +79,7 @@ def serve(
         Texts,
         typer.Option(metavar="HOST", help="Another name of this server; may be repeated.", rich_help_panel=ADVANCED),
     ] = None,
-    timeout: Annotated[
-        float,
-        typer.Option(metavar="SECONDS", help="How long an answer may take.", min=0.1, rich_help_panel=ADVANCED),
-    ] = 10.0,
+    pace: tuple[float, float],
 ) -> None:
     """Serve a page and a JSON API (/api, described in /openapi.json), by default to this machine only.
 
@@ -75,8 +93,9 @@ def serve(
     except ImportError as error:
         raise UsageError("the command serve needs an extra: pip install 'setsearch[web]'") from error
     import setsearch
-    from setsearch.pool import watch_damage
+    from setsearch.pool import keep_fresh, watch_damage
 
+    refresh, timeout = pace
     is_local = host in LOOPBACK
     if not is_local and not token and not read_only:
         raise UsageError(f"--host {host} lets others in: require a --token TEXT, or serve --read-only")
@@ -96,6 +115,8 @@ def serve(
     )
     server = uvicorn.Server(config)
     watch_damage(db, say)
+    if refresh and not read_only:
+        keep_fresh(db, refresh, say)
     with suppress(KeyboardInterrupt):
         server.run([listening])
     say("stopped")

@@ -12,16 +12,27 @@ from itertools import chain
 import numpy as np
 
 from setsearch.arrays import Entries, Ints
-from setsearch.errors import CorruptIndex, SetsearchError
-from setsearch.indexing.contexts import clear_contexts
+from setsearch.errors import CorruptIndex, LostArrays, SetsearchError
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.sync import check_source, read_again
+from setsearch.lists import Lists
 from setsearch.storage.analyzers import load_analyzer
+from setsearch.storage.generations import (
+    CONTEXTS,
+    LISTS,
+    check_generation,
+    delete_generations,
+    find_generation,
+    read_lists,
+    read_slices,
+    sizes_of,
+)
 from setsearch.storage.integrity import CHECKED, checksum_differs, sqlite_problems, write_checksum
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.numbers import check_numbers
 from setsearch.storage.posting_lists import PostingLists
-from setsearch.storage.relation import Relation, load_derived, load_relations
+from setsearch.storage.relation import Relation, load_relations
+from setsearch.storage.sql import insert_rows
 from setsearch.storage.texts import read_texts
 
 UNREADABLE = (CorruptIndex, sqlite3.DatabaseError, TypeError, ValueError, OverflowError)
@@ -40,14 +51,12 @@ def repair(cursor: sqlite3.Cursor, intake: Intake) -> Iterator[str]:
 
     Derived values are deleted, to be derived again. Names, numbers and texts are stored once and cannot be repaired.
     """
-    cursor.execute("delete from setsearch_derived where reading <> ''")
+    delete_generations(cursor)
     yield from _count_names(cursor)
     for relation in load_relations(cursor):
         if relation.columns is not None:
             continue
         if relation.contexts != "off":
-            clear_contexts(cursor, relation)
-            cursor.execute("update setsearch_relation set contexts_stamp = null where id = ?", (relation.id,))
             yield f"{relation.label}: contexts will be derived again"
         if read_again(cursor, intake, relation):
             yield f"{relation.label}: read again from its table"
@@ -83,18 +92,53 @@ def _check_any(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
         return
     yield from _lines(lambda: check_relation(cursor, relation))
     yield from _lines(lambda: _check_meaning(cursor, relation))
-    if relation.contexts_stamp == relation.stamp:
-        for derived in load_derived(cursor, relation).values():
-            yield from _lines(partial(check_relation, cursor, derived))
-            yield from _lines(partial(_check_meaning, cursor, derived))
+    for name in (LISTS, CONTEXTS):
+        yield from _lines(partial(_check_derived, cursor, relation, name))
 
 
 def _check_meaning(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
-    """Raises if the analyzer is unknown, or contexts have no names."""
+    """Raises if the analyzer is unknown."""
     if relation.analyzer is not None:
         load_analyzer(relation.analyzer)
-    relation.features.describe(cursor, [0] if relation.features.size else [])
     yield from ()
+
+
+def _check_derived(cursor: sqlite3.Cursor, relation: Relation, name: str) -> Iterator[str]:
+    """One line for each problem with what was derived from a relation."""
+    generation = find_generation(cursor, relation.id, name)
+    if generation is None:
+        return
+    label = f"{relation.label}: derived {name}"
+    try:
+        check_generation(cursor, generation)
+        for field, (n_items, n_features) in sizes_of(cursor, generation).items():
+            by_item = read_lists(cursor, generation, f"{field}items", n_items, n_features)
+            by_feature = read_lists(cursor, generation, f"{field}features", n_features, n_items)
+            for lists in (by_item, by_feature):
+                read_slices(cursor, lists)
+                if not _has_own_totals(lists):
+                    yield f"{label}: the sums of counts differ from the lists"
+            if not _are_transposed(by_item, by_feature):
+                yield f"{label}: the lists of both directions do not hold the same entries"
+            if name == LISTS and generation.stamp == relation.stamp and not _are_those_of(cursor, relation, by_item):
+                yield f"{label}: the lists are not those of the tables"
+    except LostArrays as error:
+        yield f"{label}: {error}"
+
+
+def _has_own_totals(lists: Lists) -> bool:
+    entries = lists.entries()
+    return np.array_equal(np.bincount(entries.lists, entries.counts, len(lists)), lists.totals)
+
+
+def _are_transposed(by_item: Lists, by_feature: Lists) -> bool:
+    turned = by_feature.entries().transposed(len(by_feature), len(by_item))
+    return all(np.array_equal(a, b) for a, b in zip(by_item.entries(), turned, strict=True))
+
+
+def _are_those_of(cursor: sqlite3.Cursor, relation: Relation, by_item: Lists) -> bool:
+    stored = _read_all(cursor, relation.forward)
+    return stored is not None and all(np.array_equal(a, b) for a, b in zip(by_item.entries(), stored, strict=True))
 
 
 def check_relation(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
@@ -119,8 +163,7 @@ def check_relation(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
     order = np.lexsort((by_feature[0], by_feature[1]))
     if not np.array_equal(by_feature[[1, 0, 2]][:, order], by_item):
         yield f"{label}: the posting lists and the forward lists do not hold the same entries"
-    is_complete = relation.parent is None  # a document may have no word that is frequent enough for contexts
-    if is_complete and len(np.unique(by_feature[0])) != relation.features.size:
+    if len(np.unique(by_feature[0])) != relation.features.size:
         yield f"{label}: {relation.features.size} {relation.features.name} have names, but some have no list"
 
 
@@ -130,6 +173,9 @@ def _check_vocabulary(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> Iterato
         yield f"the count says {vocabulary.size} {vocabulary.name}, but there are {len(ids)}"
     if len(ids) and (ids.min() < 0 or ids.max() >= vocabulary.next_id):
         yield f"an id of {vocabulary.name} lies outside 0 to {vocabulary.next_id - 1}"
+    rows = cursor.execute("select id from setsearch_free where kind = ?", (vocabulary.id,))
+    if {id for (id,) in rows} != set(range(vocabulary.next_id)) - set(ids.tolist()):
+        yield f"the free ids of {vocabulary.name} are not those without a name"
 
 
 def _cells(cursor: sqlite3.Cursor, lists: PostingLists, vocabulary: Vocabulary) -> tuple[Ints, list[str]]:
@@ -152,11 +198,15 @@ def _cells(cursor: sqlite3.Cursor, lists: PostingLists, vocabulary: Vocabulary) 
 
 def _count_names(cursor: sqlite3.Cursor) -> Iterator[str]:
     for id, name, size, next_id in cursor.execute("select id, name, size, peak from setsearch_kind").fetchall():
-        row = cursor.execute("select count(*), coalesce(max(id), -1) + 1 from setsearch_name where kind = ?", (id,))
-        count, least_next_id = row.fetchone()
-        if count and (count != size or least_next_id > next_id):
+        ids = {id for (id,) in cursor.execute("select id from setsearch_name where kind = ?", (id,))}
+        count, least_next_id = len(ids), max(ids, default=-1) + 1
+        if ids:
             cursor.execute("update setsearch_kind set size = ?, peak = ? where id = ?", (count, least_next_id, id))
-            yield f"{name}: counted again, {count}"
+            if count != size or least_next_id > next_id:
+                yield f"{name}: counted again, {count}"
+        cursor.execute("delete from setsearch_free where kind = ?", (id,))
+        free = sorted(set(range(least_next_id)) - ids)
+        insert_rows(cursor, "insert into setsearch_free (kind, id)", f"({id}, ?)", free)
 
 
 def _repair_lists(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:

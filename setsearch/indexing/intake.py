@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from setsearch.errors import InvalidItem, UsageError
 from setsearch.indexing.batch import Features, PreparedItem
-from setsearch.indexing.contexts import clear_contexts
 from setsearch.indexing.writer import Writer
 from setsearch.storage.analyzers import Analyzers, TextSettings
+from setsearch.storage.generations import forget_contexts
 from setsearch.storage.relation import TEXT, Relation, create_relation, find_relation, load_relations
 from setsearch.text.analyzer import CHUNK, Analyzer
 
@@ -83,7 +83,7 @@ class Intake:
             )
         relation.analyzer, relation.contexts = spec, "off"
         cursor.execute(
-            "update setsearch_relation set analyzer = ?, contexts = 'off', contexts_stamp = null where id = ?",
+            "update setsearch_relation set analyzer = ?, contexts = 'off' where id = ?",
             (spec, relation.id),
         )
 
@@ -99,11 +99,9 @@ class Intake:
             raise UsageError(
                 f"{self._database} {stored}: to change `contexts`, give all documents again with `replace`"
             )
-        clear_contexts(cursor, relation)
         relation.contexts = contexts
-        cursor.execute(
-            "update setsearch_relation set contexts = ?, contexts_stamp = null where id = ?", (contexts, relation.id)
-        )
+        cursor.execute("update setsearch_relation set contexts = ? where id = ?", (contexts, relation.id))
+        forget_contexts(cursor, relation.id)
 
     def _check_analyzer(self, relation: Relation) -> None:
         """Raise UsageError for a collection with another analyzer than the present setting."""

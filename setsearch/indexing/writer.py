@@ -33,6 +33,7 @@ class Writer:
         self.feature_ids = np.zeros(0, np.int64)  # of the terms so far
         self.deferred: list[Ids] = []  # cells that the posting lists lack, (3, n_cells) each
         self.emptied: set[int] = set()
+        self.changed: list[Ints] = []  # items
 
     def write(self, items: Iterable[PreparedItem], analyzer: Analyzer | None = None) -> int:
         """Write all items, texts by the analyzer's terms; returns how many. The caller commits."""
@@ -58,6 +59,7 @@ class Writer:
         self._change(Entries(old.lists, old.ids, np.zeros_like(old.counts)))
         vocabulary.delete(self.cursor, ids)
         self._delete_texts(ids)
+        self.changed.append(np.array(ids, np.int64))
         self._finish()
         return len(ids)
 
@@ -89,12 +91,13 @@ class Writer:
         refilled = set(postings.read(self.cursor, sorted(self.emptied), counts=False).lists.tolist())
         self.relation.features.delete(self.cursor, sorted(self.emptied - refilled))
         self.emptied.clear()
-        self.relation.save(self.cursor)
+        self.relation.save(self.cursor, np.unique(np.concatenate([np.zeros(0, np.int64), *self.changed])))
 
     def _write_batch(self, batch: Batch) -> int:
         batch.check()
         if batch.names:
             ids, old = self._item_ids(batch)
+            self.changed.append(ids)
             self._write_texts(ids, batch)
             new = self._entries(ids, batch)
             self._change(_difference(self.relation.forward.read(self.cursor, old), new) if old else new)

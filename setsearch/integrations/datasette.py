@@ -125,6 +125,7 @@ async def rows_page(datasette: Any, request: Any) -> Any:
     if database not in datasette.databases or not await _may_see(datasette, request.actor, database, table):
         raise Forbidden(f"view-table {database} {table}")
     answer: dict[str, Any] = {"database": database, "table": table, "seeds": [], "hits": [], "error": None}
+    answer["revision"] = None  # how many writes the hits know
     query = _Query(datasette, request, database, table)
     try:
         query.may_filter = await _may_query(datasette, request.actor, database)
@@ -133,7 +134,7 @@ async def rows_page(datasette: Any, request: Any) -> Any:
         answer["error"] = str(error)
     status = 400 if answer["error"] else 200
     if request.url_vars["json"]:
-        shown = {key: answer[key] for key in ("database", "table", "seeds", "hits", "error")}
+        shown = {key: answer[key] for key in ("database", "table", "seeds", "hits", "error", "revision")}
         return Response.json({"ok": status == 200} | shown, status=status)
     page = answer | {
         "path": _path(datasette, database, table),
@@ -153,6 +154,7 @@ class _Query:
         self.datasette, self.database, self.table = datasette, database, table
         self.names = [name for name in dict.fromkeys(request.args.getlist("row")) if name.strip()]
         self.where = request.args.get("_where") or None
+        self.fresh = request.args.get("fresh") or None
         self.given_k = request.args.get("k") or "20"
         self.may_filter = False
 
@@ -173,13 +175,13 @@ class _Query:
         reading = index.items(source["items"])
         self.names = [reading.find(name) for name in self.names]
         among = Where(self.where) if self.where else None
-        hits = reading.expand(self.names, self.k, among=among, explain=True)
+        hits = reading.expand(self.names, self.k, among=among, explain=True, fresh=self.fresh)
         titles = reading.titles(self.names)
         seeds = [
             {"item": name, "title": titles.get(name), "href": self.row(source, name), "without": self.link(rest)}
             for name, rest in ((name, [other for other in self.names if other != name]) for name in self.names)
         ]
-        return {"seeds": seeds, "hits": [self._shown(source, hit) for hit in hits]}
+        return {"seeds": seeds, "hits": [self._shown(source, hit) for hit in hits], "revision": hits.revision}
 
     def row(self, source: dict[str, Any], item: str) -> str:
         """The address of a row: its page, or the table filtered by its key."""

@@ -49,14 +49,15 @@ def make_server(place: str | Path) -> MCPServer[Any]:
         exclude: list[str] | None = None,
         model: str | None = None,
         only_what_belongs: bool = False,
+        fresh: str | None = None,
     ) -> list[dict[str, Any]]:
         """The items that belong with the seeds, best first, with scores.
 
-        `items` names what is ranked ("terms", "documents", ...). `exclude` holds negative examples.
-        `only_what_belongs` returns only items above the threshold of the set.
+        `items` names what is ranked ("terms", "documents", ...), `exclude` are negative examples. `only_what_belongs`
+        leaves out what is below the threshold. `fresh`, "now" or seconds: how far contexts of words may be behind.
         """
         cut = "keep" if only_what_belongs else None
-        options: Any = {"exclude": exclude or (), "model": model, "cut": cut}
+        options: Any = {"exclude": exclude or (), "model": model, "cut": cut, "fresh": fresh}
         return _ask(lambda: _rows(index.reading(items).expand(seeds, min(k, MOST_HITS), **options)))
 
     @server.tool()
@@ -83,5 +84,6 @@ def make_server(place: str | Path) -> MCPServer[Any]:
     return server
 
 
-def _rows(hits: list[setsearch.Hit]) -> list[dict[str, Any]]:
-    return [{"rank": hit.rank, "item": hit.item, "title": hit.title, "score": hit.score} for hit in hits]
+def _rows(hits: setsearch.Hits) -> list[dict[str, Any]]:
+    known = {"revision": hits.revision, "contexts_revision": hits.contexts_revision}
+    return [{"rank": hit.rank, "item": hit.item, "title": hit.title, "score": hit.score} | known for hit in hits]

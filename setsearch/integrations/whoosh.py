@@ -169,7 +169,7 @@ class SetQuery(query.Query):  # type: ignore[misc]
                 items = items[scores[items] >= min((hit.score for hit in hits), default=np.inf)]
             items = items[scores[items] > -np.inf]
             if k is not None and k < len(items):
-                items = items[np.lexsort((fields.ranks()[items], -scores[items]))[:k]]
+                items = items[np.lexsort((fields.ranks(items), -scores[items]))[:k]]
         scores = _only(scores - scores[items].min(initial=np.inf) + LOWEST_SCORE, items)
         answer = {}
         for leaf, (docnums, ids) in zip(leaves, by_segment, strict=True):
@@ -315,4 +315,4 @@ def _only(scores: Floats, items: Ints) -> Floats:
 def _having(fields: Fields, names: Sequence[str]) -> Ints:
     """The items that have at least one of some features."""
     ids = sorted(fields.first.find_features(fields.resolve_features(names)).values())
-    return np.unique(fields.first.read_postings(ids, counts=False).ids).astype(np.int64)
+    return np.unique(fields.first.read_postings(ids).ids).astype(np.int64)

@@ -57,7 +57,7 @@ class WhooshDocuments:
 
     def items(self, fields: Fields, reader: Any) -> tuple[Ints, Ints]:
         """The docnums of a segment that the database has, and their item ids."""
-        stamp, segment = fields.first.snapshot.relation.stamp, segment_of(reader)
+        stamp, segment = fields.relation.stamp, segment_of(reader)
         names, live = self.documents(reader)
         known = self._item_ids.get(segment)
         if known is None or known[0] != stamp or len(known[1]) != len(names):

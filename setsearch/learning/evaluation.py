@@ -98,7 +98,8 @@ def evaluate(
             f"no set has {design.n_seeds + 1} members among the {fields.items.size} {fields.items.name}; "
             "give larger sets, or fewer `seeds`"
         )
-    ranks, ids = fields.ranks(), fields.item_ids()
+    ids = fields.item_ids()
+    ranks = fields.ranks(ids)
     methods = [*_models(fields, defaults), *_baselines(fields)]
     methods += [Method(name, score) for name, score in (rivals or {}).items()]
     results = []
@@ -106,7 +107,7 @@ def evaluate(
         measured: dict[str, list[Floats]] = {}
         for name, seeds, others in tasks:
             scores = method.score(seeds)[ids]
-            order = ids[np.lexsort((ranks[ids], -scores))]
+            order = ids[np.lexsort((ranks, -scores))]
             order = order[~np.isin(order, seeds)]
             measured.setdefault(name, []).append(measures(np.isin(order, others)))
         results.append(_result(method, measured))

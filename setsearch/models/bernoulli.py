@@ -40,7 +40,9 @@ class Bernoulli:
     def background(self, df: Ints, n_items: int, n_seeds: int) -> Background:
         """`weights` = log beta_j - log(beta_j+N) `(n_features,)`; `constant` = c of (13) with all c_j = 0."""
         # Features of equal df are equal: few logarithms suffice, and their sum does not depend on the ids.
-        values, which, times = np.unique(df, return_inverse=True, return_counts=True)
+        counted = np.bincount(df)
+        values = np.flatnonzero(counted)
+        times, which = counted[values], np.cumsum(counted > 0)[df] - 1
         weights, constants = np.zeros(len(values)), np.zeros(len(values))
         varied = (values > 0) & (values < n_items)
         beta: Floats = self.strength * (n_items - values[varied]) / n_items

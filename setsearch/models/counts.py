@@ -33,6 +33,7 @@ class _OfCounts:
 
     strength: float
     usual_strength = 4096
+    has_base = False  # features that no seed has count by `of_lengths` only
 
     def __post_init__(self) -> None:
         check_strength(self.strength)
@@ -43,7 +44,7 @@ class _OfCounts:
         return COUNTS
 
     def background(self, df: Ints, n_items: int, n_seeds: int) -> None:
-        """None: features that no seed has contribute through `of_lengths` only."""
+        """None."""
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,17 @@ from typing import Any, TypedDict, cast
 from setsearch.errors import InvalidParameter, UnknownOption
 from setsearch.models import MODELS, Model, make_model
 
+NOT_OF_MODELS = ("by", "fresh")  # options that choose what answers
+
 
 class ModelOptions(TypedDict, total=False):
     """How to score; an option that is missing or None has the default of the items (`Index.info`).
 
     `model`: "lift", "bernoulli" (the paper's), "multinomial", "poisson"; `strength`: k of the prior; `binarize`: which
     counts count as having a feature, "presence" or "twice-mean"; `popularity`: how far long items may lead, 0 to 1;
-    `by`: what describes terms, "contexts", "documents" or "both" (the default if all terms of the query have contexts).
+    `by`: what describes terms, "contexts", "documents" or "both" (the default if all terms of the query have contexts);
+    `fresh`: how far contexts may be behind their texts, "now", a number of seconds, or a share of the documents such as
+    "5%" (by default the last ones answer).
     """
 
     model: str | None
@@ -21,6 +25,7 @@ class ModelOptions(TypedDict, total=False):
     binarize: str | None
     popularity: float | None
     by: str | None
+    fresh: str | float | None
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,9 @@ class Defaults:
         if unknown:
             known = ", ".join(ModelOptions.__annotations__)
             raise UnknownOption(f"unknown option {min(unknown)!r}; choose from {known}")
-        given: dict[str, Any] = {key: value for key, value in options.items() if value is not None and key != "by"}
+        given: dict[str, Any] = {
+            key: value for key, value in options.items() if value is not None and key not in NOT_OF_MODELS
+        }
         name = given.pop("model", self.model)
         for key in ("strength", "popularity"):
             if key in given and (isinstance(given[key], bool) or not hasattr(given[key], "__float__")):

@@ -41,8 +41,10 @@ class Lift:
         """Logarithmic counts with pivoted length normalization."""
         return ValueRule(self.binarization, weighted=True, slope=self.slope)
 
+    has_base = False  # features that no seed has do not count
+
     def background(self, df: Ints, n_items: int, n_seeds: int) -> None:
-        """None: features that no seed has do not count."""
+        """None."""
 
     def query(self, seeds: Seeds, df: Ints, n_items: int) -> Query:
         """`weights` = v_j."""

@@ -71,8 +71,9 @@ class Query(NamedTuple):
 class Model(Protocol):
     """Weights from statistics and seeds. Equal models are equal objects with equal `repr`: both are cache keys.
 
-    A model may also have `of_lengths(lengths, seeds)`: what an item's length L, `(n_items,)`, adds to its score; and
-    `usual_strength`: above it, weights are too small to be rounded as they are.
+    A model may also have `of_lengths(lengths, seeds)`: what an item's length L, `(n_items,)`, adds to its score;
+    `usual_strength`: above it, weights are too small to be rounded as they are; and `has_base` = False if its
+    background is always None, so that nobody counts document frequencies for it.
     """
 
     @property

@@ -18,15 +18,20 @@ side: entries that close are decided in exact rational arithmetic. (2 cf_j / CF 
 integers, as a share is, so comparing these two needs no such care.)
 """
 
-from collections.abc import Iterator
+import math
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import VALUE_LATTICE, Entries, Floats, Ints, to_lattice
+from setsearch.arrays import Entries, Floats, Ids, Ints, offsets, to_lattice
+from setsearch.lists import Lists
 
+MANY, THREADS = 1_000_000, 2  # from so many entries on, so many threads add squares
+EXACT_BITS = 52  # sums of whole numbers below 2^52 are exact
 CLOSE = 1e-9  # relative; far above the rounding error of a mean, far below differences in data
 LOG_COUNTS: Floats = np.append(0.0, 1 + np.log(np.arange(1, 1000)))  # 1 + ln tf of most counts
 
@@ -40,6 +45,11 @@ class ValueRule(NamedTuple):
     counted: bool = False  # values are the counts themselves
 
     @property
+    def largest(self) -> float | None:
+        """An upper bound of all values; None if it depends on the counts."""
+        return 1.0 if self.slope is not None or self.binary else None
+
+    @property
     def binary(self) -> bool:
         """Whether all values are zeros and ones."""
         return self.slope is None and not self.weighted and not self.counted
@@ -51,24 +61,11 @@ TWICE_MEAN = ValueRule("twice-mean")
 
 
 class CountSource(Protocol):
-    """The counts of a relation as a rule reads them: lists are features, ids are items."""
+    """The counts of a relation as a rule reads them."""
 
     n_items: int
-    df: Ints  # document frequencies, (n_features,)
-    cf: Ints  # sums of counts of the features, (n_features,)
-
-    @property
-    def totals(self) -> Ints:
-        """Sums of counts of the items, `(n_ids,)`."""
-        ...
-
-    def sweep(self) -> Iterator[Entries]:
-        """All entries, in steps."""
-        ...
-
-    def read(self, features: Ints) -> Entries:
-        """The entries of some features, ascending."""
-        ...
+    by_item: Lists  # item -> features
+    by_feature: Lists  # feature -> items
 
 
 @dataclass(frozen=True)
@@ -76,15 +73,15 @@ class RuleStatistics:
     """A rule with the statistics of one content: turns entries into values.
 
     `totals` `(n_ids,)`: L_i; `threshold` `(n_features,)`: entries with a larger share exist; `factor` `(n_features,)`:
-    w_ij / (1 + ln tf_ij); `scale` `(n_ids,)`: x_ij / w_ij; `pivot`: the median norm. A part that the rule lacks is
-    None. `df` `(n_features,)`: number of items with a value above 0.
+    w_ij / (1 + ln tf_ij); `norms` `(n_ids,)`: ||w_i||; `scale` `(n_ids,)`: x_ij / w_ij; `pivot`: the median norm. A
+    part that the rule lacks is None.
     """
 
     rule: ValueRule
-    df: Ints
     totals: Ints | None = None
     threshold: Floats | None = None
     factor: Floats | None = None
+    norms: Floats | None = None
     scale: Floats | None = None
     pivot: float = 0.0
 
@@ -115,33 +112,6 @@ class RuleStatistics:
             weights = np.minimum(weights * _scales(np.linalg.norm(weights), self.pivot, self.rule.slope), 1.0)
         return weights if self.rule.binary else to_lattice(weights, binary=False)
 
-    def to_bytes(self) -> bytes:
-        """All arrays as bytes."""
-        parts = [self.df, self.totals, self.threshold, self.factor, self.scale, np.array([self.pivot])]
-        return b"".join(part.astype(part.dtype.newbyteorder("<")).tobytes() for part in parts if part is not None)
-
-    @classmethod
-    def from_bytes(cls, rule: ValueRule, data: bytes, n_features: int, n_ids: int) -> "RuleStatistics | None":
-        """The inverse of `to_bytes`; None if the length does not match the rule and sizes."""
-        present = (rule.binarization != "presence", rule.weighted, rule.slope is not None, True)
-        sizes = [part * size for part, size in zip(present, (n_features, n_features, n_ids, 1), strict=True)]
-        n_totals = n_ids if rule.binarization != "presence" else 0
-        if len(data) != 8 * (n_features + n_totals + sum(sizes)):
-            return None
-        df, totals = np.split(np.frombuffer(data, "<i8", n_features + n_totals), [n_features])
-        numbers = np.frombuffer(data, "<f8", offset=8 * (n_features + n_totals))
-        threshold, factor, scale, pivot = np.split(numbers, np.cumsum(sizes)[:-1])
-        has_threshold, has_factor, has_scale, _ = present
-        return cls(
-            rule,
-            df,
-            totals if has_threshold else None,
-            threshold if has_threshold else None,
-            factor if has_factor else None,
-            scale if has_scale else None,
-            float(pivot[0]),
-        )
-
     def _weights(self, features: Ints, counts: Ints) -> Floats:
         """w_ij of entries that exist."""
         return np.ones(len(counts)) if self.factor is None else _log_counts(counts) * self.factor[features]
@@ -151,54 +121,68 @@ def _features_and_items(entries: Entries, by_item: bool) -> tuple[Ints, Ints]:
     return (entries.ids, entries.lists) if by_item else (entries.lists, entries.ids)
 
 
-def rule_statistics(rule: ValueRule, counts: CountSource) -> RuleStatistics:
-    """The statistics of a rule, in at most four passes over all entries."""
-    statistics = RuleStatistics(rule, counts.df, None if rule.binarization == "presence" else counts.totals)
+def rule_statistics(rule: ValueRule, counts: CountSource, norms: Floats | None = None) -> RuleStatistics:
+    """The statistics of a rule, in at most one pass over all entries for the threshold and one for the norms.
+
+    `norms` `(n_ids,)`, if they are known, save the latter.
+    """
+    cf = counts.by_feature.totals
+    statistics = RuleStatistics(rule, None if rule.binarization == "presence" else counts.by_item.totals)
     if rule.binarization == "twice-mean":
         statistics = replace(statistics, threshold=_twice_mean(counts))
     elif rule.binarization == "soft-twice-mean":
-        statistics = replace(statistics, threshold=2 * counts.cf / max(int(counts.cf.sum()), 1))
+        statistics = replace(statistics, threshold=2 * cf / max(int(cf.sum()), 1))
     if rule.weighted:
-        idf = np.log(max(counts.n_items, 1) / np.maximum(counts.df, 1))
+        idf = np.log(max(counts.n_items, 1) / np.maximum(counts.by_feature.lengths, 1))
         statistics = replace(statistics, factor=np.maximum(idf, 0.0) ** 0.25)
-    if rule.slope is not None:
-        return _with_lengths(statistics, rule.slope, counts)
-    return (
-        statistics if rule in (PRESENCE, COUNTS) else replace(statistics, df=_document_frequencies(statistics, counts))
-    )
-
-
-def _with_lengths(statistics: RuleStatistics, slope: float, counts: CountSource) -> RuleStatistics:
-    """Add the norms of items, and what follows from them."""
-    squares, df, least = np.zeros(len(counts.totals)), np.zeros(len(counts.df), np.int64), np.inf
-    for entries in counts.sweep():
-        existing, weights = statistics.values_of(entries)
-        squares += np.bincount(existing.ids, weights**2, len(squares))
-        df += np.bincount(existing.lists, minlength=len(df))
-        least = min(least, float(weights.min(initial=np.inf)))
-    norms = np.sqrt(squares)
-    pivot = float(np.median(norms[norms > 0])) if norms.any() else 1.0
-    scale = _scales(norms, pivot, slope)
-    statistics = replace(statistics, scale=scale, pivot=pivot, df=df)
-    lower_bound = least * scale.min(where=scale > 0, initial=np.inf)  # of all values before rounding
-    if lower_bound * VALUE_LATTICE >= 1:
+    if rule.slope is None:
         return statistics
-    return replace(statistics, df=_document_frequencies(statistics, counts))
+    norms = _norms(statistics, counts.by_item) if norms is None else norms
+    pivot = float(np.median(norms[norms > 0])) if norms.any() else 1.0
+    return replace(statistics, norms=norms, scale=_scales(norms, pivot, rule.slope), pivot=pivot)
 
 
-def _document_frequencies(statistics: RuleStatistics, counts: CountSource) -> Ints:
-    """The number of items with a value above 0 for each feature, `(n_features,)`."""
-    df = np.zeros(len(counts.df), np.int64)
-    for entries in counts.sweep():
-        existing, _ = statistics.values_of(entries)
-        df += np.bincount(existing.lists, minlength=len(df))
-    return df
+def _norms(statistics: RuleStatistics, by_item: Lists) -> Floats:
+    """||w_i|| over the entries that exist, `(n_ids,)`.
+
+    Squares are rounded to multiples of a power of two that are exactly summed, so that no order of features, which
+    depends on the order of writes, changes a bit.
+    """
+    lengths, totals = by_item.lengths, by_item.totals.astype(float)
+    factor, threshold = statistics.factor, statistics.threshold
+    largest = 1.0 if factor is None else (1 + math.log(max(totals.max(initial=1), 1))) * float(factor.max(initial=0.0))
+    bound = max(largest**2, 1.0) * max(int(lengths.max(initial=1)), 1)
+    unit = 2.0 ** (EXACT_BITS - math.ceil(math.log2(bound)))
+    squares = np.zeros(len(by_item))
+
+    def add(chunk: tuple[int, int, Ids, npt.NDArray[np.integer]]) -> None:
+        first, last, ids, counts = chunk
+        own, features = lengths[first:last], ids.astype(np.intp)  # ids are in range: nothing clips
+        weights = np.ones(len(counts)) if factor is None else _log_counts(counts)
+        if factor is not None:
+            weights *= factor.take(features, mode="clip")
+        if threshold is not None:
+            weights *= counts / np.repeat(totals[first:last], own) > threshold.take(features, mode="clip")
+        weights *= weights
+        weights *= unit
+        np.rint(weights, out=weights)
+        starts = offsets(own)[:-1][own > 0]
+        if len(starts):
+            squares[first:last][own > 0] = np.add.reduceat(weights, starts)
+
+    if by_item.size < MANY:
+        for chunk in by_item.chunks():
+            add(chunk)
+    else:  # numpy lets threads work at the same time
+        with ThreadPoolExecutor(THREADS) as pool:
+            deque(pool.map(add, by_item.chunks()), maxlen=0)
+    return np.sqrt(squares / unit)
 
 
-def _log_counts(counts: Ints) -> Floats:
+def _log_counts(counts: npt.NDArray[np.integer]) -> Floats:
     """1 + ln tf."""
     tabulated = counts.max(initial=1) < len(LOG_COUNTS)
-    return LOG_COUNTS[counts] if tabulated else np.asarray(1 + np.log(counts), np.float64)
+    return LOG_COUNTS.take(counts, mode="clip") if tabulated else np.asarray(1 + np.log(counts), np.float64)
 
 
 def _scales(norms: npt.ArrayLike, pivot: float, slope: float) -> Floats:
@@ -210,21 +194,18 @@ def _scales(norms: npt.ArrayLike, pivot: float, slope: float) -> Floats:
 
 def _twice_mean(counts: CountSource) -> Floats:
     """Twice the mean share of each feature, `(n_features,)`, moved to the right side of shares that are close."""
-    totals, n_features = counts.totals, len(counts.df)
-    means = np.zeros(n_features)
-    for entries in counts.sweep():
-        means += np.bincount(entries.lists, entries.counts / totals[entries.ids], minlength=n_features)
-    thresholds = 2 * means / max(counts.n_items, 1)
-    close = np.zeros(n_features, bool)
-    for entries in counts.sweep():
+    totals, lists, n_items = counts.by_item.totals, counts.by_feature, counts.n_items
+    means = np.zeros(len(lists))
+    for entries in lists.sweep():
+        means += np.bincount(entries.lists, entries.counts / totals[entries.ids], minlength=len(lists))
+    thresholds = 2 * means / max(n_items, 1)
+    close = np.zeros(len(lists), bool)
+    for entries in lists.sweep():
         limit = thresholds[entries.lists]
         close[entries.lists[np.abs(entries.counts / totals[entries.ids] - limit) <= CLOSE * limit]] = True
-    doubtful = np.flatnonzero(close)
-    if len(doubtful):
-        entries = counts.read(doubtful)
-        for feature in doubtful.tolist():
-            of_feature = entries.select(entries.lists == feature)
-            thresholds[feature] = _exact_threshold(of_feature, totals, float(thresholds[feature]), counts.n_items)
+    for feature in np.flatnonzero(close).tolist():
+        of_feature = lists.take(np.array([feature]))
+        thresholds[feature] = _exact_threshold(of_feature, totals, float(thresholds[feature]), n_items)
     return thresholds
 
 

@@ -60,7 +60,7 @@ def best(
     """The k items with the highest base plus weights, best first: ids and scores, without the constant.
 
     `excluded` items are left out; if `among` (distinct ids) is given, so are all others. Ties are ordered by
-    `ranks()[id]`, `(n_items,)`, which is called only if there is a tie to break.
+    `ranks(ids)`, which is called only if there is a tie to break.
     """
     for strategy in _strategies() if among is None else ():
         answer = strategy(base, parts, excluded, k, ranks)

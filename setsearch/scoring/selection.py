@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from setsearch.arrays import Floats, Floats32, Int16s, Ints
 
-Ranks = Callable[[], Ints]  # the position of every item in the order of names, computed only to break ties
+Ranks = Callable[[Ints], Ints]  # the positions of items in the order of names, computed only to break ties
 
 
 def candidates(scores: Floats | Floats32 | Int16s, k: int, slack: float = 0.0) -> Ints:
@@ -36,7 +36,7 @@ def kth_largest(scores: Floats | Floats32 | Int16s, k: int) -> float:
 
 
 def sort_best(ids: npt.NDArray[np.integer], scores: Floats, k: int, ranks: Ranks) -> tuple[Ints, Floats]:
-    """The k best of distinct ids, best first, and their scores; ties by `ranks()[id]`; -inf is never among them."""
+    """The k best of distinct ids, best first, and their scores; ties by `ranks(ids)`; -inf is never among them."""
     if len(ids) > 4 * k:
         reach = scores >= kth_largest(scores, k)
         ids, scores = ids[reach], scores[reach]
@@ -47,5 +47,5 @@ def sort_best(ids: npt.NDArray[np.integer], scores: Floats, k: int, ranks: Ranks
         scores = scores[: len(order)]
     head = scores[: k + 1]
     if (head[1:] == head[:-1]).any():
-        order = order[np.lexsort((ranks()[ids[order]], -scores))]
+        order = order[np.lexsort((ranks(ids[order].astype(np.int64, copy=False)), -scores))]
     return ids[order[:k]].astype(np.int64, copy=False), scores[:k]

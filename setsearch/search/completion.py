@@ -59,7 +59,7 @@ def _vocabulary(
         return
     with reading.stored() as fields:
         snapshot = fields.first.snapshot
-        has_phrases = snapshot.transposed and snapshot.relation.contexts == "phrases"
+        has_phrases = snapshot.transposed and fields.relation.contexts == "phrases"
         yield fields.first.cursor, fields.items, fields.first.totals(), has_phrases
 
 

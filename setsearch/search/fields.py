@@ -17,6 +17,7 @@ from setsearch.search.request import text_list
 from setsearch.search.snapshot import Snapshot
 from setsearch.search.where import Where
 from setsearch.storage.names import Vocabulary, is_storable
+from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer, words
 
 Descriptions = dict[int, tuple[str, str | None]]  # (name, title) of ids
@@ -49,11 +50,16 @@ class Field(NamedTuple):
 
     def frequencies(self) -> tuple[Ints, Ints]:
         """Document frequency and sum of counts of every feature: two `(n_features,)` arrays."""
-        return self.snapshot.frequencies(self.cursor)
+        lists = self.snapshot.lists(False)
+        return lists.lengths, lists.totals
+
+    def document_frequencies(self, rule: ValueRule) -> Ints:
+        """The number of items that have each feature with a value above 0, `(n_features,)`."""
+        return self.snapshot.document_frequencies(self.cursor, rule)
 
     def totals(self) -> Ints:
         """Sum of counts of every item, `(n_ids,)`."""
-        return self.snapshot.totals(self.cursor)
+        return self.snapshot.totals
 
     def statistics(self, rule: ValueRule) -> RuleStatistics:
         """The statistics of a rule."""
@@ -71,17 +77,19 @@ class Field(NamedTuple):
         """Features and values of an item that the index does not hold."""
         return self.snapshot.new_item(self.cursor, counts, rule)
 
-    def read_postings(self, features: Sequence[int], counts: bool = True) -> Entries:
+    def read_postings(self, features: Sequence[int]) -> Entries:
         """The stored (feature, item, count) of some features, ascending."""
-        return self.snapshot.posting_lists.read(self.cursor, features, counts)
+        wanted = np.array(features, np.int64)
+        return self.snapshot.read(self.cursor, False, wanted).take(wanted)
 
     def read_forward(self, items: Sequence[int]) -> Entries:
         """The stored (item, feature, count) of some items, ascending."""
-        return self.snapshot.forward_lists.read(self.cursor, items)
+        wanted = np.array(items, np.int64)
+        return self.snapshot.read(self.cursor, True, wanted).take(wanted)
 
     def sweep(self) -> Iterator[Entries]:
         """All stored (item, feature, count), in steps."""
-        return self.snapshot.forward_lists.sweep(self.cursor)
+        return self.snapshot.read(self.cursor, True).sweep()
 
     def base(self, model: Model, n_seeds: int) -> Base:
         """What every item scores before the seeds are known."""
@@ -91,11 +99,14 @@ class Field(NamedTuple):
 class Fields(NamedTuple):
     """The fields of a query. All have the same items; the first one names and orders them.
 
-    `analyzer` turns text into names of terms.
+    `relation` is the stored one in this transaction; `analyzer` turns text into names of terms. `contexts_revision` is
+    the revision that contexts were derived from, None for fields without contexts.
     """
 
     all: tuple[Field, ...]
+    relation: Relation
     analyzer: Analyzer | None
+    contexts_revision: int | None = None
 
     @property
     def first(self) -> Field:
@@ -111,9 +122,9 @@ class Fields(NamedTuple):
         """The ids of all items, ascending."""
         return np.fromiter(self.items.ids(self.first.cursor), np.int64)
 
-    def ranks(self) -> Ints:
-        """The position of every item in the order of names, `(n_ids,)`."""
-        return self.first.snapshot.ranks(self.first.cursor)
+    def ranks(self, ids: Ints) -> Ints:
+        """The positions of items in the order of names, or other numbers in this order, `(n_ids,)`."""
+        return self.first.snapshot.ranks(self.first.cursor, ids)
 
     def describe(self, ids: Sequence[int]) -> Descriptions:
         """(name, title) of items."""
@@ -186,7 +197,7 @@ class Fields(NamedTuple):
     def resolve_among(self, among: Sequence[str] | Where) -> Ints:
         """The only items to return, ascending: those names that exist, or those of a condition."""
         if isinstance(among, Where):
-            return among.ids(self.first.cursor, self.first.snapshot.relation, self.items.name)
+            return among.ids(self.first.cursor, self.relation, self.items.name)
         stored = self.items.find(self.first.cursor, [name for name in among if is_storable(name)])
         others = (self._find(name) for name in among if name not in stored)
         return np.array(sorted({*stored.values(), *(id for id in others if id is not None)}), np.int64)
@@ -228,8 +239,7 @@ class Fields(NamedTuple):
 
     def _forms(self, name: str) -> Iterator[str]:
         """A name as items are written: terms by the analyzer, words of contexts in lower case."""
-        snapshot = self.first.snapshot
-        has_contexts = snapshot.relation.parent is not None
+        snapshot, has_contexts = self.first.snapshot, self.contexts_revision is not None
         if self.analyzer is None or not self.analyzer.is_available or not (snapshot.transposed or has_contexts):
             return
         forms = words(name)

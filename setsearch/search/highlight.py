@@ -62,7 +62,7 @@ def mark_features(reading: Reading, text: str, features: Iterable[Contribution])
 
 
 def _text(fields: Fields, id: int) -> str | None:
-    cursor, relation = fields.first.cursor, fields.first.snapshot.relation
+    cursor, relation = fields.first.cursor, fields.relation
     if fields.first.snapshot.transposed:
         return None
     row = cursor.execute(

@@ -12,13 +12,13 @@ from setsearch.arrays import Floats, Ints
 from setsearch.errors import InvalidParameter, NoSeeds, NothingToRank
 from setsearch.models.gaussian import Gaussian
 from setsearch.search.request import positive_integer, require_distinct, text_list
-from setsearch.search.results import Contribution, Explanation, Hit
+from setsearch.search.results import Contribution, Explanation, Hit, Hits
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.numbers import column_names, read_numbers
 from setsearch.storage.relation import Relation
 
 Open = Callable[[], AbstractContextManager[tuple[sqlite3.Cursor, Relation]]]
-IGNORED = ("cut", "gamma")  # options of other readings that change nothing here
+IGNORED = ("fresh", "cut", "gamma")  # options of other readings that change nothing here
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class NumericReading:
         explain: bool = False,
         strength: float | None = None,
         **options: Any,
-    ) -> list[Hit]:
+    ) -> Hits:
         """The k items that belong most with the seeds, by models/gaussian.py, in nats; ties in the order of ids.
 
         `among` are the only items to return. Raises UnknownItem, NoSeeds, NothingToRank, InvalidParameter.
@@ -74,7 +74,8 @@ class NumericReading:
             names = relation.items.describe(cursor, matrix.ids[rows].tolist())
             ranked = sorted((-float(scores[row]), names[int(matrix.ids[row])][0], int(row)) for row in rows)[:k]
             columns = column_names(relation)
-        return [
+            revision = relation.revision
+        hits = [
             Hit(
                 rank,
                 name,
@@ -84,8 +85,9 @@ class NumericReading:
             )
             for rank, (score, name, row) in enumerate(ranked, 1)
         ]
+        return Hits(hits, revision)
 
-    def expand_many(self, seed_sets: Iterable[Iterable[str]], k: int | None = 10, **options: Any) -> list[list[Hit]]:
+    def expand_many(self, seed_sets: Iterable[Iterable[str]], k: int | None = 10, **options: Any) -> list[Hits]:
         """Expand many sets of seeds; each answer equals that of `expand`. Raises as it does."""
         return [self.expand(seeds, k, **options) for seeds in seed_sets]
 

@@ -2,18 +2,19 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Unpack
+from typing import TypeVar, Unpack
 
 import numpy as np
 
 from setsearch.arrays import Floats, Ints
-from setsearch.errors import InvalidParameter, NoSeeds, NothingToRank, SetsearchError
+from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, NothingToRank, SetsearchError
 from setsearch.models import Lift
 from setsearch.models.defaults import Defaults, ModelOptions
 from setsearch.scoring.best import best
 from setsearch.search.cutoff import LEADERS, threshold
 from setsearch.search.fields import Fields
-from setsearch.search.readings import BY, FieldsBy
+from setsearch.search.freshness import parse_fresh
+from setsearch.search.readings import BY, FieldsBy, FieldsSource
 from setsearch.search.request import (
     ExpandOptions,
     ExpandRequest,
@@ -22,23 +23,28 @@ from setsearch.search.request import (
     require_distinct,
     text_list,
 )
-from setsearch.search.results import Explanation, Hit, SetFeature
+from setsearch.search.results import Explanation, Hit, Hits, SetFeature
 from setsearch.search.weights import Examples, SeedWeights, contributions, seed_weights
 
 GAMMA = 0.1  # coefficient of negative examples, by default
 
-Open = Callable[[bool], AbstractContextManager[FieldsBy]]
+T = TypeVar("T")
 
 
 class Reading:
     """Items of one kind, described by features: what `index.items(name)` returns. Threads may share it."""
 
     def __init__(
-        self, name: str, defaults: Defaults, open: Open, has_contexts: bool = False, has_surface_forms: bool = False
+        self,
+        name: str,
+        defaults: Defaults,
+        source: FieldsSource,
+        has_contexts: bool = False,
+        has_surface_forms: bool = False,
     ) -> None:
         self.name = name
         self.defaults = defaults
-        self._open = open
+        self._source = source
         self._has_contexts = has_contexts
         self._has_surface_forms = has_surface_forms
 
@@ -50,8 +56,10 @@ class Reading:
         like: Iterable[str] = (),
         having: Iterable[str] = (),
         **options: Unpack[ExpandOptions],
-    ) -> list[Hit]:
+    ) -> Hits:
         """The k items that belong most with the seeds, best first; ties in the order of ids.
+
+        The list names its `revision`, which counts the writes, and its `contexts_revision`.
 
         With the model "bernoulli" a score is the natural logarithm of p(x | D) / p(x), equation (12) of the paper,
         constant included. Every item is ranked, also those that share nothing with the seeds. Seeds are left out
@@ -66,29 +74,40 @@ class Reading:
         Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
         """
         request = parse_request(k, options)
-        names = text_list(seeds, "seeds")
-        with self._fields_by(request.model) as fields_by:
+        names, texts, features = text_list(seeds, "seeds"), text_list(like, "like"), text_list(having, "having")
+
+        def answer(fields_by: FieldsBy) -> Hits:
             fields = self._choose(fields_by, request.model, [*names, *request.exclude])
-            return self._expand(fields, _examples(fields, names, like, having), request)
+            return self._expand(fields, _examples(fields, names, texts, features), request)
+
+        return self._answer(request.model, answer)
+
+    def _answer(self, options: ModelOptions, answer: Callable[[FieldsBy], T]) -> T:
+        return self._source.answer(lambda: self._fields_by(options), answer)
 
     def expand_many(
         self, seed_sets: Iterable[Iterable[str]], k: int | None = 10, **options: Unpack[ExpandOptions]
-    ) -> list[list[Hit]]:
+    ) -> list[Hits]:
         """Expand many sets of seeds on the same content; each answer equals that of `expand`.
 
         Raises as `expand` does; the message gives the number of the set, from 1.
         """
-        request = parse_request(k, options)
-        answers = []
-        with self._fields_by(request.model) as fields_by:
-            for number, seeds in enumerate(seed_sets, 1):
+        request, sets = parse_request(k, options), list(seed_sets)
+
+        def answer(fields_by: FieldsBy) -> list[Hits]:
+            answers = []
+            for number, seeds in enumerate(sets, 1):
                 try:
                     names = text_list(seeds, "seeds")
                     fields = self._choose(fields_by, request.model, [*names, *request.exclude])
                     answers.append(self._expand(fields, _examples(fields, names), request))
+                except LostArrays:
+                    raise
                 except SetsearchError as error:
                     raise type(error)(f"set {number}: {error}") from error
-        return answers
+            return answers
+
+        return self._answer(request.model, answer)
 
     def rank(
         self,
@@ -97,7 +116,7 @@ class Reading:
         *,
         missing: str = "error",
         **options: Unpack[ExpandOptions],
-    ) -> list[Hit]:
+    ) -> Hits:
         """Candidates, such as the hits of a search engine, reranked by the seeds; scores are those of `expand`.
 
         A candidate that the index does not hold is an error, or is left out with `missing` = "skip". Raises as `expand`
@@ -110,7 +129,7 @@ class Reading:
             with self.stored() as fields:
                 fields.resolve_all(names)
         options = {"keep_seeds": True, **options, "among": names}
-        return self.expand(seeds, len(names), **options) if names else []
+        return self.expand(seeds, len(names), **options) if names else Hits()
 
     @contextmanager
     def scores(
@@ -141,20 +160,26 @@ class Reading:
     def explain(self, seeds: Iterable[str], item: str, **options: Unpack[ModelOptions]) -> Explanation:
         """The parts that sum to the score of one item, its features by weight. Raises as `expand` does."""
         names = text_list(seeds, "seeds")
-        with self.fields([*names, item], **options) as fields:
+
+        def answer(fields_by: FieldsBy) -> Explanation:
+            fields = self._choose(fields_by, options, [*names, item])
             weights = seed_weights(fields, _examples(fields, names), self.defaults.make(options))
             id = fields.resolve(item)
             features = contributions(fields, weights, [id])[id]
             base = float(weights.base.items[id]) / weights.scale
             name, title = fields.describe([id])[id]
-        score = base + weights.constant + sum(part.weight for part in features)
-        return Explanation(name, score, weights.constant, base, features, title)
+            score = base + weights.constant + sum(part.weight for part in features)
+            return Explanation(name, score, weights.constant, base, features, title)
+
+        return self._answer(options, answer)
 
     def features(self, seeds: Iterable[str], k: int = 10, **options: Unpack[ModelOptions]) -> list[SetFeature]:
         """The k features of largest weight (table 4 of the paper). Raises as `expand` does."""
         k, names = positive_integer(k), text_list(seeds, "seeds")
-        rows = []
-        with self.fields(names, **options) as fields:
+
+        def answer(fields_by: FieldsBy) -> list[tuple[str, str | None, float, int, int]]:
+            rows = []
+            fields = self._choose(fields_by, options, names)
             weights = seed_weights(fields, _examples(fields, names), self.defaults.make(options))
             for own in weights.positive:
                 ids = own.seeds.features.tolist()
@@ -162,7 +187,9 @@ class Reading:
                 amounts = (own.coefficient * own.query.weights).tolist()
                 columns = (ids, amounts, own.seeds.having.tolist(), own.df.tolist())
                 rows += [(*described[id], weight, having, df) for id, weight, having, df in zip(*columns, strict=True)]
-        rows.sort(key=lambda row: (-row[2], row[0]))
+            return rows
+
+        rows = sorted(self._answer(options, answer), key=lambda row: (-row[2], row[0]))
         return [
             SetFeature(rank, name, weight, having, df, title)
             for rank, (name, title, weight, having, df) in enumerate(rows[:k], 1)
@@ -223,15 +250,15 @@ class Reading:
     @contextmanager
     def stored(self) -> Iterator[Fields]:
         """The stored relation as the only field, within one transaction."""
-        with self._open(False) as fields_by:
+        with self._source.open(False) as fields_by:
             fields = fields_by("documents")
             assert fields is not None
             yield fields
 
     def _fields_by(self, options: ModelOptions) -> AbstractContextManager[FieldsBy]:
-        return self._open(
-            self._has_surface_forms or (self._has_contexts and self._field_choices(options) != ["documents"])
-        )
+        uses_contexts = self._has_contexts and self._field_choices(options) != ["documents"]
+        fresh = parse_fresh(options.get("fresh"))
+        return self._source.open(self._has_surface_forms or uses_contexts, fresh)
 
     def _field_choices(self, options: ModelOptions) -> list[str]:
         """The keys of BY that may answer, the preferred one first."""
@@ -270,7 +297,7 @@ class Reading:
             weights = weights.minus(seed_weights(fields, Examples(sorted(excluded)), model), gamma)
         return weights, excluded + ([] if request.keep_seeds else list(examples.ids))
 
-    def _expand(self, fields: Fields, examples: Examples, request: ExpandRequest) -> list[Hit]:
+    def _expand(self, fields: Fields, examples: Examples, request: ExpandRequest) -> Hits:
         weights, excluded = self._weights(fields, examples, request)
         k = max(request.k, LEADERS) if request.cut else request.k
         among = None if request.among is None else fields.resolve_among(request.among)
@@ -290,10 +317,11 @@ class Reading:
         rows = list(zip(ids.tolist(), scores.tolist(), belongs, strict=True))[: request.k]
         features = contributions(fields, weights, [row[0] for row in rows]) if request.explain else {}
         names = fields.describe([row[0] for row in rows])
-        return [
+        hits = [
             Hit(rank, names[id][0], score, names[id][1], features.get(id, ()), belongs)
             for rank, (id, score, belongs) in enumerate(rows, 1)
         ]
+        return Hits(hits, fields.relation.revision, fields.contexts_revision)
 
 
 def _examples(fields: Fields, seeds: list[str], like: Iterable[str] = (), having: Iterable[str] = ()) -> Examples:

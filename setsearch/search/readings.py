@@ -1,84 +1,72 @@
-"""The readings of a database: which relations a query uses, and whether contexts are up to date."""
+"""The readings of a database: which lists and contexts answer a question, and how old they may be."""
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
-from setsearch.errors import LockedDatabase, NoIndex, ReadOnlyDatabase, SetsearchError, UnknownReading
-from setsearch.models.defaults import NUMBERS, Defaults, defaults_for
+from setsearch.errors import LostArrays, SetsearchError, UnknownReading
+from setsearch.models.values import ValueRule
+from setsearch.search.catalog import default_reading, defaults_of, find_again, has_surface_forms, relations_by_reading
+from setsearch.search.content import RelationContent
+from setsearch.search.derivation import derive_contexts, derive_lists
 from setsearch.search.fields import Field, Fields
+from setsearch.search.freshness import Fresh, is_fresh
 from setsearch.search.snapshot import Snapshot
+from setsearch.search.word_contexts import WordContexts, read_contexts
 from setsearch.storage.analyzers import Analyzers
 from setsearch.storage.database import Database
-from setsearch.storage.relation import Relation, current_stamp, load_derived, load_relations, wants_contexts
+from setsearch.storage.generations import CONTEXTS, LISTS, Generation, find_generation
+from setsearch.storage.relation import Relation, load_relations, wants_contexts
+from setsearch.storage.revisions import changed_items
 from setsearch.text.analyzer import Analyzer
 
 COEFFICIENTS = {"contexts win2": 1.0, "contexts skip": 1.0, "contexts lists": 0.3, "documents": 0.3}
-ATTEMPTS = 5  # to find contexts as new as the texts while others write
 BY = {
     "documents": (),
     "contexts": ("contexts win2", "contexts skip", "contexts lists"),
     "both": ("contexts win2", "contexts skip", "contexts lists", "documents"),
 }
+REST = 0.05  # seconds between two looks at whether another process has derived
+VERSIONS = 2  # of a relation that stay in memory: a host may roll back to the one before
+MERGED_SHARE, ALWAYS_FEW = 1 / 100, 100  # changed items up to which stored lists are brought up to date when read
 
+T = TypeVar("T")
 FieldsBy = Callable[[str], Fields | None]  # the fields of a key of BY; None without contexts
-DeriveContexts = Callable[[sqlite3.Cursor, Relation, Analyzer], None]
 
 
-class _Content:
-    """The snapshots of one reading at one stamp. Threads share it."""
+class _Version:
+    """A relation at one stamp, and what memory holds of it. Threads share it."""
 
-    def __init__(self, relation: Relation, name: str, analyzer: Analyzer | None, has_contexts: bool) -> None:
+    def __init__(self, relation: Relation, analyzer: Analyzer | None) -> None:
         self.relation = relation
-        self.name = name
         self.analyzer = analyzer
-        self.has_contexts = has_contexts
-        self._snapshots: dict[str, tuple[tuple[Snapshot, float], ...]] = {}
+        self.content: RelationContent | None = None
+        self.wants_contexts: bool | None = None
+        self._snapshots: dict[bool, Snapshot] = {}
 
-    @property
-    def is_current(self) -> bool:
-        """Whether contexts and surface forms, if the collection has them, belong to the present texts."""
-        needs_texts = self.has_contexts or has_surface_forms(self.relation)
-        return not needs_texts or self.relation.contexts_stamp == self.relation.stamp
-
-    def fields(self, cursor: sqlite3.Cursor, by: str) -> Fields | None:
-        """The fields that `by` names, for one transaction; None without contexts."""
-        if by not in self._snapshots:
-            self._snapshots[by] = self._load(cursor, by)
-        snapshots = self._snapshots[by]
-        if not snapshots:
-            return None
-        return Fields(tuple(Field(snapshot, cursor, weight) for snapshot, weight in snapshots), self.analyzer)
-
-    def unsaved(self) -> list[Snapshot]:
-        """The snapshots with derived values that the file does not hold yet."""
-        return [snapshot for pairs in self._snapshots.values() for snapshot, _ in pairs if snapshot.unsaved]
-
-    def _load(self, cursor: sqlite3.Cursor, by: str) -> tuple[tuple[Snapshot, float], ...]:
-        if by == "documents":
-            return ((Snapshot(self.relation, transposed=self.relation.features.name == self.name), 1.0),)
-        derived = load_derived(cursor, self.relation) if self.has_contexts else {}
-        loaded = {s.relation.features.name: s for pairs in self._snapshots.values() for s, _ in pairs}
-        return tuple(
-            (loaded.get(name) or Snapshot(derived[name], False), COEFFICIENTS[name])
-            for name in BY[by]
-            if name in derived
-        )
+    def snapshot(self, transposed: bool) -> Snapshot:
+        """The snapshot of one reading; the content has been loaded."""
+        if transposed not in self._snapshots:
+            assert self.content is not None
+            self._snapshots.setdefault(transposed, Snapshot(self.content, transposed))
+        return self._snapshots[transposed]
 
 
 class Readings:
-    """The readings of a database. Threads may share it.
+    """The readings of a database. Threads may share it."""
 
-    `derive_contexts` makes contexts from texts; asking a question needs nothing else of indexing.
-    """
-
-    def __init__(self, database: Database, analyzers: Analyzers, derive_contexts: DeriveContexts) -> None:
+    def __init__(self, database: Database, analyzers: Analyzers) -> None:
         self._database = database
         self._analyzers = analyzers
-        self._derive_contexts = derive_contexts
-        self._contents: dict[str, _Content] = {}
+        self._versions: dict[int, list[_Version]] = {}  # by relation, the latest last
+        self._contexts: dict[int, WordContexts] = {}  # by relation
+        self._distrusted: set[int] = set()  # generations that are damaged or gone
+        self._lock = threading.RLock()  # of what memory holds
+        self._deriving = threading.Lock()
 
     def find(self, name: str | None) -> tuple[str, Relation]:
         """A reading by the name of its items, the default one for None; raises UnknownReading."""
@@ -94,123 +82,228 @@ class Readings:
     def relation(self, name: str) -> Iterator[tuple[sqlite3.Cursor, Relation]]:
         """A read transaction, and the relation of a reading in it."""
         with self._database.read() as cursor:
-            yield cursor, _find_again(cursor, name)
+            yield cursor, find_again(cursor, name)
 
     @contextmanager
-    def open(self, name: str, contexts: bool) -> Iterator[FieldsBy]:
-        """The fields of a reading within one read transaction; with `contexts`, these are as new as the texts."""
-        content = None
-        for _ in range(ATTEMPTS):
-            with self._database.read() as cursor:
-                content = self._content(cursor, name, contexts)
-                if not contexts or content.is_current:
-                    yield partial(content.fields, cursor)
-                    break
-            try:
-                self.update_contexts(name)
-            except (LockedDatabase, ReadOnlyDatabase) as error:
-                raise type(error)(
-                    f"the contexts of {name} are older than their texts and cannot be derived now ({error}); "
-                    "expand by documents, or try later"
-                ) from error
-        else:
-            raise LockedDatabase(f"{self._database} is written to so often that contexts are never up to date")
-        for snapshot in content.unsaved():
-            self._save(snapshot)
-
-    def update_contexts(self, name: str) -> None:
-        """Derive the contexts of a collection if its texts have changed."""
+    def open(self, name: str, contexts: bool, fresh: Fresh = None) -> Iterator[FieldsBy]:
+        """The fields of a reading within one read transaction; with `contexts`, these are as new as `fresh` says."""
         with self._database.read() as cursor:
-            if not _is_outdated(relations_by_reading(load_relations(cursor)).get(name)):
+            version = self._version(cursor, name)
+            is_ready = not contexts or not self._needs_contexts(cursor, version, fresh)
+            if is_ready:
+                yield partial(self._fields, cursor, name, version)
+        if not is_ready:
+            self.update_contexts(name, fresh)
+            with self._database.read() as cursor:
+                version = self._version(cursor, name)
+                yield partial(self._fields, cursor, name, version)
+        if version.content is not None and version.content.generation is None:
+            self._store_first_lists(version)
+
+    def distrust(self, name: str) -> None:
+        """Use nothing stored of what memory holds of a reading: some of it turned out to be damaged, or gone."""
+        with self._lock, self._database.read() as cursor:
+            relation = find_again(cursor, name)
+            for kind in (LISTS, CONTEXTS):
+                generation = find_generation(cursor, relation.id, kind)
+                self._distrusted |= {generation.id} if generation is not None else set()
+            self._versions.pop(relation.id, None)
+            self._contexts.pop(relation.id, None)
+
+    def update_contexts(self, name: str, fresh: Fresh, required: bool = False) -> None:
+        """Derive the contexts of a collection if there are none, or these lack more than `fresh` allows.
+
+        Only one process derives; others wait for it. `required` raises what keeps them from being stored.
+        """
+        while True:
+            with self._deriving:
+                with self._database.read() as cursor:  # another thread may have derived
+                    version = self._version(cursor, name)
+                    if not self._needs_contexts(cursor, version, fresh):
+                        return
+                if self._derive(name, version, required):
+                    return
+            time.sleep(REST)
+
+    def _derive(self, name: str, version: _Version, required: bool) -> bool:
+        """Derive contexts; False if another process is at work."""
+        relation = version.relation
+        rule = _default_rule(relation, relation.features.name)
+        assert version.analyzer is not None
+        find = partial(find_again, name=name)
+        contexts = derive_contexts(self._database, find, (version.analyzer, rule), required)
+        if contexts is None:
+            return False
+        with self._lock:
+            self._contexts[relation.id] = contexts
+            if has_surface_forms(relation):
+                self._versions.pop(relation.id, None)  # its titles are older
+        return True
+
+    def refresh(self, name: str, fresh: Fresh) -> None:
+        """Store the lists again if much of them has changed, and contexts that lack more than `fresh` allows."""
+        self.update_contexts(name, fresh, required=True)
+        with self._database.read() as cursor:
+            version = self._version(cursor, name)
+            stored = self._trusted(find_generation(cursor, version.relation.id, LISTS))
+            changed = None
+            if stored is not None:
+                changed = changed_items(cursor, version.relation.state, stored.state)
+            if changed is not None and len(changed) <= max(ALWAYS_FEW, MERGED_SHARE * version.relation.items.size):
                 return
-        with self._database.write() as cursor:
-            relation = relations_by_reading(load_relations(cursor)).get(name)
-            if relation is not None and _is_outdated(relation):
-                self._derive_contexts(cursor, relation, self._analyzers.of(relation))
+            content = self._content(cursor, version)
+            for forward in (True, False):
+                content.read(cursor, forward)
+        self._store_lists(self._database, version)
 
-    def _content(self, cursor: sqlite3.Cursor, name: str, contexts: bool) -> _Content:
-        content = self._contents.get(name)
-        is_outdated = content is not None and contexts and not content.is_current
-        if content is None or is_outdated or current_stamp(cursor, content.relation.id) != content.relation.stamp:
-            relation = _find_again(cursor, name)
+    def describe_contexts(self, cursor: sqlite3.Cursor, relation: Relation) -> dict[str, Any]:
+        """The number of words with contexts and of the contexts, and how old these are; empty without contexts."""
+        contexts = self._word_contexts(cursor, self._version(cursor, relation.items.name))
+        if contexts is None or not contexts.snapshots:
+            return {}
+        generation = contexts.generation
+        return {
+            "terms": contexts.words.size,
+            "revision": generation.revision,
+            "up_to_date": generation.stamp == relation.stamp,
+            "phrases": relation.contexts == "phrases",
+        } | contexts.sizes
+
+    def _needs_contexts(self, cursor: sqlite3.Cursor, version: _Version, fresh: Fresh) -> bool:
+        relation = version.relation
+        if relation.contexts == "off":
+            return False
+        contexts = self._word_contexts(cursor, version)
+        if contexts is not None:
+            return not is_fresh(cursor, relation, contexts.generation, fresh)
+        if version.wants_contexts is None:
+            version.wants_contexts = relation.may_have_contexts and wants_contexts(cursor, relation)
+        return version.wants_contexts or has_surface_forms(relation)
+
+    def _word_contexts(self, cursor: sqlite3.Cursor, version: _Version) -> WordContexts | None:
+        """The contexts of a collection: those that the file holds, or those that only memory does."""
+        relation = version.relation
+        if relation.contexts == "off":
+            return None
+        generation = self._trusted(find_generation(cursor, relation.id, CONTEXTS))
+        with self._lock:
+            known = self._contexts.get(relation.id)
+            is_own = known is not None and known.is_in_memory
+            if generation is None or (is_own and known is not None and known.generation.stamp == relation.stamp):
+                return known if is_own else None
+            if known is None or known.generation.id != generation.id:
+                try:
+                    self._contexts[relation.id] = known = read_contexts(cursor, generation)
+                except LostArrays:
+                    self._distrusted.add(generation.id)
+                    return None
+                if has_surface_forms(relation):
+                    self._versions[relation.id] = [version]
+            return known
+
+    def _trusted(self, generation: Generation | None) -> Generation | None:
+        return None if generation is None or generation.id in self._distrusted else generation
+
+    def _version(self, cursor: sqlite3.Cursor, name: str) -> _Version:
+        """The relation of a reading as this transaction sees it."""
+        with self._lock:
+            for versions in self._versions.values():
+                relation = versions[-1].relation
+                if name in (relation.items.name, relation.features.name):
+                    row = cursor.execute("select stamp from setsearch_relation where id = ?", (relation.id,)).fetchone()
+                    for version in versions:
+                        if row == (version.relation.stamp,):
+                            return version
+            relation = find_again(cursor, name)
             analyzer = self._analyzers.of(relation) if relation.analyzer else None
-            content = _Content(relation, name, analyzer, _has_contexts(cursor, relation))
-            self._contents[name] = content
-        return content
+            version = _Version(relation, analyzer)
+            self._versions[relation.id] = [*self._versions.get(relation.id, []), version][-VERSIONS:]
+            return version
 
-    def _save(self, snapshot: Snapshot) -> None:
-        """Store derived values in our own file if it can be written now: the next process starts faster."""
-        values, snapshot.unsaved = snapshot.unsaved, {}
+    def _content(self, cursor: sqlite3.Cursor, version: _Version) -> RelationContent:
+        """The lists of a version: brought up from an earlier one, or loaded."""
+        with self._lock:
+            if version.content is None:
+                try:
+                    version.content = self._advance(cursor, version) or RelationContent.load(
+                        cursor, version.relation, self._distrusted
+                    )
+                except LostArrays:
+                    self._distrust_lists(cursor, version.relation)
+                    version.content = RelationContent.load(cursor, version.relation, self._distrusted)
+            return version.content
+
+    def _advance(self, cursor: sqlite3.Cursor, version: _Version) -> RelationContent | None:
+        for other in reversed(self._versions.get(version.relation.id, [])):
+            if other.content is not None:
+                content = other.content.advanced(cursor, version.relation)
+                if content is not None:
+                    return content
+        return None
+
+    def _distrust_lists(self, cursor: sqlite3.Cursor, relation: Relation) -> None:
+        generation = find_generation(cursor, relation.id, LISTS)
+        if generation is not None:
+            self._distrusted.add(generation.id)
+        self._versions[relation.id] = self._versions[relation.id][-1:]
+
+    def _fields(self, cursor: sqlite3.Cursor, name: str, version: _Version, by: str) -> Fields | None:
+        """The fields that `by` names, for one transaction; None without contexts."""
+        relation = version.relation
+        if by == "documents":
+            self._content(cursor, version)
+            snapshot = version.snapshot(relation.features.name == name)
+            return Fields((Field(snapshot, cursor),), relation, version.analyzer)
+        contexts = self._word_contexts(cursor, version)
+        if contexts is None or not contexts.snapshots:
+            return None
+        chosen = [(contexts.snapshots[field], COEFFICIENTS[field]) for field in BY[by]]
+        fields = tuple(Field(snapshot, cursor, weight) for snapshot, weight in chosen)
+        return Fields(fields, relation, version.analyzer, contexts.generation.revision)
+
+    def _store_first_lists(self, version: _Version) -> None:
+        """Store the lists in our own file if it has none and can be written now: the next process starts faster."""
         if self._database.path is None:
             return
+        with suppress(SetsearchError), self._database.read() as cursor:
+            if find_generation(cursor, version.relation.id, LISTS) is not None:
+                return
         database = Database(self._database.path, timeout=0)
+        with suppress(SetsearchError):
+            self._store_lists(database, version)
+        database.close()
+
+    def _store_lists(self, database: Database, version: _Version) -> None:
+        assert version.content is not None
+        rules = [
+            (version.snapshot(transposed), _default_rule(version.relation, vocabulary.name))
+            for transposed, vocabulary in ((False, version.relation.items), (True, version.relation.features))
+        ]
+        derive_lists(database, version.content, rules)
+
+
+class FieldsSource:
+    """The fields of one reading of a database."""
+
+    def __init__(self, readings: Readings, name: str) -> None:
+        self._readings = readings
+        self._name = name
+
+    def open(self, contexts: bool, fresh: Fresh = None) -> AbstractContextManager[FieldsBy]:
+        """The fields within one read transaction, as `Readings.open`."""
+        return self._readings.open(self._name, contexts, fresh)
+
+    def answer(self, open: Callable[[], AbstractContextManager[FieldsBy]], answer: Callable[[FieldsBy], T]) -> T:
+        """What `answer` makes of the fields; again, if derived arrays turn out to be damaged or gone."""
         try:
-            with database.write() as cursor:
-                snapshot.relation.save_derived_values(cursor, snapshot.items.name, values)
-        except SetsearchError:
-            pass  # locked or read-only: the values will be derived again
-        finally:
-            database.close()
+            with open() as fields_by:
+                return answer(fields_by)
+        except LostArrays:
+            self._readings.distrust(self._name)
+        with open() as fields_by:
+            return answer(fields_by)
 
 
-def _has_contexts(cursor: sqlite3.Cursor, relation: Relation) -> bool:
-    if relation.contexts_stamp == relation.stamp:  # decided when they were derived
-        return bool(load_derived(cursor, relation))
-    return relation.may_have_contexts and wants_contexts(cursor, relation)
-
-
-def _is_outdated(relation: Relation | None) -> bool:
-    return relation is not None and relation.contexts != "off" and relation.contexts_stamp != relation.stamp
-
-
-def _find_again(cursor: sqlite3.Cursor, name: str) -> Relation:
-    relation = relations_by_reading(load_relations(cursor)).get(name)
-    if relation is None:
-        raise UnknownReading(f"the index no longer has {name!r}")
-    return relation
-
-
-def relations_by_reading(relations: Sequence[Relation]) -> dict[str, Relation]:
-    """The names of all readings, each with its relation."""
-    return {
-        vocabulary.name: relation
-        for relation in relations
-        for vocabulary in (relation.items, relation.features)
-        if relation.columns is None or vocabulary is relation.items
-    }
-
-
-def describe_readings(relation: Relation) -> list[dict[str, Any]]:
-    """The readings of a relation as `Index.info` shows them."""
-    return [
-        {
-            "items": items.name,
-            "features": features.name,
-            "item_count": items.size,
-            "feature_count": features.size,
-            "text": relation.analyzer is not None,
-            "defaults": defaults_of(relation, items.name).describe(),
-        }
-        for items, features in ((relation.items, relation.features), (relation.features, relation.items))
-        if items.name in relations_by_reading([relation])
-    ]
-
-
-def defaults_of(relation: Relation, name: str) -> Defaults:
-    """The defaults of a reading."""
-    if relation.columns is not None:
-        return NUMBERS
-    return defaults_for(name, relation.features.name, relation.analyzer is not None)
-
-
-def default_reading(relations: Sequence[Relation], database: str) -> str:
-    """The terms of a text collection, else the items of the first relation; raises NoIndex."""
-    if not relations:
-        raise NoIndex(f"{database} holds no setsearch index; `setsearch index {database} SOURCE` creates one")
-    first = relations[0]
-    return first.features.name if first.analyzer else first.items.name
-
-
-def has_surface_forms(relation: Relation) -> bool:
-    """Whether terms are stems that are shown by their surface forms."""
-    return relation.features.titles_shown
+def _default_rule(relation: Relation, name: str) -> ValueRule:
+    """The rule of the default model of a reading."""
+    return defaults_of(relation, name).make({}).rule

@@ -1,5 +1,6 @@
 """What a query returns."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 
@@ -24,6 +25,18 @@ class Hit(NamedTuple):
     title: str | None = None
     features: tuple[Contribution, ...] = ()
     belongs: bool | None = None
+
+
+class Hits(list[Hit]):
+    """Hits, and what they are of: the `revision` of the documents, and that of the contexts.
+
+    `contexts_revision` is None for an answer without contexts. `expand_many` gives all its answers the same ones.
+    """
+
+    def __init__(self, hits: Iterable[Hit] = (), revision: int = 0, contexts_revision: int | None = None) -> None:
+        super().__init__(hits)
+        self.revision = revision
+        self.contexts_revision = contexts_revision
 
 
 class SetFeature(NamedTuple):

@@ -1,69 +1,70 @@
-"""Caches of one content of one relation: posting lists, frequencies, statistics of rules, bases.
+"""What one reading derives from its content: values of entries, statistics of rules, bases, descriptions.
 
-A snapshot belongs to one stamp, so nothing in it becomes wrong; a new stamp gets a new snapshot. Threads share it:
+A snapshot belongs to one content, so nothing in it becomes wrong; a new content gets a new snapshot. Threads share it:
 every value is computed from the same content, so it does not matter which thread's copy is kept.
 """
 
 import sqlite3
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
-from setsearch.arrays import Entries, Floats, Ints, run_starts, scale_for, to_lattice
+from setsearch.arrays import Entries, Floats, Ints, offsets, scale_for, to_lattice
+from setsearch.lists import Buffer, Lists
 from setsearch.models import Model
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE, RuleStatistics, ValueRule, rule_statistics
 from setsearch.scoring.base import Base
 from setsearch.scoring.best import accumulate
-from setsearch.scoring.list_cache import Chunk, ListCache
+from setsearch.scoring.bitmaps import Bitmaps
 from setsearch.scoring.postings import PostingArrays, WeightedLists
+from setsearch.scoring.valued_lists import ValuedLists
+from setsearch.search.content import Content
 from setsearch.storage.names import Vocabulary
-from setsearch.storage.posting_lists import DECODED_TOGETHER, PostingLists
-from setsearch.storage.relation import Relation
 
-# Bytes of decoded lists in the cache of each direction and rule: per item, within limits.
-CACHE_PER_ITEM, SMALLEST_CACHE, LARGEST_CACHE = 256, 64 << 20, 512 << 20
 CACHED_NAMES = 100_000
 CACHED_BASES = 8  # a full cache starts again
-OUR_MODELS = "setsearch.models."  # only their bases are stored: other code may change without a new name
+FEW = 2000  # items that are put in the order of names without the names of all
 
 
 class Snapshot:
-    """A relation at one stamp, with one side as items."""
+    """A content with one side as items."""
 
-    def __init__(self, relation: Relation, transposed: bool) -> None:
-        self.relation = relation
+    def __init__(self, content: Content, transposed: bool = False) -> None:
+        self.content = content
         self.transposed = transposed
-        self.unsaved: dict[str, bytes] = {}  # derived values that the file does not hold yet
         self.known_ids: dict[str, int] = {}
         self._descriptions: dict[int, tuple[str, str | None]] = {}
-        self._list_caches: dict[tuple[bool, ValueRule], ListCache] = {}
+        self._valued: dict[tuple[bool, ValueRule], ValuedLists] = {}
         self._bases: dict[Hashable, Base] = {}
         self._statistics: dict[ValueRule, RuleStatistics] = {}
-        self._frequencies: tuple[Ints, Ints] | None = None
-        self._totals: Ints | None = None
+        self._bitmaps: tuple[Buffer, Bitmaps] | None = None  # those of one buffer: they know lists by their place
         self._ranks: Ints | None = None
         self._items_by_stems: dict[str, list[str]] | None = None
 
     @property
     def items(self) -> Vocabulary:
         """What is ranked."""
-        return self.relation.features if self.transposed else self.relation.items
+        return self.content.features if self.transposed else self.content.items
 
     @property
     def features(self) -> Vocabulary:
         """What describes the items."""
-        return self.relation.items if self.transposed else self.relation.features
+        return self.content.items if self.transposed else self.content.features
 
     @property
-    def posting_lists(self) -> PostingLists:
-        """feature -> items."""
-        return self.relation.forward if self.transposed else self.relation.postings
+    def totals(self) -> Ints:
+        """Sum of counts of every item, `(n_ids,)`."""
+        return self.lists(True).totals
 
-    @property
-    def forward_lists(self) -> PostingLists:
-        """item -> features."""
-        return self.relation.postings if self.transposed else self.relation.forward
+    def lists(self, forward: bool) -> Lists:
+        """item -> features, or feature -> items; what a query reads of them is read by `read`."""
+        return self.content.by_item if forward != self.transposed else self.content.by_feature
+
+    def read(self, cursor: sqlite3.Cursor, forward: bool, lists: Ints | None = None) -> Lists:
+        """The lists of one direction, some of them or all having been read."""
+        return self.content.read(cursor, forward != self.transposed, lists)
 
     def find(self, cursor: sqlite3.Cursor, name: str) -> int | None:
         """The id of an item."""
@@ -77,7 +78,7 @@ class Snapshot:
     def inflections(self, cursor: sqlite3.Cursor, words: Sequence[str], stem: Callable[[str], str]) -> list[str]:
         """The items with the same stems as some words, the most frequent first."""
         if self._items_by_stems is None:
-            totals = self.totals(cursor)
+            totals = self.totals
             by_stems: dict[str, list[str]] = {}
             names = self.items.describe(cursor, [*self.items.ids(cursor)])
             for id in sorted(names, key=lambda id: -int(totals[id])):
@@ -96,49 +97,59 @@ class Snapshot:
             known.update(loaded)
         return {item: known[item] for item in items}
 
-    def frequencies(self, cursor: sqlite3.Cursor) -> tuple[Ints, Ints]:
-        """Document frequency and sum of counts of every feature: two `(n_features,)` arrays."""
-        if self._frequencies is None:
-            self._frequencies = self.posting_lists.frequencies(cursor, self.features.next_id)
-        return self._frequencies
-
-    def totals(self, cursor: sqlite3.Cursor) -> Ints:
-        """Sum of counts of every item, `(n_ids,)`."""
-        if self._totals is None:
-            self._totals = self.forward_lists.frequencies(cursor, self.items.next_id)[1]
-        return self._totals
-
     def statistics(self, cursor: sqlite3.Cursor, rule: ValueRule) -> RuleStatistics:
-        """The statistics of a rule: from memory, from the file, or in a few passes over all postings."""
+        """The statistics of a rule: from memory, or in a pass over all entries, unless the file has their norms."""
         statistics = self._statistics.get(rule)
         if statistics is None:
-            name = f"statistics {rule}"
-            stored = self.relation.load_derived_value(cursor, self.items.name, name)
-            if stored is not None:
-                statistics = RuleStatistics.from_bytes(rule, stored, self.features.next_id, self.items.next_id)
-            if statistics is None:
-                statistics = rule_statistics(rule, _Counts(cursor, self))
-                if rule != PRESENCE:
-                    self.unsaved[name] = statistics.to_bytes()
+            norms = None
+            if rule.slope is not None:
+                norms = self.content.stored_norms(cursor, self.norms_name(rule), self.items.next_id)
+            if norms is None and rule.slope is not None:
+                self.read(cursor, True)
+            if rule.binarization == "twice-mean":
+                self.read(cursor, False)
+            statistics = rule_statistics(rule, _Counts(self), norms)
             self._statistics[rule] = statistics
         return statistics
 
-    def ranks(self, cursor: sqlite3.Cursor) -> Ints:
-        """The position of every item in the order of names, `(n_ids,)`."""
+    def norms_name(self, rule: ValueRule) -> str:
+        """Under which name the norms of a rule are stored."""
+        return f"norms of {self.items.name} by {self.features.name}, {rule}"
+
+    def norms(self, rule: ValueRule) -> dict[str, Floats]:
+        """The norms `(n_ids,)` of a rule by their name, none for a rule without; all lists have been read."""
+        norms = None if rule.slope is None else rule_statistics(rule, _Counts(self)).norms
+        return {} if norms is None else {self.norms_name(rule): norms}
+
+    def document_frequencies(self, cursor: sqlite3.Cursor, rule: ValueRule) -> Ints:
+        """The number of items that have each feature with a value above 0, `(n_features,)`."""
+        if rule == PRESENCE:
+            return self.lists(False).lengths
+        self.postings(cursor, np.arange(len(self.lists(False))), rule)
+        return self._valued_lists(False, rule).lengths
+
+    def ranks(self, cursor: sqlite3.Cursor, ids: Ints) -> Ints:
+        """The positions of items in the order of names, or other numbers in this order, `(n_ids,)`."""
+        if self._ranks is None and len(ids) <= FEW:
+            names = self.items.names_of(cursor, ids.tolist())
+            order = sorted(range(len(ids)), key=lambda place: names[int(ids[place])])
+            ranks = np.empty(len(ids), np.int64)
+            ranks[order] = np.arange(len(ids))
+            return ranks
         if self._ranks is None:
             ranks = np.zeros(self.items.next_id, np.int64)
-            order = np.fromiter(self.items.ids(cursor, by_name=True), np.int64)
-            ranks[order] = np.arange(len(order))
+            in_order = np.fromiter(self.items.ids(cursor, by_name=True), np.int64)
+            ranks[in_order] = np.arange(len(in_order))
             self._ranks = ranks
-        return self._ranks
+        return self._ranks[ids]
 
     def forward(self, cursor: sqlite3.Cursor, items: Ints, rule: ValueRule) -> PostingArrays:
         """The features of some items (ascending ids) with their values."""
-        return self._cached_lists(cursor, items, True, rule)
+        return self._with_values(cursor, items, True, rule)
 
     def postings(self, cursor: sqlite3.Cursor, features: Ints, rule: ValueRule) -> PostingArrays:
         """The posting lists of some features (ascending ids) with their values."""
-        return self._cached_lists(cursor, features, False, rule)
+        return self._with_values(cursor, features, False, rule)
 
     def new_item(self, cursor: sqlite3.Cursor, counts: Mapping[str, int], rule: ValueRule) -> tuple[Ints, Floats]:
         """Features (ascending ids) and values of an item that the index does not hold, from its counted features.
@@ -155,34 +166,41 @@ class Snapshot:
         positive = values > 0
         return features[positive], values[positive]
 
-    def _cached_lists(self, cursor: sqlite3.Cursor, wanted: Ints, forward: bool, rule: ValueRule) -> PostingArrays:
-        """Lists of one direction; missing ones are decoded and given values chunk by chunk."""
+    def _with_values(self, cursor: sqlite3.Cursor, wanted: Ints, forward: bool, rule: ValueRule) -> PostingArrays:
+        if rule == PRESENCE:
+            lists = self.read(cursor, forward, wanted)
+            lists.settle(wanted)
+            buffer, starts, ends = lists.arrays
+            return PostingArrays(buffer.ids, starts[wanted], ends[wanted], None, self._bitmaps_of(buffer, forward))
+        valued = self._valued_lists(forward, rule)
+        missing = valued.missing(wanted)
+        if len(missing):
+            self.read(cursor, forward, missing)
+        return valued.get(wanted, missing, self._value(cursor, forward, rule))
 
-        def load(missing: Ints) -> tuple[int, Iterator[Chunk]]:
-            lists = self.forward_lists if forward else self.posting_lists
-            rows = lists.blocks(cursor, missing.tolist(), rule != PRESENCE)
-            chunks = lists.decode_in_steps(rows, rule != PRESENCE, DECODED_TOGETHER)
-            return lists.length(rows), (self._with_values(cursor, lists, entries, rule) for entries in chunks)
+    def _bitmaps_of(self, buffer: Buffer, forward: bool) -> Bitmaps | None:
+        bitmaps = self._bitmaps
+        if forward:
+            return None
+        if bitmaps is None or bitmaps[0] is not buffer:
+            self._bitmaps = bitmaps = buffer, Bitmaps(self.items.next_id)
+        return bitmaps[1]
 
-        cache = self._list_caches.get((forward, rule))
-        if cache is None:
-            sizes = (self.items.next_id, self.features.next_id)
-            n_lists, n_ids = sizes if forward else sizes[::-1]
-            limit = min(LARGEST_CACHE, max(SMALLEST_CACHE, CACHE_PER_ITEM * self.items.size))
-            self._list_caches[forward, rule] = cache = ListCache(n_lists, n_ids, limit, not rule.binary)
-        return cache.get(wanted, load)
+    def _valued_lists(self, forward: bool, rule: ValueRule) -> ValuedLists:
+        valued = self._valued.get((forward, rule))
+        if valued is None:
+            made = ValuedLists(self.lists(forward), not rule.binary, rule.largest, not forward)
+            valued = self._valued.setdefault((forward, rule), made)
+        return valued
+
+    def _value(
+        self, cursor: sqlite3.Cursor, forward: bool, rule: ValueRule
+    ) -> Callable[[Entries], tuple[Entries, Floats]]:
+        return partial(self.statistics(cursor, rule).values_of, by_item=forward)
 
     def base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: int) -> Base:
-        """The base of every item and the constant: from memory, from the file, or in one pass over all postings."""
-
-        def load() -> Base:
-            stored = self.relation.load_derived_value(cursor, self.items.name, f"base {model} N={n_seeds}")
-            if stored is None or len(stored) != (2 + self.items.next_id) * 8:
-                return self._compute_base(cursor, model, n_seeds)
-            numbers = np.frombuffer(stored, "<f8")
-            return Base(numbers[2:].copy(), float(numbers[0]), float(numbers[1]))
-
-        return self.cached_base((model, n_seeds), load)
+        """The base of every item and the constant: from memory, or in one pass over all entries."""
+        return self.cached_base((model, n_seeds), lambda: self._compute_base(cursor, model, n_seeds))
 
     def cached_base(self, key: Hashable, make: Callable[[], Base]) -> Base:
         """A base from memory, or made now."""
@@ -196,52 +214,36 @@ class Snapshot:
 
     def _compute_base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: int) -> Base:
         scores = np.zeros(self.items.next_id)
-        if self.items.size < self.items.next_id:
-            scores[:] = -np.inf
-            scores[np.fromiter(self.items.ids(cursor), np.int64)] = 0.0
-        background = model.background(self.statistics(cursor, model.rule).df, self.items.size, n_seeds)
+        scores[self.absent()] = -np.inf
+        if not getattr(model, "has_base", True):
+            return Base(scores, 0.0)
+        df = self.document_frequencies(cursor, model.rule)
+        background = model.background(df, self.items.size, n_seeds)
         if background is None:
             return Base(scores, 0.0)
         bound = len(background.weights) * float(np.abs(background.weights).max(initial=0.0))
         scale = scale_for(bound, model.rule.binary) if has_tiny_weights(model) else 1.0
         weights = to_lattice(background.weights, model.rule.binary, scale)
-        for stored in self.posting_lists.sweep(cursor, counts=model.rule != PRESENCE):
-            entries, values = self._with_values(cursor, self.posting_lists, stored, model.rule)
-            lists = entries.lists[run_starts(entries.lists)]
-            postings = PostingArrays(entries.ids.astype(np.int32), *entries.bounds(lists), values)
-            accumulate(scores, WeightedLists(postings, weights[lists]))
-        if type(model).__module__.startswith(OUR_MODELS):
-            numbers = np.concatenate([[background.constant, scale], scores]).astype("<f8")
-            self.unsaved[f"base {model} N={n_seeds}"] = numbers.tobytes()
+        if model.rule == PRESENCE:
+            by_item = self.read(cursor, True)
+            lengths = by_item.lengths
+            for first, last, features, _ in by_item.chunks():
+                own = lengths[first:last]
+                begin = offsets(own)[:-1][own > 0]
+                if len(begin):
+                    scores[first:last][own > 0] += np.add.reduceat(weights.take(features), begin)
+        else:
+            accumulate(scores, WeightedLists(self.postings(cursor, np.arange(len(df)), model.rule), weights))
         return Base(scores, background.constant, scale)
 
-    def _with_values(self, cursor: sqlite3.Cursor, lists: PostingLists, entries: Entries, rule: ValueRule) -> Chunk:
-        """Entries of one direction with their values, without those that are 0."""
-        if rule == PRESENCE:
-            return entries, None
-        entries, values = self.statistics(cursor, rule).values_of(entries, lists == self.forward_lists)
-        return entries, None if rule.binary else values.astype(np.float32)
+    def absent(self) -> Ints:
+        """The ids without an item."""
+        return np.flatnonzero(self.lists(True).lengths == 0) if self.transposed else self.content.absent
 
 
 class _Counts:
-    """The relation as a rule reads it (models.values.CountSource)."""
+    """The lists as a rule reads them (models.values.CountSource)."""
 
-    def __init__(self, cursor: sqlite3.Cursor, snapshot: Snapshot) -> None:
-        self.cursor = cursor
-        self.snapshot = snapshot
-        self.lists = snapshot.posting_lists
+    def __init__(self, snapshot: Snapshot) -> None:
         self.n_items = snapshot.items.size
-        self.df, self.cf = snapshot.frequencies(cursor)
-
-    @property
-    def totals(self) -> Ints:
-        """Sums of counts of the items: a pass over their lists, which not every rule needs."""
-        return self.snapshot.totals(self.cursor)
-
-    def sweep(self) -> Iterator[Entries]:
-        """All entries, in steps."""
-        return self.lists.sweep(self.cursor)
-
-    def read(self, features: Ints) -> Entries:
-        """The entries of some features, ascending."""
-        return self.lists.read(self.cursor, features.tolist())
+        self.by_item, self.by_feature = snapshot.lists(True), snapshot.lists(False)

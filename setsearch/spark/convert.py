@@ -31,7 +31,7 @@ def from_sqlite(spark: SparkSession, database: str | Path, place: str, items: st
         if not isinstance(reading, Reading):
             raise UsageError(f"{reading.name} are described by numbers; only relations can be converted")
         with reading.stored() as fields:
-            relation = fields.first.snapshot.relation
+            relation = fields.relation
             names = (relation.items.name, relation.features.name)
             shown = relation.features.titles_shown
         _write(Path(folder), index.items(names[0]))

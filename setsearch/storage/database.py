@@ -17,7 +17,7 @@ from setsearch.storage.transactions import READ, WRITE, Transaction
 _log = logging.getLogger("setsearch")
 
 # The migrations of schema.py. A query does not import them; a test keeps both equal.
-SCHEMA = {"m001_relations", "m002_contexts", "m003_origins", "m004_checksums"}
+SCHEMA = {"m001_relations", "m002_contexts", "m003_origins", "m004_checksums", "m005_generations"}
 WITH_CHECKSUM = "m003_origins"  # the migration that made the checksum of small tables
 
 
@@ -95,6 +95,12 @@ class Database:
             self._has_log = others is not None or connection.execute("pragma journal_mode = wal").fetchone() == ("wal",)
         self._connections.give(connection)
         self._connections.close_idle()  # a connection knows the log that was there when it was opened
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether the host has begun a transaction on the connection that it lends."""
+        lent = self._connections.lent
+        return lent is not None and lent.in_transaction
 
     def migrate(self) -> None:
         """Migrate tables of an earlier version; raises ReadOnlyDatabase."""

@@ -13,9 +13,11 @@ from setsearch.errors import CorruptIndex
 
 TABLES = {
     f"setsearch_{name}"
-    for name in ("change derived forward kind member name numbers origin posting relation seal set text".split())
+    for name in (
+        "array change forward free generation kind member name numbers origin posting relation revision seal set text"
+    ).split()
 }
-DECLARATIONS = 2289482158  # CRC-32 of the columns of all tables
+DECLARATIONS = 1922214718  # CRC-32 of the columns of all tables
 CHECKED = ("kind", "relation", "origin", "set", "member")  # tables under the checksum
 CHECKSUM_BYTES = 4
 
@@ -27,8 +29,9 @@ def add_checksum(data: bytes, place: str = "") -> bytes:
 
 def strip_checksum(data: bytes, place: str = "") -> bytes | None:
     """The inverse of `add_checksum`; None if the checksum does not match."""
-    body = data[:-CHECKSUM_BYTES]
-    return body if len(data) >= CHECKSUM_BYTES and data == add_checksum(body, place) else None
+    body, stored = data[:-CHECKSUM_BYTES], data[-CHECKSUM_BYTES:]
+    checksum = zlib.crc32(body, zlib.crc32(place.encode())).to_bytes(CHECKSUM_BYTES, "little")
+    return body if checksum == stored else None
 
 
 def require_tables(cursor: sqlite3.Cursor, database: str) -> None:

@@ -3,13 +3,9 @@
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-import numpy as np
-
-from setsearch.arrays import Ints
 from setsearch.errors import REPAIR_HINT, AmbiguousItem, CorruptIndex, InvalidParameter, UnknownItem
-from setsearch.storage.integrity import strip_checksum
 from setsearch.storage.sql import insert_rows
 
 SIMILAR_CANDIDATES = 20_000  # names that are compared to find similar ones
@@ -17,7 +13,6 @@ PARAMETERS = 500  # of one statement
 NAMES_OF_INSERT = 20_000
 LAST_CHARACTER = chr(0x10FFFF)  # sorts behind every other character
 LONGEST_SHOWN = 80  # characters of an unknown name in a message
-CONTEXT_VOCABULARIES = {f"contexts {name}": name for name in ("win2", "skip", "lists")}
 # Names and titles that differ from those of their indexes: one of both is damaged.
 _DIFFERING = """
     select 1 from setsearch_name n where {} and not (
@@ -26,7 +21,6 @@ _DIFFERING = """
         and (n.title is null or exists (select 1 from setsearch_name i indexed by setsearch_name_title
              where i.kind = n.kind and i.title = n.title and i.title is not null and i.id = n.id)))
 """
-_KEYS, _WORDS = "keys", "words"
 
 
 def is_storable(name: object) -> bool:
@@ -34,6 +28,14 @@ def is_storable(name: object) -> bool:
     if not isinstance(name, str) or not name or "\0" in name:
         return False
     return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
+
+
+def closest(name: str, candidates: dict[str, str], limit: int) -> list[str]:
+    """The candidates, given by their spelling in lower case, that are most similar to a name."""
+    import difflib
+
+    candidates.pop(name.lower(), None)
+    return [candidates[match] for match in difflib.get_close_matches(name.lower(), candidates, limit, 0.7)]
 
 
 class NamesTaken(sqlite3.IntegrityError):
@@ -111,6 +113,15 @@ class Vocabulary:
             return {id: (title or name, None) for id, name, title in rows}
         return {id: (name, title) for id, name, title in rows}
 
+    def names_of(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, str]:
+        """The name of each id."""
+        rows: list[tuple[int, str]] = []
+        for start in range(0, len(ids), PARAMETERS):
+            part = ids[start : start + PARAMETERS]
+            wanted = f"kind = ? and id in ({','.join('?' * len(part))})"
+            rows += cursor.execute(f"select id, name from setsearch_name where {wanted}", (self.id, *part))
+        return dict(rows)
+
     def ids(self, cursor: sqlite3.Cursor, by_name: bool = False) -> Iterable[int]:
         """All ids, ascending, or in the order of their names (by code point)."""
         order = "name" if by_name else "id"
@@ -130,8 +141,6 @@ class Vocabulary:
 
     def similar(self, cursor: sqlite3.Cursor, name: str, limit: int = 3) -> list[str]:
         """Names and titles similar to `name`, the most similar first."""
-        import difflib
-
         if not is_storable(name):
             return []
         candidates: dict[str, str] = {}
@@ -142,8 +151,7 @@ class Vocabulary:
                 (self.id, len(name) * 2 // 3, len(name) * 3 // 2 + 1, name[:1]),
             )
             candidates |= {text.lower(): text for (text,) in rows}
-        candidates.pop(name.lower(), None)
-        return [candidates[match] for match in difflib.get_close_matches(name.lower(), candidates, limit, 0.7)]
+        return closest(name, candidates, limit)
 
     def starting_with(self, cursor: sqlite3.Cursor, prefix: str, limit: int) -> list[int]:
         """Ids whose name or title begins with a text (case-sensitive)."""
@@ -173,8 +181,9 @@ class Vocabulary:
         """
         free: list[int] = []
         if self.size < self.next_id:
-            taken = set(self.ids(cursor))
-            free = [id for id in range(self.next_id) if id not in taken][: len(names)]
+            rows = cursor.execute("select id from setsearch_free where kind = ? limit ?", (self.id, len(names)))
+            free = [id for (id,) in rows]
+            self._use(cursor, free)
         ids = free + list(range(self.next_id, self.next_id + len(names) - len(free)))
         try:
             self._insert(cursor, ids, names, titles)
@@ -199,6 +208,9 @@ class Vocabulary:
                 (self.id, ids[start], json.dumps(names[start : start + NAMES_OF_INSERT])),
             )
 
+    def _use(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> None:
+        cursor.executemany("delete from setsearch_free where kind = ? and id = ?", [(self.id, id) for id in ids])
+
     def set_titles(self, cursor: sqlite3.Cursor, rows: Iterable[tuple[str | None, int]]) -> None:
         """Set the titles of ids, given as (title, id)."""
         cursor.executemany(
@@ -208,61 +220,19 @@ class Vocabulary:
 
     def delete(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> None:
         """Delete ids."""
-        cursor.executemany("delete from setsearch_name where kind = ? and id = ?", [(self.id, id) for id in ids])
+        rows = [(self.id, id) for id in ids]
+        cursor.executemany("delete from setsearch_name where kind = ? and id = ?", rows)
+        cursor.executemany("insert into setsearch_free (kind, id) values (?, ?)", rows)
         self.size -= len(ids)
+
+    def clear(self, cursor: sqlite3.Cursor) -> None:
+        """Delete all names."""
+        for table in ("name", "free"):
+            cursor.execute(f"delete from setsearch_{table} where kind = ?", (self.id,))
+        self.size = self.next_id = 0
 
     def save(self, cursor: sqlite3.Cursor) -> None:
         """Write `size` and `next_id` back."""
         if self.size == 0:
-            self.next_id = 0
+            self.clear(cursor)
         cursor.execute("update setsearch_kind set size = ?, peak = ? where id = ?", (self.size, self.next_id, self.id))
-
-
-@dataclass
-class ContextVocabulary(Vocabulary):
-    """Contexts of one field of a derived relation. They can be shown, but not found by name.
-
-    Their names are not stored one by one, but as the numbers of the words that they consist of.
-    """
-
-    relation: int = 0  # the relation that has them as features
-    _loaded: tuple[Ints, dict[int, str]] | None = field(default=None, repr=False)
-
-    def find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
-        """Empty."""
-        return {}
-
-    def find_one(self, cursor: sqlite3.Cursor, name: str) -> int | None:
-        """None."""
-        return None
-
-    def ids(self, cursor: sqlite3.Cursor, by_name: bool = False) -> Iterable[int]:
-        """All ids."""
-        return range(self.size)
-
-    def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
-        """(context in words, None) of each id."""
-        if not ids:
-            return {}
-        from setsearch.text.contexts import describe_context
-
-        if self._loaded is None:
-            self._loaded = self._load(cursor)
-        keys, words = self._loaded
-        name = CONTEXT_VOCABULARIES[self.name]
-        return {id: (describe_context(name, int(keys[id]), lambda word: words.get(word, "?")), None) for id in ids}
-
-    def _load(self, cursor: sqlite3.Cursor) -> tuple[Ints, dict[int, str]]:
-        stored = cursor.execute(
-            "select name, value from setsearch_derived where relation = ? and reading = ''", (self.relation,)
-        )
-        values = {name: strip_checksum(value, f"{self.relation}  {name}") for name, value in stored}
-        keys, words = values.get(_KEYS), values.get(_WORDS)
-        if keys is None or words is None or len(keys) != 8 * self.size:
-            raise CorruptIndex(f"the names of {self.name} are damaged; {REPAIR_HINT}")
-        return np.frombuffer(keys, "<i8"), {int(number): word for number, word in json.loads(words).items()}
-
-
-def context_values(keys: Ints, words: dict[int, str]) -> dict[str, bytes]:
-    """What a derived relation stores of the names of its contexts."""
-    return {_KEYS: keys.astype("<i8").tobytes(), _WORDS: json.dumps(words, ensure_ascii=False).encode()}

@@ -7,7 +7,7 @@ list rewrites little.
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -19,9 +19,8 @@ from setsearch.storage.codec import block_checksums, decode_counts, decode_ids, 
 from setsearch.storage.sql import insert_rows
 
 FULL_BLOCK = 256  # ids; new ids behind a block of this length start the next one
-LONGEST_BLOCK = 65_536  # ids of a block when it is written
-SWEEP_STEP = 1_000_000  # ids that one step of a sweep decodes, at least
-DECODED_TOGETHER = 1 << 15  # ids; few enough for the processor's cache
+LONGEST_BLOCK = 4096  # ids of a block when it is written; a change rewrites whole blocks
+SWEEP_STEP = 1_000_000  # ids that one step of a sweep decodes
 PARAMETERS = 400  # of one statement
 
 # list, first, last, length, total, gaps, checksum of gaps, of counts, counts
@@ -55,29 +54,14 @@ class PostingLists:
             )
         return rows
 
-    def length(self, rows: Iterable[Row]) -> int:
-        """The number of entries of blocks. Raises CorruptIndex if a block is too short for its length."""
-        length = 0
-        for row in rows:
-            if row[3] > len(row[5]) + 1:
-                raise self._damaged()
-            length += row[3]
-        return length
-
-    def sweep(self, cursor: sqlite3.Cursor, counts: bool = True) -> Iterator[Entries]:
+    def sweep(self, cursor: sqlite3.Cursor) -> Iterator[Entries]:
         """All entries in steps; a long list may continue in the next step."""
-        column = "counts" if counts else "null"
         cursor = cursor.connection.cursor()  # the caller's cursor stays free for its own statements
         cursor.row_factory = None
-        cursor.execute(
-            f"select list, {_COLUMNS}, {column} from setsearch_{self.table} where relation = ? order by list, first",
+        rows = cursor.execute(
+            f"select list, {_COLUMNS}, counts from setsearch_{self.table} where relation = ? order by list, first",
             (self.relation,),
         )
-        # A step may cost the caller O(next_id).
-        yield from self.decode_in_steps(cursor, counts, max(SWEEP_STEP, self.next_id))
-
-    def decode_in_steps(self, rows: Iterable[Row], counts: bool, step: int) -> Iterator[Entries]:
-        """The entries of stored blocks, about `step` at a time."""
         part: list[Row] = []
         length, end = 0, (-1, -1)
         for row in rows:
@@ -85,11 +69,11 @@ class PostingLists:
                 raise self._damaged()
             part.append(row)
             length += row[3]
-            if length >= step:
-                yield self._decode(part, counts)
+            if length >= SWEEP_STEP:
+                yield self._decode(part)
                 part, length, end = [], 0, (row[0], row[2])
         if part:
-            yield self._decode(part, counts)
+            yield self._decode(part)
 
     def frequencies(self, cursor: sqlite3.Cursor, n_lists: int) -> tuple[Ints, Ints]:
         """Length (document frequency) and sum of counts of each list: two `(n_lists,)` arrays, 0 for no list."""

@@ -5,8 +5,9 @@ setsearch_name        names and titles of one vocabulary, under small reused int
 setsearch_relation    two vocabularies, items and features: revision, and a random stamp of the content
 setsearch_posting     feature -> items, in blocks (codec.py)
 setsearch_forward     item -> features, the same entries in the other direction
-setsearch_derived     values computed from one stamp, which may be deleted at any time (bases, statistics); with an
-                      empty `reading`, the names of contexts
+setsearch_revision    which items each revision of a relation changed
+setsearch_generation  what was derived from one revision, and may be deleted at any time: arrays in setsearch_array
+setsearch_free        ids of a vocabulary that names may take
 setsearch_text        texts of documents, the input of contexts
 setsearch_numbers     items that numbers describe
 setsearch_origin      the synced source of a relation
@@ -178,6 +179,64 @@ def m004_checksums(db: Database) -> None:
     db.execute("update setsearch_relation set contexts_stamp = null where contexts <> 'off'")
     for function, arguments in (("setsearch_block_checksum", 8), ("setsearch_bound", 3)):
         db.conn.create_function(function, arguments, None)
+
+
+@migrations()
+def m005_generations(db: Database) -> None:
+    """What each revision changed; derived arrays in generations; free ids. Older derived values go."""
+    derived = "(select id from setsearch_relation where parent is not null)"
+    kinds = (
+        f"(select items from setsearch_relation where id in {derived} union "
+        f"select features from setsearch_relation where id in {derived} "
+        "except select items from setsearch_relation where parent is null "
+        "except select features from setsearch_relation where parent is null)"
+    )
+    script = f"""
+        create table setsearch_revision (
+            relation integer not null, revision integer not null,
+            stamp integer not null, time real not null,  -- when it was written, seconds since 1970
+            items blob,  -- the ids of the items that it changed, int32; null: too many
+            primary key (relation, revision)
+        ) strict, without rowid;
+        create table setsearch_generation (
+            id integer primary key,  -- random
+            relation integer not null, name text not null,  -- lists, contexts
+            revision integer not null, stamp integer not null,  -- of the content that it was derived from
+            published integer not null default 0,  -- 0: somebody is writing it
+            owner text not null,  -- host and process that writes it
+            until real not null  -- seconds since 1970: then others may take over what is not published
+        ) strict;
+        create table setsearch_array (
+            generation integer not null, name text not null, slice integer not null, data blob not null,
+            primary key (generation, name, slice)
+        ) strict;
+        create table setsearch_free (
+            kind integer not null, id integer not null,  -- ids below the peak that have no name
+            primary key (kind, id)
+        ) strict, without rowid;
+        delete from setsearch_posting where relation in {derived};
+        delete from setsearch_forward where relation in {derived};
+        create temp table setsearch_gone as select items as id from {kinds};
+        delete from setsearch_name where kind in (select id from setsearch_gone);
+        delete from setsearch_relation where parent is not null;
+        delete from setsearch_kind where id in (select id from setsearch_gone);
+        drop table temp.setsearch_gone;
+        drop table setsearch_derived;
+        alter table setsearch_relation drop column contexts_stamp;
+        insert into setsearch_revision (relation, revision, stamp, time)
+            select id, revision, stamp, cast(strftime('%s', 'now') as real) from setsearch_relation;
+        insert into setsearch_free (kind, id)
+            with recursive below (kind, id) as (
+                select id, 0 from setsearch_kind where size < peak union all
+                select below.kind, below.id + 1 from below join setsearch_kind k on k.id = below.kind
+                where below.id + 1 < k.peak
+            )
+            select kind, id from below where not exists
+                (select 1 from setsearch_name n where n.kind = below.kind and n.id = below.id);
+    """
+    for statement in script.split(";\n"):
+        if statement.strip():
+            db.execute(statement)
 
 
 def drop_tables(cursor: sqlite3.Cursor) -> None:

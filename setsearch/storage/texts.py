@@ -1,8 +1,9 @@
 """Texts of documents as stored: compressed, one row each."""
 
+import json
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from setsearch.errors import CorruptIndex, InvalidItem
 from setsearch.storage.relation import Relation
@@ -33,14 +34,17 @@ def decompress(stored: bytes) -> str:
         raise CorruptIndex(f"a stored text is damaged ({error}); index the collection again") from error
 
 
-def read_texts(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[tuple[int, str]]:
-    """(id, text) of the documents in the order of their names, so that results do not depend on the order of writes."""
+def read_texts(
+    cursor: sqlite3.Cursor, relation: Relation, documents: Sequence[int] | None = None
+) -> Iterator[tuple[int, str]]:
+    """(id, text) of some documents, or of all, in the order of their names: results do not depend on that of writes."""
     text_cursor = cursor.connection.cursor()
     text_cursor.row_factory = None
+    condition = "" if documents is None else "and n.id in (select value from json_each(?))"
     rows = text_cursor.execute(
         "select n.id, t.text from setsearch_name n join setsearch_text t on t.relation = ? and t.item = n.id "
-        "where n.kind = ? order by n.name",
-        (relation.id, relation.items.id),
+        f"where n.kind = ? {condition} order by n.name",
+        (relation.id, relation.items.id, *(() if documents is None else (json.dumps(documents),))),
     )
     for id, text in rows:
         yield id, decompress(text)

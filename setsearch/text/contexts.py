@@ -8,14 +8,17 @@ Neighbors may be any tokens, also stop words, commas and ends of sentences. Cont
 connect no two items.
 """
 
+import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
 from setsearch.arrays import Entries, Ids, Ints, run_lengths, run_starts
-from setsearch.text.token_stream import ARTICLES, BREAK, COMMA, CONJUNCTIONS, RARE, TokenStream
+from setsearch.text.analyzer import Analyzer
+from setsearch.text.token_stream import ARTICLES, BREAK, COMMA, CONJUNCTIONS, FIRST_WORD, RARE, TokenStream
 
 Pattern = tuple[int, ...]
 
@@ -27,6 +30,8 @@ FIELDS: dict[str, tuple[Pattern, ...]] = {
 BITS = 20  # of a word in a key; a key is the number of the pattern and up to three words
 PATTERN_SHIFT = 3 * BITS
 LONGEST_LIST = 40
+LARGEST_LEAST_COUNT = 20
+THREADS = 2  # that count contexts at the same time
 
 _find_lists = re.compile(rf"w(?:(?:,&|,|&)a?w){{2,{LONGEST_LIST - 1}}}").finditer
 
@@ -39,18 +44,45 @@ class ContextField:
     keys: Ints
 
 
-def context_field(name: str, stream: TokenStream, item_of: Ints) -> ContextField:
-    """One field of contexts; `item_of` `(n_words,)` is the item of each word, -1 for none."""
+def least_count(n_tokens: int) -> int:
+    """How often a word must occur to be an item: 20 times in six million tokens, 8 times in one million."""
+    return max(2, min(LARGEST_LEAST_COUNT, math.isqrt(n_tokens) // 120))
+
+
+def choose_items(stream: TokenStream, analyzer: Analyzer) -> tuple[Ints, list[str]]:
+    """The words that are items: `(n_words,)` ids in the order of names, -1 for others; and their names."""
+    counts = stream.counts
+    frequent = (counts >= least_count(len(stream.tokens))) & (counts <= stream.most_frequent)
+    chosen = [
+        number
+        for number in range(FIRST_WORD, len(stream.names))
+        if frequent[number]
+        and any(map(str.isalpha, stream.names[number]))
+        and not analyzer.is_stop_word(stream.names[number])
+    ]
+    chosen.sort(key=stream.names.__getitem__)
+    item_of = np.full(len(stream.names), -1, np.int64)
+    item_of[chosen] = np.arange(len(chosen))
+    return item_of, [stream.names[number] for number in chosen]
+
+
+def context_fields(stream: TokenStream, item_of: Ints) -> Iterator[tuple[str, ContextField]]:
+    """The fields of contexts by name; `item_of` `(n_words,)` is the item of each word, -1 for none."""
     items = item_of[stream.tokens]
     positions = np.flatnonzero(items >= 0)
-    if name == "lists":
-        return _count(*_list_members(stream, item_of), 1)
-    # Keys of different patterns differ. Counting each pattern by itself needs less memory.
-    parts = []
-    for number, pattern in enumerate(FIELDS[name]):
-        counted = _count(*_neighbors(stream.tokens, positions, items, pattern), 2)
-        parts.append(ContextField(counted.cells, number << PATTERN_SHIFT | counted.keys))
-    return _concatenate(parts)
+
+    def count(pattern: Pattern) -> ContextField:
+        if pattern == (0,):
+            return _count(*_list_members(stream, item_of), 1)
+        return _count(*_neighbors(stream.tokens, positions, items, pattern), 2)
+
+    # Keys of different patterns differ, so that each can be counted by itself. numpy sorts in several threads.
+    with ThreadPoolExecutor(THREADS) as pool:
+        counted = pool.map(count, [pattern for patterns in FIELDS.values() for pattern in patterns])
+        for name, patterns in FIELDS.items():
+            parts = [next(counted) for _ in patterns]
+            numbered = [(number << PATTERN_SHIFT | part.keys) for number, part in enumerate(parts)]
+            yield name, _concatenate([ContextField(p.cells, keys) for p, keys in zip(parts, numbered, strict=True)])
 
 
 def _neighbors(tokens: Ids, positions: Ints, items: Ints, pattern: Pattern) -> tuple[Ints, Ints]:
@@ -129,12 +161,6 @@ def document_field(stream: TokenStream, item_of: Ints) -> Entries:
     first = run_starts(cells)
     counts = np.diff(first, append=len(cells))
     return Entries(cells[first] >> 32, cells[first] & 0xFFFF_FFFF, counts)
-
-
-def words_of(keys: Ints) -> Ints:
-    """The numbers of all words in some keys, distinct and ascending."""
-    packed = keys & (1 << PATTERN_SHIFT) - 1
-    return np.unique(np.concatenate([packed >> BITS * place & (1 << BITS) - 1 for place in range(3)]))
 
 
 def describe_context(field: str, key: int, name: Callable[[int], str]) -> str:

@@ -7,13 +7,13 @@ numbered by falling frequency. Words that occur once share the number RARE: no c
 import math
 import re
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Ids, Ints
+from setsearch.arrays import Ids, Ints, offsets, positions
 from setsearch.text.analyzer import TermIds, normalize
 
 RARE, BREAK, COMMA = 0, 1, 2
@@ -51,24 +51,62 @@ class TokenStream:
         return max(len(self.tokens) * FREQUENT_SHARE, FREQUENT_COUNT)
 
 
-def read_token_stream(texts: Iterable[tuple[int, str]]) -> TokenStream:
-    """The stream of (document, text)."""
-    numbers = TermIds({mark: number for number, mark in enumerate(MARKS)})
+@dataclass(frozen=True)
+class Tokens:
+    """Documents as numbered tokens, one behind the other: their ids, how many tokens each has, and the tokens.
+
+    `names[number]` is the text of a token; the first ones are MARKS.
+    """
+
+    documents: Ints
+    lengths: Ints
+    tokens: Ids
+    names: list[str]
+
+
+def tokenize(texts: Iterable[tuple[int, str]], names: Sequence[str] = MARKS) -> Tokens:
+    """The tokens of (document, text); `names` are those that have numbers already."""
+    numbers = TermIds(zip(names, range(len(names)), strict=True))
     number_of = numbers.__getitem__
-    tokens, documents, starts = array("i", [BREAK, BREAK]), array("q"), array("q")
+    tokens, documents, lengths = array("i"), array("q"), array("q")
     for document, text in texts:
         documents.append(document)
-        starts.append(len(tokens))
+        before = len(tokens)
         tokens.extend(map(number_of, _tokens_of(_BREAKS.sub(".", normalize(text)))))
-        tokens.extend((BREAK, BREAK))
-    all_tokens = np.array(tokens, np.int32)
+        lengths.append(len(tokens) - before)
+    return Tokens(np.array(documents, np.int64), np.array(lengths, np.int64), np.array(tokens, np.int32), list(numbers))
+
+
+def arrange(documents: Ints, parts: Sequence[Tokens]) -> Tokens:
+    """The documents in this order, each from the last part that has it; names without tokens go."""
+    last = parts[-1]
+    starts, lengths = np.zeros((2, int(documents.max(initial=-1)) + 1), np.int64)
+    offset = 0
+    for part in parts:
+        known = part.documents < len(starts)
+        begin = offsets(part.lengths)[:-1] + offset
+        starts[part.documents[known]], lengths[part.documents[known]] = begin[known], part.lengths[known]
+        offset += len(part.tokens)
+    lengths = lengths[documents]
+    tokens = np.concatenate([part.tokens for part in parts])[positions(starts[documents], lengths)]
+    used = np.bincount(tokens, minlength=len(last.names)) > 0
+    used[:FIRST_WORD] = True
+    number = np.cumsum(used, dtype=np.int32) - 1
+    names = [name for name, is_used in zip(last.names, used.tolist(), strict=True) if is_used]
+    return Tokens(documents, lengths, number[tokens].astype(np.int32), names)
+
+
+def token_stream(texts: Tokens) -> TokenStream:
+    """The stream of some documents."""
+    starts = offsets(texts.lengths + 2)[:-1] + 2
+    tokens = np.full(len(texts.tokens) + 2 * len(starts) + 2, BREAK, np.int32)
+    tokens[positions(starts, texts.lengths)] = texts.tokens
     # A run of BREAKs counts once, except between documents.
-    kept = np.ones(len(all_tokens), bool)
-    kept[1:] = (all_tokens[1:] != BREAK) | (all_tokens[:-1] != BREAK)
-    begin = np.array(starts, np.int64)
-    kept[begin - 1] = kept[-1] = True
+    kept = np.ones(len(tokens), bool)
+    kept[1:] = (tokens[1:] != BREAK) | (tokens[:-1] != BREAK)
+    kept[starts - 1] = kept[-1] = True
     n_kept = np.cumsum(kept)
-    return _renumber(all_tokens[kept], np.array(documents, np.int64), n_kept[begin - 1], list(numbers))
+    return _renumber(tokens[kept], texts.documents, n_kept[starts - 1], texts.names)
 
 
 def _renumber(tokens: Ids, documents: Ints, starts: Ints, names: list[str]) -> TokenStream:

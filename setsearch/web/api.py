@@ -89,7 +89,8 @@ def _add_queries(router: APIRouter, pool: QuestionPool) -> None:
     async def expand(query: Annotated[ExpandQuery, Query()]) -> list[Hit]:
         """Give a few examples, get the rest of the set."""
         hits = await pool.ask(lambda index: index.reading(query.items).expand(query.seeds, **_options(query)))
-        return [Hit(**_as_dict(hit)) for hit in hits]
+        known: dict[str, Any] = {"revision": hits.revision, "contexts_revision": hits.contexts_revision}
+        return [Hit(**_as_dict(hit), **known) for hit in hits]
 
     @router.get("/explain")
     async def explain(query: Annotated[ExplainQuery, Query()]) -> Explanation:

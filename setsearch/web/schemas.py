@@ -26,6 +26,9 @@ class ModelQuery(BaseModel):
     binarize: Literal["presence", "twice-mean"] | None = None
     popularity: Annotated[float, Field(ge=0, le=1)] | None = None
     by: Literal["contexts", "documents", "both"] | None = Field(None, description="what describes terms")
+    fresh: Annotated[str, StringConstraints(pattern=r"^(now|[0-9]{1,9}%?)$")] | None = Field(
+        None, description="how far contexts may be behind: now, seconds, or a share of the documents such as 5%"
+    )
 
 
 class ExpandQuery(ModelQuery):
@@ -112,6 +115,8 @@ class Hit(BaseModel):
     title: str | None = None
     belongs: bool | None = None
     features: list[Part] = []
+    revision: int = Field(description="how many writes the answer knows")
+    contexts_revision: int | None = Field(None, description="how many its contexts know; null without contexts")
 
 
 class Explanation(BaseModel):

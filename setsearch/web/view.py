@@ -10,7 +10,7 @@ from setsearch.index import Index
 from setsearch.search.completion import similar_names
 from setsearch.search.highlight import item_text, mark_features, top_features
 from setsearch.search.reading import Reading
-from setsearch.search.results import Hit, display_name, is_informative
+from setsearch.search.results import Hit, Hits, display_name, is_informative
 from setsearch.search.sets import AnyReading
 from setsearch.web.page_state import MOST_NAMES, Address
 
@@ -87,7 +87,7 @@ def make_view(index: Index, asked: Address) -> View:
         hits = _hits(reading, address)
         view.rows = _rows(address, hits)
         view.shared = _shared(reading, address)
-        view.note = _note(reading, address)
+        view.note = _note(reading, address, hits)
     except (QueryError, UsageError) as error:
         view.problem = str(error)
     other = _other_side(readings, reading.name)
@@ -206,12 +206,13 @@ def _examples(reading: AnyReading, address: Address) -> dict[str, Any]:
     return _options(reading, address) | ({"having": address.having} if address.having else {})
 
 
-def _hits(reading: AnyReading, address: Address) -> list[Hit]:
+def _hits(reading: AnyReading, address: Address) -> Hits:
     k = SMALL if address.size == "small" else LARGE
     options = _examples(reading, address)
     hits = reading.expand(address.seeds, k, exclude=address.rejected, explain=True, cut="mark", **options)
     belonging = sum(1 for hit in hits if hit.belongs)
-    return hits if address.size == "small" else hits[: max(LEAST_LARGE, belonging)]
+    shown = len(hits) if address.size == "small" else max(LEAST_LARGE, belonging)
+    return Hits(hits[:shown], hits.revision, hits.contexts_revision)
 
 
 def _hit(reading: AnyReading, address: Address, item: str) -> Hit:
@@ -274,12 +275,16 @@ def _shared(reading: AnyReading, address: Address) -> list[Bar]:
     return bars
 
 
-def _note(reading: AnyReading, address: Address) -> str | None:
+def _note(reading: AnyReading, address: Address, hits: Hits) -> str | None:
     """A note about the answer."""
     if not isinstance(reading, Reading):
         return None
     rare = reading.words_without_contexts([*address.seeds, *address.rejected], **_options(reading, address))
-    return f"{', '.join(rare)}: too rare for contexts, so the answer is by documents" if rare else None
+    if rare:
+        return f"{', '.join(rare)}: too rare or too new for contexts, so the answer is by documents"
+    if hits.contexts_revision not in (None, hits.revision):
+        return f"by the contexts of write {hits.contexts_revision:,}; the collection is at write {hits.revision:,}"
+    return None
 
 
 def _starters(reading: AnyReading) -> list[str]:

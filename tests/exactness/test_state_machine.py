@@ -12,8 +12,10 @@ from oracle import log_scores, presence, transpose, twice_mean
 
 import setsearch
 from setsearch import arrays, errors
+from setsearch import lists as flat
 from setsearch.indexing import batch, writer
-from setsearch.storage import names
+from setsearch.scoring import valued_lists
+from setsearch.storage import generations, names
 from setsearch.storage import posting_lists as lists
 from setsearch.storage import sql as inserts
 
@@ -39,6 +41,11 @@ class Writes(RuleBasedStateMachine):
         self.small.setattr(arrays, "MOST_SORTED", 6)
         self.small.setattr(inserts, "ROWS_OF_INSERT", 3)
         self.small.setattr(names, "NAMES_OF_INSERT", 2)
+        self.small.setattr(flat, "SLICE", 4)
+        self.small.setattr(generations, "SLICE", 4)
+        self.small.setattr(flat, "ROOM", 1.0)
+        self.small.setattr(flat, "MOST_CHANGES", 9)
+        self.small.setattr(valued_lists, "AHEAD", 3)
         self.content = {}
 
     @initialize(first=batches)
@@ -83,6 +90,17 @@ class Writes(RuleBasedStateMachine):
 
         with pytest.raises(errors.InvalidItem):
             self.index.update(items())
+
+    @rule()
+    def refresh(self):
+        self.index.refresh()
+
+    @rule()
+    def merge(self):
+        """Store the lists again, though little has changed."""
+        with self.index._database.write() as cursor:
+            generations.delete_generations(cursor)
+        self.index.refresh()
 
     @rule()
     def reopen(self):

@@ -1,12 +1,13 @@
 """The traps that published implementations of Bayesian Sets fell into, by name."""
 
-import sqlite3
-
 import pytest
 from oracle import log_scores, presence, twice_mean
 from samples import random_data
 
+import setsearch
 from setsearch import errors
+from setsearch.scoring import valued_lists
+from setsearch.storage.posting_lists import PostingLists
 
 pytestmark = pytest.mark.usefixtures("papers_model")
 
@@ -129,23 +130,40 @@ def test_the_two_readings_are_apart(build):
 
 def test_only_active_lists_are_read(build, monkeypatch):
     """The point of the inverted index: a query reads the lists of the seeds' features and of no others."""
+    from setsearch import lists as flat
+    from setsearch.storage import generations
+
+    monkeypatch.undo()  # the default model
+    monkeypatch.setattr(flat, "SLICE", 4)
+    monkeypatch.setattr(generations, "SLICE", 4)
     data = random_data(4, 50, 40, 0.1)
     index = build(data)
-    index.items("film").expand(["i1"])  # derives the base, in the one pass over everything
+    index.refresh()
     index.close()
-    from setsearch.storage.posting_lists import PostingLists
+    read = []
+    original = flat.Lists.fill
 
-    read: list[int] = []
-    original = PostingLists.blocks
+    def counting(self, slice_, ids, counts):
+        read.append((self.source[1], slice_))
+        return original(self, slice_, ids, counts)
 
-    def counting(self, cursor: sqlite3.Cursor, lists, counts=True):
-        read.extend(lists if self.table == "posting" else [])
-        return original(self, cursor, lists, counts)
-
-    monkeypatch.setattr(PostingLists, "blocks", counting)
+    monkeypatch.setattr(flat.Lists, "fill", counting)
     monkeypatch.setattr(PostingLists, "sweep", None)
-    import setsearch
-
+    monkeypatch.setattr(valued_lists, "AHEAD", 1)
     with setsearch.open(index._database.path) as fresh:
-        fresh.items("film").expand(["i2"])
-    assert len(read) == len(set(read)) == len(data["i2"])
+        fresh.items("film").expand(["i2"], model="lift")
+        version = fresh._readings._versions[1][0]
+        with fresh._database.read() as cursor:
+            items = version.relation.items.find(cursor, ["i2"])
+            features = version.relation.features.find(cursor, list(data["i2"]))
+    needed = {
+        (source, place // 4)
+        for source, lists, ids in (
+            ("items", version.content.by_item, items),
+            ("features", version.content.by_feature, features),
+        )
+        for id in ids.values()
+        for place in range(lists.arrays[1][id], lists.arrays[2][id])
+    }
+    assert len(read) == len(set(read)) and set(read) == needed
+    assert len(needed) < sum(map(len, data.values())) / 4

@@ -72,11 +72,12 @@ def test_json_is_what_the_index_answers(database):
         database,
         f"{TABLE}.json?row=1&k=3",
         f"{TABLE}.json?row=Lions&k=3",
-        f"{TABLE}.json?row=1&_where=year+>+2003",
+        f"{TABLE}.json?row=1&_where=year+>+2003&fresh=now",
     )
     found = answer.json()
     assert answer.status_code == 200
     assert found["ok"] is True
+    assert found["revision"] == expected.revision
     shown = [(hit["item"], hit["title"], hit["score"]) for hit in found["hits"]]
     assert shown == [(hit.item, hit.title, hit.score) for hit in expected]
     assert [hit["features"] for hit in found["hits"]] == [
@@ -100,15 +101,18 @@ def test_mistakes_are_lines_not_traces(database):
         f"{TABLE}.json?row=1&k=99999999999999",
         f"{TABLE}.json?row=1&k=-3",
         f"{TABLE}.json",
+        f"{TABLE}.json?row=1&fresh=soon",
     )
-    assert [answer.status_code for answer in answers] == [400, 400, 400, 400, 400, 200, 200, 200]
+    assert [answer.status_code for answer in answers] == [400, 400, 400, 400, 400, 200, 200, 200, 400]
+    assert "fresh is 'now'" in answers[8].json()["error"]
     assert "no 'nobody' among the 5 documents" in answers[0].json()["error"]
     assert "no &#39;nobody&#39; among" in answers[1].text
     assert "'year >'" in answers[2].json()["error"]
     assert "syntax error" in answers[3].json()["error"]
     assert "other is not indexed" in answers[4].json()["error"]
     assert answers[7].json() == {
-        "ok": True, "database": "app", "table": "big cats/etc", "seeds": [], "hits": [], "error": None
+        "ok": True, "database": "app", "table": "big cats/etc", "seeds": [], "hits": [], "error": None,
+        "revision": None,
     }  # fmt: skip
 
 

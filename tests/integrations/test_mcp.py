@@ -46,7 +46,15 @@ def test_an_assistant_can_expand_explain_and_search(database):
     with setsearch.open(database) as index:
         documents = index.items("documents")
         expected = [
-            {"rank": h.rank, "item": h.item, "title": h.title, "score": h.score} for h in documents.expand(["d1"])
+            {
+                "rank": h.rank,
+                "item": h.item,
+                "title": h.title,
+                "score": h.score,
+                "revision": 1,
+                "contexts_revision": None,
+            }
+            for h in documents.expand(["d1"])
         ]
         explained = documents.explain(["d1"], "d2")
         by_example = [hit.item for hit in documents.expand([], like=["the wheat"])]

@@ -114,7 +114,7 @@ def leaves(index):
         return [leaf for leaf, _ in reader.leaf_readers()]
 
 
-@pytest.mark.parametrize("options", [{}, {"model": "bernoulli"}, {"keep_seeds": True}, {"exclude": ["d1"]}])
+@pytest.mark.parametrize("options", [{}, {"model": "bernoulli"}, {"keep_seeds": True}, {"exclude": ["d1"], "fresh": 0}])
 def test_the_scores_are_ours(filled, options):
     index, sets = filled
     seeds = ["d10", "d20"]

@@ -50,14 +50,14 @@ def test_scores_equal_the_definition(build, case):
 
 @pytest.mark.parametrize("lattice", [2.0**22, 4.0, 1.0])
 def test_document_frequencies_count_the_values_above_0(build, monkeypatch, lattice):
-    for module in ("arrays", "models.values"):  # so coarse that values round to 0
-        monkeypatch.setattr(f"setsearch.{module}.VALUE_LATTICE", lattice)
+    monkeypatch.setattr("setsearch.arrays.VALUE_LATTICE", lattice)  # so coarse that values round to 0
     with build(random_data(7, 40, 30, 0.4)).items("film").fields() as fields:
         for rule in (Lift().rule, Lift(binarization="presence").rule):
             found = fields.first.statistics(rule)
             entries, values = found.values_of(fields.first.read_postings(range(fields.first.features.next_id)))
-            assert np.array_equal(found.df, np.bincount(entries.lists[values > 0], minlength=len(found.df)))
-            assert lattice > 1 or found.df.sum() < fields.first.frequencies()[0].sum() / 2
+            df = fields.first.document_frequencies(rule)
+            assert np.array_equal(df, np.bincount(entries.lists[values > 0], minlength=len(df)))
+            assert lattice > 1 or df.sum() < fields.first.frequencies()[0].sum() / 2
 
 
 @pytest.mark.parametrize("model", ["lift", "x1"])

@@ -46,9 +46,10 @@ def test_the_schema_of_0_2_0_is_migrated(tmp_path):
     connection.close()
 
 
-def test_a_database_of_0_3_0_answers_to_the_bit(tmp_path):
+@pytest.mark.parametrize("version", ["0.3.0", "0.4.0"])
+def test_a_database_of_an_earlier_version_answers_to_the_bit(tmp_path, version):
     """Stems, phrases, contexts, a tracked table, numbers and a set; the JSON file has the answers of 0.3.0."""
-    with setsearch.open(copied(tmp_path, "0.3.0")) as index:
+    with setsearch.open(copied(tmp_path, version)) as index:
         assert index.check() == []
         for question in json.loads((FIXTURES / "0.3.0.json").read_text()):
             hits = index.reading(question["items"]).expand(question["seeds"], 5, **question["options"])

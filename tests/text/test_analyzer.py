@@ -70,7 +70,7 @@ def test_results_are_shown_as_readers_wrote_them(tmp_path):
         assert index.items("terms").expand(["armies"]) == index.items("terms").expand(["army"])
         index.delete(["b"])
         index.update([("a", "army army army marching")])
-        hits = index.items("terms").expand(["ponies"], 9)
+        hits = index.items("terms").expand(["ponies"], 9, fresh="now")
         assert {hit.item for hit in hits} == {"army", "marching"}
         why = index.items("documents").explain(["c"], "a", model="bernoulli")
         assert [part.feature for part in why.features] == ["army"]

@@ -92,7 +92,7 @@ def verify(path, states, contexts):
         if contexts == "on":  # derived by what was killed, or now
             present = set().union(*states[found].values())
             words = [word for word in WORDS if word in present][:3]
-            assert index.items("terms").expand(words, 20) == fresh.items("terms").expand(words, 20)
+            assert index.items("terms").expand(words, 20, fresh="now") == fresh.items("terms").expand(words, 20)
         kept = index.set("kept", "documents") if "kept" in index.sets() else None
         assert kept is None or 1 <= len(kept.accepted) <= 3
         connection.close()

@@ -14,7 +14,6 @@ from setsearch import Where
 from setsearch.errors import SetsearchError
 from setsearch.indexing.rows import RowReader
 from setsearch.indexing.sources import SourceReader
-from setsearch.models.values import TWICE_MEAN, RuleStatistics
 from setsearch.storage.analyzers import load_analyzer
 from setsearch.storage.codec import decode_counts, decode_ids
 from setsearch.storage.fts5 import find_option
@@ -68,11 +67,10 @@ def test_decoders_refuse_or_answer(blocks):
 
 
 @settings(max_examples=150)
-@given(junk, st.integers(0, 5), st.integers(0, 5))
-def test_stored_values_refuse_or_answer(data, n_features, n_ids):
-    for decode in (decompress, lambda data: RuleStatistics.from_bytes(TWICE_MEAN, data, n_features, n_ids)):
-        with suppress(SetsearchError):
-            decode(data)
+@given(junk)
+def test_stored_texts_refuse_or_answer(data):
+    with suppress(SetsearchError):
+        decompress(data)
 
 
 @settings(max_examples=150)

@@ -35,7 +35,7 @@ ATTACKS = {
     "an empty blob": "update setsearch_forward set gaps = x''",
     "a text that unpacks to a gigabyte": "update setsearch_text set text = (select blob from bomb)",
     "a text that is none": "update setsearch_text set text = x'00'",
-    "derived values of other sizes": "update setsearch_derived set value = zeroblob(40)",
+    "arrays of other sizes": "update setsearch_array set data = zeroblob(40)",
     "numbers of other sizes": "update setsearch_numbers set numbers = zeroblob(8000000)",
     "numbers that are none": "update setsearch_numbers set numbers = x'000000000000f07f000000000000f07f'",
     "columns that are no list": "update setsearch_relation set columns = '{}' where columns is not null",
@@ -60,7 +60,7 @@ ATTACKS = {
     "an endless view": "drop table setsearch_text; "
     "create view setsearch_text as with recursive n(relation, item, text) as "
     "(select 1, 0, x'00' union all select relation, item + 1, text from n) select * from n",
-    "a trigger that writes": "create trigger evil after insert on setsearch_derived begin delete from likes; end",
+    "a trigger that writes": "create trigger evil after insert on setsearch_array begin delete from likes; end",
     "a column more": "alter table setsearch_name add column evil text",
     "a table without strictness": "drop table setsearch_set; create table setsearch_set (name text, items text)",
     "200,000 relations": f"insert into setsearch_kind (id, name) {NUMBERS} select x, 'k' || x from n; "
@@ -68,7 +68,12 @@ ATTACKS = {
     "counts of 2^32": "update setsearch_posting set counts = x'ffffffff' where length = 1",
     "columns that are numbers": "update setsearch_relation set columns = '[1, 2]' where columns is not null",
     "columns of other numbers": """update setsearch_relation set columns = '["a"]' where columns is not null""",
-    "words of contexts that are a list": "update setsearch_derived set value = x'5b5d00000000' where name = 'words'",
+    "arrays in the places of others": "update setsearch_array set data = (select data from setsearch_array limit 1)",
+    "an array of each name but the first": "delete from setsearch_array where slice = 0",
+    "generations of other revisions": "update setsearch_generation set revision = revision + 7, stamp = stamp + 1",
+    "generations of other relations": "update setsearch_generation set relation = 1 + (relation + 1) % 3",
+    "revisions that are missing": "delete from setsearch_revision",
+    "revisions of other items": "update setsearch_revision set items = x'ffffff7f01000080', revision = revision",
     "a generated column": "alter table setsearch_set add column evil text as (hex(zeroblob(1000000))) virtual",
 }
 
@@ -151,7 +156,7 @@ def test_an_attack_is_refused(tmp_path, whole, name):
 
 def test_refusals_say_what_is_wrong(tmp_path, whole):
     for name, error, message in [
-        ("a list of 2^40 ids", CorruptIndex, "damaged block"),
+        ("a list of 2^62 ids", CorruptIndex, "damaged block"),
         ("ids up to 2^40", CorruptIndex, "cannot fit into this file"),
         ("an endless view", CorruptIndex, "that setsearch did not make"),
         ("a migration of tomorrow", NewerSchema, "newer setsearch"),
@@ -159,7 +164,7 @@ def test_refusals_say_what_is_wrong(tmp_path, whole):
         path = tmp_path / "hostile.db"
         path.write_bytes(whole)
         connection = sqlite3.connect(path)
-        connection.executescript(ATTACKS[name])
+        connection.executescript(ATTACKS[name] + "; delete from setsearch_generation")
         connection.close()
         with setsearch.open(path) as index, pytest.raises(error, match=message):
             index.items("documents").expand(["d1"], model="bernoulli")

@@ -1,0 +1,307 @@
+"""Lists of ascending ids with counts, in memory: one direction of a relation as a few flat arrays.
+
+A list may be replaced: its new entries go behind all others, so that whoever reads the old arrays keeps them. Lists
+that a file holds are read from it slice by slice (`missing`, `fill`), when they are needed.
+"""
+
+import threading
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from setsearch.arrays import Entries, Ids, Ints, offsets, positions
+from setsearch.errors import LostArrays
+
+SLICE = 1 << 16  # entries that are read from a file together
+ROOM = 1.25  # entries that fit into memory, for each that there is
+MOST_CHANGES = 1 << 20  # entries that wait for the lists that lack them to be needed
+CHUNK = 1 << 16  # entries that are worked on together; few enough for the processor's cache
+
+Counts = npt.NDArray[Any]  # uint16 or int32
+
+
+class Buffer:
+    """Entries, `ids` and `counts` up to `end`, and room for more. `loaded` tells which slices were read."""
+
+    def __init__(self, size: int, dtype: npt.DTypeLike, n_stored: int = 0) -> None:
+        room = int(size * ROOM) + SLICE
+        self.ids: Ids = np.empty(room, np.int32)
+        self.counts: Counts = np.empty(room, dtype)
+        self.end = size
+        self.loaded = np.zeros(-(-n_stored // SLICE), bool)
+        self.n_stored = n_stored
+
+
+class Changes(NamedTuple):
+    """What lists lack: the ids that `changed`, a mask, and all entries that these ids have now, by list and id."""
+
+    changed: npt.NDArray[np.bool_]
+    entries: Entries
+
+
+class Lists:
+    """List i has `lengths[i]` entries, `starts[i]` to `ends[i]` of the buffer, and the sum of counts `totals[i]`.
+
+    All ids are below `n_ids`. `source` tells where a file holds the entries. Lists that are `stale` lack changes: they
+    are `settle`d when they are needed.
+    """
+
+    def __init__(
+        self, buffer: Buffer, places: tuple[Ints, Ints], lengths: Ints, totals: Ints, n_ids: int, source: Any = None
+    ) -> None:
+        self.arrays = buffer, *places  # read together: settling may move all lists
+        self.n_ids, self.source = n_ids, source
+        self.lengths, self.totals = lengths, totals
+        self._changes: Changes | None = None
+        self._stale = np.zeros(len(lengths), bool)
+        self._lock = threading.RLock()  # of all lists that share the buffer
+
+    @classmethod
+    def of(cls, entries: Entries, n_lists: int, n_ids: int) -> "Lists":
+        """Lists of sorted entries."""
+        buffer = Buffer(len(entries.ids), _dtype(entries.counts))
+        buffer.ids[: buffer.end], buffer.counts[: buffer.end] = entries.ids, entries.counts
+        lengths, totals = _sums(entries, n_lists)
+        ends = offsets(lengths)
+        return cls(buffer, (ends[:-1], ends[1:]), lengths, totals, n_ids)
+
+    @classmethod
+    def stored(cls, lengths: Ints, totals: Ints, n_ids: int, source: Any, largest: int) -> "Lists":
+        """Lists that a file holds; nothing of them is read yet."""
+        ends = offsets(lengths)
+        n_stored = int(ends[-1])
+        buffer = Buffer(n_stored, _dtype(np.array([largest])), n_stored)
+        return cls(buffer, (ends[:-1], ends[1:]), lengths, totals, n_ids, source)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def buffer(self) -> Buffer:
+        """Where the entries are."""
+        return self.arrays[0]
+
+    @property
+    def size(self) -> int:
+        """The number of entries of all lists."""
+        return int(self.lengths.sum())
+
+    def take(self, lists: Ints) -> Entries:
+        """The entries of some lists (ascending), which have been read."""
+        self.settle(lists)
+        return self._take(lists)
+
+    def _take(self, lists: Ints) -> Entries:
+        buffer, starts, ends = self.arrays
+        lengths = ends[lists] - starts[lists]
+        if len(lists) == 1:
+            span = slice(int(starts[lists[0]]), int(ends[lists[0]]))
+            ids, counts = buffer.ids[span], buffer.counts[span]
+        else:
+            places = positions(starts[lists], lengths)
+            ids, counts = buffer.ids.take(places), buffer.counts.take(places)
+        return Entries(np.repeat(lists, lengths), ids.astype(np.int64), counts.astype(np.int64))
+
+    def chunks(self) -> Iterator[tuple[int, int, Ids, Counts]]:
+        """All lists in steps: (first, last + 1, ids of their entries, counts)."""
+        self.settle()
+        buffer, all_starts, all_ends = self.arrays
+        done = offsets(self.lengths)
+        cuts = np.searchsorted(done, np.arange(0, done[-1], CHUNK), "left")
+        cuts = np.unique(np.append(cuts, [0, len(self)])).tolist()
+        for first, last in pairwise(cuts):
+            starts, ends = all_starts[first:last], all_ends[first:last]
+            if np.array_equal(starts[1:], ends[:-1]):
+                span = slice(int(starts[0]), int(ends[-1]))
+                yield first, last, buffer.ids[span], buffer.counts[span]
+            else:
+                places = positions(starts, ends - starts)
+                yield first, last, buffer.ids.take(places), buffer.counts.take(places)
+
+    def sweep(self) -> Iterator[Entries]:
+        """All entries, in steps."""
+        for first, last, ids, counts in self.chunks():
+            lists = np.repeat(np.arange(first, last), self.lengths[first:last])
+            yield Entries(lists, ids.astype(np.int64), counts.astype(np.int64))
+
+    def entries(self) -> Entries:
+        """All entries."""
+        return self.take(np.arange(len(self)))
+
+    def replaced(self, lists: Ints, entries: Entries, n_lists: int, n_ids: int) -> "Lists":
+        """The lists after some of them (ascending) were replaced by these entries; all slices have been read."""
+        lengths, totals = _sums(entries, n_lists)
+        with self._lock:
+            new = self._copy(n_lists, n_ids)
+            new.lengths[lists], new.totals[lists] = lengths[lists], totals[lists]
+            new._put(lists, entries)
+        return new
+
+    def changed(self, ids: Ints, old: Entries, new: Entries, sizes: tuple[int, int]) -> "Lists":
+        """The lists after all entries of some ids changed, from `old` to `new`; all slices have been read.
+
+        `sizes` are the numbers of lists and ids from now on.
+        """
+        with self._lock:
+            changed = self._copy(*sizes)
+        was_stale = bool(changed._stale.any())
+        for entries, sign in ((old, -1), (new, 1)):
+            known = entries.select(entries.lists < sizes[0])
+            np.add.at(changed.lengths, known.lists, sign)
+            np.add.at(changed.totals, known.lists, sign * known.counts)
+            changed._stale[known.lists] = True
+        mask, earlier = np.zeros(sizes[1], bool), new
+        if self._changes is not None and was_stale:
+            known_ids = self._changes.changed[: sizes[1]]
+            mask[: len(known_ids)] = known_ids
+            kept = self._changes.entries
+            kept = kept.select(~np.isin(kept.ids, ids) & (kept.lists < sizes[0]))
+            earlier = _merged(kept, new)
+        mask[ids[ids < sizes[1]]] = True
+        changed._changes = Changes(mask, earlier)
+        if len(earlier.ids) > MOST_CHANGES:
+            changed.settle()
+        return changed
+
+    def settle(self, lists: Ints | None = None) -> None:
+        """Apply what is known to have changed to some lists, or to all; their slices have been read."""
+        if self._changes is None:
+            return
+        with self._lock:
+            stale = np.flatnonzero(self._stale) if lists is None else lists[self._stale[lists]]
+            if len(stale):
+                old = self._take(stale)
+                inside = old.ids < len(self._changes.changed)
+                old = old.select(~self._changes.changed[np.where(inside, old.ids, 0)] & inside)
+                new = self._changes.entries
+                self._put(stale, _merged(old, new.select(np.isin(new.lists, stale))))
+                self._stale[stale] = False
+
+    def _copy(self, n_lists: int, n_ids: int) -> "Lists":
+        buffer, *places = self.arrays
+        starts, ends, lengths, totals = (_resized(own, n_lists) for own in (*places, self.lengths, self.totals))
+        copy = Lists(buffer, (starts, ends), lengths, totals, n_ids)
+        copy._stale, copy._lock = _resized(self._stale, n_lists).astype(bool), self._lock
+        return copy
+
+    def _put(self, lists: Ints, entries: Entries) -> None:
+        """Give lists (ascending) other entries, behind all others or, if there is no room, in new arrays."""
+        place = self._append(entries)
+        if place is None:
+            self._compact(lists, entries)
+            place = self._append(entries)
+            assert place is not None
+        own = offsets(np.bincount(np.searchsorted(lists, entries.lists), minlength=len(lists))) + place
+        _, starts, ends = self.arrays
+        starts[lists], ends[lists] = own[:-1], own[1:]
+
+    def _append(self, entries: Entries) -> int | None:
+        """Put entries behind all others; where they begin, or None if there is no room."""
+        buffer = self.buffer
+        begin, end = buffer.end, buffer.end + len(entries.ids)
+        if end > len(buffer.ids) or _dtype(entries.counts).itemsize > buffer.counts.dtype.itemsize:
+            return None
+        buffer.ids[begin:end], buffer.counts[begin:end] = entries.ids, entries.counts
+        buffer.end = end
+        return begin
+
+    def _compact(self, lists: Ints, entries: Entries) -> None:
+        """Move all lists to new arrays, in order, but for some that will be given these entries."""
+        old, starts, ends = self.arrays
+        is_kept = ends > starts
+        is_kept[lists] = False
+        kept = np.flatnonzero(is_kept)
+        starts, ends = starts[kept], ends[kept]
+        begin = offsets(ends - starts)
+        dtype = max(old.counts.dtype, _dtype(entries.counts), key=lambda dtype: dtype.itemsize)
+        buffer = Buffer(int(begin[-1]) + len(entries.ids), dtype)
+        buffer.end = int(begin[-1])
+        _copy_runs(old, buffer, (starts, ends, begin[:-1]))
+        places = np.zeros((2, len(self)), np.int64)
+        places[:, kept] = begin[:-1], begin[1:]
+        self.arrays = buffer, places[0], places[1]
+
+    def missing(self, lists: Ints | None = None) -> list[int]:
+        """The slices with entries of some lists, or of all, that were not read yet."""
+        loaded = self.buffer.loaded
+        if loaded.all():
+            return []
+        if lists is None:
+            return [int(n) for n in np.flatnonzero(~loaded)]
+        starts = self.arrays[1][lists]
+        ends = starts + self.lengths[lists]
+        used = (ends > starts) & (starts < self.buffer.n_stored)
+        edges = np.zeros(len(loaded) + 1, np.int64)
+        np.add.at(edges, starts[used] // SLICE, 1)
+        np.add.at(edges, (ends[used] - 1) // SLICE + 1, -1)
+        return [int(n) for n in np.flatnonzero((np.cumsum(edges)[:-1] > 0) & ~loaded)]
+
+    def fill(self, slice_: int, ids: Ints, counts: Ints) -> None:
+        """Put a slice that was read into place; raises LostArrays if it cannot be what was written."""
+        begin = slice_ * SLICE
+        end = min(begin + SLICE, self.buffer.n_stored)
+        sound = len(ids) == len(counts) == end - begin and int(ids.min()) >= 0 and int(ids.max()) < self.n_ids
+        sound = sound and int(counts.min()) > 0 and int(counts.max()) <= np.iinfo(self.buffer.counts.dtype).max
+        if sound:
+            # Compiled loops rely on ids that ascend within a list.
+            starts = self.arrays[1]
+            first, last = np.searchsorted(starts, [begin, end])
+            is_start = np.zeros(end - begin + 1, bool)
+            is_start[starts[first:last] - begin] = True
+            sound = bool(np.all((ids[1:] > ids[:-1]) | is_start[1:-1]))
+        if not sound:
+            raise LostArrays("stored lists are damaged; ask again")
+        with self._lock:
+            self.buffer.ids[begin:end], self.buffer.counts[begin:end] = ids, counts
+            self._check_edges(begin, end)
+            self.buffer.loaded[slice_] = True
+
+    def _check_edges(self, begin: int, end: int) -> None:
+        """Compare the first and last id of a slice with those of its neighbors, if these were read."""
+        loaded, ids, starts = self.buffer.loaded, self.buffer.ids, self.arrays[1]
+        for edge in (begin, end):
+            inside = 0 < edge < self.buffer.n_stored
+            if not inside or not loaded[edge // SLICE - (edge == begin)]:
+                continue
+            if ids[edge] <= ids[edge - 1] and starts[np.searchsorted(starts, edge)] != edge:
+                raise LostArrays("stored lists are damaged; ask again")
+
+
+def _sums(entries: Entries, n_lists: int) -> tuple[Ints, Ints]:
+    """The length and the sum of counts of each list, `(n_lists,)`."""
+    totals = np.bincount(entries.lists, entries.counts, n_lists).astype(np.int64)
+    return np.bincount(entries.lists, minlength=n_lists), totals
+
+
+def _merged(old: Entries, new: Entries) -> Entries:
+    """The entries of both, sorted; they have no cell in common."""
+    place = np.searchsorted((old.lists << 32) | old.ids, (new.lists << 32) | new.ids)
+    return Entries(*(np.insert(a, place, b) for a, b in zip(old, new, strict=True)))
+
+
+def _copy_runs(source: Buffer, target: Buffer, runs: tuple[Ints, Ints, Ints]) -> None:
+    """Copy the runs from `starts` to `ends` to other places; neighbors that stay neighbors are copied together."""
+    starts, ends, places = runs
+    if not len(starts):
+        return
+    breaks = (starts[1:] != ends[:-1]) | (places[1:] - places[:-1] != ends[:-1] - starts[:-1])
+    first = np.flatnonzero(np.append(True, breaks))
+    last = np.append(first[1:], len(starts)) - 1
+    for start, end, place in zip(starts[first].tolist(), ends[last].tolist(), places[first].tolist(), strict=True):
+        target.ids[place : place + end - start] = source.ids[start:end]
+        target.counts[place : place + end - start] = source.counts[start:end]
+
+
+def _resized(array: Ints, size: int) -> Ints:
+    """A copy with another length; new elements are 0."""
+    resized = np.zeros(size, np.int64)
+    kept = min(size, len(array))
+    resized[:kept] = array[:kept]
+    return resized
+
+
+def _dtype(counts: Ints) -> np.dtype[Any]:
+    return np.dtype(np.uint16 if counts.max(initial=0) < 1 << 16 else np.int32)

@@ -1,0 +1,83 @@
+"""Posting lists with values: a list is given its values when it is first needed, and keeps them."""
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+
+from setsearch.arrays import Entries, Floats, Ids, Ints, offsets
+from setsearch.lists import Lists
+from setsearch.scoring.bitmaps import Bitmaps
+from setsearch.scoring.postings import PostingArrays
+
+AHEAD = 1 << 17  # entries that are given values together with those that are needed
+
+Value = Callable[[Entries], tuple[Entries, Floats]]  # the entries with a value above 0, and these values
+
+
+class ValuedLists:
+    """The lists of one direction under one rule. Threads may share it: a list does not change once it has values.
+
+    `largest` bounds all values; if it is None, the values that are there do. Without `valued` all values are 1.
+    `eager` lists get values a little before they are asked for.
+    """
+
+    def __init__(self, lists: Lists, valued: bool, largest: float | None, eager: bool) -> None:
+        self._lists, self._largest, self._is_eager = lists, largest, eager
+        self._ids: Ids = np.empty(lists.size, np.int32)  # memory is taken where something is written
+        self._values = np.empty(lists.size, np.float32) if valued else None
+        self._used = 0
+        self._starts: Ints = np.full(len(lists), -1, np.int64)
+        self._ends: Ints = np.zeros(len(lists), np.int64)
+        self._next = 0  # lists before it have values
+        self._seen = 1.0  # the largest value so far
+        self._bitmaps = None if valued else Bitmaps(lists.n_ids)
+        self._lock = threading.Lock()
+
+    def missing(self, lists: Ints) -> Ints:
+        """Those of some lists that have no values yet, and some more: their entries are read before `get`."""
+        missing = lists[self._starts.take(lists) < 0]
+        needed = self._lists.lengths[missing].sum()
+        # The first question, perhaps right after a write, does only what it needs.
+        return np.union1d(missing, self._ahead()) if self._used and 0 < needed < AHEAD else missing
+
+    def get(self, lists: Ints, missing: Ints, value: Value) -> PostingArrays:
+        """The posting lists of some features, ascending; the entries of `missing` ones have been read."""
+        if len(missing):
+            with self._lock:
+                self._fill(missing[self._starts.take(missing) < 0], value)
+                while self._next < len(self._starts) and self._starts[self._next] >= 0:
+                    self._skip()
+        largest = self._seen if self._largest is None else self._largest
+        starts, ends = self._starts.take(lists), self._ends.take(lists)
+        return PostingArrays(self._ids, starts, ends, self._values, self._bitmaps, largest)
+
+    @property
+    def lengths(self) -> Ints:
+        """The number of entries with a value above 0 of all lists, which have values, `(n_lists,)`."""
+        return self._ends - self._starts
+
+    def _ahead(self) -> Ints:
+        """Lists that nobody has asked for yet: the next questions find their values."""
+        first = self._next if self._is_eager else len(self._starts)
+        lengths = self._lists.lengths[first : first + AHEAD]
+        count = max(1, int(np.searchsorted(np.cumsum(lengths), AHEAD, "right")))
+        return first + np.arange(min(count, len(lengths)))
+
+    def _skip(self) -> None:
+        without = np.flatnonzero(self._starts[self._next : self._next + AHEAD] < 0)
+        self._next = min(self._next + (int(without[0]) if len(without) else AHEAD), len(self._starts))
+
+    def _fill(self, lists: Ints, value: Value) -> None:
+        if not len(lists):
+            return
+        entries, values = value(self._lists.take(lists))
+        begin, end = self._used, self._used + len(entries.ids)
+        self._ids[begin:end] = entries.ids
+        if self._values is not None:
+            self._values[begin:end] = values
+            self._seen = max(self._seen, float(self._values[begin:end].max(initial=0.0)))
+        ends = np.searchsorted(entries.lists, lists, "right") + begin
+        self._ends[lists] = ends
+        self._starts[lists] = offsets(np.diff(ends, prepend=begin))[:-1] + begin
+        self._used = end

@@ -1,0 +1,63 @@
+"""What a database can rank: the readings of its relations, by the names of their items, and their defaults."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from setsearch.errors import NoIndex, UnknownReading
+from setsearch.models.defaults import NUMBERS, Defaults, defaults_for
+from setsearch.storage.relation import Relation, load_relations
+
+
+def find_again(cursor: sqlite3.Cursor, name: str) -> Relation:
+    """The relation of a reading that was there; raises UnknownReading."""
+    relation = relations_by_reading(load_relations(cursor)).get(name)
+    if relation is None:
+        raise UnknownReading(f"the index no longer has {name!r}")
+    return relation
+
+
+def relations_by_reading(relations: Sequence[Relation]) -> dict[str, Relation]:
+    """The names of all readings, each with its relation."""
+    return {
+        vocabulary.name: relation
+        for relation in relations
+        for vocabulary in (relation.items, relation.features)
+        if relation.columns is None or vocabulary is relation.items
+    }
+
+
+def describe_readings(relation: Relation) -> list[dict[str, Any]]:
+    """The readings of a relation as `Index.info` shows them."""
+    return [
+        {
+            "items": items.name,
+            "features": features.name,
+            "item_count": items.size,
+            "feature_count": features.size,
+            "text": relation.analyzer is not None,
+            "defaults": defaults_of(relation, items.name).describe(),
+        }
+        for items, features in ((relation.items, relation.features), (relation.features, relation.items))
+        if items.name in relations_by_reading([relation])
+    ]
+
+
+def defaults_of(relation: Relation, name: str) -> Defaults:
+    """The defaults of a reading."""
+    if relation.columns is not None:
+        return NUMBERS
+    return defaults_for(name, relation.features.name, relation.analyzer is not None)
+
+
+def default_reading(relations: Sequence[Relation], database: str) -> str:
+    """The terms of a text collection, else the items of the first relation; raises NoIndex."""
+    if not relations:
+        raise NoIndex(f"{database} holds no setsearch index; `setsearch index {database} SOURCE` creates one")
+    first = relations[0]
+    return first.features.name if first.analyzer else first.items.name
+
+
+def has_surface_forms(relation: Relation) -> bool:
+    """Whether terms are stems that are shown by their surface forms."""
+    return relation.features.titles_shown

@@ -1,0 +1,56 @@
+"""What an answer may lack: `fresh` says how far contexts may be behind their texts.
+
+None       the last contexts, whatever their age
+"now"      contexts of the present texts
+30         what was written in the last 30 seconds may be missing
+"5%"       up to 5 % of the documents may have changed since
+"""
+
+import re
+import sqlite3
+import time
+
+from setsearch.errors import InvalidParameter
+from setsearch.storage.generations import Generation
+from setsearch.storage.relation import Relation
+from setsearch.storage.revisions import changed_items, first_change
+
+NOW = "now"
+Fresh = str | float | None
+
+_share = re.compile(r"(\d+(?:\.\d+)?)\s*%").fullmatch
+
+
+def parse_fresh(value: object) -> Fresh:
+    """`fresh` as it is used; raises InvalidParameter."""
+    if isinstance(value, str):
+        text = value.strip().lower()
+        try:
+            return text if text == NOW or _share(text) else _seconds(float(text))
+        except ValueError:
+            pass
+    elif value is None:
+        return None
+    elif isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
+        return _seconds(float(value))
+    raise InvalidParameter(f"fresh is 'now', a number of seconds, or a share such as '5%', not {value!r:.40}")
+
+
+def _seconds(value: float) -> float:
+    if not 0 <= value < float("inf"):
+        raise ValueError
+    return value
+
+
+def is_fresh(cursor: sqlite3.Cursor, relation: Relation, generation: Generation, fresh: Fresh) -> bool:
+    """Whether what was derived lacks no more than `fresh` allows."""
+    if fresh is None or generation.stamp == relation.stamp:
+        return True
+    if isinstance(fresh, float):
+        written = first_change(cursor, relation.state, generation.state)
+        return written is not None and 0 <= time.time() - written <= fresh
+    share = _share(fresh)
+    if share is None:
+        return False
+    changed = changed_items(cursor, relation.state, generation.state)
+    return changed is not None and 100 * len(changed) <= float(share[1]) * relation.items.size

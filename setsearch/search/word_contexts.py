@@ -1,0 +1,123 @@
+"""The contexts of a collection's words, at the revision of the texts that they were derived from.
+
+Each field has words as items and contexts, or documents, as features. They change as a whole: another generation is
+derived and takes the place of this one, so nothing here is ever brought up to date.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from setsearch.arrays import Entries, Ints
+from setsearch.errors import LostArrays
+from setsearch.lists import Lists
+from setsearch.models.values import ValueRule
+from setsearch.search.content import Content
+from setsearch.search.snapshot import Snapshot
+from setsearch.search.vocabularies import FieldVocabulary, WordVocabulary
+from setsearch.storage.generations import (
+    Array,
+    Generation,
+    array_text,
+    arrays_of,
+    read_array,
+    read_lists,
+    text_array,
+)
+from setsearch.text.token_stream import Tokens
+
+TEXTS = ("items", "words", "documents", "token names")  # arrays that are texts
+IN_MEMORY = 0  # the id of a generation that no file holds
+ITEMS, FEATURES = "items", "features"  # the directions of a field's lists
+
+Arrays = dict[str, Any]  # by name; texts among them
+
+
+@dataclass(frozen=True)
+class WordContexts:
+    """The words and their fields, by name. Without fields the collection has no contexts."""
+
+    generation: Generation
+    words: WordVocabulary
+    snapshots: Mapping[str, Snapshot]
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether no file holds them."""
+        return self.generation.id == IN_MEMORY
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The number of features of each field."""
+        return {name.split()[-1]: snapshot.features.size for name, snapshot in self.snapshots.items()}
+
+
+def read_contexts(cursor: sqlite3.Cursor, generation: Generation) -> WordContexts:
+    """The contexts of a generation; lists are read when they are needed. Raises LostArrays."""
+
+    def load(cursor: sqlite3.Cursor, name: str) -> Ints | str:
+        array = read_array(cursor, generation, name)
+        return array_text(array) if name in TEXTS else array
+
+    try:
+        sizes = json.loads(array_text(read_array(cursor, generation, "sizes")))
+        words = WordVocabulary(json.loads(str(load(cursor, "items"))))
+    except (ValueError, TypeError) as error:
+        raise LostArrays("the stored contexts are damaged; ask again") from error
+    snapshots = {}
+    for name, n_features in sizes.items():
+        by_item = read_lists(cursor, generation, f"{name} {ITEMS}", words.size, n_features)
+        by_feature = read_lists(cursor, generation, f"{name} {FEATURES}", n_features, words.size)
+        snapshots[name] = _snapshot(words, FieldVocabulary(name, n_features, load), (by_item, by_feature), generation)
+    return WordContexts(generation, words, snapshots)
+
+
+def make_contexts(generation: Generation, arrays: Arrays, cells: Mapping[str, Entries]) -> WordContexts:
+    """Contexts in memory; `cells` of each field are (feature, word, count), sorted, and `arrays` as they are stored."""
+
+    def load(cursor: sqlite3.Cursor, name: str) -> Ints | str:
+        return arrays[name]  # type: ignore[no-any-return]
+
+    words = WordVocabulary(json.loads(arrays["items"]))
+    sizes = json.loads(arrays["sizes"])
+    snapshots = {}
+    for name, own in cells.items():
+        by_feature = Lists.of(own, sizes[name], words.size)
+        by_item = Lists.of(own.transposed(sizes[name], words.size), words.size, sizes[name])
+        snapshots[name] = _snapshot(words, FieldVocabulary(name, sizes[name], load), (by_item, by_feature), None)
+    return WordContexts(generation, words, snapshots)
+
+
+def _snapshot(
+    words: WordVocabulary, features: FieldVocabulary, lists: tuple[Lists, Lists], generation: Generation | None
+) -> Snapshot:
+    return Snapshot(Content(words, features, *lists, np.zeros(0, np.int64), generation))
+
+
+def stored_arrays(contexts: WordContexts, arrays: Arrays, rule: ValueRule) -> Iterator[tuple[str, Array]]:
+    """What a generation stores of contexts: name and array of everything, one after the other."""
+    for name, value in arrays.items():
+        yield name, text_array(value) if isinstance(value, str) else value
+    for name, snapshot in contexts.snapshots.items():
+        yield from arrays_of(f"{name} {ITEMS}", snapshot.content.by_item)
+        yield from arrays_of(f"{name} {FEATURES}", snapshot.content.by_feature)
+        yield from snapshot.norms(rule).items()
+
+
+def read_tokens(cursor: sqlite3.Cursor, generation: Generation) -> Tokens | None:
+    """The tokens of the texts that contexts were derived from; None if they are lost."""
+    try:
+        documents, lengths, tokens = (
+            read_array(cursor, generation, name) for name in ("token documents", "token lengths", "tokens")
+        )
+        names = json.loads(array_text(read_array(cursor, generation, "token names")))
+    except (LostArrays, ValueError):
+        return None
+    sound = len(documents) == len(lengths) and int(lengths.sum()) == len(tokens)
+    if not sound or tokens.max(initial=0) >= len(names) or documents.min(initial=0) < 0:
+        return None
+    return Tokens(documents, lengths, tokens.astype(np.int32), names)

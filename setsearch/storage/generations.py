@@ -1,0 +1,290 @@
+"""Generations: arrays that were derived from one revision of a relation, stored in slices.
+
+One process derives at a time. It writes a generation slice by slice, in short transactions, and one row makes it
+visible (`publish`). Until then the row tells who is at work, and until when, which each step renews. If that process is
+dead, or the time over, another one takes over, and one that slept finds its row gone. What is derived may be deleted at
+any moment: it is derived again.
+"""
+
+import json
+import os
+import platform
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from setsearch.arrays import Ints
+from setsearch.errors import LockedDatabase, LostArrays, SetsearchError
+from setsearch.lists import SLICE, Lists
+from setsearch.storage.database import Database
+from setsearch.storage.integrity import add_checksum, strip_checksum
+from setsearch.storage.revisions import Revision
+
+LISTS, CONTEXTS = "lists", "contexts"  # the names of generations
+AT_WORK = 60.0  # seconds that a process may take for one step
+BYTES_OF_WRITE = 1 << 22  # of slices that one transaction writes
+SLICES_OF_DELETE = 32
+_WIDTHS = {1: "<u1", 2: "<u2", 4: "<u4", 8: "<i8"}
+_FLOATS = 9  # in place of a width
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What was derived from one revision of a relation; `name` is LISTS or CONTEXTS."""
+
+    id: int
+    relation: int
+    name: str
+    revision: int
+    stamp: int
+
+    @property
+    def state(self) -> Revision:
+        """The revision that it was derived from."""
+        return Revision(self.relation, self.revision, self.stamp)
+
+
+def find_generation(cursor: sqlite3.Cursor, relation: int, name: str) -> Generation | None:
+    """The published generation of a relation."""
+    row = cursor.execute(
+        "select id, relation, name, revision, stamp from setsearch_generation "
+        "where relation = ? and name = ? and published order by revision desc limit 1",
+        (relation, name),
+    ).fetchone()
+    return None if row is None else Generation(*row)
+
+
+def read_array(cursor: sqlite3.Cursor, generation: Generation, name: str) -> Array:
+    """A whole array: int64, or float64. Raises LostArrays."""
+    rows = cursor.execute(
+        "select slice, data from setsearch_array where generation = ? and name = ? order by slice",
+        (generation.id, name),
+    )
+    parts = [_unpacked(generation, name, slice_, data) for slice_, data in rows]
+    if not parts or len(parts[-1]) != 1 or int(parts[-1][0]) != sum(map(len, parts[:-1])):
+        raise _lost(name)
+    is_float = len(parts) > 1 and parts[0].dtype.kind == "f"
+    return np.concatenate([np.zeros(0, np.int64), *parts[:-1]], dtype=np.float64 if is_float else np.int64)
+
+
+def read_slices(cursor: sqlite3.Cursor, lists: Lists, wanted: Ints | None = None) -> None:
+    """Read what is missing of some lists, or of all. Raises LostArrays."""
+    missing = lists.missing(wanted)
+    if not missing:
+        return
+    generation, direction = lists.source
+    for slice_ in missing:
+        parts = []
+        for name in (f"{direction} ids", f"{direction} counts"):
+            row = cursor.execute(
+                "select data from setsearch_array where generation = ? and name = ? and slice = ?",
+                (generation.id, name, slice_),
+            ).fetchone()
+            if row is None:
+                raise _lost(name)
+            parts.append(_unpacked(generation, name, slice_, row[0]))
+        lists.fill(slice_, *parts)
+
+
+def read_lists(cursor: sqlite3.Cursor, generation: Generation, direction: str, n_lists: int, n_ids: int) -> Lists:
+    """The stored lists of one direction; their entries are read when they are needed. Raises LostArrays."""
+    lengths, totals, (largest,) = (
+        read_array(cursor, generation, f"{direction} {part}") for part in ("lengths", "totals", "largest")
+    )
+    if len(lengths) != n_lists or len(totals) != n_lists or lengths.min(initial=0) < 0:
+        raise _lost(direction)
+    return Lists.stored(lengths, totals, n_ids, (generation, direction), int(largest))
+
+
+def arrays_of(direction: str, lists: Lists) -> Iterator[tuple[str, Array]]:
+    """The arrays as which lists are stored, by name."""
+    entries = lists.entries()
+    yield f"{direction} lengths", lists.lengths
+    yield f"{direction} totals", lists.totals
+    yield f"{direction} largest", np.array([entries.counts.max(initial=0)])
+    yield f"{direction} ids", entries.ids
+    yield f"{direction} counts", entries.counts
+
+
+class Draft:
+    """A generation that is being written. `begin` makes it."""
+
+    def __init__(self, database: Database, id: int, relation: int, name: str) -> None:
+        self._database = database
+        self._id, self._relation, self._name = id, relation, name
+
+    @classmethod
+    def begin(cls, database: Database, relation: int, name: str) -> "Draft | None":
+        """Start to derive; None if another process is at work. Raises LockedDatabase, ReadOnlyDatabase."""
+        id = int.from_bytes(os.urandom(8), "big") >> 1
+        with database.write() as cursor:
+            now = time.time()
+            rows = cursor.execute(
+                "select id, owner, until from setsearch_generation where relation = ? and name = ? and not published",
+                (relation, name),
+            ).fetchall()
+            for other, owner, until in rows:
+                if now <= until <= now + AT_WORK and not _is_dead(owner):
+                    return None
+                cursor.execute("delete from setsearch_generation where id = ?", (other,))
+            cursor.execute(
+                "insert into setsearch_generation (id, relation, name, revision, stamp, owner, until) "
+                "values (?, ?, ?, 0, 0, ?, ?)",
+                (id, relation, name, f"{platform.node()} {os.getpid()}", now + AT_WORK),
+            )
+        _delete_orphans(database)
+        return cls(database, id, relation, name)
+
+    def renew(self) -> None:
+        """Tell that this process is at work. Raises LockedDatabase if another one has taken over."""
+        with self._database.write() as cursor:
+            self._renew(cursor)
+
+    def write(self, arrays: Iterable[tuple[str, Array]]) -> None:
+        """Write arrays, a few slices in each transaction. Raises LockedDatabase if another process has taken over."""
+        insert = "insert into setsearch_array (generation, name, slice, data) values (?, ?, ?, ?)"
+        rows, size = list[tuple[int, str, int, bytes]](), 0
+        for name, array in arrays:
+            for slice_, data in _packed(self._id, name, array):
+                rows.append((self._id, name, slice_, data))
+                size += len(data)
+                if size >= BYTES_OF_WRITE:
+                    self.execute(insert, rows)
+                    rows, size = [], 0
+        self.execute(insert, rows)
+
+    def execute(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Execute a statement for each row, in one transaction. Raises LockedDatabase if another took over."""
+        with self._database.write() as cursor:
+            self._renew(cursor)
+            cursor.executemany(statement, rows)
+
+    def publish(self, revision: int, stamp: int) -> Generation:
+        """Make the generation visible as that of a revision, and delete the ones before."""
+        with self._database.write() as cursor:
+            self._renew(cursor)
+            cursor.execute(
+                "delete from setsearch_generation where relation = ? and name = ? and id <> ?",
+                (self._relation, self._name, self._id),
+            )
+            cursor.execute(
+                "update setsearch_generation set published = 1, revision = ?, stamp = ? where id = ?",
+                (revision, stamp, self._id),
+            )
+        _delete_orphans(self._database)
+        return Generation(self._id, self._relation, self._name, revision, stamp)
+
+    def abandon(self) -> None:
+        """Let others derive, as far as the database can be written."""
+        with suppress(SetsearchError), self._database.write() as cursor:
+            cursor.execute("delete from setsearch_generation where id = ? and not published", (self._id,))
+
+    def _renew(self, cursor: sqlite3.Cursor) -> None:
+        cursor.execute(
+            "update setsearch_generation set until = ? where id = ? and not published",
+            (time.time() + AT_WORK, self._id),
+        )
+        if cursor.rowcount != 1:
+            raise LockedDatabase("another process took over what this one derived; ask again")
+
+
+def forget_contexts(cursor: sqlite3.Cursor, relation: int) -> None:
+    """Forget the contexts of a relation: their arrays go when the next ones are derived."""
+    cursor.execute("delete from setsearch_generation where relation = ? and name = ?", (relation, CONTEXTS))
+
+
+def delete_generations(cursor: sqlite3.Cursor) -> None:
+    """Delete everything that was derived."""
+    for table in ("generation", "array"):
+        cursor.execute(f"delete from setsearch_{table}")
+
+
+def check_generation(cursor: sqlite3.Cursor, generation: Generation) -> None:
+    """Read all arrays of a generation; raises LostArrays."""
+    rows = cursor.execute(
+        "select name, slice, data from setsearch_array where generation = ?", (generation.id,)
+    ).fetchall()
+    for name, slice_, data in rows:
+        _unpacked(generation, name, slice_, data)
+
+
+def sizes_of(cursor: sqlite3.Cursor, generation: Generation) -> dict[str, tuple[int, int]]:
+    """The numbers of items and features of each pair of lists, by the prefix of their names. Raises LostArrays."""
+    sizes = read_array(cursor, generation, "sizes")
+    if generation.name == LISTS:
+        return {"": (int(sizes[0]), int(sizes[1]))}
+    try:
+        n_words = len(json.loads(array_text(read_array(cursor, generation, "items"))))
+        return {f"{field} ": (n_words, int(size)) for field, size in json.loads(array_text(sizes)).items()}
+    except (ValueError, TypeError, AttributeError) as error:
+        raise _lost("sizes") from error
+
+
+def _is_dead(owner: str) -> bool:
+    """Whether a process of this host is gone; False if that cannot be told."""
+    host, _, process = owner.rpartition(" ")
+    if os.name != "posix" or host != platform.node() or not process.isdecimal():
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False
+
+
+def _delete_orphans(database: Database) -> None:
+    """Delete arrays without a generation, a few slices in each transaction."""
+    is_left = True
+    while is_left:
+        with database.write() as cursor:
+            cursor.execute(
+                "delete from setsearch_array where rowid in (select rowid from setsearch_array "
+                f"where generation not in (select id from setsearch_generation) limit {SLICES_OF_DELETE})"
+            )
+            is_left = cursor.rowcount == SLICES_OF_DELETE
+
+
+def _packed(id: int, name: str, array: Array) -> Iterator[tuple[int, bytes]]:
+    """The slices of an array as bytes; the last one holds the length, so that no end can get lost."""
+    slices = [array[start : start + SLICE] for start in range(0, len(array), SLICE)]
+    for number, own in enumerate([*slices, np.array([len(array)])]):
+        if own.dtype.kind == "f":
+            data = bytes([_FLOATS]) + own.astype("<f8").tobytes()
+        else:
+            least, largest = int(own.min()), int(own.max())
+            width = 8 if least < 0 else next(w for w in _WIDTHS if largest < 1 << 8 * w or w == 8)
+            data = bytes([width]) + own.astype(_WIDTHS[width]).tobytes()
+        yield number, add_checksum(data, f"{id} {name} {number}")
+
+
+def _unpacked(generation: Generation, name: str, slice_: int, data: bytes) -> Array:
+    """The inverse of `_packed` for one slice."""
+    stored = strip_checksum(data, f"{generation.id} {name} {slice_}")
+    dtype = None if not stored else "<f8" if stored[0] == _FLOATS else _WIDTHS.get(stored[0])
+    if stored is None or dtype is None or (len(stored) - 1) % np.dtype(dtype).itemsize:
+        raise _lost(name)
+    return np.frombuffer(stored, dtype, offset=1)
+
+
+def _lost(name: str) -> LostArrays:
+    return LostArrays(f"the stored {name} are damaged or gone; ask again")
+
+
+def text_array(text: str) -> Array:
+    """A text as an array: its UTF-8 bytes."""
+    return np.frombuffer(text.encode(), np.uint8)
+
+
+def array_text(array: Array) -> str:
+    """The inverse of `text_array`."""
+    return array.astype(np.uint8).tobytes().decode()
