@@ -9,7 +9,7 @@ DATA ?= data
 OTHERS = .venv-others
 OLDEST = .venv-oldest
 
-.PHONY: demo test test-long test-others test-oldest browser torture lint format docs bench bench-spark bench-relevance clean
+.PHONY: demo test test-long test-others test-oldest browser torture lint format docs bench bench-fresh bench-spark bench-relevance clean
 
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
@@ -49,6 +49,10 @@ docs: $(VENV)/installed-dev
 bench: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/queries.py
 	$(RUN)/python benchmarks/scaling.py
+
+# DATA is a folder of .txt, .md and .jsonl files, also .gz; without it, that of the demo.
+bench-fresh: $(VENV)/installed-bench
+	$(RUN)/python benchmarks/fresh.py $(if $(filter data,$(DATA)),sample_corpus,$(DATA)) $(FRESH)
 
 bench-spark: $(VENV)/installed-dev
 	$(RUN)/python benchmarks/one_file.py
