@@ -4,6 +4,7 @@ A list may be replaced: its new entries go behind all others, so that whoever re
 that a file holds are read from it slice by slice (`missing`, `fill`), when they are needed.
 """
 
+import os
 import threading
 from collections.abc import Iterator
 from itertools import pairwise
@@ -19,6 +20,10 @@ SLICE = 1 << 16  # entries that are read from a file together
 ROOM = 1.25  # entries that fit into memory, for each that there is
 MOST_CHANGES = 1 << 20  # entries that wait for the lists that lack them to be needed
 CHUNK = 1 << 16  # entries that are worked on together; few enough for the processor's cache
+
+LOCK = threading.RLock()  # of everything in memory that is filled when it is needed; nobody forks in between
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
 
 Counts = npt.NDArray[Any]  # uint16 or int32
 
@@ -57,7 +62,6 @@ class Lists:
         self.lengths, self.totals = lengths, totals
         self._changes: Changes | None = None
         self._stale = np.zeros(len(lengths), bool)
-        self._lock = threading.RLock()  # of all lists that share the buffer
 
     @classmethod
     def of(cls, entries: Entries, n_lists: int, n_ids: int) -> "Lists":
@@ -134,7 +138,7 @@ class Lists:
     def replaced(self, lists: Ints, entries: Entries, n_lists: int, n_ids: int) -> "Lists":
         """The lists after some of them (ascending) were replaced by these entries; all slices have been read."""
         lengths, totals = _sums(entries, n_lists)
-        with self._lock:
+        with LOCK:
             new = self._copy(n_lists, n_ids)
             new.lengths[lists], new.totals[lists] = lengths[lists], totals[lists]
             new._put(lists, entries)
@@ -145,7 +149,7 @@ class Lists:
 
         `sizes` are the numbers of lists and ids from now on.
         """
-        with self._lock:
+        with LOCK:
             changed = self._copy(*sizes)
         was_stale = bool(changed._stale.any())
         for entries, sign in ((old, -1), (new, 1)):
@@ -170,7 +174,7 @@ class Lists:
         """Apply what is known to have changed to some lists, or to all; their slices have been read."""
         if self._changes is None:
             return
-        with self._lock:
+        with LOCK:
             stale = np.flatnonzero(self._stale) if lists is None else lists[self._stale[lists]]
             if len(stale):
                 old = self._take(stale)
@@ -184,7 +188,7 @@ class Lists:
         buffer, *places = self.arrays
         starts, ends, lengths, totals = (_resized(own, n_lists) for own in (*places, self.lengths, self.totals))
         copy = Lists(buffer, (starts, ends), lengths, totals, n_ids)
-        copy._stale, copy._lock = _resized(self._stale, n_lists).astype(bool), self._lock
+        copy._stale = _resized(self._stale, n_lists).astype(bool)
         return copy
 
     def _put(self, lists: Ints, entries: Entries) -> None:
@@ -254,7 +258,7 @@ class Lists:
             sound = bool(np.all((ids[1:] > ids[:-1]) | is_start[1:-1]))
         if not sound:
             raise LostArrays("stored lists are damaged; ask again")
-        with self._lock:
+        with LOCK:
             self.buffer.ids[begin:end], self.buffer.counts[begin:end] = ids, counts
             self._check_edges(begin, end)
             self.buffer.loaded[slice_] = True

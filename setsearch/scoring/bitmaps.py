@@ -1,11 +1,10 @@
 """Long posting lists as bitmaps, one bit for each id: a compiled loop adds a weight to 32 items at a time."""
 
-import threading
-
 import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import Ids, Ints
+from setsearch.lists import LOCK
 
 Bits = npt.NDArray[np.uint32]
 LONG = 32  # a list that holds one item in 32, or more, is long
@@ -18,7 +17,6 @@ class Bitmaps:
     def __init__(self, n_items: int) -> None:
         self.shortest = max(1, -(-n_items // LONG))  # ids of a long list, at least
         self._width = (-(-n_items // 32) // 16 + 1) * 16 + PADDING
-        self._lock = threading.Lock()
         # The row of the list that starts in each stretch of `shortest` ids, -1 for none: no two long lists start in the
         # same stretch.
         self.rows: Ints = np.full(0, -1)
@@ -26,7 +24,7 @@ class Bitmaps:
 
     def add_missing(self, ids: Ids, starts: Ints, ends: Ints) -> None:
         """Make the missing bitmaps of those lists that are long."""
-        with self._lock:
+        with LOCK:
             is_long = ends - starts >= self.shortest
             starts, ends = starts[is_long], ends[is_long]
             rows = np.full(max(len(self.rows), int(starts.max(initial=-1)) // self.shortest + 1), -1)

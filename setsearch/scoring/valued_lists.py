@@ -1,12 +1,11 @@
 """Posting lists with values: a list is given its values when it is first needed, and keeps them."""
 
-import threading
 from collections.abc import Callable
 
 import numpy as np
 
 from setsearch.arrays import Entries, Floats, Ids, Ints, offsets
-from setsearch.lists import Lists
+from setsearch.lists import LOCK, Lists
 from setsearch.scoring.bitmaps import Bitmaps
 from setsearch.scoring.postings import PostingArrays
 
@@ -32,7 +31,6 @@ class ValuedLists:
         self._next = 0  # lists before it have values
         self._seen = 1.0  # the largest value so far
         self._bitmaps = None if valued else Bitmaps(lists.n_ids)
-        self._lock = threading.Lock()
 
     def missing(self, lists: Ints) -> Ints:
         """Those of some lists that have no values yet, and some more: their entries are read before `get`."""
@@ -44,7 +42,7 @@ class ValuedLists:
     def get(self, lists: Ints, missing: Ints, value: Value) -> PostingArrays:
         """The posting lists of some features, ascending; the entries of `missing` ones have been read."""
         if len(missing):
-            with self._lock:
+            with LOCK:
                 self._fill(missing[self._starts.take(missing) < 0], value)
                 while self._next < len(self._starts) and self._starts[self._next] >= 0:
                     self._skip()

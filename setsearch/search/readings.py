@@ -1,5 +1,6 @@
 """The readings of a database: which lists and contexts answer a question, and how old they may be."""
 
+import os
 import sqlite3
 import threading
 import time
@@ -9,6 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from setsearch.errors import LostArrays, SetsearchError, UnknownReading
+from setsearch.lists import LOCK
 from setsearch.models.values import ValueRule
 from setsearch.search.catalog import default_reading, defaults_of, find_again, has_surface_forms, relations_by_reading
 from setsearch.search.content import RelationContent
@@ -65,8 +67,8 @@ class Readings:
         self._versions: dict[int, list[_Version]] = {}  # by relation, the latest last
         self._contexts: dict[int, WordContexts] = {}  # by relation
         self._distrusted: set[int] = set()  # generations that are damaged or gone
-        self._lock = threading.RLock()  # of what memory holds
         self._deriving = threading.Lock()
+        self._process = os.getpid()
 
     def find(self, name: str | None) -> tuple[str, Relation]:
         """A reading by the name of its items, the default one for None; raises UnknownReading."""
@@ -102,7 +104,7 @@ class Readings:
 
     def distrust(self, name: str) -> None:
         """Use nothing stored of what memory holds of a reading: some of it turned out to be damaged, or gone."""
-        with self._lock, self._database.read() as cursor:
+        with self._database.read() as cursor, LOCK:
             relation = find_again(cursor, name)
             for kind in (LISTS, CONTEXTS):
                 generation = find_generation(cursor, relation.id, kind)
@@ -115,6 +117,8 @@ class Readings:
 
         Only one process derives; others wait for it. `required` raises what keeps them from being stored.
         """
+        if self._process != os.getpid():  # a thread of the process that forked this one may have been deriving
+            self._deriving, self._process = threading.Lock(), os.getpid()
         while True:
             with self._deriving:
                 with self._database.read() as cursor:  # another thread may have derived
@@ -134,7 +138,7 @@ class Readings:
         contexts = derive_contexts(self._database, find, (version.analyzer, rule), required)
         if contexts is None:
             return False
-        with self._lock:
+        with LOCK:
             self._contexts[relation.id] = contexts
             if has_surface_forms(relation):
                 self._versions.pop(relation.id, None)  # its titles are older
@@ -186,7 +190,7 @@ class Readings:
         if relation.contexts == "off":
             return None
         generation = self._trusted(find_generation(cursor, relation.id, CONTEXTS))
-        with self._lock:
+        with LOCK:
             known = self._contexts.get(relation.id)
             is_own = known is not None and known.is_in_memory
             if generation is None or (is_own and known is not None and known.generation.stamp == relation.stamp):
@@ -206,7 +210,7 @@ class Readings:
 
     def _version(self, cursor: sqlite3.Cursor, name: str) -> _Version:
         """The relation of a reading as this transaction sees it."""
-        with self._lock:
+        with LOCK:
             for versions in self._versions.values():
                 relation = versions[-1].relation
                 if name in (relation.items.name, relation.features.name):
@@ -222,7 +226,7 @@ class Readings:
 
     def _content(self, cursor: sqlite3.Cursor, version: _Version) -> RelationContent:
         """The lists of a version: brought up from an earlier one, or loaded."""
-        with self._lock:
+        with LOCK:
             if version.content is None:
                 try:
                     version.content = self._advance(cursor, version) or RelationContent.load(
