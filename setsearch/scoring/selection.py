@@ -38,8 +38,15 @@ def kth_largest(scores: Floats | Floats32 | Int16s, k: int) -> float:
 def sort_best(ids: npt.NDArray[np.integer], scores: Floats, k: int, ranks: Ranks) -> tuple[Ints, Floats]:
     """The k best of distinct ids, best first, and their scores; ties by `ranks(ids)`; -inf is never among them."""
     if len(ids) > 4 * k:
-        reach = scores >= kth_largest(scores, k)
+        least = kth_largest(scores, k)
+        reach = scores >= least
         ids, scores = ids[reach], scores[reach]
+        if len(ids) > 4 * k and least > -np.inf:  # many equal ones: only the first by rank matter
+            equal = scores == least
+            tied = ids[equal]
+            first = np.argpartition(ranks(tied.astype(np.int64, copy=False)), k - 1)[:k]
+            ids = np.concatenate([ids[~equal], tied[first]])
+            scores = np.concatenate([scores[~equal], np.full(k, least)])
     order = np.argsort(-scores, kind="stable")
     scores = scores[order]
     if len(scores) and scores[-1] == -np.inf:
