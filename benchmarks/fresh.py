@@ -262,6 +262,16 @@ def _cpu() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
+def writes_and_answers(write: Callable[[str, str], None], ask: Callable[[], None]) -> Answers:
+    """Milliseconds of one write of each kind and an answer after it; medians."""
+    found = {}
+    for kind in ("add", "update", "delete"):
+        names = [f"x{number}" for number in range(WRITES)]
+        times = [milliseconds(partial(write, kind, name)) + milliseconds(ask) for name in names]
+        found[kind] = statistics.median(times)
+    return found
+
+
 def tantivy(texts: Texts, folder: Path) -> Answers:
     """One document added and committed with fsync, the reader reloaded, ten documents more like another one."""
     import tantivy as engine
@@ -275,7 +285,7 @@ def tantivy(texts: Texts, folder: Path) -> Answers:
         writer.add_document(engine.Document(id=name, text=text))
     writer.commit()
     writer.wait_merging_threads()
-    writer, rng, found = index.writer(), random.Random(1), {}
+    writer, rng = index.writer(), random.Random(1)
 
     def ask() -> None:
         index.reload()
@@ -292,12 +302,7 @@ def tantivy(texts: Texts, folder: Path) -> Answers:
             writer.add_document(engine.Document(id=name, text=rng.choice(texts)[1]))
         writer.commit()
 
-    for kind in ("add", "update", "delete"):
-        times = []
-        for number in range(WRITES):
-            times.append(milliseconds(partial(write, kind, f"x{number}")) + milliseconds(ask))
-        found[kind] = statistics.median(times)
-    return found
+    return writes_and_answers(write, ask)
 
 
 def xapian(texts: Texts, folder: Path) -> Answers:
@@ -317,7 +322,7 @@ def xapian(texts: Texts, folder: Path) -> Answers:
     for name, text in texts:
         database.add_document(document(name, text))
     database.commit()
-    reader, rng, found = engine.Database(path), random.Random(1), {}
+    reader, rng = engine.Database(path), random.Random(1)
 
     def ask() -> None:
         reader.reopen()
@@ -335,12 +340,7 @@ def xapian(texts: Texts, folder: Path) -> Answers:
             database.replace_document(f"Q{name}", document(name, rng.choice(texts)[1]))
         database.commit()
 
-    for kind in ("add", "update", "delete"):
-        times = []
-        for number in range(WRITES):
-            times.append(milliseconds(partial(write, kind, f"x{number}")) + milliseconds(ask))
-        found[kind] = statistics.median(times)
-    return found
+    return writes_and_answers(write, ask)
 
 
 def apart(function: Callable[..., Answers], *arguments: Any) -> Answers:
