@@ -50,7 +50,8 @@ class Content:
             norms = read_array(cursor, self.generation, name)
         except LostArrays:
             return None
-        return norms if len(norms) == size and norms.dtype == np.float64 else None
+        is_sound = len(norms) == size and norms.dtype == np.float64 and bool(np.all((norms >= 0) & (norms < np.inf)))
+        return norms if is_sound else None
 
 
 @dataclass(frozen=True)
@@ -95,10 +96,17 @@ def _are_few(changed: Ints, relation: Relation) -> bool:
 
 def _stored(cursor: sqlite3.Cursor, relation: Relation, generation: Generation, changed: Ints) -> RelationContent:
     """The content of a generation, and what changed since."""
-    n_items, n_features = (int(n) for n in read_array(cursor, generation, "sizes"))
+    sizes = read_array(cursor, generation, "sizes").tolist()
+    absent = read_array(cursor, generation, "absent")
+    # Ids are given once: there were never more than now.
+    most = relation.items.next_id, relation.features.next_id
+    if len(sizes) != 2 or not all(0 <= size <= limit for size, limit in zip(sizes, most, strict=True)):
+        raise LostArrays("the stored sizes are damaged; ask again")
+    n_items, n_features = sizes
+    if len(absent) and not 0 <= absent.min() <= absent.max() < n_items:
+        raise LostArrays("the stored ids without items are damaged; ask again")
     by_item = read_lists(cursor, generation, "items", n_items, n_features)
     by_feature = read_lists(cursor, generation, "features", n_features, n_items)
-    absent = read_array(cursor, generation, "absent")
     content = RelationContent(relation.items, relation.features, by_item, by_feature, absent, generation, relation)
     return _changed(cursor, content, relation, changed) if len(changed) else content
 

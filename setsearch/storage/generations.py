@@ -30,6 +30,7 @@ LISTS, CONTEXTS = "lists", "contexts"  # the names of generations
 AT_WORK = 60.0  # seconds that a process may take for one step
 BYTES_OF_WRITE = 1 << 22  # of slices that one transaction writes
 SLICES_OF_DELETE = 32
+LARGEST_COUNT = 2**31 - 1
 _WIDTHS = {1: "<u1", 2: "<u2", 4: "<u4", 8: "<i8"}
 _FLOATS = 9  # in place of a width
 
@@ -91,17 +92,25 @@ def read_slices(cursor: sqlite3.Cursor, lists: Lists, wanted: Ints | None = None
             if row is None:
                 raise _lost(name)
             parts.append(_unpacked(generation, name, slice_, row[0]))
+            if parts[-1].dtype.kind == "f":
+                raise _lost(name)
         lists.fill(slice_, *parts)
 
 
 def read_lists(cursor: sqlite3.Cursor, generation: Generation, direction: str, n_lists: int, n_ids: int) -> Lists:
     """The stored lists of one direction; their entries are read when they are needed. Raises LostArrays."""
-    lengths, totals, (largest,) = (
+    lengths, totals, largests = (
         read_array(cursor, generation, f"{direction} {part}") for part in ("lengths", "totals", "largest")
     )
-    if len(lengths) != n_lists or len(totals) != n_lists or lengths.min(initial=0) < 0:
+    largest = int(largests[0]) if len(largests) == 1 else -1
+    sound = len(lengths) == len(totals) == n_lists and lengths.min(initial=0) >= 0 and lengths.max(initial=0) <= n_ids
+    (slices,) = cursor.execute(
+        "select count(*) from setsearch_array where generation = ? and name = ?", (generation.id, f"{direction} ids")
+    ).fetchone()
+    # The last slice holds the length. Nothing is allocated that the file cannot hold.
+    if not sound or -(-int(lengths.sum()) // SLICE) + 1 != slices or not 0 <= largest <= LARGEST_COUNT:
         raise _lost(direction)
-    return Lists.stored(lengths, totals, n_ids, (generation, direction), int(largest))
+    return Lists.stored(lengths, totals, n_ids, (generation, direction), largest)
 
 
 def arrays_of(direction: str, lists: Lists) -> Iterator[tuple[str, Array]]:

@@ -1,0 +1,70 @@
+"""Stored arrays: what somebody wrote there, with right checksums, never reaches a kernel, and changes no answer."""
+
+import sqlite3
+
+import numpy as np
+import pytest
+from samples import random_data
+
+import setsearch
+from setsearch.scoring.kernels import KERNELS, use_kernel
+from setsearch.storage import generations
+
+HOSTILE = {
+    "ids that do not ascend": ("features ids", lambda own: own[::-1]),
+    "the same id twice": ("features ids", lambda own: np.repeat(own[:1], len(own))),
+    "ids beyond all items": ("features ids", lambda own: own + 1_000_000),
+    "ids of 2^62": ("items ids", lambda own: own + (1 << 62)),
+    "negative ids": ("items ids", lambda own: own - 50),
+    "counts of 0": ("features counts", lambda own: own * 0),
+    "counts of 2^40": ("items counts", lambda own: own + (1 << 40)),
+    "negative lengths": ("features lengths", lambda own: np.where(np.arange(len(own)) == 0, own - 99, own)),
+    "lengths of 2^40": ("items lengths", lambda own: own + (1 << 40)),
+    "longer lists": ("items lengths", lambda own: own + 1),
+    "fewer lists": ("features lengths", lambda own: own[:-1]),
+    "more items": ("sizes", lambda own: own + 7),
+    "sizes of 2^40": ("sizes", lambda own: own + (1 << 40)),
+    "sizes that are none": ("sizes", lambda own: own[:1]),
+    "fractions as ids": ("items ids", lambda own: own + 0.5),
+    "ids that are gone": ("absent", lambda own: np.array([1 << 40])),
+    "norms that are none": ("norms", lambda own: own * np.nan),
+}
+
+
+@pytest.fixture
+def path(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(random_data(3, 40, 25, 0.4).items(), ("film", "user"))
+        index.refresh()
+    return tmp_path / "a.db"
+
+
+def ask(path):
+    with setsearch.open(path) as index:
+        films = index.items("film")
+        return [films.expand(["i1", "i2"], 99, model=model) for model in ("lift", "bernoulli", "multinomial")]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("attack", HOSTILE)
+def test_a_hostile_array_is_not_used(path, attack, kernel):
+    use_kernel(kernel)
+    expected = ask(path)
+    name, change = HOSTILE[attack]
+    connection = sqlite3.connect(path)
+    rows = connection.execute("select distinct generation, name from setsearch_array").fetchall()
+    for id, own in rows:
+        if own != name and not own.startswith(f"{name} "):
+            continue
+        with setsearch.open(path) as index, index._database.read() as cursor:
+            generation = generations.find_generation(cursor, 1, generations.LISTS)
+            array = change(generations.read_array(cursor, generation, own))
+        connection.execute("delete from setsearch_array where name = ?", (own,))
+        connection.executemany(
+            "insert into setsearch_array (generation, name, slice, data) values (?, ?, ?, ?)",
+            [(id, own, number, data) for number, data in generations._packed(id, own, array)],
+        )
+    connection.commit()
+    connection.close()
+    assert ask(path) == expected
+    use_kernel(None)
