@@ -31,8 +31,18 @@ def candidates(scores: Floats | Floats32 | Int16s, k: int, slack: float = 0.0) -
 
 
 def kth_largest(scores: Floats | Floats32 | Int16s, k: int) -> float:
-    """The k-th largest of at least k scores."""
-    return float(np.partition(scores, -k)[-k])
+    """The k-th largest of at least k scores.
+
+    Partitioning takes long if most are equal, so only those above the k-th largest maximum of blocks take part.
+    """
+    size = math.isqrt(len(scores) // k)
+    if size < 2:
+        return float(np.partition(scores, -k)[-k])
+    n_blocks = len(scores) // size
+    maxima = scores[: n_blocks * size].reshape(size, n_blocks).max(axis=0)
+    bound = np.partition(maxima, -k)[-k]
+    above = scores[scores > bound]
+    return float(bound) if len(above) < k else kth_largest(above, k)
 
 
 def sort_best(ids: npt.NDArray[np.integer], scores: Floats, k: int, ranks: Ranks) -> tuple[Ints, Floats]:
