@@ -19,6 +19,7 @@ Floats32 = npt.NDArray[np.float32]
 Int16s = npt.NDArray[np.int16]
 Scores = TypeVar("Scores", Floats, Floats32, Int16s)
 
+LARGEST_COUNT = 2**31 - 1  # of a feature in an item
 LATTICE = 2.0**36
 VALUE_LATTICE = 2.0**22
 ROOM, ROOM_OF_VALUES = 2.0**13, 2.0**6  # sums of scaled weights are below; up to 2^17 and 2^9 they are exact

@@ -7,7 +7,7 @@ from types import NoneType
 
 import numpy as np
 
-from setsearch.arrays import Ints
+from setsearch.arrays import LARGEST_COUNT, Ints
 from setsearch.errors import InvalidItem
 from setsearch.storage.names import is_storable
 from setsearch.storage.texts import compress
@@ -18,7 +18,6 @@ Features = str | Sequence[str] | Mapping[str, int]
 PreparedItem = tuple[str, Features, str | None, str | None]  # id, features or a text, title, the text to store
 
 FULL_BATCH = 2_000_000  # items and features
-LARGEST_COUNT = 2**31 - 1
 TOKENIZED_TOGETHER = 1 << 16  # characters and texts; few enough for the processor's cache
 
 

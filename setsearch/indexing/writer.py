@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from setsearch.arrays import Entries, Ids, Ints, run_lengths, run_starts
+from setsearch.arrays import LARGEST_COUNT, Entries, Ids, Ints, run_lengths, run_starts
 from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem
-from setsearch.indexing.batch import LARGEST_COUNT, Batch, PreparedItem
+from setsearch.indexing.batch import Batch, PreparedItem
 from setsearch.storage.names import NamesTaken, is_storable
 from setsearch.storage.relation import Relation
 from setsearch.storage.sql import insert_rows

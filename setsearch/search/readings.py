@@ -34,7 +34,7 @@ BY = {
 }
 REST = 0.05  # seconds between two looks at whether another process has derived
 VERSIONS = 2  # of a relation that stay in memory: a host may roll back to the one before
-MERGED_SHARE, ALWAYS_FEW = 1 / 100, 100  # changed items up to which stored lists are brought up to date when read
+MERGED_SHARE, FEW_TO_MERGE = 1 / 100, 100  # changed items up to which stored lists are brought up to date when read
 
 T = TypeVar("T")
 FieldsBy = Callable[[str], Fields | None]  # the fields of a key of BY; None without contexts
@@ -107,8 +107,7 @@ class Readings:
         with self._database.read() as cursor, LOCK:
             relation = find_again(cursor, name)
             for kind in (LISTS, CONTEXTS):
-                generation = find_generation(cursor, relation.id, kind)
-                self._distrusted |= {generation.id} if generation is not None else set()
+                self._distrust(find_generation(cursor, relation.id, kind))
             self._versions.pop(relation.id, None)
             self._contexts.pop(relation.id, None)
 
@@ -153,7 +152,7 @@ class Readings:
             changed = None
             if stored is not None:
                 changed = changed_items(cursor, version.relation.state, stored.state)
-            if changed is not None and len(changed) <= max(ALWAYS_FEW, MERGED_SHARE * version.relation.items.size):
+            if changed is not None and len(changed) <= max(FEW_TO_MERGE, MERGED_SHARE * version.relation.items.size):
                 return
             content = self._content(cursor, version)
             for forward in (True, False):
@@ -192,14 +191,14 @@ class Readings:
         generation = self._trusted(find_generation(cursor, relation.id, CONTEXTS))
         with LOCK:
             known = self._contexts.get(relation.id)
-            is_own = known is not None and known.is_in_memory
-            if generation is None or (is_own and known is not None and known.generation.stamp == relation.stamp):
-                return known if is_own else None
+            own = known if known is not None and known.is_in_memory else None
+            if generation is None or (own is not None and own.generation.stamp == relation.stamp):
+                return own
             if known is None or known.generation.id != generation.id:
                 try:
                     self._contexts[relation.id] = known = read_contexts(cursor, generation)
                 except LostArrays:
-                    self._distrusted.add(generation.id)
+                    self._distrust(generation)
                     return None
                 if has_surface_forms(relation):
                     self._versions[relation.id] = [version]
@@ -233,7 +232,7 @@ class Readings:
                         cursor, version.relation, self._distrusted
                     )
                 except LostArrays:
-                    self._distrust_lists(cursor, version.relation)
+                    self._distrust(find_generation(cursor, version.relation.id, LISTS))
                     version.content = RelationContent.load(cursor, version.relation, self._distrusted)
             return version.content
 
@@ -245,11 +244,9 @@ class Readings:
                     return content
         return None
 
-    def _distrust_lists(self, cursor: sqlite3.Cursor, relation: Relation) -> None:
-        generation = find_generation(cursor, relation.id, LISTS)
+    def _distrust(self, generation: Generation | None) -> None:
         if generation is not None:
             self._distrusted.add(generation.id)
-        self._versions[relation.id] = self._versions[relation.id][-1:]
 
     def _fields(self, cursor: sqlite3.Cursor, name: str, version: _Version, by: str) -> Fields | None:
         """The fields that `by` names, for one transaction; None without contexts."""

@@ -19,18 +19,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Ints
+from setsearch.arrays import LARGEST_COUNT, Ints
 from setsearch.errors import LockedDatabase, LostArrays, SetsearchError
 from setsearch.lists import SLICE, Lists
 from setsearch.storage.database import Database
 from setsearch.storage.integrity import add_checksum, strip_checksum
-from setsearch.storage.revisions import Revision
+from setsearch.storage.revisions import Revision, random_number
 
 LISTS, CONTEXTS = "lists", "contexts"  # the names of generations
 AT_WORK = 60.0  # seconds that a process may take for one step
 BYTES_OF_WRITE = 1 << 22  # of slices that one transaction writes
 SLICES_OF_DELETE = 32
-LARGEST_COUNT = 2**31 - 1
 _WIDTHS = {1: "<u1", 2: "<u2", 4: "<u4", 8: "<i8"}
 _FLOATS = 9  # in place of a width
 
@@ -133,7 +132,7 @@ class Draft:
     @classmethod
     def begin(cls, database: Database, relation: int, name: str) -> "Draft | None":
         """Start to derive; None if another process is at work. Raises LockedDatabase, ReadOnlyDatabase."""
-        id = int.from_bytes(os.urandom(8), "big") >> 1
+        id = random_number()
         with database.write() as cursor:
             now = time.time()
             rows = cursor.execute(
@@ -247,7 +246,7 @@ def _is_dead(owner: str) -> bool:
     except ProcessLookupError:
         return True
     except (OSError, OverflowError):
-        return False
+        pass
     return False
 
 

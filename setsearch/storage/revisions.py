@@ -31,7 +31,7 @@ class Revision(NamedTuple):
 
 def append_revision(cursor: sqlite3.Cursor, relation: int, revision: int, items: Ints | None) -> int:
     """Note a revision and the items that it changes, None for all; returns its random stamp."""
-    stamp = int.from_bytes(os.urandom(8), "big") >> 1
+    stamp = random_number()
     data = None
     if items is not None and len(items) <= MOST_ITEMS:
         data = add_checksum(items.astype("<i4").tobytes(), _place(relation, revision, stamp))
@@ -43,6 +43,11 @@ def append_revision(cursor: sqlite3.Cursor, relation: int, revision: int, items:
         "delete from setsearch_revision where relation = ? and revision <= ?", (relation, revision - MOST_REVISIONS)
     )
     return stamp
+
+
+def random_number() -> int:
+    """A number that nobody has drawn before, for a stamp or an id: 63 bits, as SQLite's integers hold."""
+    return int.from_bytes(os.urandom(8), "big") >> 1
 
 
 def changed_items(cursor: sqlite3.Cursor, now: Revision, then: Revision) -> Ints | None:
