@@ -35,7 +35,10 @@ class Entries(NamedTuple):
 
     def select(self, mask: npt.NDArray[np.bool_]) -> "Entries":
         """The entries where a mask of the same length is true."""
-        return self if mask.all() else Entries(self.lists[mask], self.ids[mask], self.counts[mask])
+        if mask.all():
+            return self
+        places = np.flatnonzero(mask)  # looked for once
+        return Entries(self.lists.take(places), self.ids.take(places), self.counts.take(places))
 
     def bounds(self, lists: Ints) -> tuple[Ints, Ints]:
         """Begin and end offsets of some lists."""

@@ -19,18 +19,15 @@ integers, as a share is, so comparing these two needs no such care.)
 """
 
 import math
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Entries, Floats, Ids, Ints, offsets, to_lattice
+from setsearch.arrays import Entries, Floats, Ints, offsets, to_lattice
 from setsearch.lists import Lists
 
-MANY, THREADS = 1_000_000, 2  # from so many entries on, so many threads add squares
 EXACT_BITS = 52  # sums of whole numbers below 2^52 are exact
 CLOSE = 1e-9  # relative; far above the rounding error of a mean, far below differences in data
 LOG_COUNTS: Floats = np.append(0.0, 1 + np.log(np.arange(1, 1000)))  # 1 + ln tf of most counts
@@ -149,33 +146,24 @@ def _norms(statistics: RuleStatistics, by_item: Lists) -> Floats:
     depends on the order of writes, changes a bit.
     """
     lengths, totals = by_item.lengths, by_item.totals.astype(float)
-    factor, threshold = statistics.factor, statistics.threshold
-    largest = 1.0 if factor is None else (1 + math.log(max(totals.max(initial=1), 1))) * float(factor.max(initial=0.0))
+    threshold = statistics.threshold
+    factor = np.ones(by_item.n_ids) if statistics.factor is None else statistics.factor
+    largest = (1 + math.log(max(totals.max(initial=1), 1))) * float(factor.max(initial=0.0))
     bound = max(largest**2, 1.0) * max(int(lengths.max(initial=1)), 1)
     unit = 2.0 ** (EXACT_BITS - math.ceil(math.log2(bound)))
+    factor_squares = factor**2 * unit
     squares = np.zeros(len(by_item))
-
-    def add(chunk: tuple[int, int, Ids, npt.NDArray[np.integer]]) -> None:
-        first, last, ids, counts = chunk
+    for first, last, ids, counts in by_item.chunks():
         own, features = lengths[first:last], ids.astype(np.intp)  # ids are in range: nothing clips
-        weights = np.ones(len(counts)) if factor is None else _log_counts(counts)
-        if factor is not None:
-            weights *= factor.take(features, mode="clip")
+        terms = factor_squares.take(features, mode="clip")
+        if statistics.factor is not None:
+            terms *= _log_counts(counts) ** 2
+        np.rint(terms, out=terms)
         if threshold is not None:
-            weights *= counts / np.repeat(totals[first:last], own) > threshold.take(features, mode="clip")
-        weights *= weights
-        weights *= unit
-        np.rint(weights, out=weights)
+            terms *= counts / np.repeat(totals[first:last], own) > threshold.take(features, mode="clip")
         starts = offsets(own)[:-1][own > 0]
         if len(starts):
-            squares[first:last][own > 0] = np.add.reduceat(weights, starts)
-
-    if by_item.size < MANY:
-        for chunk in by_item.chunks():
-            add(chunk)
-    else:  # numpy lets threads work at the same time
-        with ThreadPoolExecutor(THREADS) as pool:
-            deque(pool.map(add, by_item.chunks()), maxlen=0)
+            squares[first:last][own > 0] = np.add.reduceat(terms, starts)
     return np.sqrt(squares / unit)
 
 

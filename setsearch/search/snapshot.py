@@ -114,7 +114,7 @@ class Snapshot:
 
     def norms_name(self, rule: ValueRule) -> str:
         """Under which name the norms of a rule are stored."""
-        return f"norms of {self.items.name} by {self.features.name}, {rule}"
+        return f"Euclidean norms of {self.items.name} by {self.features.name}, {rule}"
 
     def norms(self, rule: ValueRule) -> dict[str, Floats]:
         """The norms `(n_ids,)` of a rule by their name, none for a rule without; all lists have been read."""
