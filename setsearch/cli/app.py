@@ -104,7 +104,7 @@ def main() -> None:
     except SetsearchError as error:
         code = _fail(str(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        code = _fail("stopped; nothing was changed", INTERRUPTED)
+        code = _fail(f"stopped; {_kept()}", INTERRUPTED)
     except OSError as error:
         problem = f"cannot use {error.filename}"
         if error.filename is None:
@@ -112,7 +112,7 @@ def main() -> None:
             _discard_output()
         code = _fail(f"{problem}: {error.strerror}", 1)
     except MemoryError:
-        code = _fail("out of memory; nothing was changed", 1)
+        code = _fail(f"out of memory; {_kept()}", 1)
     except Exception as error:
         if not hasattr(error, "format_message"):  # a usage error of typer's own click has one
             raise
@@ -139,6 +139,13 @@ def _discard_output() -> None:
     stdout = sys.__stdout__
     if stdout is not None and sys.stdout is stdout:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
+
+
+def _kept() -> str:
+    """What a command leaves that was stopped."""
+    from setsearch.storage.database import Database
+
+    return "what was complete before is kept" if Database.has_written else "nothing was changed"
 
 
 def _fail(message: str, code: int) -> int:

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import ClassVar
 
 from setsearch.errors import NewerSchema, NoIndex, ReadOnlyDatabase
 from setsearch.storage.connections import NO_FILE, TIME_LIMIT, Connections, OwnConnection
@@ -27,6 +28,8 @@ class Database:
     `place` is a path, to which each transaction uses a connection of its own, or the host's `sqlite3.Connection`,
     which one thread at a time uses.
     """
+
+    has_written: ClassVar[bool] = False  # whether a write of this process has taken effect
 
     def __init__(
         self,
@@ -68,6 +71,7 @@ class Database:
                     finally:
                         connections.close_idle()
             if draft is not None:
+                Database.has_written = True
                 self._connections.adopt_file()
                 return
         with self._transaction(self._connections) as cursor:
@@ -76,11 +80,16 @@ class Database:
 
     @contextmanager
     def _transaction(self, connections: Connections) -> Iterator[sqlite3.Cursor]:
-        with Transaction(connections, WRITE) as cursor:
-            intact = self._migrate(cursor)
-            yield cursor
-            if intact and self.applied_migrations(cursor):  # unless everything was dropped
-                write_checksum(cursor)
+        transaction = Transaction(connections, WRITE)
+        try:
+            with transaction as cursor:
+                intact = self._migrate(cursor)
+                yield cursor
+                if intact and self.applied_migrations(cursor):  # unless everything was dropped
+                    write_checksum(cursor)
+        finally:
+            if connections is self._connections:  # what a new file holds counts when the file has its name
+                Database.has_written |= transaction.is_committed
 
     def _use_log(self) -> None:
         """Switch a file with no tables but ours to a write-ahead log; a host's keeps its journal mode."""

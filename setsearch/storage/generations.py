@@ -32,6 +32,7 @@ BYTES_OF_WRITE = 1 << 22  # of slices that one transaction writes
 SLICES_OF_DELETE = 32
 _WIDTHS = {1: "<u1", 2: "<u2", 4: "<u4", 8: "<i8"}
 _FLOATS = 9  # in place of a width
+_own = set[int]()  # the drafts of this process; a row of another one may be in a copied file
 
 Array = npt.NDArray[Any]
 
@@ -140,9 +141,10 @@ class Draft:
                 (relation, name),
             ).fetchall()
             for other, owner, until in rows:
-                if now <= until <= now + AT_WORK and not _is_dead(owner):
+                if now <= until <= now + AT_WORK and not _is_dead(owner, other):
                     return None
                 cursor.execute("delete from setsearch_generation where id = ?", (other,))
+            _own.add(id)
             cursor.execute(
                 "insert into setsearch_generation (id, relation, name, revision, stamp, owner, until) "
                 "values (?, ?, ?, 0, 0, ?, ?)",
@@ -187,11 +189,13 @@ class Draft:
                 "update setsearch_generation set published = 1, revision = ?, stamp = ? where id = ?",
                 (revision, stamp, self._id),
             )
+        _own.discard(self._id)
         _delete_orphans(self._database)
         return Generation(self._id, self._relation, self._name, revision, stamp)
 
     def abandon(self) -> None:
         """Let others derive, as far as the database can be written."""
+        _own.discard(self._id)
         with suppress(SetsearchError), self._database.write() as cursor:
             cursor.execute("delete from setsearch_generation where id = ? and not published", (self._id,))
 
@@ -236,11 +240,13 @@ def sizes_of(cursor: sqlite3.Cursor, generation: Generation) -> dict[str, tuple[
         raise _lost("sizes") from error
 
 
-def _is_dead(owner: str) -> bool:
-    """Whether a process of this host is gone; False if that cannot be told."""
+def _is_dead(owner: str, draft: int) -> bool:
+    """Whether a process of this host is gone, or does not write that draft; False if that cannot be told."""
     host, _, process = owner.rpartition(" ")
     if os.name != "posix" or host != platform.node() or not process.isdecimal():
         return False
+    if int(process) == os.getpid():
+        return draft not in _own
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:

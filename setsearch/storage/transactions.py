@@ -27,11 +27,12 @@ class Transaction:
     A class is faster than a generator, and every query starts with it.
     """
 
-    __slots__ = ("_begin", "_begun", "_connection", "_connections", "_cursor", "_nested", "_watched")
+    __slots__ = ("_begin", "_begun", "_connection", "_connections", "_cursor", "_nested", "_watched", "is_committed")
 
     def __init__(self, connections: Connections, begin: str) -> None:
         self._connections = connections
         self._begin = begin
+        self.is_committed = False
 
     def __enter__(self) -> sqlite3.Cursor:
         connections = self._connections
@@ -67,6 +68,7 @@ class Transaction:
                     self._cursor.execute(f"release {SAVEPOINT}")
                 if not self._nested:
                     self._cursor.execute("commit")
+                self.is_committed = True
                 self._connections.require_unchanged(self._connection)
             except BaseException as failure:
                 self._fail(failure)
@@ -125,6 +127,8 @@ class Transaction:
                 pass  # the host has ended its transaction; our statements began the present one
         if connection.in_transaction:
             connection.execute("rollback")
+        elif self._begun and not self._nested:
+            self.is_committed = True  # it was stopped just after its commit
 
 
 def _is_our_code(path: str) -> bool:

@@ -12,6 +12,7 @@ from setsearch.scoring import kernels
 
 GENERATIONS = 24
 SEEDS = ["d1", "d2"]
+LEAST = 4  # answers of a reader and writes of a writer, however slow the machine is
 
 
 def documents(generation):
@@ -45,11 +46,11 @@ def make_host(path):
     host.close()
 
 
-def write_until(path, end):
-    """Replace the documents by those of the next generation, in a transaction of the host's."""
+def write_until(path, end, least=0):
+    """Replace the documents by those of the next generation, in a transaction of the host's, and `least` times."""
     connection = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
     index, written = setsearch.open(connection), 0
-    while time.monotonic() < end:
+    while time.monotonic() < end or written < least:
         connection.execute("begin immediate")
         (generation,) = connection.execute("select generation from host").fetchone()
         index.update(documents((generation + 1) % GENERATIONS))
@@ -61,11 +62,11 @@ def write_until(path, end):
     return written
 
 
-def read_until(path, end, expected, index=None):
+def read_until(is_over, path, expected, index=None):
     """Ask again and again; how often, and the longest wait in seconds."""
     own = index or setsearch.open(path, timeout=60)
     read, longest = 0, 0.0
-    while time.monotonic() < end:
+    while not is_over() or read < LEAST:
         start = time.monotonic()
         found = answers(own)
         longest = max(longest, time.monotonic() - start)
@@ -97,9 +98,19 @@ def torture(folder: Path, seconds: float) -> dict[str, float]:
     with setsearch.open(path, create=True) as index:
         index.add(documents(0))
     make_host(path)
-    end = time.monotonic() + seconds
-    processes = [in_process(lambda: read_until(path, end, expected)) for _ in range(8)]
-    processes.append(in_process(lambda: (write_until(path, end), 0.0)))
+    end, written = time.monotonic() + seconds, [folder / "process", folder / "thread"]
+
+    def write(done):
+        try:
+            return write_until(path, end, LEAST), 0.0
+        finally:
+            done.touch()
+
+    def read(index=None):
+        return read_until(lambda: all(done.exists() for done in written), path, expected, index)
+
+    processes = [in_process(read) for _ in range(8)]
+    processes.append(in_process(lambda: write(written[0])))
     results: list[object] = []
 
     def collect(work):
@@ -109,7 +120,7 @@ def torture(folder: Path, seconds: float) -> dict[str, float]:
             results.append(f"{type(error).__name__}: {error}")
 
     with setsearch.open(path, timeout=60) as shared:
-        works = [lambda: read_until(path, end, expected, shared)] * 8 + [lambda: (write_until(path, end), 0.0)]
+        works = [lambda: read(shared)] * 8 + [lambda: write(written[1])]
         threads = [threading.Thread(target=collect, args=(work,)) for work in works]
         for thread in threads:
             thread.start()

@@ -3,7 +3,6 @@
 import os
 import resource
 import sqlite3
-import time
 import zlib
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import setsearch
 from setsearch.errors import CorruptIndex, MissingDatabase, NewerSchema, SetsearchError
 
 LIMIT = 400 << 20  # bytes beyond what a process has
-SECONDS = 20
+SECONDS = 20  # of the processor
 
 NUMBERS = "with recursive n(x) as (select 1000 union all select x + 1 from n limit 200000)"
 SHAPELESS = ("a list of", "ids", "no ids", "totals")  # blocks that no checksum can be made for, or need none
@@ -131,7 +130,6 @@ def test_an_attack_is_refused(tmp_path, whole, name):
             right_checksums(connection, table)  # by somebody who knows the format
     connection.commit()
     rows = connection.execute("select count(*) from likes").fetchone()
-    start = time.monotonic()
     pid = os.fork()
     if pid == 0:
         code = 9
@@ -149,7 +147,6 @@ def test_an_attack_is_refused(tmp_path, whole, name):
             os._exit(code)
     _, status = os.waitpid(pid, 0)
     assert status == 0, f"{name}: status {status}, see stderr"
-    assert time.monotonic() - start < SECONDS
     assert connection.execute("select count(*) from likes").fetchone() == rows
     connection.close()
 
