@@ -9,6 +9,7 @@ connect no two items.
 """
 
 import math
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from setsearch.arrays import Entries, Ids, Ints, run_lengths, run_starts
+from setsearch.errors import InvalidParameter
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.token_stream import ARTICLES, BREAK, COMMA, CONJUNCTIONS, FIRST_WORD, RARE, TokenStream
 
@@ -31,7 +33,7 @@ BITS = 20  # of a word in a key; a key is the number of the pattern and up to th
 PATTERN_SHIFT = 3 * BITS
 LONGEST_LIST = 40
 LARGEST_LEAST_COUNT = 20
-THREADS = 2  # that count contexts at the same time
+THREADS = "SETSEARCH_THREADS"  # the environment's variable: how many threads count contexts, by default 2
 
 _find_lists = re.compile(rf"w(?:(?:,&|,|&)a?w){{2,{LONGEST_LIST - 1}}}").finditer
 
@@ -77,12 +79,19 @@ def context_fields(stream: TokenStream, item_of: Ints) -> Iterator[tuple[str, Co
         return _count(*_neighbors(stream.tokens, positions, items, pattern), 2)
 
     # Keys of different patterns differ, so that each can be counted by itself. numpy sorts in several threads.
-    with ThreadPoolExecutor(THREADS) as pool:
+    with ThreadPoolExecutor(_threads()) as pool:
         counted = pool.map(count, [pattern for patterns in FIELDS.values() for pattern in patterns])
         for name, patterns in FIELDS.items():
             parts = [next(counted) for _ in patterns]
             numbered = [(number << PATTERN_SHIFT | part.keys) for number, part in enumerate(parts)]
             yield name, _concatenate([ContextField(p.cells, keys) for p, keys in zip(parts, numbered, strict=True)])
+
+
+def _threads() -> int:
+    told = os.environ.get(THREADS, "2")
+    if not told.isdecimal() or not 1 <= int(told) <= 64:
+        raise InvalidParameter(f"{THREADS} is a number of threads from 1 to 64, not {told!r:.40}")
+    return int(told)
 
 
 def _neighbors(tokens: Ids, positions: Ints, items: Ints, pattern: Pattern) -> tuple[Ints, Ints]:

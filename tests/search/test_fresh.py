@@ -270,6 +270,46 @@ def test_a_copied_row_of_a_deriver_makes_nobody_wait(tmp_path):
         assert generations.Draft.begin(index._database, 1, "lists") is not None, "this process writes no such draft now"
 
 
+@pytest.mark.parametrize("asks_between", [False, True])
+def test_a_reader_stays_across_merges(tmp_path, monkeypatch, asks_between):
+    """Two generations of lists and contexts come and go; it has parts of the first, whose rows are gone."""
+    monkeypatch.setattr("setsearch.lists.SLICE", 8)
+    monkeypatch.setattr(generations, "SLICE", 8)
+    held, rng = texts(8, 40), random.Random(8)
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add(held.items())
+        index.refresh()
+        stays = setsearch.open(tmp_path / "a.db")
+        assert stays.items("documents").expand(["d00"], 3) == index.items("documents").expand(["d00"], 3)
+        seen = set()
+        for _ in range(2):
+            changed = {name: text(rng) for name in rng.sample(sorted(held), 20)}
+            held |= changed
+            index.replace(held.items())
+            index.refresh()
+            with index._database.read() as cursor:
+                rows = cursor.execute("select distinct generation from setsearch_array").fetchall()
+                published = cursor.execute("select id from setsearch_generation where published").fetchall()
+                assert sorted(rows) == sorted(published), "no orphan stays"
+                assert seen.isdisjoint(rows)
+                seen.update(rows)
+            if asks_between:
+                assert answers(stays, sorted(held)) == fresh_answers(held, contexts="on")
+        assert answers(stays, sorted(held)) == fresh_answers(held, contexts="on")
+        stays.close()
+
+
+@pytest.mark.parametrize("told", ["0", "many", "65", "-1", ""])
+def test_a_wrong_number_of_threads_is_said(tmp_path, monkeypatch, told):
+    monkeypatch.setenv("SETSEARCH_THREADS", told)
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add(texts(1, 6).items())
+        with pytest.raises(errors.InvalidParameter, match="SETSEARCH_THREADS is a number of threads"):
+            index.items("terms").expand(["apple"])
+        monkeypatch.setenv("SETSEARCH_THREADS", "1")
+        assert index.items("terms").expand(["apple"])
+
+
 def test_writes_that_nobody_merged_cost_a_bounded_history(tmp_path, monkeypatch):
     monkeypatch.setattr(revisions, "MOST_REVISIONS", 8)
     held = texts(5, 12)

@@ -17,6 +17,7 @@ import crash
 import damage
 import resources
 import serving
+import writes
 
 import setsearch
 
@@ -50,6 +51,7 @@ def main() -> None:
         "concurrency": lambda folder: concurrency.torture(folder, 600 / share),
         "damage": lambda folder: damage.torture(folder, 2000 // share),
         "stale pages": damage.stale_pages,
+        "writes": lambda folder: writes.torture(folder, 100_000 // share),
         "resources": lambda folder: resources.torture(folder, 100_000 // share),
         "fuzzing": lambda folder: fuzz(600 // share),
     }

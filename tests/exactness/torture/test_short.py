@@ -5,6 +5,7 @@ import crash
 import damage
 import pytest
 import serving
+import writes
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of fork beside threads
@@ -37,3 +38,13 @@ class TestShort:
         assert found["found"] > 5
         assert found["harmless"] > 0
         assert found["mended"] > 0
+
+    def test_many_writes_cost_a_bounded_history(self, tmp_path):
+        found = writes.torture(tmp_path, 400)
+        assert found["revisions kept"] == 401
+
+    @pytest.mark.long
+    def test_more_writes_than_the_history_keeps(self, tmp_path):
+        found = writes.torture(tmp_path, 10_000)
+        assert found["file, megabytes more in the second half"] < 1
+        assert found["megabytes of memory more in the second half"] < 16
