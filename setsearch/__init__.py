@@ -70,7 +70,7 @@ def open(
     time_limit: float = 10.0,
     language: str | None = None,
     stop_words: bool = False,
-    analyzer: Callable[[str], Iterable[Any]] | None = None,
+    analyzer: Callable[[str], Iterable[Any]] | str | None = None,
     contexts: str = "auto",
 ) -> "Index":
     """Open the index in a database: a path, or a connection of the host application.
@@ -81,9 +81,10 @@ def open(
     transaction, the host commits our writes.
 
     The other parameters configure a text collection when its first document is added. `language` (english, ...) stems
-    words, `stop_words` drops the stop words of the language, `analyzer` is a function of your own from text to words
-    or tokens, such as Whoosh's. `contexts` derives co-occurrence contexts of words: "on", "off", "phrases" (with
-    phrases as items), or "auto", for collections of 50,000 to 25 million words.
+    words, `stop_words` drops the stop words of the language. `analyzer` is "unicode", "icu" (with dictionaries for
+    Chinese, Japanese, Thai, ...), or a function of your own from text to words or tokens, such as Whoosh's. `contexts`
+    derives co-occurrence contexts of words: "on", "off", "phrases" (with phrases as items), or "auto", for collections
+    of 50,000 to 25 million words.
 
     Raises MissingDatabase, InvalidParameter.
     """

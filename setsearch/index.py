@@ -51,6 +51,7 @@ class Index:
         self._settings = settings
         self._analyzers = Analyzers(settings.analyzer)
         self._readings = Readings(database, self._analyzers)
+        self.unread_share = 0.0  # of the characters of the last texts written: those in no word, white space aside
 
     def __enter__(self) -> "Index":
         return self
@@ -315,4 +316,7 @@ class Index:
             if empty:
                 drop_source(cursor, relation)
             refuse_synced(cursor, relation)
-            return intake.write(Writer(cursor, relation, replace), items)
+            writer = Writer(cursor, relation, replace)
+            written = intake.write(writer, items)
+            self.unread_share = writer.unread_share
+            return written

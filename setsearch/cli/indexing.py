@@ -89,7 +89,7 @@ def index_command(
             write = index.replace if replace else index.update
             written = write(count_items(reader.read(sources or [])), relation)
             index.refresh()
-        _tell_indexed(index.info(), written, str(db))
+        _tell_indexed(index, written, str(db))
 
 
 def update(db: DB, *, fresh: Fresh = "now", timeout: Timeout = 5.0, time_limit: TimeLimit = 10.0) -> None:
@@ -193,8 +193,10 @@ def check(
     say(f"{db} is sound")
 
 
-def _tell_indexed(content: dict[str, Any], written: int, db: str) -> None:
+def _tell_indexed(index: "setsearch.Index", written: int, db: str) -> None:
+    content = index.info()
     parts = [f"{r['item_count']:,} {r['items']}" for r in content["readings"]]
     if content["contexts"]:
         parts.append(f"{content['contexts']['terms']:,} of them in context")
-    say(f"indexed {written:,}; {db} now holds {', '.join(parts)}")
+    unread = f" ({index.unread_share:.1%} of the text is in no word)" if index.unread_share else ""
+    say(f"indexed {written:,}{unread}; {db} now holds {', '.join(parts)}")

@@ -220,6 +220,14 @@ def text_options(
     language: Annotated[
         str | None, typer.Option(metavar="NAME", help="Stem words (Snowball): english, german, ...")
     ] = None,
+    analyzer: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="How texts become words: unicode; icu (dictionaries for Chinese, Japanese, Thai, ...).",
+            rich_help_panel=ADVANCED,
+        ),
+    ] = "unicode",
     stop_words: Annotated[
         bool, typer.Option("--stop-words", help="Drop the stop words of the language.", rich_help_panel=ADVANCED)
     ] = False,
@@ -240,7 +248,7 @@ def text_options(
     if phrases and contexts is False:
         raise UsageError("--phrases need contexts; leave --no-contexts out")
     choice = "phrases" if phrases else {None: "auto", True: "on", False: "off"}[contexts]
-    return {"language": language, "stop_words": stop_words, "contexts": choice}
+    return {"language": language, "analyzer": analyzer, "stop_words": stop_words, "contexts": choice}
 
 
 def with_options(**groups: Callable[..., Any]) -> Callable[[Command], Command]:

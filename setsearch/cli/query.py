@@ -33,7 +33,7 @@ from setsearch.cli.output import (
     say,
 )
 from setsearch.errors import SourceError, UnknownItem, UnknownSet, UsageError
-from setsearch.search.results import is_informative
+from setsearch.search.results import NOTHING_SHARED, is_informative
 
 if TYPE_CHECKING:
     from setsearch.models.defaults import ModelOptions
@@ -114,6 +114,9 @@ def expand(
             say(
                 f"note: contexts know write {hits.contexts_revision} of {hits.revision}; --fresh now derives them again"
             )
+    hits = hits.shared()
+    if not hits:
+        say(f"note: {NOTHING_SHARED}")
     rows = hit_rows(hits, wanted["explain"])
     if show in (print_json, print_lines) and not as_bars:
         rows = with_revisions(rows, hits)
@@ -231,7 +234,8 @@ def _expand_batch(reading: "AnyReading", batch: str, wanted: dict[str, Any], mod
     from setsearch.cli.set_files import read_seed_sets
 
     sets = read_seed_sets(batch)
-    print_answers(sets, reading.expand_many(sets, **wanted, **model), wanted["explain"])
+    answers = reading.expand_many(sets, **wanted, **model)
+    print_answers(sets, [hits.shared() for hits in answers], wanted["explain"])
 
 
 def _tell_rare_words(reading: "AnyReading", names: list[str], model: "ModelOptions") -> None:

@@ -106,7 +106,7 @@ class Intake:
     def _check_analyzer(self, relation: Relation) -> None:
         """Raise UsageError for a collection with another analyzer than the present setting."""
         spec = self._settings.analyzer.spec
-        if relation.analyzer is not None and spec not in (Analyzer().spec, relation.analyzer):
+        if relation.analyzer is not None and not self._settings.analyzer.agrees(relation.analyzer):
             raise UsageError(
                 f"{self._database} was analyzed by {relation.analyzer!r}, not by {spec!r}; leave that out, "
                 "or index into another database"

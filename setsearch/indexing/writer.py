@@ -34,6 +34,7 @@ class Writer:
         self.deferred: list[Ids] = []  # cells that the posting lists lack, (3, n_cells) each
         self.emptied: set[int] = set()
         self.changed: list[Ints] = []  # items
+        self.unread_share = 0.0  # of the characters of the texts: those in no word, white space aside
 
     def write(self, items: Iterable[PreparedItem], analyzer: Analyzer | None = None) -> int:
         """Write all items, texts by the analyzer's terms; returns how many. The caller commits."""
@@ -43,6 +44,8 @@ class Writer:
             batch = Batch(self.term_ids, tokenizer)
             finished = batch.fill(items)
             written += self._write_batch(batch)
+        if tokenizer is not None and tokenizer.characters:
+            self.unread_share = tokenizer.unread / tokenizer.characters
         self._finish()
         return written
 

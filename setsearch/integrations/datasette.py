@@ -175,7 +175,7 @@ class _Query:
         reading = index.items(source["items"])
         self.names = [reading.find(name) for name in self.names]
         among = Where(self.where) if self.where else None
-        hits = reading.expand(self.names, self.k, among=among, explain=True, fresh=self.fresh)
+        hits = reading.expand(self.names, self.k, among=among, explain=True, fresh=self.fresh).shared()
         titles = reading.titles(self.names)
         seeds = [
             {"item": name, "title": titles.get(name), "href": self.row(source, name), "without": self.link(rest)}

@@ -86,4 +86,5 @@ def make_server(place: str | Path) -> MCPServer[Any]:
 
 def _rows(hits: setsearch.Hits) -> list[dict[str, Any]]:
     known = {"revision": hits.revision, "contexts_revision": hits.contexts_revision}
-    return [{"rank": hit.rank, "item": hit.item, "title": hit.title, "score": hit.score} | known for hit in hits]
+    rows = ({"rank": hit.rank, "item": hit.item, "title": hit.title, "score": hit.score} for hit in hits.shared())
+    return [row | known for row in rows]

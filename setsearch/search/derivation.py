@@ -103,7 +103,7 @@ def derive_contexts(
                 raise
     try:
         with database.read() as cursor:
-            texts = _read(cursor, find(cursor))
+            texts = _read(cursor, find(cursor), how[0])
         return _derive(texts, how, draft, required)
     except BaseException:
         if draft is not None:
@@ -111,7 +111,7 @@ def derive_contexts(
         raise
 
 
-def _read(cursor: sqlite3.Cursor, relation: Relation) -> _Texts:
+def _read(cursor: sqlite3.Cursor, relation: Relation, analyzer: Analyzer) -> _Texts:
     """The documents in the order of their names, so that results do not depend on the order of writes."""
     documents = cursor.execute(
         "select n.id, n.name, n.title from setsearch_name n join setsearch_text t "
@@ -124,10 +124,10 @@ def _read(cursor: sqlite3.Cursor, relation: Relation) -> _Texts:
         changed = changed_items(cursor, relation.state, generation.state)
         known = None if changed is None else read_tokens(cursor, generation)
     if known is None or changed is None:
-        parts = [tokenize(read_texts(cursor, relation))]
+        parts = [tokenize(read_texts(cursor, relation), analyzer.words)]
     else:
         texts = read_texts(cursor, relation, changed.tolist())
-        parts = [known, tokenize(texts, known.names)]
+        parts = [known, tokenize(texts, analyzer.words, known.names)]
     return _Texts(relation, documents, parts, wants_contexts(cursor, relation))
 
 

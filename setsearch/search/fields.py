@@ -18,7 +18,8 @@ from setsearch.search.snapshot import Snapshot
 from setsearch.search.where import Where
 from setsearch.storage.names import Vocabulary, is_storable
 from setsearch.storage.relation import Relation
-from setsearch.text.analyzer import Analyzer, words
+from setsearch.text.analyzer import Analyzer
+from setsearch.text.words import without_marks
 
 Descriptions = dict[int, tuple[str, str | None]]  # (name, title) of ids
 
@@ -242,7 +243,7 @@ class Fields(NamedTuple):
         snapshot, has_contexts = self.first.snapshot, self.contexts_revision is not None
         if self.analyzer is None or not self.analyzer.is_available or not (snapshot.transposed or has_contexts):
             return
-        forms = words(name)
+        forms = without_marks(self.analyzer.words.tokens(name))
         if has_contexts:
             yield " ".join(forms)
             yield from snapshot.inflections(self.first.cursor, forms, self.analyzer.stem)

@@ -1,6 +1,5 @@
 """An item as a reader sees it: its text, with the features marked that matter to a set."""
 
-import re
 import sqlite3
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,8 +16,7 @@ from setsearch.storage.sql import main_table, quote
 from setsearch.storage.synced_source import FTS5, TABLE, load_source
 from setsearch.storage.texts import decompress
 from setsearch.text.analyzer import Analyzer
-
-_word = re.compile(r"\w+")
+from setsearch.text.words import UNICODE, words_of_kind
 
 
 class Piece(NamedTuple):
@@ -109,17 +107,20 @@ def _weights(analyzer: Analyzer | None, features: Iterable[Contribution]) -> dic
 
 
 def _pieces(text: str, analyzer: Analyzer | None, weights: dict[str, float]) -> Iterator[Piece]:
+    words = words_of_kind(UNICODE) if analyzer is None else analyzer.words
     weight_of: dict[str, float] = {}
-    end = 0
-    for match in _word.finditer(text):
-        word = match.group()
+    end = 0  # of the last marked word; pairs of characters overlap
+    for start, stop, word in words.spans(text):
         if word not in weight_of:
             terms = {word} if analyzer is None else set(analyzer(word))
             weight_of[word] = sum(weights.get(term, 0.0) for term in terms)
-        if weight_of[word]:
-            if match.start() > end:
-                yield Piece(text[end : match.start()])
-            yield Piece(word, weight_of[word])
-            end = match.end()
+        if not weight_of[word]:
+            continue
+        begin = max(start, end)
+        if begin > end:
+            yield Piece(text[end:begin])
+        if stop > begin:
+            yield Piece(text[begin:stop], weight_of[word])
+        end = stop
     if end < len(text):
         yield Piece(text[end:])

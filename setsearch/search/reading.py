@@ -321,7 +321,8 @@ class Reading:
             Hit(rank, names[id][0], score, names[id][1], features.get(id, ()), belongs)
             for rank, (id, score, belongs) in enumerate(rows, 1)
         ]
-        return Hits(hits, fields.relation.revision, fields.contexts_revision)
+        has_base = getattr(weights.model, "has_base", True)
+        return Hits(hits, fields.relation.revision, fields.contexts_revision, has_base)
 
 
 def _examples(fields: Fields, seeds: list[str], like: Iterable[str] = (), having: Iterable[str] = ()) -> Examples:

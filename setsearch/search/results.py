@@ -4,6 +4,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 
+NOTHING_SHARED = "nothing else has a feature that tells these examples from the rest"
+
+
 class Contribution(NamedTuple):
     """What one feature adds to a score, in nats."""
 
@@ -31,12 +34,25 @@ class Hits(list[Hit]):
     """Hits, and what they are of: the `revision` of the documents, and that of the contexts.
 
     `contexts_revision` is None for an answer without contexts. `expand_many` gives all its answers the same ones.
+    `has_base`: whether features that no seed has count too.
     """
 
-    def __init__(self, hits: Iterable[Hit] = (), revision: int = 0, contexts_revision: int | None = None) -> None:
+    def __init__(
+        self,
+        hits: Iterable[Hit] = (),
+        revision: int = 0,
+        contexts_revision: int | None = None,
+        has_base: bool = True,
+    ) -> None:
         super().__init__(hits)
         self.revision = revision
         self.contexts_revision = contexts_revision
+        self.has_base = has_base
+
+    def shared(self) -> "Hits":
+        """The hits without items that share nothing with the seeds: these score 0 with a model without a base."""
+        kept = [hit for hit in self if self.has_base or hit.score != 0]
+        return Hits(kept, self.revision, self.contexts_revision, self.has_base)
 
 
 class SetFeature(NamedTuple):

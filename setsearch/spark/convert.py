@@ -78,8 +78,8 @@ def to_sqlite(
     spec = layout.analyzer
     options: dict[str, Any] = {"contexts": "off"}
     if spec is not None:
-        language = load_analyzer(spec).language
-        options |= {"language": language, "stop_words": spec.endswith(" stop")} if language else {}
+        analyzer = load_analyzer(spec)
+        options |= {"analyzer": analyzer.words.kind, "language": analyzer.language, "stop_words": analyzer.drops}
     entries = _entries(spark, layout, chosen, where is None and sample is None)
     try:
         with setsearch.open(database, create=True, **options) as index:

@@ -133,11 +133,14 @@ def _count_forms(spec: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
         import pandas
 
-        from setsearch.text.analyzer import Analyzer, words
+        from setsearch.text.analyzer import Analyzer
+        from setsearch.text.words import without_marks
 
         analyzer = Analyzer.from_spec(spec)
         for batch in batches:
-            counts = Counter(chain.from_iterable(words(text or "") for text in batch["text"]))
+            counts = Counter(
+                chain.from_iterable(without_marks(analyzer.words.tokens(text or "")) for text in batch["text"])
+            )
             if counts:
                 stems = list(map(analyzer.stem, counts))
                 yield pandas.DataFrame({"form": list(counts), "name": stems, "count": list(counts.values())})

@@ -1,39 +1,45 @@
-"""From text to terms: lower-case words; optionally Snowball stems, optionally without stop words.
+"""From text to terms: words; optionally Snowball stems, optionally without stop words.
 
 An index stores the specification of its analyzer as a short text, so that seeds are analyzed in the same way.
 """
 
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from setsearch.errors import CorruptIndex, InvalidParameter, UsageError
+from setsearch.text.words import KINDS, OLD, UNICODE, words_of_kind
 
 CHUNK = 1 << 20  # characters; a longer text is analyzed in chunks of this size
-WORDS, CUSTOM = "words", "of the application"  # specifications begin with these
+CUSTOM = "of the application"  # the specification of a function
 
-_words_of = re.compile(r"\w+").findall
-_gap = re.compile(r"\W")
-# Translation of ASCII: word characters to lower case, all others to a space.
-_ASCII = bytes(ord(c.lower()) if _words_of(c) else 32 for c in map(chr, range(128))) + bytes(range(128, 256))
+_gap = re.compile(r"[\s。！？]")  # between words of any kind
 
 
 class Analyzer:
     """Turns text into terms.
 
     `language` (english, german, ...) selects a Snowball stemmer; `stop_words` drops the stop words of the language.
-    `function` is an analyzer of the application, for example Whoosh's: it returns words, or tokens with a `text`.
+    `function` is an analyzer of the application, for example Whoosh's: it returns words, or tokens with a `text`; or
+    the name of one: "unicode", the default; "icu", which segments Chinese, Japanese, Thai, ... with dictionaries; or
+    "words", that of versions before 0.6.
     """
 
     def __init__(
         self,
         language: str | None = None,
         stop_words: bool = False,
-        function: Callable[[str], Iterable[Any]] | None = None,
+        function: Callable[[str], Iterable[Any]] | str | None = None,
         spec: str | None = None,
     ) -> None:
+        kind = UNICODE
+        if isinstance(function, str):
+            if function not in KINDS:
+                raise InvalidParameter(
+                    f"the analyzer is one of {', '.join(KINDS)}, or a function, not {function!r:.40}"
+                )
+            kind, function = function, None
         if stop_words and language is None:
             raise InvalidParameter("stop words belong to a language; name it too, such as english")
         if function is not None and not callable(function):
@@ -41,8 +47,9 @@ class Analyzer:
         if function is not None and language is not None:
             raise InvalidParameter("a custom analyzer stems by itself: give either the analyzer or the language")
         self.function = function
-        self.language = language
-        default = CUSTOM if function else " ".join(filter(None, [WORDS, language, "stop" if stop_words else None]))
+        self.language, self.drops = language, stop_words
+        self.words = words_of_kind(OLD if function else kind)
+        default = CUSTOM if function else " ".join(filter(None, [kind, language, "stop" if stop_words else None]))
         self.spec = spec or default
         self._terms = _Terms(language, stop_words) if language else None
 
@@ -52,9 +59,19 @@ class Analyzer:
         if spec == CUSTOM:
             return cls(function=_unavailable)
         kind, *options = spec.split() or [""]
-        if kind != WORDS or len(options) > 2 or options[1:] not in ([], ["stop"]):
+        if kind not in KINDS or len(options) > 2 or options[1:] not in ([], ["stop"]):
             raise CorruptIndex(f"unknown analyzer {spec!r:.60}; index the collection again")
-        return cls(options[0] if options else None, "stop" in options[1:])
+        return cls(options[0] if options else None, "stop" in options[1:], kind)
+
+    def agrees(self, spec: str) -> bool:
+        """Whether a collection of that specification can take texts of this analyzer: words may be of another kind.
+
+        A collection keeps the kind of words that it was made with; nobody has to name it again.
+        """
+        kind, _, options = self.spec.partition(" ")
+        other, _, other_options = spec.partition(" ")
+        is_other_kind = kind == UNICODE and other in KINDS
+        return self.spec in (spec, UNICODE) or (is_other_kind and options == other_options)
 
     @property
     def is_available(self) -> bool:
@@ -66,10 +83,10 @@ class Analyzer:
         if self.function is not None:
             return [getattr(token, "text", token) for token in self.function(text)]
         if len(text) <= CHUNK:
-            return self._terms_of(words(text))
+            return self._terms_of(self.words.split(text))
         counts: Counter[str] = Counter()
         for chunk in _chunks(text):
-            counts.update(self._terms_of(words(chunk)))
+            counts.update(self._terms_of(self.words.split(chunk)))
         return counts
 
     def _terms_of(self, words: list[str]) -> list[str]:
@@ -124,29 +141,6 @@ class TermIds(dict[str, int]):
     def __missing__(self, term: str) -> int:
         self[term] = number = len(self)
         return number
-
-
-def words(text: str) -> list[str]:
-    """The words of a text in order: runs of letters, digits and underscores, in NFC and lower case."""
-    if text.isascii():  # the same, three times as fast
-        return text.encode().translate(_ASCII).decode().split()
-    return _words_of(normalize(text))
-
-
-def spaced_words(texts: Sequence[str]) -> tuple[bytes, list[int]]:
-    """The words of all texts in UTF-8 with spaces around each, and the number of bytes of each text.
-
-    A space also stands before the first, between any two, and after the last text.
-    """
-    plain = [text if text.isascii() else " ".join(words(text)) for text in texts]
-    data = " ".join(["", *plain, ""])
-    sizes = map(len, plain) if data.isascii() else (len(text.encode()) for text in plain)
-    return data.encode().translate(_ASCII), list(sizes)
-
-
-def normalize(text: str) -> str:
-    """A text in NFC and lower case."""
-    return (text if text.isascii() else unicodedata.normalize("NFC", text)).lower()
 
 
 def _chunks(text: str) -> Iterator[str]:

@@ -5,7 +5,6 @@ numbered by falling frequency. Words that occur once share the number RARE: no c
 """
 
 import math
-import re
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import Ids, Ints, offsets, positions
-from setsearch.text.analyzer import TermIds, normalize
+from setsearch.text.words import MARKS_OF_LISTS, MARKS_OF_SENTENCES, Words
 
 RARE, BREAK, COMMA = 0, 1, 2
 FIRST_WORD = 3
@@ -23,9 +22,6 @@ CONJUNCTIONS, ARTICLES = ("and", "or", "nor"), ("a", "an", "the")  # parts of li
 MOST_WORDS = 1 << 20  # distinct words of a stream; less frequent ones become RARE
 PHRASE_COUNT, PHRASE_NPMI = 15, 0.45
 FREQUENT_SHARE, FREQUENT_COUNT = 1 / 300, 100  # a word above both, such as "of", is no item and part of no phrase
-
-_tokens_of = re.compile(r"\w+|[,.;!?:]").findall
-_BREAKS = re.compile(r"[.;!?:]")
 
 
 @dataclass(frozen=True)
@@ -64,17 +60,31 @@ class Tokens:
     names: list[str]
 
 
-def tokenize(texts: Iterable[tuple[int, str]], names: Sequence[str] = MARKS) -> Tokens:
+class _Numbers(dict[str, int]):
+    """Maps tokens to numbers; all ends of sentences are BREAK, all commas COMMA."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(zip(names, range(len(names)), strict=True))
+        self.names = list(names)
+        self.update(dict.fromkeys(MARKS_OF_SENTENCES, BREAK) | dict.fromkeys(MARKS_OF_LISTS, COMMA))
+
+    def __missing__(self, token: str) -> int:
+        self[token] = number = len(self.names)
+        self.names.append(token)
+        return number
+
+
+def tokenize(texts: Iterable[tuple[int, str]], words: Words, names: Sequence[str] = MARKS) -> Tokens:
     """The tokens of (document, text); `names` are those that have numbers already."""
-    numbers = TermIds(zip(names, range(len(names)), strict=True))
+    numbers = _Numbers(names)
     number_of = numbers.__getitem__
     tokens, documents, lengths = array("i"), array("q"), array("q")
     for document, text in texts:
         documents.append(document)
         before = len(tokens)
-        tokens.extend(map(number_of, _tokens_of(_BREAKS.sub(".", normalize(text)))))
+        tokens.extend(map(number_of, words.tokens(text)))
         lengths.append(len(tokens) - before)
-    return Tokens(np.array(documents, np.int64), np.array(lengths, np.int64), np.array(tokens, np.int32), list(numbers))
+    return Tokens(np.array(documents, np.int64), np.array(lengths, np.int64), np.array(tokens, np.int32), numbers.names)
 
 
 def arrange(documents: Ints, parts: Sequence[Tokens]) -> Tokens:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import Ids, Ints
-from setsearch.text.analyzer import Analyzer, TermIds, spaced_words
+from setsearch.text.analyzer import Analyzer, TermIds
 
 Keys = npt.NDArray[np.uint64]
 
@@ -20,13 +20,15 @@ class Tokenizer:
     """Numbers the terms that an analyzer makes of words."""
 
     def __init__(self, analyzer: Analyzer, term_ids: TermIds) -> None:
-        self._term = analyzer.term
+        self.unread, self.characters = 0, 0  # of all texts: characters in no word, and all; white space aside
+        self._words, self._term = analyzer.words, analyzer.term
         self._term_ids = term_ids
         self._table = _HashTable()
 
     def tokenize(self, texts: Sequence[str]) -> tuple[Ids, Ints]:
         """The term numbers of all texts, concatenated, and the number of terms of each text, `(n_texts,)`."""
-        data, sizes = spaced_words(texts)
+        data, sizes, unread, characters = self._words.spaced(texts)
+        self.unread, self.characters = self.unread + unread, self.characters + characters
         is_letter = np.frombuffer(data, np.uint8) != SPACE
         edges = np.flatnonzero(is_letter[1:] != is_letter[:-1]) + 1
         starts, ends = edges[::2], edges[1::2]

@@ -90,7 +90,7 @@ def _add_queries(router: APIRouter, pool: QuestionPool) -> None:
         """Give a few examples, get the rest of the set."""
         hits = await pool.ask(lambda index: index.reading(query.items).expand(query.seeds, **_options(query)))
         known: dict[str, Any] = {"revision": hits.revision, "contexts_revision": hits.contexts_revision}
-        return [Hit(**_as_dict(hit), **known) for hit in hits]
+        return [Hit(**_as_dict(hit), **known) for hit in hits.shared()]
 
     @router.get("/explain")
     async def explain(query: Annotated[ExplainQuery, Query()]) -> Explanation:

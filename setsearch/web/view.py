@@ -10,7 +10,7 @@ from setsearch.index import Index
 from setsearch.search.completion import similar_names
 from setsearch.search.highlight import item_text, mark_features, top_features
 from setsearch.search.reading import Reading
-from setsearch.search.results import Hit, Hits, display_name, is_informative
+from setsearch.search.results import NOTHING_SHARED, Hit, Hits, display_name, is_informative
 from setsearch.search.sets import AnyReading
 from setsearch.web.page_state import MOST_NAMES, Address
 
@@ -209,10 +209,10 @@ def _examples(reading: AnyReading, address: Address) -> dict[str, Any]:
 def _hits(reading: AnyReading, address: Address) -> Hits:
     k = SMALL if address.size == "small" else LARGE
     options = _examples(reading, address)
-    hits = reading.expand(address.seeds, k, exclude=address.rejected, explain=True, cut="mark", **options)
+    hits = reading.expand(address.seeds, k, exclude=address.rejected, explain=True, cut="mark", **options).shared()
     belonging = sum(1 for hit in hits if hit.belongs)
     shown = len(hits) if address.size == "small" else max(LEAST_LARGE, belonging)
-    return Hits(hits[:shown], hits.revision, hits.contexts_revision)
+    return Hits(hits[:shown], hits.revision, hits.contexts_revision, hits.has_base)
 
 
 def _hit(reading: AnyReading, address: Address, item: str) -> Hit:
@@ -225,7 +225,7 @@ def _hit(reading: AnyReading, address: Address, item: str) -> Hit:
 
 def _rows(address: Address, hits: list[Hit]) -> list[Row]:
     scale = _scale(hits)
-    following = [hit.belongs for hit in hits[1:]] + [None]
+    following = [*(hit.belongs for hit in hits), None][1:]
     return [
         Row(
             hit,
@@ -282,6 +282,8 @@ def _note(reading: AnyReading, address: Address, hits: Hits) -> str | None:
     rare = reading.words_without_contexts([*address.seeds, *address.rejected], **_options(reading, address))
     if rare:
         return f"{', '.join(rare)}: too rare or too new for contexts, so the answer is by documents"
+    if not hits:
+        return NOTHING_SHARED
     if hits.contexts_revision not in (None, hits.revision):
         return f"by the contexts of write {hits.contexts_revision:,}; the collection is at write {hits.revision:,}"
     return None

@@ -14,6 +14,7 @@ import setsearch
 from setsearch import errors
 from setsearch.text import contexts
 from setsearch.text import token_stream as stream
+from setsearch.text.words import UNICODE, words_of_kind
 
 WORDS = "apple pear plum lion tiger wolf red green blue the of and a eats sees big small old or".split()
 FIELDS = {"win2": 1.0, "skip": 1.0, "lists": 0.3, "documents": 0.3}
@@ -222,9 +223,9 @@ def test_phrases(tmp_path, monkeypatch):
 
 def test_a_phrase_must_be_frequent_and_strong():
     words = ("x y " * 20 + "p q r s " * 20).split()
-    made = stream.merge_phrases(stream.token_stream(stream.tokenize([(0, " ".join(words))])))
+    made = stream.merge_phrases(stream.token_stream(stream.tokenize([(0, " ".join(words))], words_of_kind(UNICODE))))
     assert any(" " in name for name in made.names)
-    rare = stream.merge_phrases(stream.token_stream(stream.tokenize([(0, "x y z " * 14)])))
+    rare = stream.merge_phrases(stream.token_stream(stream.tokenize([(0, "x y z " * 14)], words_of_kind(UNICODE))))
     assert not any(" " in name for name in rare.names)
 
 

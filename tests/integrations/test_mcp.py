@@ -20,6 +20,7 @@ from mcp.client.stdio import stdio_client
 def database(tmp_path):
     with setsearch.open(tmp_path / "x.db", create=True) as index:
         index.add([("d1", "lion tiger cat"), ("d2", "lion cat"), ("d3", "wheat field"), ("d4", "cat tiger")])
+        index.add([(f"e{n}", "barley oats") for n in range(8)])
         cats = index.set("cats", "documents")
         cats.accept("d1")
         cats.save()
@@ -51,13 +52,14 @@ def test_an_assistant_can_expand_explain_and_search(database):
                 "item": h.item,
                 "title": h.title,
                 "score": h.score,
-                "revision": 1,
+                "revision": 2,
                 "contexts_revision": None,
             }
-            for h in documents.expand(["d1"])
+            for h in documents.expand(["d1"]).shared()
         ]
+        assert expected
         explained = documents.explain(["d1"], "d2")
-        by_example = [hit.item for hit in documents.expand([], like=["the wheat"])]
+        by_example = [hit.item for hit in documents.expand([], like=["the wheat"]).shared()]
     tools, answers = ask(
         database,
         ("describe", {}),
@@ -77,7 +79,7 @@ def test_an_assistant_can_expand_explain_and_search(database):
     assert answers[3]["score"] == explained.score
     assert answers[3]["features"] == [{"feature": part.feature, "weight": part.weight} for part in explained.features]
     assert len(answers[4]) == 2
-    assert "no 'nobody' among the 4 documents" in answers[5]
+    assert "no 'nobody' among the 12 documents" in answers[5]
     assert "no 'planets'" in answers[6]
     assert "k must be a whole number" in answers[7]
     assert json.dumps(answers)

@@ -29,7 +29,12 @@ def call(tmp_path):
 def database(tmp_path):
     made = sqlite_utils.Database(tmp_path / "app.db")
     made["articles"].insert_all(
-        [{"id": 1, "text": "lion tiger"}, {"id": 2, "text": "lion cat"}, {"id": 3, "text": "wheat"}], pk="id"
+        [
+            {"id": 1, "text": "lion tiger"},
+            {"id": 2, "text": "lion cat"},
+            *({"id": n, "text": "wheat"} for n in range(3, 9)),
+        ],
+        pk="id",
     )
     made.close()
     return tmp_path / "app.db"
@@ -38,7 +43,7 @@ def database(tmp_path):
 def test_the_command_line_is_ours(call, database):
     code, out, err = call("setsearch", "index", "app.db", "--table", "articles", "--track")
     assert (code, out) == (0, "")
-    assert err == "indexed 3; app.db now holds 3 documents, 4 terms\n"
+    assert err == "indexed 8; app.db now holds 8 documents, 4 terms\n"
     code, out, _ = call("setsearch", "expand", "app.db", "1", "--items", "documents", "-k", "1", "--json")
     assert json.loads(out)[0]["item"] == "2"
     code, out, _ = call("setsearch", "expand", "--help")

@@ -39,7 +39,7 @@ def test_a_set_grows_by_keyboard_alone(serve, animals, browse):
     page.keyboard.press("Enter")
     settled(page, ["wheat"])
     with setsearch.open(animals) as index:
-        expected = index.items("documents").expand(["d4"], 15)
+        expected = index.items("documents").expand(["d4"], 15).shared()
     assert hits(page) == [hit.item for hit in expected]
     page.keyboard.press("ArrowDown")  # from the field into the list
     page.keyboard.press("a")
@@ -217,9 +217,12 @@ def test_states_are_designed(serve, animals, browse, tmp_path):
     page.goto(server.url)
     assert "No index here" in page.locator("h1").inner_text()
     with setsearch.open(animals, create=True) as index:
-        index.add([("new", "one more lion"), ("other", "a lion")])
+        index.add([("new", "one more lion"), ("other", "a lion"), ("third", "tiger")])
+        index.add([(f"more {n}", "wheat") for n in range(9)])
     page.goto(server.url + "?items=documents&seed=new")
     assert hits(page) == ["other"]
+    page.goto(server.url + "?items=documents&seed=third&having=tiger")
+    assert "nothing else has a feature" in page.locator(".note").inner_text()
 
 
 def test_a_slow_answer_is_waited_for(serve, animals, browse):

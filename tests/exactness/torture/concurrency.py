@@ -22,7 +22,7 @@ def documents(generation):
 
 def answers(index):
     """Everything that one question tells: bits of scores included."""
-    return tuple((hit.item, hit.score) for hit in index.items("documents").expand(SEEDS, 99, explain=False))
+    return tuple((hit.item, hit.score) for hit in index.items("documents").expand(SEEDS, 99, explain=False).shared())
 
 
 def oracle():

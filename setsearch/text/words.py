@@ -1,0 +1,295 @@
+"""Words of a text: by Unicode's rules, as versions before 0.6 split them, or with ICU's dictionaries.
+
+The rules are those of UAX #29, with these tailorings, which it allows or leaves open:
+
+    l'homme         breaks between an apostrophe and a vowel or h; don't is one word
+    a:b, a;b        break
+    os.path.join    one word, and its parts are words too
+    c++, c#, .net   words
+    emoji           words, each sequence as one
+    Han, Kana, Hangul, Thai, Lao, Khmer, Myanmar: each run becomes its pairs of characters, which overlap
+
+Letters keep their combining marks. Words are in NFC and lower case.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple, Protocol
+
+from setsearch.errors import UsageError
+
+OLD, UNICODE, ICU = KINDS = ("words", "unicode", "icu")  # specifications of analyzers begin with them
+
+MARKS_OF_LISTS, MARKS_OF_SENTENCES = ",،、，", ".;!?:؛。．！？；：｡؟۔।॥…"
+MARKS = frozenset(MARKS_OF_LISTS + MARKS_OF_SENTENCES)
+_MARKS = ",.;!?:"  # those of ASCII
+_APOSTROPHES = "'’ʼ"
+_IGNORED = "\xad\u200e\u200f\u2060\ufeff\u061c"  # soft hyphens and marks of direction
+# ASCII in lower case.
+_PARTS = {
+    "apostrophe": "(?<=[a-z])'(?=[bcdfgjklmnpqrstvwxz])",
+    "dot": r"(?<=[a-z])\.(?=[a-z])",
+    "number": "(?<=[0-9])[.,](?=[0-9])",
+    "suffix": r"(?:(?<=[a-z])\+\+(?![\w+])|(?<!\w[a-z])(?<=[a-z])\#(?![\w\#+]))?",
+    "dotted start": r"(?<![\w'.,+\#])\.[a-z]\w*",
+}
+_ASCII_WORD = rf"\w+(?:(?:{_PARTS['apostrophe']}|{_PARTS['dot']}|{_PARTS['number']})\w+)*{_PARTS['suffix']}"
+_ASCII_WORD += "|" + _PARTS["dotted start"]
+_ascii_words = re.compile(_ASCII_WORD, re.ASCII).findall
+_ascii_tokens = re.compile(f"{_ASCII_WORD}|[{_MARKS}]", re.ASCII).findall
+_is_dotted = re.compile(r"[^\W\d]\.[^\W\d]").search
+
+
+class Span(NamedTuple):
+    """A part of a text from `start` to `end` that gives a word."""
+
+    start: int
+    end: int
+    word: str
+
+
+class Spaced(NamedTuple):
+    """The words of several texts in UTF-8 with a space around each, the bytes of each text, and what gave no words.
+
+    A space also stands before the first, between any two, and after the last text. `unread` and `characters` count
+    characters that are no white space.
+    """
+
+    data: bytes
+    sizes: list[int]
+    unread: int
+    characters: int
+
+
+class Words(Protocol):
+    """A way to split texts."""
+
+    kind: str
+
+    def split(self, text: str) -> list[str]:
+        """The words of a text, in order; parts of a dotted word follow it."""
+
+    def tokens(self, text: str) -> list[str]:
+        """The words of a text without parts of others, and commas and ends of sentences."""
+
+    def spans(self, text: str) -> Iterator[Span]:
+        """Where the words of a text are."""
+
+    def spaced(self, texts: Sequence[str]) -> Spaced:
+        """The words of many texts."""
+
+
+def words_of_kind(kind: str) -> Words:
+    """The way of splitting that a specification names; raises KeyError."""
+    kinds: dict[str, Callable[[], Words]] = {OLD: OldWords, UNICODE: UnicodeWords, ICU: IcuWords}
+    return kinds[kind]()
+
+
+def without_marks(tokens: list[str]) -> list[str]:
+    """The words among tokens."""
+    return [token for token in tokens if token not in MARKS]
+
+
+def normalize(text: str) -> str:
+    """A text in NFC and lower case."""
+    return (text if text.isascii() else unicodedata.normalize("NFC", text)).lower()
+
+
+class OldWords:
+    """Runs of letters, digits and underscores. Combining marks that NFC leaves separate words."""
+
+    kind = OLD
+    _words, _tokens = re.compile(r"\w+"), re.compile(rf"\w+|[{_MARKS}]")
+    _table = bytes(ord(c.lower()) if re.match(r"\w", c) else 32 for c in map(chr, range(128))) + bytes(range(128, 256))
+
+    def split(self, text: str) -> list[str]:
+        """The words of a text, in order."""
+        if text.isascii():  # the same, three times as fast
+            return text.encode().translate(self._table).decode().split()
+        return self._words.findall(normalize(text))
+
+    def tokens(self, text: str) -> list[str]:
+        """The words of a text, and commas and ends of sentences."""
+        return self._tokens.findall(normalize(text))
+
+    def spans(self, text: str) -> Iterator[Span]:
+        """Where the words of a text are."""
+        return (Span(match.start(), match.end(), match.group()) for match in self._words.finditer(text))
+
+    def spaced(self, texts: Sequence[str]) -> Spaced:
+        """The words of many texts."""
+        plain = [text if text.isascii() else " ".join(self.split(text)) for text in texts]
+        data = " ".join(["", *plain, ""])
+        sizes = list(map(len, plain)) if data.isascii() else [len(text.encode()) for text in plain]
+        data_bytes = data.encode().translate(self._table)
+        characters = sum(map(_visible, texts))
+        return Spaced(data_bytes, sizes, max(characters - _visible(data_bytes.decode()), 0), characters)
+
+
+class UnicodeWords:
+    """Words by UAX #29, and pairs of characters of scripts without spaces."""
+
+    kind = UNICODE
+
+    def split(self, text: str) -> list[str]:
+        """The words of a text, in order; parts of a dotted word follow it."""
+        if not text.isascii():
+            text = self._normalize(text)
+        found = _ascii_words(text.lower()) if text.isascii() else [span.word for span in self.spans(text)]
+        if "." not in text:
+            return found
+        return [part for word in found for part in (word, *_parts(word))]
+
+    def tokens(self, text: str) -> list[str]:
+        """The words of a text without parts of others, and commas and ends of sentences."""
+        text = self._normalize(text)
+        if text.isascii():
+            return _ascii_tokens(text)
+        tokens: list[str] = []
+        for match in self._patterns[1].finditer(text):
+            tokens += self._words_of(match)
+        return tokens
+
+    def spans(self, text: str) -> Iterator[Span]:
+        """Where the words of a text are."""
+        for match in self._patterns[0].finditer(text):
+            start = match.start()
+            if match.lastgroup is None:
+                yield Span(start, match.end(), match.group())
+                continue
+            units = self._units(match.group(), match.lastgroup)
+            places = [*accumulate(map(len, units), initial=0)]
+            width = self._width if len(units) >= self._width else 1
+            for number in range(len(units) - width + 1):
+                end = number + width
+                yield Span(start + places[number], start + places[end], "".join(units[number:end]))
+
+    def spaced(self, texts: Sequence[str]) -> Spaced:
+        """The words of many texts. ASCII without dots inside of words takes a few passes over all bytes."""
+        from setsearch.text.ascii_words import clean_ascii
+
+        clean, begins, one_by_one = clean_ascii(texts)
+        characters = sum(map(_visible, texts))
+        if not one_by_one:
+            return Spaced(clean, list(map(len, texts)), characters - len(clean) + clean.count(b" "), characters)
+        return self._joined(texts, clean, begins, one_by_one)
+
+    def _joined(self, texts: Sequence[str], clean: bytes, begins: list[int], one_by_one: set[int]) -> Spaced:
+        pieces, unread, characters = [], 0, 0
+        for number, (text, begin) in enumerate(zip(texts, begins, strict=True)):
+            visible = _visible(text)
+            characters += visible
+            if number in one_by_one:
+                pieces.append(" ".join(self.split(text)).encode())
+                unread += max(visible - self._read(text), 0)
+            else:
+                pieces.append(clean[begin : begin + len(text)])
+                unread += visible - len(text) + pieces[-1].count(b" ")
+        return Spaced(b" ".join([b"", *pieces, b""]), list(map(len, pieces)), unread, characters)
+
+    def _read(self, text: str) -> int:
+        """How many characters of a text are in words."""
+        if text.isascii():
+            return sum(map(len, _ascii_words(text.lower())))
+        return sum(len(match.group()) for match in self._patterns[0].finditer(text))
+
+    def _normalize(self, text: str) -> str:
+        text = normalize(text)
+        if not text.isascii():
+            for other in _APOSTROPHES[1:]:
+                text = text.replace(other, "'")
+            for ignored in _IGNORED:
+                text = text.replace(ignored, "")
+        return text
+
+    def _words_of(self, match: Any) -> list[str]:
+        if match.lastgroup is None:
+            return [match.group()]
+        units = self._units(match.group(), match.lastgroup)
+        width = self._width if len(units) >= self._width else 1
+        return ["".join(units[number : number + width]) for number in range(len(units) - width + 1)]
+
+    _width = 2  # units of a run that make a word
+
+    def _units(self, run: str, script: str) -> list[str]:
+        """The characters of a run as readers see them."""
+        units: list[str] = self._patterns[2].findall(run)
+        return units
+
+    @cached_property
+    def _patterns(self) -> tuple[Any, Any, Any]:
+        """For words, for words and marks, for characters as readers see them."""
+        import regex  # it takes a while, and ASCII does without
+
+        scripts = {
+            "cjk": r"\p{Han}\p{Hiragana}\p{Katakana}ー",
+            "hangul": r"\p{Hangul}",
+            "thai": r"\p{Thai}",
+            "lao": r"\p{Lao}",
+            "khmer": r"\p{Khmer}",
+            "myanmar": r"\p{Myanmar}",
+        }
+        emoji = r"\p{Extended_Pictographic}[\p{Emoji_Modifier}\ufe0f]*"
+        runs = [rf"(?P<{name}>[{chars}](?:[{chars}]|\p{{M}}|[\u200c\u200d])*)" for name, chars in scripts.items()]
+        letter = rf"[[\p{{L}}\p{{M}}]--[{''.join(scripts.values())}]]"
+        own = rf"[[\p{{Alphabetic}}\p{{L}}\p{{M}}\p{{N}}\p{{Pc}}\u200c\u200d\xad]--[{''.join(scripts.values())}]]"
+        vowel = "[aeiouyhàáâãäåæèéêëìíîïòóôõöøœùúûüýAEIOUYHÀÁÂÃÄÅÆÈÉÊËÌÍÎÏÒÓÔÕÖØŒÙÚÛÜÝ]"
+        inside = "|".join(
+            (
+                rf"(?<={letter})[{_APOSTROPHES}](?={letter})(?!{vowel})",
+                rf"(?<={letter})[.·‧](?={letter})",
+                r"(?<=\p{N})[.,٫٬](?=\p{N})",
+                r"""(?<=\p{Hebrew})["״](?=\p{Hebrew})""",
+            )
+        )
+        suffix = rf"(?:(?<={letter})\+\+(?!{own}|\+)|(?<!{own}{letter})(?<={letter})\#(?!{own}|[\#+]))?"
+        word = "|".join(
+            (
+                rf"{emoji}(?:\u200d{emoji})*|\p{{Regional_Indicator}}{{2}}",
+                *runs,
+                rf"{own}+(?:(?:{inside}){own}+)*{suffix}",
+                rf"(?<!{own}|[{_APOSTROPHES}.,+\#])\.{letter}{own}*",
+            )
+        )
+        flags = regex.VERSION1
+        return (
+            regex.compile(word, flags),
+            regex.compile(rf"{word}|[{MARKS_OF_LISTS}{MARKS_OF_SENTENCES}]", flags),
+            regex.compile(r"\X", flags),
+        )
+
+
+class IcuWords(UnicodeWords):
+    """As UnicodeWords, but scripts without spaces are segmented with ICU's dictionaries."""
+
+    kind = ICU
+    _width = 1
+
+    def __init__(self) -> None:
+        try:
+            import icu
+        except ImportError:
+            raise UsageError("the analyzer 'icu' needs PyICU: pip install PyICU") from None
+        self._icu = icu
+
+    def _units(self, run: str, script: str) -> list[str]:
+        """The words of a run."""
+        if script == "hangul":  # it is written with spaces
+            return [run]
+        text = self._icu.UnicodeString(run)  # offsets count units of UTF-16
+        breaks = self._icu.BreakIterator.createWordInstance(self._icu.Locale.getRoot())
+        breaks.setText(text)
+        return [str(text[start:end]) for start, end in pairwise([0, *breaks])]
+
+
+def _parts(word: str) -> list[str]:
+    """The parts of a dotted word; none of another."""
+    return word.strip(".").split(".") if _is_dotted(word) else []
+
+
+def _visible(text: str) -> int:
+    """The number of characters that are no spaces or ends of lines."""
+    return len(text) - sum(map(text.count, " \n\t\r"))

@@ -1,0 +1,137 @@
+"""Words of any script: no letter is lost, and all ways to split one text agree."""
+
+import unicodedata
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import example, given
+
+import setsearch
+from setsearch import errors
+from setsearch.text.analyzer import Analyzer
+from setsearch.text.words import ICU, KINDS, MARKS, OLD, UNICODE, normalize, words_of_kind
+
+WORDS = words_of_kind(UNICODE)
+PIECES = [
+    "don't",
+    "x",
+    "e",
+    "B",
+    "7",
+    "3.14",
+    ".net",
+    "c",
+    "+",
+    "#",
+    ".",
+    ",",
+    "'",
+    "’",
+    "_",
+    " ",
+    "é",
+    "日本",
+    "ไ",
+    "न",
+    "\u093f",
+]
+pieces = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
+letters = st.characters(categories=["Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Nd", "Nl"])
+
+EXAMPLES = {
+    "Don't l'homme dell'acqua cat's O'Brien m’a": "don't l homme dell acqua cat's o'brien m a",
+    "C++ c# .NET asp.net 3.14 1,000 a:b a;b": "c++ c# .net asp.net asp net 3.14 1,000 a b a b",
+    "os.path.join(x) end. Next e.g. ok": "os.path.join os path join x end next e.g e g ok",
+    "I ❤️ 👨‍👩‍👧 🇩🇪👍🏽!": "i ❤️ 👨‍👩‍👧 🇩🇪 👍🏽",
+    "नमस्ते दुनिया தமிழ் שָׁלוֹם می‌خواهم": "नमस्ते दुनिया தமிழ் שָׁלוֹם می‌خواهم",
+    "我爱北京。テキスト 한국어 나": "我爱 爱北 北京 テキ キス スト 한국 국어 나",
+    "ภาษาไทย ລາວ": "ภา าษ ษา าไ ไท ทย ລາ າວ",
+    "co\xadoperate Ａｂ м'я צה\"ל": "cooperate ａｂ м'я צה\"ל",
+    "снег_1 \u200fabc\u200e": "снег_1 abc",
+}
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_examples(text):
+    assert WORDS.split(text) == EXAMPLES[text].split(" ")
+
+
+@given(st.lists(letters, max_size=20).map("".join))
+@example("ก\u0e33\u0e49 ခ\u1039ဂ")
+def test_no_script_loses_a_letter(text):
+    """Letters, their marks, and digits of all scripts."""
+    held = "".join(WORDS.split(text)).replace(" ", "")
+    assert set(normalize(text)) <= {*held, " "}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(texts=st.lists(pieces | st.text(max_size=20) | st.text(st.characters(codec="ascii"), max_size=20), max_size=5))
+def test_texts_are_split_alike_alone_and_together(kind, texts):
+    words = words_of_kind(kind)
+    data, sizes, unread, characters = words.spaced(texts)
+    start = 1
+    assert data[:1] == b" "
+    for text, size in zip(texts, sizes, strict=True):
+        assert data[start - 1 : start] == b" "
+        assert data[start : start + size].decode("utf-8", "replace").split() == [
+            word.encode("utf-8", "replace").decode() for word in words.split(text)
+        ]
+        start += size + 1
+    assert 0 <= unread <= characters
+
+
+@given(pieces | st.text(st.characters(codec="ascii"), max_size=30))
+def test_the_rules_for_ascii_are_those_for_any_text(text):
+    assert WORDS.split(text) == list(WORDS.split("é " + text)[1:])
+    assert WORDS.tokens(text) == WORDS.tokens("é " + text)[1:]
+
+
+@given(pieces | st.text(max_size=30))
+def test_tokens_and_places_are_those_of_words(text):
+    text = unicodedata.normalize("NFC", text)
+    words = WORDS.split(text)
+    tokens = [token for token in WORDS.tokens(text) if token not in MARKS]
+    dotted = {part for word in words if "." in word for part in word.split(".")}
+    assert [word for word in words if word not in dotted] == [token for token in tokens if token not in dotted]
+    for start, end, word in WORDS.spans(text):
+        assert text[start:end] == word
+
+
+def test_dictionaries_segment_scripts_without_spaces():
+    assert words_of_kind(ICU).split("我爱北京天安门。日本語のテキスト ภาษาไทย 한국어 don't 𠮷野家") == [
+        *("我", "爱", "北京", "天安门", "日本語", "の", "テキスト", "ภาษา", "ไทย", "한국어", "don't"),
+        *words_of_kind(ICU).split("𠮷野家"),
+    ]
+    assert "".join(words_of_kind(ICU).split("𠮷野家")) == "𠮷野家"
+
+
+def test_an_index_keeps_its_words(tmp_path):
+    with setsearch.open(tmp_path / "old.db", create=True, analyzer=OLD, contexts="on") as index:
+        index.add([("a", "don't"), ("b", "天安門")])
+    with setsearch.open(tmp_path / "old.db") as index:
+        index.update([("c", "can't")])
+        assert index.items("documents").features_of("c") == {"can": 1, "t": 1}
+        assert index.items("documents").features_of("b") == {"天安門": 1}
+    with setsearch.open(tmp_path / "icu.db", create=True, analyzer=ICU) as index:
+        index.add([("a", "北京天安门")])
+    with setsearch.open(tmp_path / "icu.db") as index:
+        assert set(index.items("documents").features_of("a")) == {"北京", "天安门"}
+    with pytest.raises(errors.UsageError, match="was analyzed by 'icu', not by 'words'"):
+        setsearch.open(tmp_path / "icu.db", analyzer=OLD).add([("b", "x")])
+    with pytest.raises(errors.InvalidParameter, match="the analyzer is one of words, unicode, icu, or"):
+        setsearch.open(tmp_path / "x.db", create=True, analyzer="klingon")
+
+
+def test_what_gave_no_words_is_counted(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([("a", "ab cd"), ("b", "é f\n")])
+        assert index.unread_share == 0
+        index.update([("a", "ab ── ••"), ("b", "é f!")])
+        assert index.unread_share == 5 / 9
+
+
+def test_a_long_text_without_spaces_is_one_piece(monkeypatch):
+    monkeypatch.setattr("setsearch.text.analyzer.CHUNK", 10)
+    text = "don't stop os.path.join x" * 9 + "北京天安门" * 9
+    counts = Analyzer()(text)
+    assert sum(counts.values()) == len(WORDS.split(text))
