@@ -18,6 +18,7 @@ from setsearch.search.numeric import NumericReading
 from setsearch.search.reading import Reading
 from setsearch.search.readings import FieldsSource, Readings
 from setsearch.search.sets import ItemSet, delete_set, load_set, new_set, saved_sets
+from setsearch.search.starters import sample_items
 from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.database import Database
 from setsearch.storage.limits import limited
@@ -272,6 +273,9 @@ class Index:
             for relation in relations
             for reading in describe_readings(relation)
         ]
+        for reading in readings:
+            known = self.reading(reading["items"])
+            reading["some"] = sample_items(known) if isinstance(known, Reading) else []
         default = default_reading(relations, str(self._database))
         defaults = defaults_of(relations_by_reading(relations)[default], default)
         return {

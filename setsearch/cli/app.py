@@ -31,6 +31,7 @@ PANELS = {
         "expand": "query.expand",
         "explain": "query.explain_command",
         "features": "query.features",
+        "find": "query.find",
         "grow": "grow.grow",
     },
     "Index": {

@@ -163,9 +163,11 @@ def info(
     if json or not sys.stdout.isatty():
         print_lines([content])
         return
-    print_table([{key: value for key, value in r.items() if not isinstance(value, dict)} for r in content["readings"]])
+    readings = content["readings"]
+    print_table([{key: own[key] for key in own if not isinstance(own[key], (dict, list))} for own in readings])
     for reading in content["readings"]:
-        print(f"{reading['items']}: " + ", ".join(f"{key} {value}" for key, value in reading["defaults"].items()))
+        if reading["some"]:
+            print(f"some {reading['items']}: {', '.join(reading['some'])}")
     if content["contexts"]:
         print("contexts: " + ", ".join(f"{key} {value}" for key, value in content["contexts"].items()))
     print(f"default items: {content['defaults']['items']}")

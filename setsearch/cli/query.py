@@ -192,6 +192,27 @@ def features(
     (print_bars if as_bars else show)(rows)
 
 
+@with_options(show=format_options)
+def find(
+    db: DB,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What is known of the name.", show_default=False)],
+    *,
+    items: Items = None,
+    k: Top = 10,
+    show: Show,
+) -> None:
+    """Find an item by its name or title: any part of it, in any case, with small errors.
+
+    Example: setsearch find films.db "toy story" --items film
+    """
+    with setsearch.open(db) as index:
+        found = index.reading(items).find_names(text, k)
+    if not found:
+        say(f"note: no name is like {text!r}")
+    titled = any(one.title is not None for one in found)
+    show([{key: value for key, value in one._asdict().items() if titled or key != "title"} for one in found])
+
+
 def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
     """Hits as rows to print, without empty columns."""
     rows = []

@@ -1,6 +1,6 @@
 """An MCP server, for assistants: `setsearch mcp DB` speaks the Model Context Protocol on stdin and stdout.
 
-The tools only read. A mistake, such as an unknown example, is returned as an error that says what to do.
+The tools read, and save sets. A mistake, such as an unknown example, is returned as an error that says what to do.
 """
 
 from collections.abc import Callable
@@ -12,10 +12,12 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 import setsearch
 from setsearch.errors import SetsearchError
+from setsearch.search.highlight import item_text, top_features
 
 T = TypeVar("T")
 
 MOST_HITS = 1000  # in one answer
+FEATURES = 30  # of an item that is read
 INSTRUCTIONS = (
     "An index of a collection, queried by examples: give a few items of a set (words, or documents by id or title) "
     "and get the rest of the set, best first. Ask `describe` what can be expanded."
@@ -29,18 +31,19 @@ def make_server(place: str | Path) -> MCPServer[Any]:
     server: MCPServer[Any] = MCPServer(
         "setsearch", instructions=INSTRUCTIONS, version=setsearch.__version__, log_level="WARNING"
     )
+    _add_questions(server, index)
+    _add_lookups(server, index)
+    return server
 
-    def _ask(question: Callable[[], T]) -> T:
-        try:
-            return question()
-        except (SetsearchError, TypeError) as error:
-            raise ToolError(str(error)) from error
 
-    @server.tool()
-    def describe() -> dict[str, Any]:
-        """What the index holds: names and numbers of the items that can be expanded, and the saved sets."""
-        return {"readings": index.info()["readings"], "sets": index.sets()}
+def _ask(question: Callable[[], T]) -> T:
+    try:
+        return question()
+    except (SetsearchError, TypeError) as error:
+        raise ToolError(str(error)) from error
 
+
+def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
     @server.tool()
     def expand(
         seeds: list[str],
@@ -81,7 +84,42 @@ def make_server(place: str | Path) -> MCPServer[Any]:
         """The features that define a set, by descending weight."""
         return _ask(lambda: [part._asdict() for part in index.items(items).features(seeds, min(k, MOST_HITS))])
 
-    return server
+
+def _add_lookups(server: MCPServer[Any], index: setsearch.Index) -> None:
+    @server.tool()
+    def describe() -> dict[str, Any]:
+        """What the index holds: names and numbers of the items that can be expanded, some of them, the saved sets."""
+        return {"readings": index.info()["readings"], "sets": index.sets()}
+
+    @server.tool()
+    def find(text: str, items: str | None = None, k: int = 10) -> list[dict[str, Any]]:
+        """Items whose id or title matches a text: any part of it, in any case, with small errors."""
+        return _ask(lambda: [found._asdict() for found in index.reading(items).find_names(text, min(k, MOST_HITS))])
+
+    @server.tool()
+    def read(item: str, items: str | None = None) -> dict[str, Any]:
+        """An item: its title, its text if it has one, and its most frequent features with counts."""
+
+        def _read() -> dict[str, Any]:
+            reading = index.reading(items)
+            name = reading.find(item)
+            features, _ = top_features(reading, name, FEATURES)
+            text = item_text(reading, name)
+            return {"item": name, "title": reading.titles([name])[name], "text": text, "features": dict(features)}
+
+        return _ask(_read)
+
+    @server.tool()
+    def save_set(
+        name: str, accepted: list[str], rejected: list[str] | None = None, items: str | None = None
+    ) -> dict[str, Any]:
+        """Keep a set under a name: its examples, and items that were rejected. Replaces one of the same name."""
+
+        def _save() -> dict[str, Any]:
+            kept = index.keep_set(name, accepted, rejected or (), items)
+            return {"name": name, "items": kept.items, "accepted": kept.accepted, "rejected": kept.rejected}
+
+        return _ask(_save)
 
 
 def _rows(hits: setsearch.Hits) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from setsearch.arrays import Floats, Ints
 from setsearch.errors import InvalidParameter, NoSeeds, NothingToRank
 from setsearch.models.gaussian import Gaussian
 from setsearch.search.request import positive_integer, require_distinct, text_list
-from setsearch.search.results import Contribution, Explanation, Hit, Hits
+from setsearch.search.results import Contribution, Explanation, Found, Hit, Hits
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.numbers import column_names, read_numbers
 from setsearch.storage.relation import Relation
@@ -108,6 +108,12 @@ class NumericReading:
         with self._open() as (cursor, relation):
             id = relation.items.resolve(cursor, name, hint)
             return relation.items.describe(cursor, [id])[id][0]
+
+    def find_names(self, text: str, k: int = 10) -> list[Found]:
+        """The k items whose id or title matches a text best: in any case, any part of it, or with small errors."""
+        from setsearch.search.finding import find_names
+
+        return find_names(self, text, k)
 
     def titles(self, names: Iterable[str]) -> dict[str, str | None]:
         """The titles of those names that exist."""

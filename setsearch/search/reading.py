@@ -23,8 +23,8 @@ from setsearch.search.request import (
     require_distinct,
     text_list,
 )
-from setsearch.search.results import Explanation, Hit, Hits, SetFeature
-from setsearch.search.weights import Examples, SeedWeights, contributions, seed_weights
+from setsearch.search.results import Explanation, Found, Hit, Hits, SetFeature
+from setsearch.search.weights import Examples, SeedWeights, contributions, find_examples, seed_weights
 
 GAMMA = 0.1  # coefficient of negative examples, by default
 
@@ -78,7 +78,7 @@ class Reading:
 
         def answer(fields_by: FieldsBy) -> Hits:
             fields = self._choose(fields_by, request.model, [*names, *request.exclude])
-            return self._expand(fields, _examples(fields, names, texts, features), request)
+            return self._expand(fields, find_examples(fields, names, texts, features), request)
 
         return self._answer(request.model, answer)
 
@@ -100,7 +100,7 @@ class Reading:
                 try:
                     names = text_list(seeds, "seeds")
                     fields = self._choose(fields_by, request.model, [*names, *request.exclude])
-                    answers.append(self._expand(fields, _examples(fields, names), request))
+                    answers.append(self._expand(fields, find_examples(fields, names), request))
                 except LostArrays:
                     raise
                 except SetsearchError as error:
@@ -148,7 +148,7 @@ class Reading:
         names = text_list(seeds, "seeds")
         with self._fields_by(request.model) as fields_by:
             fields = self._choose(fields_by, request.model, [*names, *request.exclude])
-            weights, excluded = self._weights(fields, _examples(fields, names, like, having), request)
+            weights, excluded = self._weights(fields, find_examples(fields, names, like, having), request)
             scores = weights.scores() + weights.constant
             scores[excluded] = -np.inf
             if request.among is not None:
@@ -163,7 +163,7 @@ class Reading:
 
         def answer(fields_by: FieldsBy) -> Explanation:
             fields = self._choose(fields_by, options, [*names, item])
-            weights = seed_weights(fields, _examples(fields, names), self.defaults.make(options))
+            weights = seed_weights(fields, find_examples(fields, names), self.defaults.make(options))
             id = fields.resolve(item)
             features = contributions(fields, weights, [id])[id]
             base = float(weights.base.items[id]) / weights.scale
@@ -180,7 +180,7 @@ class Reading:
         def answer(fields_by: FieldsBy) -> list[tuple[str, str | None, float, int, int]]:
             rows = []
             fields = self._choose(fields_by, options, names)
-            weights = seed_weights(fields, _examples(fields, names), self.defaults.make(options))
+            weights = seed_weights(fields, find_examples(fields, names), self.defaults.make(options))
             for own in weights.positive:
                 ids = own.seeds.features.tolist()
                 described = own.field.describe_features(ids)
@@ -227,6 +227,12 @@ class Reading:
         with self.stored() as fields:
             id = fields.resolve(name, hint)
             return fields.describe([id])[id][0]
+
+    def find_names(self, text: str, k: int = 10) -> list[Found]:
+        """The k items whose id or title matches a text best: in any case, any part of it, or with small errors."""
+        from setsearch.search.finding import find_names
+
+        return find_names(self, text, k)
 
     def titles(self, names: Iterable[str]) -> dict[str, str | None]:
         """The titles of those names that exist."""
@@ -323,17 +329,6 @@ class Reading:
         ]
         has_base = getattr(weights.model, "has_base", True)
         return Hits(hits, fields.relation.revision, fields.contexts_revision, has_base)
-
-
-def _examples(fields: Fields, seeds: list[str], like: Iterable[str] = (), having: Iterable[str] = ()) -> Examples:
-    """The examples as the index knows them; raises NoSeeds."""
-    ids = fields.resolve_all(seeds)
-    texts = [fields.count_terms(text) for text in text_list(like, "like")]
-    features = text_list(having, "having")
-    texts += [fields.resolve_features(features)] if features else []
-    if not ids and not texts:
-        raise fields.no_seeds()
-    return Examples(ids, texts)
 
 
 def _nothing_left(fields: Fields, among: Ints | None) -> str:

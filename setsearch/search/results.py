@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-
 NOTHING_SHARED = "nothing else has a feature that tells these examples from the rest"
 
 
@@ -75,6 +74,14 @@ class Explanation(NamedTuple):
     base: float
     features: tuple[Contribution, ...]
     title: str | None = None
+
+
+class Found(NamedTuple):
+    """An item whose name matches; `total` is the sum of the counts of its features, 0 for items with numbers."""
+
+    item: str
+    title: str | None
+    total: int
 
 
 def is_informative(title: str | None, name: str) -> bool:

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 
 from setsearch.arrays import Ints
-from setsearch.storage.names import LAST_CHARACTER, SIMILAR_CANDIDATES, Vocabulary, closest
+from setsearch.storage.names import LAST_CHARACTER, MOST_CANDIDATES, Vocabulary
 from setsearch.text.contexts import describe_context
 
 Load = Callable[[sqlite3.Cursor, str], Ints | str]  # an array or a text of the generation, by name
@@ -48,20 +48,24 @@ class WordVocabulary(Vocabulary):
         """All words, sorted."""
         return list(self.words)
 
-    def similar(self, cursor: sqlite3.Cursor, name: str, limit: int = 3) -> list[str]:
-        """Words similar to `name`, the most similar first."""
-        near = [word for word in self.words if len(name) * 2 // 3 <= len(word) <= len(name) * 3 // 2 + 1]
-        near.sort(key=lambda word: word[:1] != name[:1])
-        return closest(name, {word: word for word in near[:SIMILAR_CANDIDATES]}, limit)
-
     def starting_with(self, cursor: sqlite3.Cursor, prefix: str, limit: int) -> list[int]:
         """Ids whose word begins with a text (case-sensitive)."""
         first, last = (bisect_left(self.words, text) for text in (prefix, prefix + LAST_CHARACTER))
         return list(range(first, min(last, first + limit)))
 
-    def with_word_starting(self, cursor: sqlite3.Cursor, prefix: str, limit: int) -> list[int]:
-        """Ids of phrases with a later word that begins with a text in lower case."""
-        return [id for id, word in enumerate(self.words) if " " + prefix in word][:limit]
+    def containing(self, cursor: sqlite3.Cursor, text: str) -> list[int]:
+        """Ids of words that have all words of a text."""
+        wanted = text.lower().split()
+        return [id for id, word in enumerate(self.words) if all(part in word for part in wanted)][:MOST_CANDIDATES]
+
+    def alike(self, cursor: sqlite3.Cursor, text: str) -> list[int]:
+        """Ids of words of about the length of a text, those with its first letter first."""
+        near = [id for id, word in enumerate(self.words) if len(text) * 2 // 3 <= len(word) <= len(text) * 3 // 2 + 1]
+        near.sort(key=lambda id: self.words[id][:1] != text[:1])
+        return near[:MOST_CANDIDATES]
+
+    def _rows(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        return self.describe(cursor, ids)
 
 
 class FieldVocabulary(Vocabulary):

@@ -1,6 +1,6 @@
 """From examples to weights: what the examples have, the model's weights, and the lists that score every item."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from setsearch.scoring.best import accumulate
 from setsearch.scoring.kernels import ones
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.search.fields import Field, Fields
+from setsearch.search.request import text_list
 from setsearch.search.results import Contribution
 
 LEAST_BOUND = 2.0**-4  # of what weights may add together, for the same
@@ -33,6 +34,17 @@ class Examples:
     def count(self) -> int:
         """N."""
         return len(self.ids) + len(self.texts)
+
+
+def find_examples(fields: Fields, seeds: list[str], like: Iterable[str] = (), having: Iterable[str] = ()) -> Examples:
+    """The examples as the index knows them; raises NoSeeds."""
+    ids = fields.resolve_all(seeds)
+    texts = [fields.count_terms(text) for text in text_list(like, "like")]
+    features = text_list(having, "having")
+    texts += [fields.resolve_features(features)] if features else []
+    if not ids and not texts:
+        raise fields.no_seeds()
+    return Examples(ids, texts)
 
 
 class FieldWeights(NamedTuple):

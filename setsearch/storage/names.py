@@ -6,9 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from setsearch.errors import REPAIR_HINT, AmbiguousItem, CorruptIndex, InvalidParameter, UnknownItem
+from setsearch.storage.matching import Match, best_matches, match, spellings, trigrams
 from setsearch.storage.sql import insert_rows
 
-SIMILAR_CANDIDATES = 20_000  # names that are compared to find similar ones
+HINTS = 3  # names that a message offers
+MOST_CANDIDATES = 20_000  # names that are compared with a text
+MOST_SCANNED = 5_000_000  # names; of more, only beginnings are looked for
+MOST_ALIKE = 200  # names with the most trigrams of a text
+LONGEST_ALIKE = 14  # characters of a text whose trigrams count
 PARAMETERS = 500  # of one statement
 NAMES_OF_INSERT = 20_000
 LAST_CHARACTER = chr(0x10FFFF)  # sorts behind every other character
@@ -28,14 +33,6 @@ def is_storable(name: object) -> bool:
     if not isinstance(name, str) or not name or "\0" in name:
         return False
     return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
-
-
-def closest(name: str, candidates: dict[str, str], limit: int) -> list[str]:
-    """The candidates, given by their spelling in lower case, that are most similar to a name."""
-    import difflib
-
-    candidates.pop(name.lower(), None)
-    return [candidates[match] for match in difflib.get_close_matches(name.lower(), candidates, limit, 0.7)]
 
 
 class NamesTaken(sqlite3.IntegrityError):
@@ -136,22 +133,23 @@ class Vocabulary:
 
     def hint(self, cursor: sqlite3.Cursor, name: str) -> str:
         """A question that offers similar names and titles; empty if there are none."""
-        similar = self.similar(cursor, name)
-        return f"did you mean {' or '.join(map(repr, similar))}?" if similar else ""
+        found = self.search(cursor, name, HINTS)[:HINTS]
+        shown = dict.fromkeys(one.title if one.title and not self.titles_shown else one.name for one in found)
+        return f"did you mean {' or '.join(map(repr, shown))}?" if shown else ""
 
-    def similar(self, cursor: sqlite3.Cursor, name: str, limit: int = 3) -> list[str]:
-        """Names and titles similar to `name`, the most similar first."""
-        if not is_storable(name):
+    def search(self, cursor: sqlite3.Cursor, text: str, enough: int) -> list[Match]:
+        """Things whose name or title matches a text, the best first, with those of equal quality complete.
+
+        If no more than `enough` begin so, it looks for the text anywhere, then for its words, then for similar names.
+        """
+        if text and not is_storable(text):
             return []
-        candidates: dict[str, str] = {}
-        for column in ("name", "title"):
-            rows = cursor.execute(
-                f"select {column} from setsearch_name where kind = ? and length({column}) between ? and ? "
-                f"order by substr({column}, 1, 1) <> ?, id limit {SIMILAR_CANDIDATES}",
-                (self.id, len(name) * 2 // 3, len(name) * 3 // 2 + 1, name[:1]),
-            )
-            candidates |= {text.lower(): text for (text,) in rows}
-        return closest(name, candidates, limit)
+        ids = {id for own in spellings(text) for id in self.starting_with(cursor, own, MOST_CANDIDATES)}
+        for way in (self.containing, self.alike) if text.strip() and self.size <= MOST_SCANNED else ():
+            if len(ids) < enough and (way == self.containing or not ids):
+                ids.update(way(cursor, text))
+        rows = ((id, name, title) for id, (name, title) in self._rows(cursor, sorted(ids)).items())
+        return best_matches(match(text, *row) for row in rows)
 
     def starting_with(self, cursor: sqlite3.Cursor, prefix: str, limit: int) -> list[int]:
         """Ids whose name or title begins with a text (case-sensitive)."""
@@ -164,13 +162,51 @@ class Vocabulary:
             )
         ]
 
-    def with_word_starting(self, cursor: sqlite3.Cursor, prefix: str, limit: int) -> list[int]:
-        """Ids whose name or title has a later word that begins with a text in lower case."""
+    def containing(self, cursor: sqlite3.Cursor, text: str) -> list[int]:
+        """Ids whose name or title has all words of a text, in any case."""
+        conditions, patterns = [], list[str]()
+        for word in text.split():
+            own = [_anywhere(spelling) for spelling in (spellings(word) if not word.isascii() else [word])]
+            likes = " or ".join(f"{column} like ? escape '\\'" for _ in own for column in ("name", "title"))
+            conditions.append(f"({likes})")
+            patterns += [pattern for pattern in own for _ in range(2)]
         rows = cursor.execute(
-            "select id from setsearch_name where kind = ? and instr(lower(coalesce(title, name)), ?) limit ?",
-            (self.id, " " + prefix, limit),
+            f"select id from setsearch_name where kind = ? and {' and '.join(conditions)} limit {MOST_CANDIDATES}",
+            (self.id, *patterns),
         )
         return [id for (id,) in rows]
+
+    def alike(self, cursor: sqlite3.Cursor, text: str) -> list[int]:
+        """Ids that share many trigrams with a text, and ids of about its length, those with its first letter first."""
+        ids: list[int] = []
+        parts = trigrams(text[:LONGEST_ALIKE])
+        if parts:
+            count = " + ".join(["(name like ? escape '\\' or ifnull(title like ? escape '\\', 0))"] * len(parts))
+            rows = cursor.execute(
+                f"select id, {count} as shared from setsearch_name where kind = ? and shared * 3 >= {len(parts)} "
+                f"order by shared desc, id limit {MOST_ALIKE}",
+                (*(_anywhere(part) for part in parts for _ in range(2)), self.id),
+            )
+            ids += [id for id, _ in rows]
+        for column in ("name", "title"):
+            rows = cursor.execute(
+                f"select id from setsearch_name where kind = ? and length({column}) between ? and ? "
+                f"order by substr({column}, 1, 1) <> ?, id limit {MOST_CANDIDATES}",
+                (self.id, len(text) * 2 // 3, len(text) * 3 // 2 + 1, text[:1]),
+            )
+            ids += [id for (id,) in rows]
+        return ids
+
+    def _rows(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        """(name, title) of each id as stored; damage is for `describe` to find."""
+        rows: list[tuple[int, str, str | None]] = []
+        for start in range(0, len(ids), PARAMETERS):
+            part = ids[start : start + PARAMETERS]
+            marks = ",".join("?" * len(part))
+            rows += cursor.execute(
+                f"select id, name, title from setsearch_name where kind = ? and id in ({marks})", (self.id, *part)
+            )
+        return {id: (name, title) for id, name, title in rows}
 
     def insert(
         self, cursor: sqlite3.Cursor, names: Sequence[str], titles: Sequence[str | None] | None = None
@@ -236,3 +272,8 @@ class Vocabulary:
         if self.size == 0:
             self.clear(cursor)
         cursor.execute("update setsearch_kind set size = ?, peak = ? where id = ?", (self.size, self.next_id, self.id))
+
+
+def _anywhere(text: str) -> str:
+    """A pattern of LIKE for a text anywhere."""
+    return "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"

@@ -8,18 +8,19 @@ import setsearch
 from setsearch.errors import UnknownSet
 from setsearch.index import Index
 from setsearch.pool import QuestionPool
-from setsearch.search.completion import complete
+from setsearch.search.finding import find_names
 from setsearch.search.highlight import item_text, top_features
 from setsearch.web.access import Rules
 from setsearch.web.schemas import (
     Class,
     ClassifyQuery,
     CompleteQuery,
-    Completion,
     ExpandQuery,
     ExplainQuery,
     Explanation,
     FeaturesQuery,
+    FindQuery,
+    Found,
     Hit,
     Info,
     Item,
@@ -73,10 +74,16 @@ def _add_content(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
         )
 
     @router.get("/complete")
-    async def complete_name(query: Annotated[CompleteQuery, Query()]) -> list[Completion]:
-        """Items whose id or title begins with the prefix, by descending total."""
-        rows = await pool.ask(lambda index: complete(index.reading(query.items), query.prefix, query.k))
-        return [Completion(**row._asdict()) for row in rows]
+    async def complete_name(query: Annotated[CompleteQuery, Query()]) -> list[Found]:
+        """Items for a name of which the beginning is known; as `find`."""
+        rows = await pool.ask(lambda index: find_names(index.reading(query.items), query.prefix, query.k))
+        return [Found(**row._asdict()) for row in rows]
+
+    @router.get("/find")
+    async def find(query: Annotated[FindQuery, Query()]) -> list[Found]:
+        """Items whose id or title matches a text: whole, at its beginning, inside, by its words, or similar."""
+        rows = await pool.ask(lambda index: find_names(index.reading(query.items), query.text, query.k))
+        return [Found(**row._asdict()) for row in rows]
 
     @router.get("/item")
     async def item(query: Annotated[ItemQuery, Query()]) -> Item:

@@ -69,6 +69,16 @@ class CompleteQuery(BaseModel):
     k: Annotated[int, Field(ge=1, le=100)] = 10
 
 
+class FindQuery(BaseModel):
+    """A name, or what somebody remembers of it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    items: Name | None = None
+    text: Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
+    k: Annotated[int, Field(ge=1, le=100)] = 10
+
+
 class ItemQuery(BaseModel):
     """An item to describe."""
 
@@ -141,8 +151,8 @@ class SetFeature(BaseModel):
     title: str | None = None
 
 
-class Completion(BaseModel):
-    """An item whose name begins with the prefix, and the sum of its counts."""
+class Found(BaseModel):
+    """An item whose name matches, and the sum of its counts."""
 
     item: str
     title: str | None

@@ -7,20 +7,20 @@ from typing import Any
 
 from setsearch.errors import AmbiguousItem, QueryError, UnknownItem, UsageError
 from setsearch.index import Index
-from setsearch.search.completion import similar_names
+from setsearch.search.finding import find_names
 from setsearch.search.highlight import item_text, mark_features, top_features
 from setsearch.search.reading import Reading
 from setsearch.search.results import NOTHING_SHARED, Hit, Hits, display_name, is_informative
 from setsearch.search.sets import AnyReading
+from setsearch.search.starters import first_sets
 from setsearch.web.page_state import MOST_NAMES, Address
 
 SMALL, LARGE, LEAST_LARGE = 15, 200, 50  # hits of a small list; of a large one at most, and at least
 BARS_OF_HIT = 6  # features with a bar of their own
 BARS_OF_SET = 12  # also parts of one score
 SHADES = 4  # of marks
-STARTER_QUANTILES = (0.995, 0.99, 0.985, 0.98, 0.97)  # of the items by total
 LABELS = {"terms": "Words", "documents": "Documents"}
-MOST_HINTS = 3  # unknown names with suggestions; each takes a scan
+MOST_HINTS, HINTS = 3, 3  # unknown names with suggestions, each of which takes a scan; suggestions of one
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class View:
     titles: dict[str, str] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     shared: list[Bar] = field(default_factory=list)
-    starters: list[str] = field(default_factory=list)
+    starters: list[tuple[str, Address]] = field(default_factory=list)
     problem: str | None = None
     note: str | None = None
     other: Address | None = None  # the features of the examples as items
@@ -81,7 +81,8 @@ def make_view(index: Index, asked: Address) -> View:
     view = View(address, readings, index.sets(), unknown)
     view.titles = _titles(reading, address)
     if not address.asks:
-        view.starters = _starters(reading)
+        sets = first_sets(reading) if isinstance(reading, Reading) else []
+        view.starters = [(", ".join(names), address.replace(seeds=tuple(names))) for names in sets]
         return view
     try:
         hits = _hits(reading, address)
@@ -177,8 +178,13 @@ def _known(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[str,
     rejected = [name for name in _find(asked.rejected) if name not in seeds]
     address = asked.replace(seeds=tuple(seeds), rejected=tuple(rejected))
     for place, own in enumerate(unknown):
-        alike = similar_names(reading, own["name"]) if place < MOST_HINTS else ()
-        own["near"] = [(name, address.accept(name)) for name in alike]
+        alike = (
+            [found.title or found.item for found in find_names(reading, own["name"], HINTS)]
+            if place < MOST_HINTS
+            else []
+        )
+        shown = {found.item: found.item if own["several"] else found.title or found.item for found in alike}
+        own["near"] = [(label, address.accept(item)) for item, label in shown.items()]
     return address, unknown
 
 
@@ -287,19 +293,6 @@ def _note(reading: AnyReading, address: Address, hits: Hits) -> str | None:
     if hits.contexts_revision not in (None, hits.revision):
         return f"by the contexts of write {hits.contexts_revision:,}; the collection is at write {hits.revision:,}"
     return None
-
-
-def _starters(reading: AnyReading) -> list[str]:
-    """A few items to start with: neither the rarest nor the most frequent ones."""
-    if not isinstance(reading, Reading):
-        return []
-    with reading.stored() as fields:
-        totals = fields.first.totals()
-        order = totals.argsort(kind="stable")
-        order = order[totals[order] > 0]
-        positions = [int(len(order) * quantile) for quantile in STARTER_QUANTILES]
-        chosen = list(dict.fromkeys(int(order[position]) for position in positions if position < len(order)))
-        return [name for name, _ in fields.describe(chosen).values()]
 
 
 def _other_side(readings: list[dict[str, Any]], name: str) -> str | None:

@@ -71,7 +71,8 @@ def test_an_assistant_can_expand_explain_and_search(database):
         ("expand", {"seeds": ["d1"], "items": "planets"}),
         ("expand", {"seeds": ["d1"], "k": 0}),
     )
-    assert {tool.name for tool in tools} == {"describe", "expand", "search_by_example", "explain", "features"}
+    names = {tool.name for tool in tools}
+    assert names >= {"describe", "expand", "find", "read", "save_set", "search_by_example", "explain", "features"}
     assert all(tool.description for tool in tools)
     assert answers[0]["sets"] == {"cats": "documents"}
     assert answers[1] == expected
@@ -87,3 +88,23 @@ def test_an_assistant_can_expand_explain_and_search(database):
 
 def test_a_missing_database_is_one_line(run, failed):
     failed(run("mcp", "none.db"), 1, "none.db is not a file")
+
+
+def test_an_assistant_can_find_read_and_save(database):
+    _, answers = ask(
+        database,
+        ("find", {"text": "D", "items": "documents", "k": 2}),
+        ("read", {"item": "d1", "items": "documents"}),
+        ("save_set", {"name": "mine", "accepted": ["d1", "d2"], "rejected": ["d3"], "items": "documents"}),
+        ("save_set", {"name": "mine", "accepted": ["nobody"], "items": "documents"}),
+        ("read", {"item": "nobody", "items": "documents"}),
+    )
+    assert [found["item"] for found in answers[0]] == ["d1", "d2"]
+    assert answers[1] == {"item": "d1", "title": None, "text": None, "features": {"cat": 1, "lion": 1, "tiger": 1}} | {
+        "text": answers[1]["text"]
+    }
+    assert answers[2]["accepted"] == ["d1", "d2"]
+    assert "no 'nobody'" in answers[3]
+    assert "no 'nobody'" in answers[4]
+    with setsearch.open(database) as index:
+        assert index.set("mine").rejected == ["d3"]

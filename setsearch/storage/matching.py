@@ -1,0 +1,70 @@
+"""How well a name or title matches what somebody typed: any case, any part, the words of it, small errors."""
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+WHOLE, BEGINNING, LATER_WORD, INSIDE, WORDS, SIMILAR = range(6)  # from the best
+LEAST_SIMILAR = 0.7  # of difflib's ratio
+TRIGRAM = 3
+
+
+class Match(NamedTuple):
+    """A thing that matches: `shown` is its name or title, whichever matches better; `ratio` is 1 but for SIMILAR."""
+
+    quality: int
+    ratio: float
+    id: int
+    name: str
+    title: str | None
+
+    @property
+    def order(self) -> tuple[int, float]:
+        """The best match first."""
+        return self.quality, -self.ratio
+
+
+def match(text: str, id: int, name: str, title: str | None) -> Match | None:
+    """How a name or its title matches; None if it does not."""
+    wanted = text.casefold()
+    words = wanted.split()
+    best = max(
+        (_match(wanted, words, own.casefold()) for own in (name, title) if own),
+        key=lambda found: (-found[0], found[1]),
+    )
+    return Match(*best, id, name, title) if best[1] >= LEAST_SIMILAR else None
+
+
+def _match(wanted: str, words: Sequence[str], name: str) -> tuple[int, float]:
+    place = name.find(wanted)
+    if place == 0:
+        return WHOLE if name == wanted else BEGINNING, 1.0
+    if place > 0:
+        begins_word = any(not name[at - 1].isalnum() for at in range(place, len(name)) if name.startswith(wanted, at))
+        return LATER_WORD if begins_word else INSIDE, 1.0
+    if words and all(word in name for word in words):
+        return WORDS, 1.0
+    # A longer name may begin with something similar: a title with a year behind it.
+    return SIMILAR, max(_ratio(wanted, candidate) for candidate in {name, name[: len(wanted)]})
+
+
+def _ratio(wanted: str, name: str) -> float:
+    matcher = difflib.SequenceMatcher(None, name, wanted)
+    if min(matcher.real_quick_ratio(), matcher.quick_ratio()) < LEAST_SIMILAR:
+        return 0.0
+    return matcher.ratio()
+
+
+def trigrams(text: str) -> list[str]:
+    """The parts of three characters of a text."""
+    return list(dict.fromkeys(text[n : n + TRIGRAM] for n in range(len(text) - TRIGRAM + 1)))
+
+
+def spellings(text: str) -> list[str]:
+    """A text in the cases that names are written in; SQLite knows the cases of ASCII only."""
+    return list(dict.fromkeys((text, text.lower(), text.upper(), text.capitalize(), text.title())))
+
+
+def best_matches(matches: Iterable[Match | None]) -> list[Match]:
+    """The matches, the best first, equal ones by name."""
+    return sorted((one for one in matches if one is not None), key=lambda one: (*one.order, one.name))

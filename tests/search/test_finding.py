@@ -1,0 +1,90 @@
+"""Items are found by what is known of their names."""
+
+import re
+import sqlite3
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+import setsearch
+from setsearch import errors
+from setsearch.search.finding import find_names
+from setsearch.storage.names import is_storable
+
+
+def test_names_are_completed(database):
+    with setsearch.open(database) as index:
+        documents, terms = index.items("documents"), index.items("terms")
+        assert [row.item for row in find_names(documents, "l", 2)] == ["d0", "d2"], "by title, those with most first"
+        assert [row.item for row in find_names(documents, "BARLEY")] == ["d4"]
+        assert [row.item for row in find_names(documents, "yor")] == ["d5"], "a later word"
+        assert find_names(documents, "yor")[0].total == 2
+        assert find_names(terms, "the")[0].total == 4
+        assert find_names(terms, "q") == []
+        assert find_names(terms, "\0") == []
+        assert len(find_names(terms, "", 5)) == 5
+        assert find_names(terms, "loin")[0].item == "lion"
+        index.add_numbers([("ann", [1.0]), ("bob", [2.0])], ["height"], "body")
+        assert [row.item for row in find_names(index.numbers("body"), "A")] == ["ann"]
+
+
+def test_completion_equals_a_look_at_every_name(build):
+    names = ["lion", "Lion", "lioness", "a lion", "LIONS", "li", "l%on", "l_on", "ließ", "z"]
+    index = build({name: {"x": n + 1} for n, name in enumerate(names)})
+    reading = index.items("film")
+    totals = {name: n + 1 for n, name in enumerate(names)}
+    for prefix in ("l", "li", "lion", "L", "z", "l%"):
+        expected = [name for name in names if name.lower().startswith(prefix.lower())]
+        expected.sort(key=lambda name: (name.lower() != prefix.lower(), -totals[name], name))
+        assert [row.item for row in find_names(reading, prefix, len(expected))] == expected
+
+
+TITLES = ["Toy Story (1995)", "Toy Story 2 (1999)", "Story of Us, The (1999)", "Café Society (2016)", "МОСКВА", "Alien"]
+
+
+def titles_found(index, text, k=10):
+    return [found.title for found in index.items("film").find_names(text, k)]
+
+
+@pytest.fixture
+def films(tmp_path):
+    with setsearch.open(tmp_path / "f.db", create=True) as index:
+        index.add([(f"f{n}", {"ann": n + 1}, title) for n, title in enumerate(TITLES)], ("film", "user"))
+        yield index
+
+
+def test_titles_are_found_as_people_remember_them(films):
+    assert titles_found(films, "Toy Story") == ["Toy Story 2 (1999)", "Toy Story (1995)"], "the one with more first"
+    assert titles_found(films, "toy stroy") == ["Toy Story 2 (1999)", "Toy Story (1995)"]
+    assert titles_found(films, "us story") == ["Story of Us, The (1999)"], "its words"
+    assert titles_found(films, "ociet") == ["Café Society (2016)"], "inside"
+    assert titles_found(films, "CAFÉ") == ["Café Society (2016)"]
+    assert titles_found(films, "москва") == ["МОСКВА"]
+    assert titles_found(films, "1999") == ["Story of Us, The (1999)", "Toy Story 2 (1999)"]
+    assert titles_found(films, "Allien") == ["Alien"]
+    assert titles_found(films, "f5") == ["Alien"]
+    assert titles_found(films, "100%") == titles_found(films, "zzzzz") == titles_found(films, "_") == []
+    with pytest.raises(errors.InvalidParameter):
+        titles_found(films, "x", 0)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("Toy Story", "Toy Story (1995)"), ("allien", "Alien"), ("ociety", "Café")]
+)
+def test_an_unknown_name_offers_titles(films, typed, meant):
+    with pytest.raises(errors.UnknownItem, match=f"did you mean .*{re.escape(meant)}"):
+        films.items("film").expand([typed])
+
+
+@given(
+    st.text(st.sampled_from("abAB%_\\ é"), min_size=1, max_size=4),
+    st.lists(st.text("abAB%_\\ é", min_size=1), max_size=9),
+)
+def test_what_contains_a_text_is_found(text, names):
+    """Whatever stands in SQLite's patterns."""
+    held = [name for name in dict.fromkeys(names) if is_storable(name)]
+    with setsearch.open(sqlite3.connect(":memory:")) as index:
+        index.add([(name, {"x": 1}) for name in [*held, "zzz"]], ("film", "user"))
+        found = [one.item for one in index.items("film").find_names(text, 99)]
+    assert {name for name in held if text.strip() and text.lower() in name.lower()} <= set(found)
