@@ -178,11 +178,7 @@ def _known(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[str,
     rejected = [name for name in _find(asked.rejected) if name not in seeds]
     address = asked.replace(seeds=tuple(seeds), rejected=tuple(rejected))
     for place, own in enumerate(unknown):
-        alike = (
-            [found.title or found.item for found in find_names(reading, own["name"], HINTS)]
-            if place < MOST_HINTS
-            else []
-        )
+        alike = find_names(reading, own["name"], HINTS) if place < MOST_HINTS else []
         shown = {found.item: found.item if own["several"] else found.title or found.item for found in alike}
         own["near"] = [(label, address.accept(item)) for item, label in shown.items()]
     return address, unknown
