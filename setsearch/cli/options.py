@@ -4,7 +4,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -121,6 +121,41 @@ def expand_options(
     ] = None,
     cut: Annotated[bool, typer.Option("--cut", help="Only items that belong to the set (lift).")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show the features behind each score.")] = False,
+    snippets: Annotated[
+        bool, typer.Option("--snippets", help="Show the passage of each document that speaks for the set.")
+    ] = False,
+    gamma: Annotated[
+        float | None,
+        typer.Option(
+            metavar="G", help="Coefficient of negative examples, 0 to 1.", min=0, max=1, rich_help_panel=ADVANCED
+        ),
+    ] = None,
+    keep_seeds: Annotated[
+        bool, typer.Option("--keep-seeds", help="Rank the seeds too.", rich_help_panel=ADVANCED)
+    ] = False,
+) -> dict[str, Any]:
+    """What to return."""
+    return {
+        "k": k if k is not None or cut else 10,
+        "exclude": exclude or (),
+        "gamma": gamma,
+        "keep_seeds": keep_seeds,
+        "explain": explain,
+        "snippets": snippets,
+        "cut": "keep" if cut else "mark",
+    }
+
+
+def asking_options(
+    *,
+    batch: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Expand many sets: a JSON array of seeds a line, - for standard input.",
+            rich_help_panel=ADVANCED,
+        ),
+    ] = None,
     among: Annotated[
         str | None,
         typer.Option(
@@ -139,40 +174,28 @@ def expand_options(
             metavar="QUERY", help="Return only rows that match this full-text query (FTS5).", rich_help_panel=ADVANCED
         ),
     ] = None,
-    gamma: Annotated[
-        float | None,
-        typer.Option(
-            metavar="G", help="Coefficient of negative examples, 0 to 1.", min=0, max=1, rich_help_panel=ADVANCED
-        ),
-    ] = None,
-    keep_seeds: Annotated[
-        bool, typer.Option("--keep-seeds", help="Rank the seeds too.", rich_help_panel=ADVANCED)
-    ] = False,
-) -> dict[str, Any]:
-    """What to return."""
-    return {
-        "k": k if k is not None or cut else 10,
-        "exclude": exclude or (),
-        "among": _among(among, where, match),
-        "gamma": gamma,
-        "keep_seeds": keep_seeds,
-        "explain": explain,
-        "cut": "keep" if cut else "mark",
-    }
-
-
-def _among(file: str | None, where: str | None, match: str | None) -> Any:
-    if file is not None and (where, match) != (None, None):
+    time_limit: TimeLimit = 10.0,
+) -> "Asking":
+    """Many sets at once; what may be returned; how long SQL of a condition may take."""
+    if among is not None and (where, match) != (None, None):
         raise UsageError("--among FILE lists the ids; leave --where and --match out")
-    if file is not None:
+    if among is not None:
         from setsearch.cli.set_files import read_ids
 
-        return read_ids(file)
+        return Asking(batch, time_limit, read_ids(among))
     if (where, match) == (None, None):
-        return None
+        return Asking(batch, time_limit)
     from setsearch.search.where import Where
 
-    return Where(where, match=match)
+    return Asking(batch, time_limit, Where(where, match=match))
+
+
+class Asking(NamedTuple):
+    """Many sets at once, how long SQL may take, and what may be returned."""
+
+    batch: str | None
+    time_limit: float
+    among: Any = None
 
 
 def waiting_options(*, timeout: Timeout = 5.0, time_limit: TimeLimit = 10.0) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +16,7 @@ CONTROL = dict.fromkeys([*range(32), *range(127, 160)], " ")  # characters that 
 TWO_DIGITS_BELOW = 0.01  # three decimals would show too little
 PARTS_IN_CELL = 8  # of an explanation
 CELL_WIDTH = 60
+SNIPPET_INDENT = 6
 LABEL_WIDTH = 32
 WIDEST_BARS = 100
 EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -99,6 +101,9 @@ def print_tsv(rows: list[Row]) -> None:
 
 def print_table(rows: list[Row]) -> None:
     """A table: numbers to the right, texts cut at 60 characters except in the last column."""
+    if any("snippet" in row for row in rows):
+        _print_snippets(rows)
+        return
     if not rows:
         return
     cells = [[*rows[0]], *([_cell(value, "{:.3f}") for value in row.values()] for row in rows)]
@@ -111,6 +116,37 @@ def print_table(rows: list[Row]) -> None:
             text.rjust(w) if right else text.ljust(w) for text, w, right in zip(line, widths, numeric, strict=True)
         )
         print("  ".join(padded).rstrip())
+
+
+def _print_snippets(rows: list[Row]) -> None:
+    """Each hit on a line of its own, and below it the passage that speaks for it, its words in bold."""
+    bold, plain = ("\033[1m", "\033[0m") if sys.stdout.isatty() else ("", "")
+    width = max(shutil.get_terminal_size().columns - SNIPPET_INDENT, SNIPPET_INDENT)
+    for row in rows:
+        name = display_name(row["item"], row.get("title"))
+        known = f"  ({row['item']})" if name != row["item"] else ""
+        end = "" if row.get("belongs") is not False else "  beyond the set"
+        name, known = name.translate(CONTROL), known.translate(CONTROL)
+        print(f"{row['rank']:>4}  {bold}{name}{plain}{known}  {row['score']:.3f}{end}")
+        text, marks = row.get("snippet", "").translate(CONTROL), row.get("marks", ())
+        for start, line in _wrapped(text, width):
+            inside = [(max(a - start, 0), b - start) for a, b in marks if a < start + len(line) and b > start]
+            cuts = [0, *(place for mark in inside for place in mark), len(line)]
+            parts = [line[begin:stop] for begin, stop in pairwise(cuts)]  # every other one is marked
+            print(
+                " " * SNIPPET_INDENT + "".join(bold + part + plain if n % 2 else part for n, part in enumerate(parts))
+            )
+
+
+def _wrapped(text: str, width: int) -> Iterator[tuple[int, str]]:
+    """The lines of a text, cut at blanks, each with its place."""
+    start = 0
+    while len(text) - start > width:
+        end = text.rfind(" ", start, start + width)
+        end = start + width if end <= start else end
+        yield start, text[start:end]
+        start = end + (text[end] == " ")
+    yield start, text[start:]
 
 
 def print_bars(rows: list[Row]) -> None:

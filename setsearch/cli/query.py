@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import setsearch
-from setsearch.cli.help import ADVANCED
 from setsearch.cli.options import (
     DB,
+    Asking,
     Items,
     OptionalSeeds,
     Seeds,
-    TimeLimit,
     Top,
+    asking_options,
     expand_options,
     model_options,
     more_examples,
@@ -41,19 +41,6 @@ if TYPE_CHECKING:
     from setsearch.search.sets import AnyReading
 
 WEIGHTINGS = ("weight", "mi", "probability")
-Batch = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        help="Expand many sets: a JSON array of seeds a line, - for standard input.",
-        rich_help_panel=ADVANCED,
-    ),
-]
-
-
-def asking_options(*, batch: Batch = None, time_limit: TimeLimit = 10.0) -> tuple[str | None, float]:
-    """Many sets at once, and how long SQL of a condition may take."""
-    return batch, time_limit
 
 
 @with_options(
@@ -69,7 +56,7 @@ def expand(
     seeds: OptionalSeeds = None,
     *,
     items: Items = None,
-    asking: tuple[str | None, float],
+    asking: Asking,
     more: dict[str, Any],
     wanted: dict[str, Any],
     model: "ModelOptions",
@@ -82,7 +69,7 @@ def expand(
 
     Example: setsearch expand notes.db red blue green -k 5
     """
-    batch, time_limit = asking
+    batch, time_limit, wanted["among"] = asking
     if batch is not None:
         if seeds or any(more.values()):
             raise UsageError("--batch FILE brings its own examples; leave the others out")
@@ -225,6 +212,8 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
             row["title"] = hit.title
         if explain:
             row["features"] = _contribution_rows(hit.features)
+        if hit.snippet is not None:
+            row |= {"snippet": hit.snippet.text, "marks": hit.snippet.marks}
         rows.append(row)
     return rows
 

@@ -60,13 +60,13 @@ def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
         leaves out what is below the threshold. `fresh`, "now" or seconds: how far contexts of words may be behind.
         """
         cut = "keep" if only_what_belongs else None
-        options: Any = {"exclude": exclude or (), "model": model, "cut": cut, "fresh": fresh}
+        options: Any = {"exclude": exclude or (), "model": model, "cut": cut, "fresh": fresh, "snippets": True}
         return _ask(lambda: _rows(index.reading(items).expand(seeds, min(k, MOST_HITS), **options)))
 
     @server.tool()
     def search_by_example(text: str, k: int = 10) -> list[dict[str, Any]]:
         """The documents most like a text that is not in the index."""
-        return _ask(lambda: _rows(index.items("documents").expand([], min(k, MOST_HITS), like=[text])))
+        return _ask(lambda: _rows(index.items("documents").expand([], min(k, MOST_HITS), like=[text], snippets=True)))
 
     @server.tool()
     def explain(item: str, seeds: list[str], items: str | None = None, model: str | None = None) -> dict[str, Any]:
@@ -124,5 +124,8 @@ def _add_lookups(server: MCPServer[Any], index: setsearch.Index) -> None:
 
 def _rows(hits: setsearch.Hits) -> list[dict[str, Any]]:
     known = {"revision": hits.revision, "contexts_revision": hits.contexts_revision}
-    rows = ({"rank": hit.rank, "item": hit.item, "title": hit.title, "score": hit.score} for hit in hits.shared())
-    return [row | known for row in rows]
+    rows = []
+    for hit in hits.shared():
+        row = {"rank": hit.rank, "item": hit.item, "title": hit.title, "score": hit.score}
+        rows.append(row | known | ({} if hit.snippet is None else {"snippet": hit.snippet.text}))
+    return rows

@@ -14,6 +14,7 @@ from setsearch.scoring.best import best
 from setsearch.search.cutoff import LEADERS, threshold
 from setsearch.search.fields import Fields
 from setsearch.search.freshness import parse_fresh
+from setsearch.search.passages import make_snippet
 from setsearch.search.readings import BY, FieldsBy, FieldsSource
 from setsearch.search.request import (
     ExpandOptions,
@@ -321,10 +322,12 @@ class Reading:
             kept = above if request.cut == "keep" else np.ones(len(ids), bool)
             ids, scores, belongs = ids[kept], scores[kept], above[kept].tolist()
         rows = list(zip(ids.tolist(), scores.tolist(), belongs, strict=True))[: request.k]
-        features = contributions(fields, weights, [row[0] for row in rows]) if request.explain else {}
-        names = fields.describe([row[0] for row in rows])
+        ids_shown = [row[0] for row in rows]
+        features = contributions(fields, weights, ids_shown) if request.explain or request.snippets else {}
+        snippets = {id: make_snippet(fields, id, features[id]) for id in ids_shown if request.snippets}
+        names, told = fields.describe(ids_shown), features if request.explain else {}
         hits = [
-            Hit(rank, names[id][0], score, names[id][1], features.get(id, ()), belongs)
+            Hit(rank, names[id][0], score, names[id][1], told.get(id, ()), belongs, snippets.get(id))
             for rank, (id, score, belongs) in enumerate(rows, 1)
         ]
         has_base = getattr(weights.model, "has_base", True)

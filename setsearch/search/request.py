@@ -18,7 +18,7 @@ class ExpandOptions(ModelOptions, total=False):
 
     `exclude`: items to leave out, as negative examples; `gamma`: the coefficient of their weights, 0 to 1; `among`: the
     only items to return, ids or a `Where`; `keep_seeds`: rank the seeds too; `explain`: fill the `features` of hits;
-    `cut`: "mark" fills their `belongs`, "keep" drops items below the threshold.
+    `snippets`: fill their `snippet`; `cut`: "mark" fills their `belongs`, "keep" drops items below the threshold.
     """
 
     exclude: Iterable[str]
@@ -26,6 +26,7 @@ class ExpandOptions(ModelOptions, total=False):
     gamma: float | None
     keep_seeds: bool
     explain: bool
+    snippets: bool
     cut: str | None
 
 
@@ -41,6 +42,7 @@ class ExpandRequest(NamedTuple):
     gamma: float | None
     keep_seeds: bool
     explain: bool
+    snippets: bool
     cut: str | None
     model: ModelOptions
 
@@ -61,6 +63,7 @@ def parse_request(k: int | None, options: ExpandOptions) -> ExpandRequest:
         gamma,
         bool(options.get("keep_seeds")),
         bool(options.get("explain")),
+        bool(options.get("snippets")),
         cut,
         cast(ModelOptions, {key: value for key, value in options.items() if key not in _NOT_OF_MODEL}),
     )

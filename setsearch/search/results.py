@@ -1,6 +1,7 @@
 """What a query returns."""
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 NOTHING_SHARED = "nothing else has a feature that tells these examples from the rest"
@@ -14,11 +15,23 @@ class Contribution(NamedTuple):
     title: str | None = None
 
 
+class Snippet(NamedTuple):
+    """A passage of a document; `marks` are the places of the words that speak for the set, (start, end)."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+    def pieces(self) -> list[tuple[str, bool]]:
+        """The text in pieces, and whether each is marked."""
+        cuts = [0, *(place for mark in self.marks for place in mark), len(self.text)]
+        return [(self.text[a:b], n % 2 == 1) for n, (a, b) in enumerate(pairwise(cuts)) if a < b]
+
+
 class Hit(NamedTuple):
     """An item of the expanded set; `score` in nats.
 
     `features` is filled if an explanation was requested, `belongs` if the cut was: whether the score is above the
-    threshold (cutoff.py).
+    threshold (cutoff.py), `snippet` if snippets were, for a document whose text is known.
     """
 
     rank: int
@@ -27,6 +40,7 @@ class Hit(NamedTuple):
     title: str | None = None
     features: tuple[Contribution, ...] = ()
     belongs: bool | None = None
+    snippet: Snippet | None = None
 
 
 class Hits(list[Hit]):

@@ -182,4 +182,7 @@ def _options(query: ModelQuery) -> dict[str, Any]:
 
 
 def _as_dict(row: Any) -> dict[str, Any]:
-    return {**row._asdict(), "features": [part._asdict() for part in row.features]}
+    snippet = getattr(row, "snippet", None)
+    parts = {"features": [part._asdict() for part in row.features]}
+    values: dict[str, Any] = row._asdict()
+    return values | parts | ({} if snippet is None else {"snippet": snippet._asdict()})

@@ -43,6 +43,7 @@ class ExpandQuery(ModelQuery):
     cut: Literal["mark", "keep"] | None = None
     keep_seeds: bool = False
     explain: bool = False
+    snippets: bool = False
 
 
 class ExplainQuery(ModelQuery):
@@ -116,8 +117,18 @@ class Part(BaseModel):
     title: str | None = None
 
 
+class Snippet(BaseModel):
+    """A passage of a document, and the places of the words that speak for the set: (start, end)."""
+
+    text: str
+    marks: list[tuple[int, int]]
+
+
 class Hit(BaseModel):
-    """A ranked item; with `explain` its `features`, with `cut` whether it `belongs`: is above the threshold."""
+    """A ranked item.
+
+    With `explain` its `features`, with `snippets` its `snippet`, with `cut` whether it `belongs`.
+    """
 
     rank: int
     item: str
@@ -125,6 +136,7 @@ class Hit(BaseModel):
     title: str | None = None
     belongs: bool | None = None
     features: list[Part] = []
+    snippet: Snippet | None = None
     revision: int = Field(description="how many writes the answer knows")
     contexts_revision: int | None = Field(None, description="how many its contexts know; null without contexts")
 

@@ -41,6 +41,7 @@ class Row:
     hit: Hit
     label: str
     parts: list[Bar]
+    snippet: list[tuple[str, bool]]  # its pieces, and whether they are marked
     accept: Address
     reject: Address
     ends: bool  # whether the next one is below the threshold
@@ -211,7 +212,8 @@ def _examples(reading: AnyReading, address: Address) -> dict[str, Any]:
 def _hits(reading: AnyReading, address: Address) -> Hits:
     k = SMALL if address.size == "small" else LARGE
     options = _examples(reading, address)
-    hits = reading.expand(address.seeds, k, exclude=address.rejected, explain=True, cut="mark", **options).shared()
+    options |= {"exclude": address.rejected, "explain": True, "snippets": True, "cut": "mark"}
+    hits = reading.expand(address.seeds, k, **options).shared()
     belonging = sum(1 for hit in hits if hit.belongs)
     shown = len(hits) if address.size == "small" else max(LEAST_LARGE, belonging)
     return Hits(hits[:shown], hits.revision, hits.contexts_revision, hits.has_base)
@@ -233,6 +235,7 @@ def _rows(address: Address, hits: list[Hit]) -> list[Row]:
             hit,
             display_name(hit.item, hit.title),
             _bars(hit, scale, BARS_OF_HIT),
+            hit.snippet.pieces() if hit.snippet is not None else [],
             address.accept(hit.item),
             address.reject(hit.item),
             hit.belongs is True and after is False,

@@ -54,8 +54,9 @@ def test_an_assistant_can_expand_explain_and_search(database):
                 "score": h.score,
                 "revision": 2,
                 "contexts_revision": None,
+                "snippet": h.snippet.text,
             }
-            for h in documents.expand(["d1"]).shared()
+            for h in documents.expand(["d1"], snippets=True).shared()
         ]
         assert expected
         explained = documents.explain(["d1"], "d2")
