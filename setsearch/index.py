@@ -85,6 +85,26 @@ class Index:
         """Replace everything in the relation by these items. Otherwise as `add`."""
         return self._write(items, relation, replace=False, empty=True)
 
+    def add_frame(self, frame: Any, *, update: bool = False, **columns: Any) -> int:
+        """Add the rows of a frame of pandas or polars, or of an Arrow table; returns how many items they make.
+
+            index.add_frame(frame, id="id", text="text")
+            index.add_frame(ratings, items="film", features="user")
+
+        `columns` are those of `setsearch.Columns`. With `update`, items that exist are replaced. A missing text is
+        empty; a missing id raises SourceError, and nothing is written.
+        """
+        from setsearch.indexing.arrow import frame_rows
+        from setsearch.indexing.rows import RowReader
+        from setsearch.indexing.sources import SourceReader
+        from setsearch.storage.synced_source import Columns
+
+        roles = Columns(**columns)
+        reader = SourceReader(roles, RowReader())
+        if roles.numbers:
+            return self.add_numbers(reader.numbers_of(frame_rows(frame)), roles.numbers, roles.relation[0])
+        return self._write(reader.items_of(frame_rows(frame)), roles.relation, replace=update)
+
     def delete(self, ids: Iterable[str], relation: tuple[str, str] | None = None) -> int:
         """Delete items by id; returns how many. Raises UnknownItem; then nothing is deleted."""
         names = list(dict.fromkeys([ids] if isinstance(ids, str) else ids))
@@ -267,15 +287,18 @@ class Index:
             relations = load_relations(cursor)
             postings = {relation.id: relation.postings.entry_count(cursor) for relation in relations}
             sources = describe_sources(cursor, relations)
+            some = {
+                vocabulary.name: sample_items(cursor, relation, transposed)
+                for relation in relations
+                for transposed, vocabulary in ((False, relation.items), (True, relation.features))
+            }
             contexts = next(filter(None, (self._readings.describe_contexts(cursor, r) for r in relations)), {})
         readings = [
-            reading | {"posting_count": postings[relation.id], "revision": relation.revision}
+            reading
+            | {"posting_count": postings[relation.id], "revision": relation.revision, "some": some[reading["items"]]}
             for relation in relations
             for reading in describe_readings(relation)
         ]
-        for reading in readings:
-            known = self.reading(reading["items"])
-            reading["some"] = sample_items(known) if isinstance(known, Reading) else []
         default = default_reading(relations, str(self._database))
         defaults = defaults_of(relations_by_reading(relations)[default], default)
         return {

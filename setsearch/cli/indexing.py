@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 import setsearch
-from setsearch.cli.help import ADVANCED
 from setsearch.cli.options import (
     DB,
     Fresh,
+    Input,
     TimeLimit,
     Timeout,
     column_options,
+    input_options,
     text_options,
     waiting_options,
     with_options,
@@ -24,42 +25,37 @@ from setsearch.cli.progress import count_items
 from setsearch.errors import SetsearchError, UsageError
 
 if TYPE_CHECKING:
+    from setsearch.indexing.sources import SourceReader
     from setsearch.storage.synced_source import Columns
 
 T = TypeVar("T")
 
 
-@with_options(columns=column_options, settings=text_options, waiting=waiting_options)
+@with_options(given=input_options, columns=column_options, settings=text_options, waiting=waiting_options)
 def index_command(
     db: DB,
     sources: Annotated[list[str] | None, typer.Argument(metavar="SOURCE...", show_default=False)] = None,
     *,
     replace: Annotated[bool, typer.Option("--replace", help="Replace the whole collection.")] = False,
+    given: Input,
     columns: "Columns",
     settings: dict[str, Any],
     waiting: dict[str, Any],
-    table: Annotated[str | None, typer.Option(metavar="NAME", help="Read a table of an SQLite database.")] = None,
     track: Annotated[
         bool, typer.Option("--track", help="Note changes of the table by triggers, for `update`.")
     ] = False,
-    errors: Annotated[
-        str, typer.Option(metavar="HOW", help="Unreadable input: strict, replace, skip.", rich_help_panel=ADVANCED)
-    ] = "strict",
 ) -> None:
     """Index texts or a relation; items that exist are updated by id.
 
-    A SOURCE is a folder of .txt, .md and .jsonl files; one of these or a .csv or .tsv file (also .gz); - for JSONL on
-    standard input; or, with --table, an SQLite database (default: DB itself). With --items and --features each row
-    says that an item has a feature; give all rows of an item in one call. `update` applies changes of a table of DB
-    itself. An FTS5 table gives the terms of its own index.
+    A SOURCE is a folder of text files of any kind; a file: text, HTML, mail (.eml, mbox), PDF, references (RIS, BibTeX,
+    PubMed), or rows (JSONL, CSV, TSV, Parquet, Arrow), also .gz; - for JSONL on standard input; or, with --table, an
+    SQLite database (default: DB itself). With --items and --features each row says that an item has a feature; give
+    all rows of an item in one call. `update` applies changes of a table of DB itself. An FTS5 table gives the terms of
+    its own index.
 
     Example: setsearch index notes.db notes --language english
     """
-    from setsearch.indexing.rows import RowReader
-    from setsearch.indexing.sources import SourceReader
-
-    if errors not in ("strict", "replace", "skip"):
-        raise UsageError(f"--errors is strict, replace or skip, not {errors!r}")
+    table = given.table
     if not sources and table is None:
         raise UsageError("no source: give a folder, files, - for standard input, or --table NAME")
     relation = columns.relation
@@ -78,7 +74,7 @@ def index_command(
         else nullcontext() as host,
         setsearch.open(host or db, create=not is_own_table, **waiting, **settings) as index,
     ):
-        reader = SourceReader(columns, RowReader(errors, say, table, host, time_limit=waiting["time_limit"]))
+        reader = _make_reader(given, columns, host, waiting["time_limit"])
         if columns.numbers:
             written = index.add_numbers(count_items(reader.read_numbers(sources or [])), columns.numbers, relation[0])
         elif is_own_table:
@@ -90,6 +86,7 @@ def index_command(
             written = write(count_items(reader.read(sources or [])), relation)
             index.refresh()
         _tell_indexed(index, written, str(db))
+        _tell_left_out(reader)
 
 
 def update(db: DB, *, fresh: Fresh = "now", timeout: Timeout = 5.0, time_limit: TimeLimit = 10.0) -> None:
@@ -193,6 +190,28 @@ def check(
         way_out = "index the collection again" if repair else "--repair repairs what can be repaired"
         raise SetsearchError(f"{db}: {'; '.join(problems)}; {way_out}")
     say(f"{db} is sound")
+
+
+def _make_reader(
+    given: Input, columns: "Columns", host: sqlite3.Connection | None, time_limit: float
+) -> "SourceReader":
+    from setsearch.indexing.cell_rules import CellRules, read_titles
+    from setsearch.indexing.rows import RowReader
+    from setsearch.indexing.sources import SourceReader
+
+    if columns.features is None and (given.split is not None or given.titles is not None):
+        raise UsageError("--split and --titles are for a relation: name its --items and --features")
+    form: Any = {"encoding": given.encoding, "delimiter": given.delimiter}
+    titles = {} if given.titles is None else read_titles(RowReader(given.errors, say, **form), given.titles, columns)
+    rows = RowReader(given.errors, say, given.table, host, time_limit=time_limit, **form)
+    return SourceReader(columns, rows, given.globs, CellRules(given.keep, given.split, titles))
+
+
+def _tell_left_out(reader: "SourceReader") -> None:
+    for what, count in sorted(reader.files.counts.items()):
+        say(f"left out {count:,} file{'s' * (count > 1)}: {what}")
+    for encoding, count in sorted(reader.rows.decided.items()):
+        say(f"read {count:,} file{'s' * (count > 1)} as {encoding}; --encoding names another one")
 
 
 def _tell_indexed(index: "setsearch.Index", written: int, db: str) -> None:

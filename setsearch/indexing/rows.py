@@ -1,4 +1,4 @@
-"""Rows of JSONL, CSV and TSV files and of SQLite tables, each with its position; and what their cells may hold."""
+"""Rows of JSONL, CSV, TSV, Parquet and Arrow files and of SQLite tables, each with its position; and their cells."""
 
 import csv
 import gzip
@@ -8,22 +8,29 @@ import re
 import sqlite3
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
 
-from setsearch.errors import SourceError
+from setsearch.errors import SourceError, UsageError
 from setsearch.storage.connections import TIME_LIMIT, OwnConnection
 from setsearch.storage.limits import LimitedCursor, limited, limited_rows
 from setsearch.storage.names import is_storable
 from setsearch.storage.sql import has_rowid, is_stored_table, main_table, missing_table, table_columns
 
-TEXT_FILES = (".txt", ".md")
-ROW_FILES = (".jsonl", ".csv", ".tsv")
+ARROW_FILES = (".parquet", ".arrow", ".feather")
+ROW_FILES = (".jsonl", ".csv", ".tsv", *ARROW_FILES)
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
 STDIN = "-"
 PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+OTHER_DELIMITERS = (";", "\t", "|")
+DETECTED = 1 << 17  # bytes of a file by which its encoding is detected
+WIDE = [f"utf_{bits}{order}" for bits in (16, 32) for order in ("", "_le", "_be")]  # known by their marks, or zeros
+LARGEST_COUNT_OF_CELL = 2**31 - 1
 LONGEST_FIELD = 2**31 - 1  # of a CSV file
 
 Row = tuple[str, Mapping[str, Any]]  # position (file and line), and cells by column
@@ -39,6 +46,9 @@ class RowReader:
     connection: sqlite3.Connection | None = None  # for a table of the database that is written to
     condition: str = ""  # SQL that selects rows of the table
     time_limit: float = TIME_LIMIT  # seconds that SQLite may work on a table
+    encoding: str | None = None  # of all files; None: UTF-8, and for a file of documents what it looks like
+    delimiter: str | None = None  # of CSV files; None: a comma, or what the header has instead
+    decided: Counter[str] = field(default_factory=Counter)  # files that were not UTF-8, by the encoding that was chosen
 
     def read(self, source: str) -> Iterator[Row]:
         """The rows of one source; raises SourceError."""
@@ -51,10 +61,14 @@ class RowReader:
             if ending not in ROW_FILES:
                 raise SourceError(unreadable(path))
             with open_file(path) as file:
-                if ending == ".jsonl":
+                if ending in ARROW_FILES:
+                    from setsearch.indexing.arrow import arrow_rows
+
+                    yield from arrow_rows(file, path)
+                elif ending == ".jsonl":
                     yield from self._json_rows(file, source)
                 else:
-                    yield from self._csv_rows(file, source, "," if ending == ".csv" else "\t")
+                    yield from self._csv_rows(file, source, DELIMITERS[ending])
 
     def _json_rows(self, lines: Iterable[bytes], name: str) -> Iterator[Row]:
         for number, line in enumerate(lines, 1):
@@ -75,7 +89,11 @@ class RowReader:
     def _csv_rows(self, file: IO[bytes], name: str, delimiter: str) -> Iterator[Row]:
         lines = (self.decode(line, f"{name}, line {number}") for number, line in enumerate(file, 1))
         csv.field_size_limit(min(sys.maxsize, LONGEST_FIELD))
-        rows = csv.reader((line for line in lines if line is not None), delimiter=delimiter, strict=True)
+        texts = (line for line in lines if line is not None)
+        first = next(texts, "")
+        rows = csv.reader(
+            chain([first], texts), delimiter=self.delimiter or delimiter_of(first, delimiter), strict=True
+        )
         try:
             header = next(rows, [])
             for column in header:
@@ -128,20 +146,44 @@ class RowReader:
             if source:
                 connection.close()
 
+    def decode_file(self, data: bytes, name: str) -> str | None:
+        """A whole file to text, in the encoding that it looks like; None to skip it."""
+        if self.encoding is None and self.errors == "strict":
+            try:
+                return data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")
+            except UnicodeDecodeError:
+                from charset_normalizer import from_bytes
+
+                best = from_bytes(data[:DETECTED], cp_exclusion=WIDE).best() if b"\0" not in data else None
+                if best is not None:
+                    self.decided[best.encoding] += 1
+                    return data.decode(best.encoding, "replace")
+        return self.decode(data, name)
+
     def decode(self, data: bytes, position: str) -> str | None:
-        """UTF-8 to text; None to skip it."""
+        """Bytes to text, UTF-8 unless `encoding` says otherwise; None to skip it."""
+        encoding = self.encoding or "utf-8-sig"
         try:
-            return data.decode("utf-8-sig")
+            return data.decode(encoding)
+        except LookupError:
+            raise UsageError(
+                f"the encoding {encoding!r:.40} is unknown; try utf-8, latin-1, cp1252, shift_jis"
+            ) from None
         except UnicodeDecodeError as error:
             if self.errors == "replace":
-                return data.decode("utf-8-sig", "replace")
+                return data.decode(encoding, "replace")
             if self.errors == "skip":
-                self.warn(f"skipped {position}: invalid UTF-8 at byte {error.start}")
+                self.warn(f"skipped {position}: invalid {self.encoding or 'UTF-8'} at byte {error.start}")
                 return None
             raise SourceError(
-                f"{position} is not UTF-8: byte {error.start} is 0x{data[error.start]:02x}; "
-                "convert it, or pass `errors=replace` or `errors=skip`"
+                f"{position} is not {self.encoding or 'UTF-8'}: byte {error.start} is 0x{data[error.start]:02x}; "
+                "name its `encoding`, or pass `errors=replace` or `errors=skip`"
             ) from error
+
+
+def delimiter_of(header: str, usual: str) -> str:
+    """The delimiter of a header: the usual one, unless it has none of it and one of the others."""
+    return max((usual, *OTHER_DELIMITERS), key=header.count) if usual not in header else usual
 
 
 def file_ending(path: Path) -> str:
@@ -153,10 +195,7 @@ def unreadable(path: Path) -> str:
     """Why a path is no source."""
     if not path.exists():
         return f"{path} does not exist; give a folder, a file, or - for JSONL on standard input"
-    return (
-        f"{path} has an ending that cannot be indexed; known are {', '.join([*TEXT_FILES, *ROW_FILES])}, "
-        "and tables of SQLite databases"
-    )
+    return f"{path} is not text; give texts, {', '.join(ROW_FILES)}, .pdf, mail, or a table of an SQLite database"
 
 
 @contextmanager
@@ -230,7 +269,7 @@ def cell_text(position: str, column: str, value: Any) -> str:
 def cell_count(position: str, column: str, value: Any) -> int:
     """A cell as a count, 0 to 2^31 - 1; raises SourceError."""
     number = _plain_number(value, -1.0)
-    if not (number.is_integer() and 0 <= number < 2**31):
+    if not (number.is_integer() and 0 <= number <= LARGEST_COUNT_OF_CELL):
         raise SourceError(f"{position}: the column {column!r} is {value!r}; counts are whole numbers, 0 to 2^31 - 1")
     return int(number)
 

@@ -5,15 +5,18 @@ Every item is `(id, text or counted features, title)`, yielded one at a time.
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
 from setsearch.errors import SourceError
+from setsearch.indexing.cell_rules import CellRules
+from setsearch.indexing.files import FileReader, is_document
+from setsearch.indexing.relation_columns import read_columns
 from setsearch.indexing.rows import (
     STDIN,
-    TEXT_FILES,
     Row,
     RowReader,
     cell_count,
@@ -21,7 +24,6 @@ from setsearch.indexing.rows import (
     cell_number,
     cell_text,
     file_ending,
-    open_file,
     require_column,
 )
 from setsearch.storage.synced_source import Columns
@@ -37,6 +39,13 @@ class SourceReader:
 
     columns: Columns
     rows: RowReader
+    globs: tuple[str, ...] = ()
+    cells: CellRules = field(default_factory=CellRules)
+
+    @cached_property
+    def files(self) -> FileReader:
+        """What reads files of documents."""
+        return FileReader(self.rows, self.globs)
 
     def read(self, sources: Iterable[str]) -> Iterator[SourceItem]:
         """All items of all sources; raises SourceError if there are none, or one cannot be read."""
@@ -47,6 +56,14 @@ class SourceReader:
             yield item
         if is_empty:
             raise SourceError(f"nothing to index in {', '.join(paths) or self.rows.table}: no document, no row")
+
+    def items_of(self, rows: Iterable[Row]) -> Iterator[SourceItem]:
+        """The items of rows that come from elsewhere."""
+        return replace(self, rows=_GivenRows(rows)).items([])  # type: ignore[arg-type]
+
+    def numbers_of(self, rows: Iterable[Row]) -> Iterator[tuple[str, list[float], str | None]]:
+        """Items with numbers, of rows that come from elsewhere."""
+        return replace(self, rows=_GivenRows(rows)).read_numbers([])  # type: ignore[arg-type]
 
     def items(self, paths: list[str]) -> Iterator[SourceItem]:
         """All items of all sources, possibly none."""
@@ -64,48 +81,23 @@ class SourceReader:
     def _documents(self, paths: list[str]) -> Iterator[SourceItem]:
         for path in paths or [""]:
             is_file = self.rows.table is None and path != STDIN
-            if is_file and (Path(path).is_dir() or file_ending(Path(path)) in TEXT_FILES):
-                yield from self._files(Path(path))
+            if is_file and Path(path).is_dir():
+                several = sum(Path(other).is_dir() for other in paths) > 1
+                yield from self._folder(Path(path), f"{Path(path).resolve().name}/" if several else "")
+            elif is_file and is_document(Path(path)):
+                yield from self.files.documents(Path(path), Path(path).name, is_named=True)
             else:
                 yield from self._each_row(self._document, path)
 
-    def _files(self, path: Path) -> Iterator[SourceItem]:
-        """The files of a folder, with their paths below it as ids; or one file."""
-        if not path.is_dir():
-            yield from self._text_file(path, path.name)
-            return
-        endings = [*TEXT_FILES, ".jsonl"]
-        files = sorted(
-            file
-            for file in path.rglob("*")
-            if file_ending(file) in endings and file.is_file() and not _is_hidden(file.relative_to(path))
-        )
-        if not files:
-            raise SourceError(f"{path} holds no .txt, .md or .jsonl file; name files with other endings one by one")
-        for file in files:
+    def _folder(self, folder: Path, prefix: str) -> Iterator[SourceItem]:
+        """The files of a folder, with their paths below it as ids, behind its name if there are several folders."""
+        for file in self.files.files(folder):
             if file_ending(file) == ".jsonl":
                 yield from self._each_row(self._document, str(file))
+            elif is_document(file):
+                yield from self.files.documents(file, prefix + file.relative_to(folder).as_posix(), is_named=False)
             else:
-                yield from self._text_file(file, file.relative_to(path).as_posix())
-
-    def _text_file(self, path: Path, id: str) -> Iterator[SourceItem]:
-        with open_file(path) as file:
-            data = file.read()
-        text = self.rows.decode(data, str(path))
-        if text is not None and "\0" in text:
-            if self.rows.errors == "strict":
-                position = data.index(0)
-                raise SourceError(f"{path} is not text (NUL at byte {position}); leave it out, or pass `errors=skip`")
-            if self.rows.errors == "skip":
-                self.rows.warn(f"skipped {path}: not text")
-                return
-            text = text.replace("\0", " ")
-        if text is None:
-            return
-        if not text.strip():
-            self.rows.warn(f"skipped {path}: it is empty")
-            return
-        yield id, text, None
+                self.files.counts["tables: name them one by one"] += 1
 
     def _document(self, row: Row) -> SourceItem:
         position, values = row
@@ -131,7 +123,8 @@ class SourceReader:
         """The rows of a source, converted; with errors = "skip" bad rows are skipped."""
         for row in self.rows.read(path):
             try:
-                yield convert(row)
+                if self.cells.keeps(row):
+                    yield convert(row)
             except SourceError as error:
                 if self.rows.errors != "skip":
                     raise
@@ -140,7 +133,7 @@ class SourceReader:
     def _groups(self, paths: list[str]) -> Iterator[SourceItem]:
         """The texts of each group, concatenated."""
         ordered = "select name, text from row order by name, rowid"
-        for name, group in self._grouped(paths, self._part, "name text, text text", ordered):
+        for name, group in self._grouped(paths, lambda row: [self._part(row)], "name text, text text", ordered):
             yield name, "\n".join(text for _, text in group), None
 
     def _part(self, row: Row) -> tuple[str, str]:
@@ -153,34 +146,42 @@ class SourceReader:
 
     def _relation_items(self, paths: list[str]) -> Iterator[SourceItem]:
         """The rows of a relation, grouped by item."""
+        if len(paths) == 1 and self.rows.table is None and paths[0] != STDIN:
+            by_columns = read_columns(Path(paths[0]), self.columns, self.rows, self.cells)
+            if by_columns is not None:
+                yield from by_columns
+                return
         columns = "item text, feature text, count integer, title text"
         ordered = "select item, feature, sum(count), max(title) from row group by item, feature order by item, feature"
-        for item, group in self._grouped(paths, self._cell, columns, ordered):
+        for item, group in self._grouped(paths, self._cells, columns, ordered):
             cells = list(group)
             yield item, {feature: count for _, feature, count, _ in cells if count}, cells[0][3]
 
     def _grouped(
-        self, paths: list[str], convert: Callable[[Row], tuple[Any, ...]], columns: str, ordered: str
+        self, paths: list[str], convert: Callable[[Row], Iterable[tuple[Any, ...]]], columns: str, ordered: str
     ) -> Iterator[tuple[str, Iterator[Any]]]:
         """Rows grouped by their first cell in a temporary file: there may be more than memory holds, in any order."""
         stage = sqlite3.connect("")
         try:
             stage.execute(f"create table row ({columns})")
-            rows = (row for path in paths or [""] for row in self._each_row(convert, path))
+            rows = (cell for path in paths or [""] for cells in self._each_row(convert, path) for cell in cells)
             stage.executemany(f"insert into row values ({', '.join('?' * (columns.count(',') + 1))})", rows)
             yield from groupby(stage.execute(ordered), key=lambda row: row[0])
         finally:
             stage.close()
 
-    def _cell(self, row: Row) -> tuple[str, str, int, str | None]:
+    def _cells(self, row: Row) -> list[tuple[str, str, int, str | None]]:
+        """The entries of a row: one for each feature of its cell."""
         position, values = row
         columns = self.columns
-        for name in filter(None, (columns.items, columns.features, columns.count, columns.title)):
+        own_title = None if self.cells.titles else columns.title
+        for name in filter(None, (columns.items, columns.features, columns.count, own_title)):
             require_column(position, values, name)
         roles = (columns.items or "", columns.features or "")
         item, feature = (cell_id(position, name, values[name]) for name in roles)
         count = cell_count(position, columns.count, values[columns.count]) if columns.count else 1
-        return item, feature, count, self._title(row)
+        title = self.cells.titles.get(item) if self.cells.titles else self._title(row)
+        return [(item, own, count, title) for own in self.cells.split_features(feature)]
 
     def _title(self, row: Row) -> str | None:
         position, values = row
@@ -188,5 +189,14 @@ class SourceReader:
         return None if name is None or values[name] is None else cell_text(position, name, values[name])
 
 
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
+@dataclass(frozen=True)
+class _GivenRows:
+    """Rows of an application, read as those of a table."""
+
+    given: Iterable[Row]
+    errors: str = "strict"
+    table: str = "the frame"
+
+    def read(self, source: str) -> Iterator[Row]:
+        """All rows."""
+        yield from self.given

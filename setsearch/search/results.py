@@ -1,10 +1,14 @@
 """What a query returns."""
 
 from collections.abc import Iterable
+from html import escape
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 NOTHING_SHARED = "nothing else has a feature that tells these examples from the rest"
+
+
+COLUMNS = {"rank": int, "item": str, "score": float, "title": str, "belongs": bool}  # of frames
 
 
 class Contribution(NamedTuple):
@@ -61,6 +65,30 @@ class Hits(list[Hit]):
         self.revision = revision
         self.contexts_revision = contexts_revision
         self.has_base = has_base
+
+    def to_pandas(self) -> Any:
+        """The hits as a frame of pandas."""
+        import pandas
+
+        return pandas.DataFrame(self._rows(), columns=list(COLUMNS))
+
+    def to_polars(self) -> Any:
+        """The hits as a frame of polars."""
+        import polars
+
+        return polars.DataFrame(self._rows(), schema=COLUMNS)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [{name: getattr(hit, name) for name in COLUMNS} for hit in self]
+
+    def _repr_html_(self) -> str:
+        """The hits as a table, as notebooks show them."""
+        cells = (
+            f"<td>{hit.rank}</td><td>{escape(display_name(hit.item, hit.title))}</td><td>{hit.score:.3f}</td>"
+            f"<td>{escape(hit.snippet.text) if hit.snippet else ''}</td>"
+            for hit in self
+        )
+        return "<table>" + "".join(f"<tr>{own}</tr>" for own in cells) + "</table>"
 
     def shared(self) -> "Hits":
         """The hits without items that share nothing with the seeds: these score 0 with a model without a base."""

@@ -17,6 +17,7 @@ class Match(NamedTuple):
     id: int
     name: str
     title: str | None
+    shown: str
 
     @property
     def order(self) -> tuple[int, float]:
@@ -28,11 +29,9 @@ def match(text: str, id: int, name: str, title: str | None) -> Match | None:
     """How a name or its title matches; None if it does not."""
     wanted = text.casefold()
     words = wanted.split()
-    best = max(
-        (_match(wanted, words, own.casefold()) for own in (name, title) if own),
-        key=lambda found: (-found[0], found[1]),
-    )
-    return Match(*best, id, name, title) if best[1] >= LEAST_SIMILAR else None
+    found = [(*_match(wanted, words, own.casefold()), own) for own in (title, name) if own]
+    quality, ratio, shown = max(found, key=lambda one: (-one[0], one[1]))
+    return Match(quality, ratio, id, name, title, shown) if ratio >= LEAST_SIMILAR else None
 
 
 def _match(wanted: str, words: Sequence[str], name: str) -> tuple[int, float]:

@@ -134,7 +134,7 @@ class Vocabulary:
     def hint(self, cursor: sqlite3.Cursor, name: str) -> str:
         """A question that offers similar names and titles; empty if there are none."""
         found = self.search(cursor, name, HINTS)[:HINTS]
-        shown = dict.fromkeys(one.title if one.title and not self.titles_shown else one.name for one in found)
+        shown = dict.fromkeys(one.name if self.titles_shown else one.shown for one in found)
         return f"did you mean {' or '.join(map(repr, shown))}?" if shown else ""
 
     def search(self, cursor: sqlite3.Cursor, text: str, enough: int) -> list[Match]:

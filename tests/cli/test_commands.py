@@ -119,7 +119,7 @@ def test_a_folder(run, tmp_path):
     (tmp_path / "notes" / "empty.txt").touch()
     code, _, err = run("index", "n.db", "notes")
     assert code == 0
-    assert "skipped notes/empty.txt: it is empty" in err
+    assert err.splitlines()[1:] == ["left out 1 file: empty", "left out 1 file: no text"]
     hits = json.loads(run("expand", "n.db", "a.txt", "--items", "documents")[1])
     assert [hit["item"] for hit in hits] == ["deep/b.md"]
 
@@ -154,13 +154,14 @@ def test_tables_and_relations(failed, run, tmp_path):
 
 BAD_SOURCES = [
     ("missing", {}, ("nothing.txt",), ("nothing.txt",)),
-    ("unknown kind", {"a.pdf": b"x"}, ("a.pdf",), ("a.pdf", ".jsonl")),
-    ("empty folder", {"f/x.png": b""}, ("f",), ("f holds no .txt",)),
+    ("unknown kind", {"a.pdf": b"x"}, ("a.pdf",), ("a.pdf", "cannot be read", "--errors skip")),
+    ("unknown kind", {"a.bin": b"\x7fELF\0"}, ("a.bin",), ("a.bin is not text", ".jsonl")),
+    ("empty folder", {"f/x.png": b""}, ("f",), ("nothing to index in f",)),
     ("empty file", {"e.txt": b""}, ("e.txt",), ("e.txt",)),
     ("empty jsonl", {"e.jsonl": b"\n"}, ("e.jsonl",), ("e.jsonl",)),
     ("empty csv", {"e.csv": b""}, ("e.csv",), ("e.csv",)),
     ("binary", {"b.txt": b"\x7fELF\0\0"}, ("b.txt",), ("b.txt is not text", "byte 4", "--errors skip")),
-    ("encoding", {"l.txt": "caf\xe9".encode("latin-1")}, ("l.txt",), ("l.txt is not UTF-8", "byte 3", "0xe9")),
+    ("encoding", {"l.txt": b"caf\xe9"}, ("l.txt", "--encoding", "utf-8"), ("l.txt is not utf-8", "byte 3", "0xe9")),
     ("encoding of a line", {"l.jsonl": b'{"id": 1, "text": ""}\n{"id": "\xe9"}\n'}, ("l.jsonl",), ("line 2", "byte 8")),
     (
         "broken json",

@@ -135,7 +135,7 @@ def _tables() -> Iterator[Case]:
         ("newline in quotes", b'id,text\na,"lion\ntiger"\n', 1),
         ("nul", b"id,text\na,li\0on\n", 1),
         ("same column twice", b"id,text,text\na,x,y\n", None),
-        ("semicolons", b"id;text\na;lion\n", None),
+        ("semicolons", b"id;text\na;lion\n", 1),
         ("empty id", b"id,text\n,lion\n", None),
         ("byte order mark", b"\xef\xbb\xbfid,text\na,lion\n", 1),
         ("latin-1", "id,text\na,café\n".encode("latin-1"), None),
@@ -158,9 +158,9 @@ def _files() -> Iterator[Case]:
         ("binary", "x.txt", bytes(range(256)) * 10, None),
         ("empty text", "x.txt", b"", None),
         ("pdf", "x.pdf", b"%PDF-1.4", None),
-        ("no ending", "x", b"lion", None),
+        ("no ending", "x", b"lion", 1),
         ("png named text", "x.txt", b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13), None),
-        ("utf-16 text", "x.txt", "lion".encode("utf-16"), None),
+        ("utf-16 text", "x.txt", "lion".encode("utf-16"), 1),
     ]:
         yield Case(f"file {name}", file, data, (), items)
 

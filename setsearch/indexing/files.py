@@ -1,0 +1,122 @@
+"""Documents in files: which files of a folder hold text, how they are decoded, and what their formats make of them."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from pathlib import Path
+
+from setsearch.errors import SetsearchError, SourceError
+from setsearch.indexing.formats import FORMATS, LOOKED_AT, Part, is_manual, mailbox, manual, plain_text
+from setsearch.indexing.rows import ROW_FILES, RowReader, file_ending, open_file, unreadable
+
+MOST_CONTROLS = 0.05  # share of control characters in a text
+_CONTROLS = bytes({*range(32), 127} - set(b"\t\n\r\f\x1b"))
+
+FileItem = tuple[str, str, str | None]
+
+
+@dataclass
+class FileReader:
+    """Reads files as documents. `globs` choose among the files of a folder; `counts` tells what was left out."""
+
+    rows: RowReader
+    globs: tuple[str, ...] = ()
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def files(self, folder: Path) -> list[Path]:
+        """The files of a folder, without hidden ones, in the order of their paths. Raises SourceError if none is."""
+        found = sorted(
+            path for path in folder.rglob("*") if path.is_file() and self._is_wanted(path.relative_to(folder))
+        )
+        if not found:
+            wanted = f" like {' or '.join(self.globs)}" if self.globs else ""
+            raise SourceError(f"{folder} holds no file{wanted}; hidden files are left out")
+        return found
+
+    def documents(self, path: Path, id: str, is_named: bool) -> Iterator[FileItem]:
+        """The documents of a file. A file that is no text is an error if it `is_named`, else left out and counted."""
+        with open_file(path) as file:
+            data = file.read()
+        ending = file_ending(path)
+        form = FORMATS.get(ending)
+        if form is None:
+            if not is_text(data):
+                if is_named:
+                    raise SourceError(unreadable(path))
+                self.counts["no text"] += 1
+                return
+            form = mailbox if data.startswith(b"From ") else manual if is_manual(data) else plain_text
+        number = 0
+        for part in self._parts(path, data, form):
+            number += 1
+            text = self._without_nul(part.text, path, data)
+            if text is None:
+                continue
+            if not text.strip():
+                self.counts["empty"] += 1
+                continue
+            own = id if part.key is None else f"{id}#{part.key}"
+            yield own, text, (part.title or path.name).replace("\0", " ")
+        if not number:
+            self.counts["empty"] += 1
+
+    def _is_wanted(self, path: Path) -> bool:
+        if any(part.startswith(".") for part in path.parts):
+            return False
+        name = path.as_posix()
+        return not self.globs or any(fnmatch(name, glob) or fnmatch(path.name, glob) for glob in self.globs)
+
+    def _parts(self, path: Path, data: bytes, form: object) -> Iterator[Part]:
+        """What a format makes of a file; whatever its library raises becomes a SourceError with the file."""
+
+        def decode(own: bytes) -> str:
+            """As the options say."""
+            text = self.rows.decode_file(own, str(path))
+            if text is None:
+                raise _Skipped
+            return text
+
+        try:
+            yield from form(data, decode)  # type: ignore[operator]
+        except _Skipped:
+            pass
+        except SetsearchError:
+            raise
+        except RecursionError as error:
+            raise SourceError(f"{path} cannot be read: it is nested too deeply; leave it out") from error
+        except Exception as error:  # a library may raise anything on broken input
+            problem = " ".join(str(error).split()) or type(error).__name__
+            if self.rows.errors != "skip":
+                raise SourceError(
+                    f"{path} cannot be read: {problem:.200}; leave it out, or pass `errors=skip`"
+                ) from error
+            self.rows.warn(f"skipped {path}: {problem:.200}")
+
+    def _without_nul(self, text: str, path: Path, data: bytes) -> str | None:
+        if "\0" not in text:
+            return text
+        if self.rows.errors == "strict":
+            position = data.find(b"\0")
+            raise SourceError(f"{path} is not text (NUL at byte {position}); leave it out, or pass `errors=skip`")
+        if self.rows.errors == "skip":
+            self.rows.warn(f"skipped {path}: not text")
+            return None
+        return text.replace("\0", " ")
+
+
+class _Skipped(Exception):
+    """A file that could not be decoded, and shall be skipped."""
+
+
+def is_document(path: Path) -> bool:
+    """Whether a file holds documents, not rows."""
+    return file_ending(path) not in ROW_FILES
+
+
+def is_text(data: bytes) -> bool:
+    """Whether bytes look like a text in some encoding."""
+    start = data[:LOOKED_AT]
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16 has zeros
+        return True
+    return len(start.translate(None, _CONTROLS)) >= len(start) * (1 - MOST_CONTROLS) and b"\0" not in start

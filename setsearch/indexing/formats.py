@@ -1,0 +1,235 @@
+"""Formats of files: a function each, from bytes to documents, around the library that reads it.
+
+Each yields `Part`s; one of several of a file has a key. The functions raise what their libraries raise.
+"""
+
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from html.parser import HTMLParser
+from typing import Any, NamedTuple
+
+from setsearch.errors import SourceError
+
+LONGEST_TITLE, LEAST_LETTERS = 80, 3
+LOOKED_AT = 8192  # characters or bytes of a text
+_heading = re.compile(r"^\s{0,3}#{1,6}\s+(.+?)\s*#*\s*$|^(?!\s*$)(.+)\n(?:={3,}|-{3,}|~{3,})\s*$", re.MULTILINE)
+_meta = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
+_mail_begins = re.compile(rb"^From .*\n", re.MULTILINE)
+_LETTERS = {"\\(:a": "ä", "\\(:o": "ö", "\\(:u": "ü", "\\(:A": "Ä", "\\(:O": "Ö", "\\(:U": "Ü", "\\(ss": "ß"}
+_escape = re.compile(r"\\(?:f(?:\[\w*\]|\(..|.)|s[+-]?\d|[&/,|^%c])")
+_request = re.compile(r"^[.'][A-Za-z]{1,3}\b\s*")
+HEADING_WITHIN = 2000  # characters
+
+Decode = Callable[[bytes], str]
+
+
+class Part(NamedTuple):
+    """A document of a file."""
+
+    text: str
+    title: str | None = None
+    key: str | None = None
+
+
+def plain_text(data: bytes, decode: Decode) -> Iterator[Part]:
+    """A text; its title is its first heading of Markdown or reStructuredText, or its first line."""
+    text = decode(data)
+    yield Part(text, _title(text))
+
+
+def manual(data: bytes, decode: Decode) -> Iterator[Part]:
+    """A manual page, without the requests of roff; its title is the line below NAME."""
+    lines, title, is_name = list[str](), None, False
+    source = decode(data)
+    for escaped, letter in _LETTERS.items():
+        source = source.replace(escaped, letter)
+    for line in source.splitlines():
+        if line.startswith(('.\\"', "'\\\"")):
+            continue
+        text = _escape.sub("", line.replace("\\-", "-"))
+        request = _request.match(text)
+        if request is not None:
+            text = text[request.end() :].replace('"', "")
+        if is_name and text.strip() and (request is None or not request[0].startswith((".SH", ".Sh"))):
+            title, is_name = title or text, False
+        is_name = is_name or (request is not None and request[0].startswith((".SH", ".Sh")) and title is None)
+        lines.append(text)
+    yield Part("\n".join(lines), shorten(title))
+
+
+def source_code(data: bytes, decode: Decode) -> Iterator[Part]:
+    """The text of a program; the name of its file tells more than its first line."""
+    yield Part(decode(data))
+
+
+def html(data: bytes, decode: Decode) -> Iterator[Part]:
+    """The text of a page, without scripts and styles."""
+    declared = _meta.search(data[:2000])
+    try:
+        text = data.decode(declared[1].decode()) if declared else decode(data)
+    except (LookupError, UnicodeDecodeError):
+        text = decode(data)
+    page = _Page()
+    page.feed(text)
+    page.close()
+    yield Part(page.text(), shorten(page.title))
+
+
+def mail(data: bytes, decode: Decode) -> Iterator[Part]:
+    """A message: its subject and its body."""
+    yield _message(data, decode)
+
+
+def mailbox(data: bytes, decode: Decode) -> Iterator[Part]:
+    """The messages of an mbox file."""
+    for number, message in enumerate(_mail_begins.split(data)[1:], 1):
+        yield _message(message, decode)._replace(key=str(number))
+
+
+def pdf(data: bytes, decode: Decode) -> Iterator[Part]:
+    """The text of the pages."""
+    pypdf = _library("pypdf", "PDF files")
+    reader = pypdf.PdfReader(io.BytesIO(data))
+    text = "\n".join(page.extract_text() for page in reader.pages)
+    title = reader.metadata.title if reader.metadata else None
+    yield Part(text, shorten(title) or _title(text))
+
+
+def ris(data: bytes, decode: Decode) -> Iterator[Part]:
+    """References as RIS."""
+    for entry in _library("rispy", "RIS files").loads(decode(data)):
+        yield _reference(entry, ("title", "primary_title", "short_title"), ("doi", "accession_number", "id"))
+
+
+def bibtex(data: bytes, decode: Decode) -> Iterator[Part]:
+    """References as BibTeX."""
+    library = _library("bibtexparser", "BibTeX files").parse_string(decode(data))
+    for entry in library.entries:
+        fields = {field.key.lower(): str(field.value).replace("{", "").replace("}", "") for field in entry.fields}
+        yield _reference(fields | {"key": entry.key}, ("title",), ("key",))
+
+
+def pubmed(data: bytes, decode: Decode) -> Iterator[Part]:
+    """References as PubMed exports them."""
+    for entry in _library("nbib", "PubMed files").read(decode(data)):
+        yield _reference(entry, ("title",), ("pubmed_id", "doi"))
+
+
+def is_manual(data: bytes) -> bool:
+    """Whether a text is the source of a manual page."""
+    return re.search(rb"^\.(TH|Dd|so) ", data[:LOOKED_AT], re.MULTILINE) is not None
+
+
+def _title(text: str) -> str | None:
+    """The first heading, or the first line with a word."""
+    heading = _heading.search(text[:HEADING_WITHIN])
+    lines = (line for line in text[:LOOKED_AT].splitlines() if sum(map(str.isalnum, line)) >= LEAST_LETTERS)
+    return shorten(heading[1] or heading[2] if heading else next(lines, None))
+
+
+def shorten(title: str | None) -> str | None:
+    """A title on one line, of at most 80 characters; None if nothing is left."""
+    line = " ".join((title or "").split())
+    return (line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1].rstrip() + "…") or None
+
+
+CODE = (
+    "py pyi js ts c h cc cpp hpp java go rs rb php pl sh sql css r jl lua hs ml scala kt swift cs ini cfg toml yaml yml"
+)
+FORMATS: Mapping[str, Callable[[bytes, Decode], Iterator[Part]]] = {
+    **dict.fromkeys((f".{ending}" for ending in CODE.split()), source_code),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), html),
+    **dict.fromkeys((".txt", ".md", ".rst"), plain_text),
+    ".eml": mail,
+    ".mbox": mailbox,
+    ".pdf": pdf,
+    ".ris": ris,
+    ".bib": bibtex,
+    ".nbib": pubmed,
+}
+
+
+def _library(name: str, what: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError:
+        raise SourceError(f"{what} need {name}: pip install {name}") from None
+
+
+def _message(data: bytes, decode: Decode) -> Part:
+    message = message_from_bytes(data, policy=policy.default)
+    assert isinstance(message, EmailMessage)
+    subject = shorten(_header(message, "subject"))
+    body = message.get_body(("plain", "html"))
+    text = "" if body is None else _body(body, decode)
+    return Part("\n".join(filter(None, (subject, text))), subject)
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    """A header; an empty text if it is broken."""
+    try:
+        return str(message.get(name) or "")
+    except (ValueError, LookupError, IndexError, AttributeError, TypeError):  # the library's own, on bad input
+        return ""
+
+
+def _body(body: Any, decode: Decode) -> str:
+    try:
+        text = str(body.get_content())
+    except (LookupError, ValueError):  # an unknown encoding
+        text = decode(body.get_payload(decode=True) or b"")
+    if body.get_content_subtype() == "html":
+        return "".join(part.text for part in html(text.encode("utf-8", "replace"), lambda data: data.decode()))
+    return text
+
+
+def _reference(entry: Mapping[str, Any], titles: tuple[str, ...], keys: tuple[str, ...]) -> Part:
+    title = next((str(entry[name]) for name in titles if entry.get(name)), None)
+    key = next((str(entry[name]) for name in keys if entry.get(name)), None)
+    words = entry.get("keywords") or ()
+    texts = (title, entry.get("abstract"), words if isinstance(words, str) else " ; ".join(map(str, words)))
+    return Part("\n".join(str(text) for text in texts if text), shorten(title), key)
+
+
+class _Page(HTMLParser):
+    """Gathers the text of a page."""
+
+    hidden = frozenset(("script", "style", "template", "noscript", "svg"))
+    inline = frozenset("a abbr b bdi bdo cite code em i kbd mark q s samp small span strong sub sup u var wbr".split())
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.title = ""
+        self._pieces: list[str] = []
+        self._open: list[str] = []
+
+    def text(self) -> str:
+        """The text, a line a block."""
+        lines = (" ".join(line.split()) for line in "".join(self._pieces).split("\n"))
+        return "\n".join(filter(None, lines))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """A hidden tag opens, or a line ends."""
+        if tag in self.hidden or tag == "title":
+            self._open.append(tag)
+        elif tag not in self.inline:
+            self._pieces.append("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        """A hidden tag closes, or a line ends."""
+        if tag in self._open:
+            del self._open[self._open.index(tag) :]
+        elif tag not in self.inline:
+            self._pieces.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        """Text."""
+        if self._open[-1:] == ["title"]:
+            self.title += data
+        elif not self._open:
+            self._pieces.append(data)

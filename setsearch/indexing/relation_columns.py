@@ -1,0 +1,122 @@
+"""A relation from one file, read by columns with pyarrow: the same items as row by row, several times as fast.
+
+Whatever is unusual (a bad cell, bytes that are not UTF-8, titles of rows) is left to the rows, which say what is wrong.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from setsearch.arrays import Ints
+from setsearch.indexing.cell_rules import CellRules
+from setsearch.indexing.rows import ARROW_FILES, DELIMITERS, LARGEST_COUNT_OF_CELL, RowReader, delimiter_of, file_ending
+from setsearch.storage.names import is_storable
+from setsearch.storage.synced_source import Columns
+
+LARGEST_FILE = 1 << 31  # bytes; larger ones are read row by row, which takes less memory
+
+Item = tuple[str, dict[str, int], str | None]
+
+
+def read_columns(path: Path, columns: Columns, rows: RowReader, cells: CellRules) -> Iterator[Item] | None:
+    """The items of a file, in the order of their names, features likewise; None to read it row by row."""
+    is_usual = rows.errors == "strict" and rows.encoding is None and cells.split is None and not columns.title
+    ending = file_ending(path)
+    if not is_usual or path.suffix != ending or ending not in (*DELIMITERS, *ARROW_FILES[:1]) or not path.is_file():
+        return None
+    if path.stat().st_size > LARGEST_FILE:
+        return None
+    try:
+        import pyarrow
+    except ImportError:
+        return None
+    try:
+        table = _read_table(path, ending, columns, rows, cells)
+        counts = _counts(table, columns)
+        kept = _kept(table, cells)
+    except (pyarrow.ArrowException, KeyError, ValueError, OSError):
+        return None
+    items, features = (_numbered(table[name]) for name in (columns.items, columns.features))
+    if items is None or features is None:
+        return None
+    return _grouped((items[0], items[1][kept]), (features[0], features[1][kept]), counts[kept], cells)
+
+
+def _read_table(path: Path, ending: str, columns: Columns, rows: RowReader, cells: CellRules) -> Any:
+    """The columns that matter, as texts."""
+    import pyarrow
+    from pyarrow import csv, parquet
+
+    wanted = [*filter(None, (columns.items, columns.features, columns.count, cells.column))]
+    if ending in ARROW_FILES:
+        table = parquet.read_table(path, columns=wanted)
+        if any(not (pyarrow.types.is_string(kind) or pyarrow.types.is_integer(kind)) for kind in table.schema.types):
+            raise ValueError("cells that are written otherwise as texts")
+        return table
+    with path.open("rb") as file:
+        header = file.readline().decode("utf-8-sig")
+    form = csv.ParseOptions(
+        delimiter=rows.delimiter or delimiter_of(header, DELIMITERS[ending]), newlines_in_values=True
+    )
+    types = dict.fromkeys(wanted, pyarrow.string())
+    return csv.read_csv(
+        path, parse_options=form, convert_options=csv.ConvertOptions(column_types=types, include_columns=wanted)
+    )
+
+
+def _counts(table: Any, columns: Columns) -> Ints:
+    """The count of each row; raises ValueError for one that is none."""
+    import pyarrow.compute
+
+    if columns.count is None:
+        return np.ones(len(table), np.int64)
+    texts = table[columns.count]
+    is_plain = pyarrow.compute.match_substring_regex(texts.cast("string"), "^[0-9]+$")
+    if texts.null_count or not pyarrow.compute.all(is_plain).as_py():
+        raise ValueError("a cell that is no plain number")
+    counts: Ints = texts.cast("int64").to_numpy()
+    if len(counts) and not 0 <= counts.min() <= counts.max() <= LARGEST_COUNT_OF_CELL:
+        raise ValueError("a count out of range")
+    return counts
+
+
+def _kept(table: Any, cells: CellRules) -> Any:
+    """Which rows meet the condition; raises ValueError unless it compares numbers."""
+    if cells.keep is None:
+        return np.ones(len(table), bool)
+    column = table[cells.column].cast("string")
+    if column.null_count or any(not text.strip() for text in column.unique().to_pylist()):
+        raise ValueError("an empty cell")
+    return cells.compare_all(column.cast("float64").to_numpy())
+
+
+def _numbered(column: Any) -> tuple[list[str], Ints] | None:
+    """The names of a column, sorted, and the number of each cell; None if one is no name."""
+    if column.null_count:
+        return None
+    encoded = column.cast("string").combine_chunks().dictionary_encode()
+    names = encoded.dictionary.to_pylist()
+    if not all(map(is_storable, names)):
+        return None
+    order = sorted(range(len(names)), key=names.__getitem__)
+    rank = np.empty(len(names), np.int64)
+    rank[order] = np.arange(len(names))
+    return [names[number] for number in order], rank[encoded.indices.to_numpy()]
+
+
+def _grouped(
+    items: tuple[list[str], Ints], features: tuple[list[str], Ints], counts: Ints, cells: CellRules
+) -> Iterator[Item]:
+    keys, inverse = np.unique(items[1] * max(len(features[0]), 1) + features[1], return_inverse=True)
+    sums = np.zeros(len(keys), np.int64)
+    np.add.at(sums, inverse, counts)
+    owners, owned = np.divmod(keys, max(len(features[0]), 1))
+    places = np.flatnonzero(np.diff(owners, prepend=-1, append=-1)).tolist()
+    names, values = features[0], sums.tolist()
+    for start, end in pairwise(places):
+        item = items[0][int(owners[start])]
+        own = {names[f]: n for f, n in zip(owned[start:end].tolist(), values[start:end], strict=True) if n}
+        yield item, own, cells.titles.get(item)

@@ -1,0 +1,260 @@
+"""Whatever people have: folders of any text, mail, pages, manuals, references, Parquet, frames, ratings."""
+
+import gzip
+import json
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+import stop_words
+import test.support
+from hypothesis import given
+from pyarrow import feather, parquet
+
+import setsearch
+from setsearch import Columns, errors
+from setsearch.indexing.cell_rules import CellRules
+from setsearch.indexing.formats import FORMATS
+from setsearch.indexing.relation_columns import read_columns
+from setsearch.indexing.rows import RowReader
+from setsearch.indexing.sources import SourceReader
+
+MAILS = Path(test.support.__file__).parents[1] / "test_email" / "data"  # written by the authors of Python's library
+WORD_LISTS = Path(stop_words.__file__).parent / "stop-words"
+
+
+def read(*paths, columns=None, **options):
+    """The documents of some sources, by id."""
+    reader = SourceReader(columns or Columns(), RowReader(options.pop("errors", "strict"), **options))
+    return {id: (text, title) for id, text, title in reader.read(list(map(str, paths)))}, reader
+
+
+def test_mails_have_their_subjects(tmp_path):
+    mails = sorted(MAILS.glob("msg_*.txt"))
+    assert len(mails) > 40
+    for mail in mails:
+        (tmp_path / f"{mail.stem}.eml").write_bytes(mail.read_bytes())
+    (tmp_path / "all.mbox").write_bytes(b"".join(b"From somebody\n" + mail.read_bytes() + b"\n" for mail in mails))
+    found, reader = read(tmp_path)
+    text, title = found["msg_01.eml"]
+    assert title == "This is a test message"
+    assert "Do you like this message?" in text
+    assert found["all.mbox#1"] == (text + "\n", title)
+    assert len(found) + reader.files.counts["empty"] >= 2 * len(mails), "some hold a line that begins with From"
+    assert "Dingusfish" in found["msg_07.eml"][1]
+    assert not any("Content-Type" in text for id, (text, _) in found.items() if id.startswith("msg_0"))
+
+
+def test_languages_are_read_and_told_apart(tmp_path):
+    lists = sorted(WORD_LISTS.glob("*.txt"))
+    assert len(lists) > 25
+    folder = tmp_path / "lists"
+    folder.mkdir()
+    for path in lists:
+        words = path.read_text().split()
+        for part in range(3):
+            (folder / f"{path.stem}-{part}").write_text(" ".join(words[part::3] + words[:9]))
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(read(folder)[0] and [(id, text, title) for id, (text, title) in read(folder)[0].items()])
+        documents = index.items("documents")
+        for path in lists:
+            if path.stem in ("czech", "slovak", "malaysian", "indonesian", "danish", "norwegian"):
+                continue  # relatives
+            (nearest,) = documents.expand([f"{path.stem}-0"], 1)
+            assert nearest.item in (f"{path.stem}-1", f"{path.stem}-2"), path.stem
+
+
+FILES = {
+    "a.html": (
+        b"<html><head><title>Big  cats</title><style>x{}</style></head><p>Lions<b>!</b><p>T\xe9<script>1<2</script>"
+        b"<meta charset=latin-1>",
+        "Lions!\nTé",
+        "Big cats",
+    ),
+    "b.rst": (b"\nA heading\n=========\n\ntext", "\nA heading\n=========\n\ntext", "A heading"),
+    "c.md": (b"intro\n\n## The *second* ##\n", "intro\n\n## The *second* ##\n", "The *second*"),
+    "notes": (b"\n---\nfirst line\nsecond", "\n---\nfirst line\nsecond", "first line"),
+    "code.py": (b"import os\n", "import os\n", "code.py"),
+    "tool.1": (b'.\\" no\n.TH TOOL 1\n.SH NAME\ntool \\- does \\fBit\\fR\n.SH USE\n.B x\n', None, "tool - does it"),
+    "long": (b"word " * 40, "word " * 40, "word " * 15 + "word…"),
+    "zip.txt.gz": (gzip.compress(b"packed"), "packed", "packed"),
+}
+
+
+def test_titles_and_texts_of_files(tmp_path):
+    for name, (data, _, _) in FILES.items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "image").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0")
+    (tmp_path / "none.txt").write_bytes(b" \n")
+    (tmp_path / "rows.csv").write_text("id,text\n")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "x").write_text("hidden")
+    found, reader = read(tmp_path)
+    assert found.keys() == FILES.keys()
+    for name, (_, text, title) in FILES.items():
+        assert found[name][1] == title, name
+        assert text is None or found[name][0] == text, name
+    assert "does it" in found["tool.1"][0]
+    assert ".SH" not in found["tool.1"][0]
+    assert dict(reader.files.counts) == {"no text": 1, "empty": 1, "tables: name them one by one": 1}
+    chosen = SourceReader(Columns(), RowReader(), ("*.rst", "c*"))
+    assert [id for id, _, _ in chosen.read([str(tmp_path)])] == ["b.rst", "c.md", "code.py"]
+
+
+def test_several_folders_have_their_names_in_ids(tmp_path):
+    for folder in ("de", "fr"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.txt").write_text("x")
+    assert [*read(tmp_path / "de", tmp_path / "fr")[0]] == ["de/a.txt", "fr/a.txt"]
+
+
+def test_encodings_are_detected_or_named(tmp_path):
+    russian = (WORD_LISTS / "russian.txt").read_text()
+    (tmp_path / "a.txt").write_bytes(russian.encode("cp1251"))
+    (tmp_path / "b.txt").write_text(russian)
+    (tmp_path / "c.txt").write_text(russian, encoding="utf-16")
+    found, reader = read(tmp_path)
+    assert found["a.txt"][0] == found["b.txt"][0] == found["c.txt"][0] == russian
+    assert dict(reader.rows.decided) == {"cp1251": 1}
+    assert read(tmp_path / "a.txt", encoding="cp1251")[0]["a.txt"][0] == russian
+    with pytest.raises(errors.SourceError, match=r"a\.txt is not utf-8: byte 0 is 0x"):
+        read(tmp_path / "a.txt", encoding="utf-8")
+    with pytest.raises(errors.UsageError, match="'klingon' is unknown"):
+        read(tmp_path / "a.txt", encoding="klingon")
+
+
+REFERENCES = {
+    "a.ris": "TY  - JOUR\nID  - r1\nTI  - Bayesian sets\nAB  - Items from a set\nKW  - lion\nKW  - cats\nER  - \n"
+    "TY  - JOUR\nAB  - No title here\nER  - \n",
+    "b.bib": "@article{heller, title={The {B}ayesian sets}, abstract={Items}}\n@book{x1, title={Other}}\n",
+    "c.nbib": "PMID- 123\nTI  - A trial of\n      something\nAB  - We tried.\n\n",
+}
+
+
+def test_references_have_keys_and_titles(tmp_path):
+    for name, text in REFERENCES.items():
+        (tmp_path / name).write_text(text)
+    found, _ = read(tmp_path)
+    assert found["a.ris#r1"] == ("Bayesian sets\nItems from a set\nlion ; cats", "Bayesian sets")
+    assert ("No title here", "a.ris") in found.values()
+    assert found["b.bib#heller"] == ("The Bayesian sets\nItems", "The Bayesian sets")
+    assert found["c.nbib#123"][1] == "A trial of something"
+
+
+def test_pages_of_a_pdf_are_read(tmp_path):
+    from pypdf import PdfWriter
+    from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
+
+    writer = PdfWriter()
+    page = writer.add_blank_page(200, 200)
+    font = {"/Type": "/Font", "/Subtype": "/Type1", "/BaseFont": "/Helvetica"}
+    font = DictionaryObject({NameObject(key): NameObject(value) for key, value in font.items()})
+    fonts = DictionaryObject({NameObject("/F1"): writer._add_object(font)})
+    page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): fonts})
+    content = DecodedStreamObject()
+    content.set_data(b"BT /F1 12 Tf 10 100 Td (Lions and tigers) Tj ET")
+    page[NameObject("/Contents")] = writer._add_object(content)
+    writer.add_metadata({"/Title": "Cats"})
+    writer.write(tmp_path / "a.pdf")
+    assert read(tmp_path / "a.pdf")[0] == {"a.pdf": ("Lions and tigers", "Cats")}
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "a.feather"])
+def test_arrow_files_and_their_halves(tmp_path, name, failed, run):
+    table = pyarrow.table({"id": [1, 2], "text": ["lion", None]})
+    (parquet.write_table if name.endswith("parquet") else feather.write_feather)(table, tmp_path / name)
+    assert read(tmp_path / name)[0] == {"1": ("lion", None), "2": ("", None)}
+    data = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(data[: len(data) // 2])
+    failed(run("index", "x.db", name), 1, name, "cannot be read")
+
+
+def test_frames_come_in_and_go_out(tmp_path):
+    rows = {"id": [1, 2, 3], "text": ["lion tiger", None, "lion"], "year": [1999.0, np.nan, 2001.0]}
+    frames = [pandas.DataFrame(rows), polars.DataFrame(rows, nan_to_null=True), pyarrow.table(rows)]
+    for number, frame in enumerate(frames):
+        with setsearch.open(tmp_path / f"{number}.db", create=True) as index:
+            assert index.add_frame(frame, id="id", text="text") == 3
+            assert index.items("documents").features_of("1") == {"lion": 1, "tiger": 1}
+            assert index.items("documents").features_of("2") == {}
+            assert index.add_frame(frame, update=True) == 3
+            with pytest.raises(errors.DuplicateItem):
+                index.add_frame(frame)
+            hits = index.items("documents").expand(["1"])
+            assert hits.to_pandas()["item"].tolist() == [hit.item for hit in hits]
+            assert hits.to_polars()["score"].to_list() == [hit.score for hit in hits]
+            assert "<table>" in hits._repr_html_()
+    ratings = pandas.DataFrame({"user": ["u1", "u1", "u2"], "film": ["a", "b", "a"], "times": [1, 2, 3]})
+    with setsearch.open(tmp_path / "r.db", create=True) as index:
+        assert index.add_frame(ratings, items="film", features="user", count="times") == 2
+        assert index.items("film").features_of("a") == {"u1": 1, "u2": 3}
+        with pytest.raises(errors.SourceError, match=r"row 1: the column 'film' is None"):
+            index.add_frame(pandas.DataFrame({"user": ["x"], "film": [None]}), items="film", features="user")
+        with pytest.raises(errors.InvalidParameter, match="a frame is one of pandas, polars or Arrow, not list"):
+            index.add_frame([1])
+
+
+def test_a_ratings_table_becomes_a_relation(tmp_path, run, failed):
+    (tmp_path / "ratings.csv").write_text("userId;movieId;rating\n1;1;4.0\n1;2;2.5\n2;1;5\n2;2;4.5\n")
+    (tmp_path / "movies.csv").write_text("movieId,title,genres\n1,Toy Story (1995),Comedy|Fantasy\n2,Jumanji,Fantasy\n")
+    relation = ("--items", "movieId", "--features", "userId")
+    assert run("index", "a.db", "ratings.csv", *relation, "--keep", "rating >= 4", "--titles", "movies.csv")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        films = index.items("movieId")
+        assert (films.features_of("1"), films.features_of("2")) == ({"1": 1, "2": 1}, {"2": 1})
+        assert films.find("Toy Story (1995)") == "1"
+    assert run("index", "g.db", "movies.csv", "--items", "movieId", "--features", "genres", "--split", "|")[0] == 0
+    with setsearch.open(tmp_path / "g.db") as index:
+        assert index.items("movieId").features_of("1") == {"Comedy": 1, "Fantasy": 1}
+    failed(run("index", "a.db", "ratings.csv", *relation, "--keep", "rating"), 2, "'rating'", "--keep")
+    failed(run("index", "a.db", "ratings.csv", *relation, "--keep", "stars > 3"), 1, "line 2", "'stars'")
+    failed(
+        run("index", "a.db", "movies.csv", "--items", "title", "--features", "genres", "--keep", "title > 3"),
+        1,
+        "line 2",
+    )
+    failed(run("index", "a.db", "ratings.csv", *relation, "--delimiter", "ab"), 2, "'ab'")
+    failed(run("index", "a.db", "movies.csv", "--split", "|"), 2, "--split")
+
+
+cell = st.sampled_from(["a", "b", "c d", "é", "10", "", "x"])
+number = st.sampled_from(["0", "1", "2", "1.0", "-1", "0x1", "", "3000000000"])
+
+
+@given(
+    st.lists(st.tuples(cell, cell, number, number), max_size=8), st.sampled_from([None, "n >= 1", "n = 2", "item = a"])
+)
+def test_columns_are_the_rows(tmp_path_factory, rows, keep):
+    """The same items, features and counts, or a refusal."""
+    path = tmp_path_factory.mktemp("c") / "r.csv"
+    path.write_text("item,feature,count,n\n" + "".join(",".join(row) + "\n" for row in rows))
+    columns = Columns(items="item", features="feature", count="count")
+    reader = SourceReader(columns, RowReader(), cells=CellRules(keep))
+    found = read_columns(path, columns, reader.rows, reader.cells)
+    if found is not None:
+        ordered = "select item, feature, sum(count), max(title) from row group by item, feature order by item, feature"
+        by_rows = reader._grouped([str(path)], reader._cells, "item, feature, count integer, title", ordered)
+        expected = []
+        for item, group in by_rows:
+            cells = list(group)
+            expected.append((item, {feature: count for _, feature, count, _ in cells if count}, None))
+        assert [(item, dict(own), title) for item, own, title in found] == expected
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize(
+    "data", [b"", b"\0\1\2", b"\xff" * 50, b"<" * 3000, b"From \nx\n", b"%PDF-1.4\ntrailer", b"@a{" * 90]
+)
+def test_broken_files_are_read_or_refused(tmp_path, run, ending, data):
+    (tmp_path / f"x{ending}").write_bytes(data)
+    (tmp_path / "d.jsonl").write_text(json.dumps({"id": "kept", "text": "kept"}))
+    assert run("index", "a.db", "d.jsonl")[0] == 0
+    code, _, err = run("index", "a.db", f"x{ending}")
+    assert "Traceback" not in err
+    assert code == 0 or err.count("\n") == 1
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.items("documents").features_of("kept") == {"kept": 1}
