@@ -45,7 +45,7 @@ def test_mails_have_their_subjects(tmp_path):
     assert "Do you like this message?" in text
     assert found["all.mbox#1"] == (text + "\n", title)
     assert len(found) + reader.files.counts["empty"] >= 2 * len(mails), "some hold a line that begins with From"
-    assert "Dingusfish" in found["msg_07.eml"][1]
+    assert found["msg_07.eml"][1] == "Here is your dingus fish"
     assert not any("Content-Type" in text for id, (text, _) in found.items() if id.startswith("msg_0"))
 
 
@@ -61,11 +61,12 @@ def test_languages_are_read_and_told_apart(tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(read(folder)[0] and [(id, text, title) for id, (text, title) in read(folder)[0].items()])
         documents = index.items("documents")
+        wrong = []
         for path in lists:
-            if path.stem in ("czech", "slovak", "malaysian", "indonesian", "danish", "norwegian"):
-                continue  # relatives
             (nearest,) = documents.expand([f"{path.stem}-0"], 1)
-            assert nearest.item in (f"{path.stem}-1", f"{path.stem}-2"), path.stem
+            if nearest.item not in (f"{path.stem}-1", f"{path.stem}-2"):
+                wrong.append((path.stem, nearest.item))
+        assert len(wrong) <= 2, f"at most some relatives: {wrong}"
 
 
 FILES = {
