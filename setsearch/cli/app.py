@@ -22,6 +22,7 @@ from setsearch.cli.output import say
 from setsearch.errors import SetsearchError
 
 INTERRUPTED = 130
+COMPLETION = "_SETSEARCH_COMPLETE"  # the environment's variable by which a shell asks
 PARAMETER = re.compile(r"`([a-z_]+)(?:=([a-z-]+))?`")  # in messages of the library
 GC_THRESHOLD = 100_000  # new objects between garbage collections: most commands end before the first
 
@@ -49,6 +50,7 @@ PANELS = {
         "evaluate": "learning.evaluate_command",
     },
     "Serve": {"serve": "serve.serve", "mcp": "serve.mcp", "spark": "spark"},
+    "Help": {"completion": "completion.completion"},
 }
 COMMANDS = {name: place for panel in PANELS.values() for name, place in panel.items()}
 ALIASES = {"tune": "learning.evaluate_command"}  # of version 0.3, hidden
@@ -88,12 +90,7 @@ def run() -> None:
 
 def main() -> None:
     """Run the command line; an error becomes one line on stderr and an exit code, never a traceback."""
-    if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end as other tools do when the reader is gone
-    if len(sys.argv) == 1:
-        sys.argv.append("--help")
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
+    _prepare()
     try:
         command = sys.argv[1]
         app = make_app([command] if command in COMMANDS or command in ALIASES else COMMANDS)
@@ -140,6 +137,25 @@ def _discard_output() -> None:
     stdout = sys.__stdout__
     if stdout is not None and sys.stdout is stdout:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
+
+
+def _prepare() -> None:
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end as other tools do when the reader is gone
+    if COMPLETION in os.environ:
+        _complete()
+    if len(sys.argv) == 1:
+        sys.argv.append("--help")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _complete() -> None:
+    """Answer a shell that asks while somebody types."""
+    from typer._completion_classes import completion_init
+
+    completion_init()
+    make_app(COMMANDS)(prog_name="setsearch", complete_var=COMPLETION)
 
 
 def _kept() -> str:

@@ -32,7 +32,7 @@ from setsearch.cli.output import (
     print_tsv,
     say,
 )
-from setsearch.errors import SourceError, UnknownItem, UnknownSet, UsageError
+from setsearch.errors import QueryError, SourceError, UnknownItem, UnknownSet, UsageError
 from setsearch.search.results import NOTHING_SHARED, is_informative
 
 if TYPE_CHECKING:
@@ -241,11 +241,20 @@ def print_answers(sets: Sequence[Sequence[str]], answers: "Sequence[list[Hit]]",
 
 
 def _expand_batch(reading: "AnyReading", batch: str, wanted: dict[str, Any], model: "ModelOptions") -> None:
+    """A line of JSON for each set. A set that has no answer is told, and the others go on."""
     from setsearch.cli.set_files import read_seed_sets
 
-    sets = read_seed_sets(batch)
-    answers = reading.expand_many(sets, **wanted, **model)
-    print_answers(sets, [hits.shared() for hits in answers], wanted["explain"])
+    failed = 0
+    for place, seeds in read_seed_sets(batch):
+        try:
+            if isinstance(seeds, SourceError):
+                raise seeds
+            print_answers([seeds], [reading.expand(seeds, **wanted, **model).shared()], wanted["explain"])
+        except (QueryError, SourceError) as error:
+            failed += 1
+            say(f"{place}: {error}")
+    if failed:
+        raise SourceError(f"{failed} of the sets in {batch} had no answer; the others are above")
 
 
 def _tell_rare_words(reading: "AnyReading", names: list[str], model: "ModelOptions") -> None:

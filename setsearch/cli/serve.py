@@ -26,7 +26,7 @@ def mcp(db: DB) -> None:
     try:
         from setsearch.integrations.mcp import make_server
     except ImportError as error:
-        raise UsageError("the command mcp needs an extra: pip install 'setsearch[mcp]'") from error
+        raise UsageError("the command mcp needs a package: pip install mcp") from error
     from setsearch.pool import watch_damage
 
     watch_damage(db, say)
@@ -91,7 +91,7 @@ def serve(
         from setsearch.web import Rules, make_app
         from setsearch.web.protocol import PatientProtocol
     except ImportError as error:
-        raise UsageError("the command serve needs an extra: pip install 'setsearch[web]'") from error
+        raise UsageError("the command serve needs some packages: pip install fastapi uvicorn jinja2") from error
     import setsearch
     from setsearch.pool import keep_fresh, watch_damage
 

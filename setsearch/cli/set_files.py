@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -9,20 +10,31 @@ from setsearch.errors import SourceError
 from setsearch.indexing.rows import STDIN, RowReader, cell_number, file_ending, open_file, require_column
 
 
-def read_seed_sets(source: str) -> list[list[str]]:
-    """One set of seeds a line, a JSON array of texts; `-` for standard input."""
-    sets = []
+def read_seed_sets(source: str) -> Iterator[tuple[str, list[str] | SourceError]]:
+    """(place, seeds) of each line, a JSON array of texts; an error for a line that is none. `-` for standard input."""
     with nullcontext(sys.stdin.buffer) if source == STDIN else open_file(Path(source)) as file:
         for number, line in enumerate(file, 1):
             if not line.strip():
                 continue
+            place = f"{source}, line {number}"
             try:
                 seeds = json.loads(line)
             except (ValueError, RecursionError) as error:
-                raise SourceError(f"{source}, line {number}: broken JSON ({error})") from error
+                yield place, SourceError(f"broken JSON ({error})")
+                continue
             if not isinstance(seeds, list) or not all(isinstance(seed, str) for seed in seeds):
-                raise SourceError(f'{source}, line {number}: not an array of texts such as ["lion", "tiger"]')
-            sets.append(seeds)
+                yield place, SourceError('not an array of texts such as ["lion", "tiger"]')
+                continue
+            yield place, seeds
+
+
+def all_seed_sets(source: str) -> list[list[str]]:
+    """The sets of all lines; raises SourceError for a line that is none."""
+    sets = []
+    for place, seeds in read_seed_sets(source):
+        if isinstance(seeds, SourceError):
+            raise SourceError(f"{place}: {seeds}")
+        sets.append(seeds)
     return sets
 
 

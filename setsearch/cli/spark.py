@@ -77,9 +77,9 @@ def expand(
         raise UsageError("give SEED..., or --batch FILE")
     if batch is not None:
         require_lines(show)
-    from setsearch.cli.set_files import read_seed_sets
+    from setsearch.cli.set_files import all_seed_sets
 
-    sets = read_seed_sets(batch) if batch is not None else [seeds or []]
+    sets = all_seed_sets(batch) if batch is not None else [seeds or []]
     with on_spark(master) as spark:
         from setsearch.spark import SparkIndex
 
@@ -131,7 +131,7 @@ def on_spark(master: str | None) -> "Iterator[SparkSession]":
     try:
         from setsearch.spark.session import session
     except ImportError as error:
-        raise UsageError("the commands of spark need an extra: pip install 'setsearch[spark]', and Java 17") from error
+        raise UsageError("the commands of spark need Java 17, and: pip install pyspark 'pandas<3' pyarrow") from error
     with session(master) as spark:
         yield spark
 

@@ -1,6 +1,10 @@
 """The frame of the command line: help, version, messages, and the spellings of earlier versions."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from typer.main import get_command
@@ -75,3 +79,24 @@ def test_evaluate_reports_progress_on_stderr(run, animals):
     assert code == 0
     assert "best" in out or json.loads(out)
     assert err
+
+
+def test_a_shell_completes_commands_and_options(tmp_path):
+    script = subprocess.run(
+        [sys.executable, "-m", "setsearch", "completion", "bash"], capture_output=True, text=True, check=True
+    ).stdout
+    bash = f"""
+        {script}
+        complete_for() {{ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _setsearch_completion setsearch; }}
+        complete_for setsearch exp; echo "${{COMPREPLY[@]}}"
+        complete_for setsearch expand --snip; echo "${{COMPREPLY[@]}}"
+    """
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    shell = {"capture_output": True, "text": True, "check": True, "cwd": tmp_path, "env": os.environ | {"PATH": path}}
+    done = subprocess.run(["bash", "-c", bash], **shell)
+    assert done.stdout.split() == ["expand", "--snippets"]
+
+
+def test_an_unknown_shell_is_refused(run):
+    code, _, err = run("completion", "tcsh")
+    assert (code, err) == (2, "Error: the shell is one of bash, zsh, fish, not 'tcsh'\n")
