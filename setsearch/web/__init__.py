@@ -61,7 +61,7 @@ def make_app(place: str | Path | Index, rules: Rules | None = None) -> FastAPI:
     _answer_errors(app, render, pool, [route for router in routers for route in router.routes])
     app.add_middleware(RequestLimits)
     if rules.origins:
-        methods = ["GET"] if rules.read_only else ["GET", "PUT", "DELETE"]
+        methods = ["GET"] if rules.read_only else ["GET", "POST", "PUT", "DELETE"]
         app.add_middleware(
             CORSMiddleware, allow_origins=rules.origins, allow_methods=methods, allow_headers=["authorization"]
         )

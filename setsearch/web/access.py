@@ -109,6 +109,12 @@ class Rules:
             raise HTTPException(403, "this server only reads; sets cannot be changed here")
         self.require_same_origin(request)
 
+    def require_documents(self, request: Request) -> None:
+        """Refuse to write documents if read-only, without a token of the server, and from other origins."""
+        if self.token is None:
+            raise HTTPException(403, "documents are written only on a server with a token (--token)")
+        self.require_write(request)
+
     def require_same_origin(self, request: Request) -> None:
         """Refuse what a page of another origin sends with the visitor's browser."""
         origin = request.headers.get("origin")

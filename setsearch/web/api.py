@@ -11,16 +11,19 @@ from setsearch.pool import QuestionPool
 from setsearch.search.finding import find_names
 from setsearch.search.highlight import item_text, top_features
 from setsearch.web.access import Rules
+from setsearch.web.documents import add_documents
 from setsearch.web.schemas import (
     Class,
     ClassifyQuery,
     CompleteQuery,
+    ExpandBody,
     ExpandQuery,
     ExplainQuery,
     Explanation,
     FeaturesQuery,
     FindQuery,
     Found,
+    Health,
     Hit,
     Info,
     Item,
@@ -55,11 +58,18 @@ def make_api(pool: QuestionPool, rules: Rules) -> APIRouter:
     router = APIRouter(prefix="/api", responses=PROBLEMS, dependencies=[Depends(rules.require_token)])
     _add_content(router, pool, rules)
     _add_queries(router, pool)
+    add_documents(router, pool, rules)
     _add_sets(router, pool, rules)
     return router
 
 
 def _add_content(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
+    @router.get("/health")
+    async def health() -> Health:
+        """Whether the index answers, and its revision."""
+        info = await pool.ask(Index.info)
+        return Health(version=setsearch.__version__, revision=info["revision"])
+
     @router.get("/info")
     async def get_info() -> Info:
         """What the index holds."""
@@ -95,9 +105,12 @@ def _add_queries(router: APIRouter, pool: QuestionPool) -> None:
     @router.get("/expand")
     async def expand(query: Annotated[ExpandQuery, Query()]) -> list[Hit]:
         """Give a few examples, get the rest of the set."""
-        hits = await pool.ask(lambda index: index.reading(query.items).expand(query.seeds, **_options(query)))
-        known: dict[str, Any] = {"revision": hits.revision, "contexts_revision": hits.contexts_revision}
-        return [Hit(**_as_dict(hit), **known) for hit in hits.shared()]
+        return await pool.ask(lambda index: _expand(index, query))
+
+    @router.post("/expand")
+    async def expand_many_names(query: ExpandBody) -> list[Hit]:
+        """The same for thousands of names, and among given items."""
+        return await pool.ask(lambda index: _expand(index, query))
 
     @router.get("/explain")
     async def explain(query: Annotated[ExplainQuery, Query()]) -> Explanation:
@@ -155,6 +168,14 @@ def describe_item(index: Index, query: ItemQuery) -> dict[str, Any]:
     item = reading.find(query.item)
     features, count = top_features(reading, item, query.k)
     return {"item": item, "features": features, "feature_count": count, "text": item_text(reading, item)}
+
+
+def _expand(index: Index, query: ExpandQuery) -> list[Hit]:
+    options = _options(query)
+    offset, k = options.pop("offset", 0), options.pop("k", query.k)
+    hits = index.reading(query.items).expand(query.seeds, k + offset, **options)
+    known: dict[str, Any] = {"revision": hits.revision, "contexts_revision": hits.contexts_revision}
+    return [Hit(**_as_dict(hit), **known) for hit in hits.shared()[offset:]]
 
 
 def _saved(index: Index, name: str) -> SavedSet:

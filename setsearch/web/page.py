@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -20,6 +20,7 @@ from setsearch.index import Index
 from setsearch.pool import QuestionPool
 from setsearch.web.access import COOKIE, Rules
 from setsearch.web.page_state import Address
+from setsearch.web.routes import describe_routes
 from setsearch.web.view import export_rows, find_spelled, label_of, make_view, open_item
 
 HERE = Path(__file__).parent
@@ -57,6 +58,7 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
     router = APIRouter(include_in_schema=False)
     reading = [Depends(rules.require_token)]
     writing = [*reading, Depends(rules.require_write)]
+    _add_docs(router, reading, render)
 
     @router.get("/", dependencies=reading)
     async def set_page(request: Request) -> Response:
@@ -109,6 +111,14 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
         return answer
 
     return router
+
+
+def _add_docs(router: APIRouter, reading: Sequence[Any], render: Render) -> None:
+    @router.get("/docs", dependencies=reading)
+    async def api_page(request: Request) -> Response:
+        schema = request.app.openapi()
+        page = render(request, "api.html", routes=describe_routes(schema), summary=schema["info"]["summary"])
+        return HTMLResponse(page)
 
 
 def _root(request: Request) -> str:

@@ -8,6 +8,7 @@ from setsearch.web.page_state import LONGEST_NAME, MOST_NAMES
 
 MOST_HITS = 1000
 MOST_FEATURES = 10_000  # of an item
+MOST_IN_BODY = 100_000  # names
 LONGEST_TEXT = 20_000  # characters
 Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
 Names = Annotated[list[Name], Field(max_length=MOST_NAMES)]
@@ -39,11 +40,20 @@ class ExpandQuery(ModelQuery):
     having: Names = []
     exclude: Names = []
     k: Top = 10
+    offset: int = Field(0, ge=0, le=100_000, description="how many hits to leave out before the first")
     gamma: Annotated[float, Field(ge=0, le=1)] | None = None
     cut: Literal["mark", "keep"] | None = None
     keep_seeds: bool = False
     explain: bool = False
     snippets: bool = False
+
+
+class ExpandBody(ExpandQuery):
+    """As ExpandQuery, with room for thousands of names."""
+
+    seeds: Annotated[list[Name], Field(max_length=MOST_IN_BODY)] = []
+    exclude: Annotated[list[Name], Field(max_length=MOST_IN_BODY)] = []
+    among: Annotated[list[Name], Field(max_length=MOST_IN_BODY)] | None = Field(None, description="return only these")
 
 
 class ExplainQuery(ModelQuery):
@@ -161,6 +171,13 @@ class SetFeature(BaseModel):
     seeds: int
     document_frequency: int
     title: str | None = None
+
+
+class Health(BaseModel):
+    """The index answers."""
+
+    version: str
+    revision: int
 
 
 class Found(BaseModel):

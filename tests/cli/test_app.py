@@ -92,9 +92,9 @@ def test_a_shell_completes_commands_and_options(tmp_path):
         complete_for setsearch expand --snip; echo "${{COMPREPLY[@]}}"
     """
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    shell = {"capture_output": True, "text": True, "check": True, "cwd": tmp_path, "env": os.environ | {"PATH": path}}
-    done = subprocess.run(["bash", "-c", bash], **shell)
-    assert done.stdout.split() == ["expand", "--snippets"]
+    environment = os.environ | {"PATH": path}
+    done = subprocess.run(["bash", "-c", bash], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.split() == ["expand", "explain", "--snippets"]
 
 
 def test_an_unknown_shell_is_refused(run):

@@ -47,8 +47,8 @@ class Server:
         """(status, headers, body) of a request."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=patience(30))
         target = path + ("?" + urlencode(query, doseq=True) if query else "")
-        data = json.dumps(body).encode() if isinstance(body, dict) else body
-        more = {"content-type": "application/json"} if isinstance(body, dict) else {}
+        data = json.dumps(body).encode() if isinstance(body, (dict, list)) else body
+        more = {"content-type": "application/json"} if isinstance(body, (dict, list)) else {}
         connection.request(method, target, data, more | dict(headers))
         answer = connection.getresponse()
         found = answer.status, dict(answer.headers), answer.read().decode()

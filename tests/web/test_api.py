@@ -1,5 +1,6 @@
 """The JSON API over HTTP, against what the index says itself; its description against its answers."""
 
+import json
 import re
 import subprocess
 import sys
@@ -260,3 +261,43 @@ NEEDED = {
     "classify": ("items", "item"),
 }
 LEFT_OUT = ("model", "like", "having", "exclude", "sets", "text", "by")  # which the index would not know
+
+
+def test_pages_of_hits_and_thousands_of_names(serve, animals):
+    server = serve(animals)
+    whole = server.json("/api/expand", items="documents", seeds=["lion"], model="bernoulli")
+    assert server.json("/api/expand", items="documents", seeds=["lion"], model="bernoulli", k=2, offset=1) == whole[1:3]
+    body = {"items": "documents", "seeds": ["lion"], "among": ["d1", "d6"], "model": "bernoulli"}
+    found = server.json("/api/expand", method="POST", body=body)
+    assert {hit["item"] for hit in found} == {"d1", "d6"}
+    many = {"items": "documents", "seeds": [f"d{n % 4}" for n in range(5000)], "k": 1, "model": "bernoulli"}
+    assert len(server.json("/api/expand", method="POST", body=many)) == 1
+    assert server.json("/api/health") == {"version": setsearch.__version__, "revision": 1}
+    assert server.json("/api/find", items="documents", text="tigr")[0]["title"] == "tiger"
+    (hit,) = server.json("/api/expand", items="documents", seeds=["lion"], k=1, snippets=True)
+    assert hit["snippet"] is None or hit["snippet"]["marks"]
+
+
+def test_documents_are_written_with_a_token(serve, animals):
+    server = serve(animals, "--token", "secret")
+    headers = {"authorization": "Bearer secret"}
+    new = {"text": "lion and zebra", "title": "Zebra"}
+    written = server.ask("/api/documents/new/one", method="PUT", body=new, headers=headers)
+    assert json.loads(written[2]) == {"count": 1, "revision": 2}
+    two = [{"id": "x", "text": "zebra"}, {"id": "y", "text": "zebra lion"}]
+    assert json.loads(server.ask("/api/documents", method="POST", body=two, headers=headers)[2])["count"] == 2
+    with setsearch.open(animals) as index:
+        assert index.items("documents").find("Zebra") == "new/one"
+        assert index.items("documents").features_of("y") == {"zebra": 1, "lion": 1}
+    assert server.ask("/api/documents/x", method="DELETE", headers=headers)[0] == 200
+    assert server.ask("/api/documents/x", method="DELETE", headers=headers)[0] == 404
+    assert server.ask("/api/documents/x", method="PUT", body=new)[0] == 401
+    open_server = serve(animals)
+    status, _, text = open_server.ask("/api/documents/x", method="PUT", body=new)
+    assert (status, "--token" in text) == (403, True)
+
+
+def test_the_api_describes_itself_to_people(serve, animals):
+    page = serve(animals).ask("/docs")[2]
+    for known in ("GET /api/expand", "POST /api/expand", "popularity", "list of string", "PUT /api/documents/{id}"):
+        assert known in page
