@@ -23,6 +23,7 @@ from setsearch.pool import QuestionPool, Unavailable
 from setsearch.web.access import RequestLimits, Rules
 from setsearch.web.api import make_api
 from setsearch.web.page import HERE, Render, make_pages, make_render
+from setsearch.web.view import without_commands
 
 __all__ = ["Rules", "make_app"]
 
@@ -78,17 +79,16 @@ def _answer_errors(app: FastAPI, render: Render, pool: QuestionPool, known: list
         headers |= {"www-authenticate": "Bearer"} if status == 401 else {"retry-after": "3"} if status == 503 else {}
         if _path(request).startswith("/api/"):
             return JSONResponse({"error": problem}, status, headers)
-        shown: dict[str, Any] = {"retry": False, "command": None, "sign_in": status == 401} | more
+        shown: dict[str, Any] = {"retry": False, "sign_in": status == 401} | more
         shown |= {"back": "?" + request.url.query, "retry": shown["retry"] and request.method == "GET"}
         title = shown.pop("title", None) or TITLES.get(status, "That did not work")
-        page = render(request, "problem.html", title=title, problem=problem, **shown)
+        page = render(request, "problem.html", title=title, problem=without_commands(problem), **shown)
         return HTMLResponse(page, status, headers)
 
     @app.exception_handler(SetsearchError)
     def _refused(request: Request, error: SetsearchError) -> Response:
         if isinstance(error, NoIndex | FileNotFoundError) and isinstance(error, DatabaseError):
-            command = f"setsearch index {pool.place} FOLDER"
-            return _answer(request, 503, "There is nothing to search yet.", title="No index here", command=command)
+            return _answer(request, 503, "There is nothing to search yet.", title="No index here")
         return _answer(request, _status_of(error), str(error), retry=isinstance(error, Unavailable))
 
     @app.exception_handler(RequestValidationError)

@@ -9,7 +9,7 @@ from setsearch.pool import QuestionPool
 from setsearch.web.access import Rules
 from setsearch.web.page_state import LONGEST_NAME
 
-MOST_DOCUMENTS = 10_000  # of one request
+MOST_DOCUMENTS = 500  # of one request
 Id = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
 InPath = Annotated[str, Path(min_length=1, max_length=LONGEST_NAME)]
 

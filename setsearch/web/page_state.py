@@ -11,17 +11,21 @@ from setsearch.errors import UsageError
 
 MOST_NAMES = 200
 LONGEST_NAME = 1000  # characters
-SIZES = ("small", "large")
+SIZES = ("small", "large", "all")
 
 
 @dataclass(frozen=True)
 class Address:
-    """What the page asks. `rejected` are negative examples, `having` features as an example, `set` the saved name."""
+    """What the page asks.
+
+    `rejected` are negative examples, `having` features as an example, `like` texts as examples, `set` the saved name.
+    """
 
     items: str | None = None
     seeds: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
     having: tuple[str, ...] = ()
+    like: tuple[str, ...] = ()
     size: str = "small"
     model: str | None = None
     by: str | None = None
@@ -46,6 +50,7 @@ class Address:
             several("seed"),
             several("reject") or several("not"),  # "not" in URLs of version 0.3
             several("having"),
+            several("like"),
             size if size in SIZES else SIZES[0],
             one("model"),
             one("by"),
@@ -55,7 +60,12 @@ class Address:
     @property
     def asks(self) -> bool:
         """Whether there is an example."""
-        return bool(self.seeds or self.having)
+        return bool(self.examples)
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """All examples."""
+        return self.seeds + self.having + self.like
 
     def accept(self, *names: str) -> "Address":
         """With more accepted items."""
@@ -70,7 +80,7 @@ class Address:
     def forget(self, name: str) -> "Address":
         """Without a name."""
         seeds, rejected, having = (_less(own, [name]) for own in (self.seeds, self.rejected, self.having))
-        return replace(self, seeds=seeds, rejected=rejected, having=having)
+        return replace(self, seeds=seeds, rejected=rejected, having=having, like=_less(self.like, [name]))
 
     def replace(self, **fields: Any) -> "Address":
         """With other fields."""
@@ -80,7 +90,7 @@ class Address:
         """Names and values of the query string."""
         pairs = [("items", self.items), *(("seed", name) for name in self.seeds)]
         pairs += [("reject", name) for name in self.rejected]
-        pairs += [("having", name) for name in self.having]
+        pairs += [("having", name) for name in self.having] + [("like", text) for text in self.like]
         pairs += [("size", self.size if self.size != SIZES[0] else None), ("model", self.model)]
         pairs += [("by", self.by), ("set", self.set)]
         return [(key, value) for key, value in pairs if value]

@@ -15,7 +15,9 @@ from setsearch.search.sets import AnyReading
 from setsearch.search.starters import first_sets
 from setsearch.web.page_state import MOST_NAMES, Address
 
-SMALL, LARGE, LEAST_LARGE = 15, 200, 50  # hits of a small list; of a large one at most, and at least
+HITS = {"small": 15, "large": 200, "all": 1000}
+LEAST_LARGE = 50  # hits of a large list, if fewer belong
+WORDS_OF_TEXT = 4  # from which on what is typed may be a text
 BARS_OF_HIT = 6  # features with a bar of their own
 BARS_OF_SET = 12  # also parts of one score
 SHADES = 4  # of marks
@@ -91,12 +93,18 @@ def make_view(index: Index, asked: Address) -> View:
         view.shared = _shared(reading, address)
         view.note = _note(reading, address, hits)
     except (QueryError, UsageError) as error:
-        view.problem = str(error)
+        view.problem = without_commands(str(error))
     other = _other_side(readings, reading.name)
     if other and address.seeds and isinstance(reading, Reading):
         by = "documents" if other == "terms" else None  # contexts have no documents
         view.other = Address(items=other, having=address.seeds, by=by)
     return view
+
+
+def without_commands(problem: str) -> str:
+    """A message without its way out by the command line, which a reader of a page does not have."""
+    kept = [part for part in problem.split("; ") if "`" not in part and "setsearch " not in part]
+    return "; ".join(kept) or "that has no answer"
 
 
 def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
@@ -163,26 +171,48 @@ def _known(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[str,
             try:
                 found.append(find_spelled(reading, name))
             except AmbiguousItem as error:
-                unknown.append({"name": name, "problem": str(error), "several": True})
+                unknown.append({"name": name, "problem": without_commands(str(error)), "several": True})
             except UnknownItem as error:
                 several = list(dict.fromkeys(part.strip() for part in name.replace("\n", ",").split(",")))
                 several = [part for part in several if part]
+                if len(several) == 1 and all(_is_known(reading, part) for part in name.split()):
+                    several = name.split()
                 if len(several) > MOST_NAMES:
                     raise UsageError(f"at most {MOST_NAMES} names fit on a page") from error
                 if len(several) > 1:  # a pasted list
                     found += _find(several)
                 else:
-                    unknown.append({"name": name, "problem": str(error), "several": False})
+                    unknown.append({"name": name, "problem": without_commands(str(error)), "several": False})
         return list(dict.fromkeys(found))
 
-    seeds = _find(asked.seeds)
+    texts = [name for name in asked.seeds if _is_text(reading, name)]
+    seeds = _find([name for name in asked.seeds if name not in texts])
     rejected = [name for name in _find(asked.rejected) if name not in seeds]
-    address = asked.replace(seeds=tuple(seeds), rejected=tuple(rejected))
+    like = tuple(dict.fromkeys((*asked.like, *texts)))
+    address = asked.replace(seeds=tuple(seeds), rejected=tuple(rejected), like=like)
     for place, own in enumerate(unknown):
         alike = find_names(reading, own["name"], HINTS) if place < MOST_HINTS else []
         shown = {found.item: found.item if own["several"] else found.title or found.item for found in alike}
         own["near"] = [(label, address.accept(item)) for item, label in shown.items()]
     return address, unknown
+
+
+def _is_text(reading: AnyReading, name: str) -> bool:
+    """Whether what was typed is a text as an example, not the name of a document or several of them."""
+    if not isinstance(reading, Reading) or reading.name != "documents" or len(name.split()) < WORDS_OF_TEXT:
+        return False
+    names = [name, *(part.strip() for part in name.replace("\n", ",").split(","))]
+    return not any(_is_known(reading, own) for own in names if own)
+
+
+def _is_known(reading: AnyReading, name: str) -> bool:
+    try:
+        find_spelled(reading, name)
+    except UnknownItem:
+        return False
+    except AmbiguousItem:
+        return True
+    return True
 
 
 def find_spelled(reading: AnyReading, name: str) -> str:
@@ -206,16 +236,17 @@ def _options(reading: AnyReading, address: Address) -> dict[str, Any]:
 
 
 def _examples(reading: AnyReading, address: Address) -> dict[str, Any]:
-    return _options(reading, address) | ({"having": address.having} if address.having else {})
+    given = {"having": address.having, "like": address.like}
+    return _options(reading, address) | {key: names for key, names in given.items() if names}
 
 
 def _hits(reading: AnyReading, address: Address) -> Hits:
-    k = SMALL if address.size == "small" else LARGE
+    k = HITS[address.size]
     options = _examples(reading, address)
     options |= {"exclude": address.rejected, "explain": True, "snippets": True, "cut": "mark"}
     hits = reading.expand(address.seeds, k, **options).shared()
     belonging = sum(1 for hit in hits if hit.belongs)
-    shown = len(hits) if address.size == "small" else max(LEAST_LARGE, belonging)
+    shown = len(hits) if address.size != "large" else max(LEAST_LARGE, belonging)
     return Hits(hits[:shown], hits.revision, hits.contexts_revision, hits.has_base)
 
 

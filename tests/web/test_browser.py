@@ -2,6 +2,7 @@
 
 import csv
 import io
+import random
 import re
 import sqlite3
 from urllib.parse import urlencode
@@ -350,3 +351,38 @@ def test_a_hostile_collection_shows_as_text(serve, tmp_path, browse):
     page.wait_for_selector("#hits > li")
     page.locator(".accept").first.click()
     examples(page, 2)
+
+
+def test_one_box_takes_names_words_and_texts(serve, animals, browse):
+    page = browse(serve(animals).url + "?items=documents&seed=lion+tiger")
+    settled(page, ["lion", "tiger"])
+    assert page.locator(".snippet mark").count() > 0
+    page.goto(page.url.split("?")[0] + "?items=documents&seed=the+big+striped+cats+of+the+jungle")
+    settled(page, ["“the big striped cats of the jungle”"])
+    assert hits(page)
+    page.locator("[aria-label='Remove the text']").click()
+    page.wait_for_selector(".empty")
+    page.goto(page.url.split("?")[0] + "?items=terms&seed=lion,+nobody")
+    assert "setsearch" not in page.locator("main").inner_text()
+    page.goto(page.url.split("?")[0] + "?items=documents&seed=lion&size=all")
+    assert page.locator(".sizes [aria-current]").inner_text() == "All"
+
+
+def test_starters_are_sets_and_a_word_of_contexts_has_a_legend(serve, tmp_path, browse):
+    rng = random.Random(0)
+    kinds = {"animal": ["lion", "tiger", "wolf", "bear"], "fruit": ["apple", "pear", "plum", "cherry"]}
+    said = {"animal": "a {} hunts at night", "fruit": "the sweet {} grows ripe"}
+    texts = []
+    for n in range(400):
+        kind = rng.choice([*kinds])
+        texts.append((f"d{n}", said[kind].format(rng.choice(kinds[kind]))))
+    with setsearch.open(tmp_path / "s.db", create=True, contexts="on") as index:
+        index.add(texts)
+    page = browse(serve(tmp_path / "s.db").url)
+    starter = page.locator(".empty .chip").first
+    names = starter.inner_text().split(", ")
+    assert len(names) == 3
+    starter.click()
+    settled(page, names)
+    page.goto(page.url.split("?")[0] + "?seed=lion&seed=tiger")
+    assert page.locator(".legend").inner_text() == "“_” is the place of the word."
