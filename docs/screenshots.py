@@ -1,6 +1,6 @@
-"""Take the pictures of the README and the guide from a real server in real Chromium: python docs/screenshots.py
+"""Take the pictures of the README and the guide from a real server in real Chromium: python docs/screenshots.py [FOLDER]
 
-Needs `pip install -e '.[web]' playwright`, and chromium.
+Needs `pip install -e '.[web]' playwright`, chromium, and a folder of manual pages.
 """
 
 import re
@@ -15,18 +15,19 @@ from playwright.sync_api import sync_playwright
 
 HERE = Path(__file__).parent
 SIZE = {"width": 1040, "height": 760}
+FOLDER = "/usr/share/man/man8"
 PICTURES = {
-    "light": ("?seed=red&seed=blue&seed=green", "light"),
-    "dark": ("?items=documents&seed=waltz&seed=tango&reject=minuet", "dark"),
+    "light": ("?items=documents&seed=fsck.8.gz&seed=mkfs.8.gz", "light"),
+    "dark": ("?items=documents&seed=how+to+add+a+user+to+a+group", "dark"),
 }
 
 
 def main() -> None:
-    """Index the sample corpus, serve it, and take the pictures."""
+    """Index a folder, serve it, and take the pictures."""
     with tempfile.TemporaryDirectory() as folder:
-        database = Path(folder) / "wordnet.db"
+        database = Path(folder) / "manuals.db"
         run = [sys.executable, "-m", "setsearch"]
-        subprocess.run([*run, "index", database, HERE.parent / "sample_corpus" / "wordnet.jsonl"], check=True)
+        subprocess.run([*run, "index", database, *(sys.argv[1:] or [FOLDER])], check=True)
         server = subprocess.Popen([*run, "serve", str(database), "--port", "0"], stderr=subprocess.PIPE, text=True)
         assert server.stderr is not None
         address = re.search(r"http://\S+", server.stderr.readline())

@@ -11,17 +11,15 @@ import setsearch
 from setsearch.cli.options import (
     DB,
     Fresh,
-    Input,
     TimeLimit,
     Timeout,
-    column_options,
-    input_options,
     text_options,
     waiting_options,
     with_options,
 )
 from setsearch.cli.output import print_lines, print_table, say
 from setsearch.cli.progress import count_items
+from setsearch.cli.source_options import Input, column_options, input_options
 from setsearch.errors import SetsearchError, UsageError
 
 if TYPE_CHECKING:

@@ -214,7 +214,7 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
             row["features"] = _contribution_rows(hit.features)
         if hit.snippet is not None:
             row |= {"snippet": hit.snippet.text, "marks": hit.snippet.marks}
-        rows.append(row)
+        rows.append(row | {name: value for name, value in (hit.columns or {}).items() if name not in row})
     return rows
 
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from setsearch.cli.help import ADVANCED, PanelCommand
-from setsearch.cli.options import DB, Items, OptionalSeeds, Top, column_options, with_options
+from setsearch.cli.options import DB, Items, OptionalSeeds, Top, with_options
 from setsearch.cli.output import Show, format_options, say
 from setsearch.cli.query import hit_rows, print_answers, require_lines
+from setsearch.cli.source_options import column_options
 from setsearch.errors import Interrupted, UsageError
 
 if TYPE_CHECKING:

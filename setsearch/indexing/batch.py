@@ -15,7 +15,8 @@ from setsearch.text.analyzer import TermIds
 from setsearch.text.tokenizer import Tokenizer
 
 Features = str | Sequence[str] | Mapping[str, int]
-PreparedItem = tuple[str, Features, str | None, str | None]  # id, features or a text, title, the text to store
+# id, features or a text, title, the text to store, the columns to keep
+PreparedItem = tuple[str, Features, str | None, str | None, bytes | None]
 
 FULL_BATCH = 2_000_000  # items and features
 TOKENIZED_TOGETHER = 1 << 16  # characters and texts; few enough for the processor's cache
@@ -28,6 +29,7 @@ class Batch:
         self.names: list[str] = []
         self.titles: list[str | None] = []
         self.texts: list[bytes | None] = []
+        self.columns: list[bytes | None] = []
         self._term_ids, self._tokenizer = term_ids, tokenizer
         self._lengths = array("q")
         self._numbers = array("i")
@@ -51,10 +53,11 @@ class Batch:
     def fill(self, items: Iterable[PreparedItem]) -> bool:
         """Add items until the batch is full; returns whether all were added. Raises InvalidItem."""
         texts, characters = [], 0
-        for name, features, title, text in items:
+        for name, features, title, text, columns in items:
             self.names.append(name)
             self.titles.append(title)
             self.texts.append(None if text is None else compress(text))
+            self.columns.append(columns)
             if isinstance(features, str):
                 texts.append(features)
                 characters += len(features) + 1

@@ -19,6 +19,7 @@ _heading = re.compile(r"^\s{0,3}#{1,6}\s+(.+?)\s*#*\s*$|^(?!\s*$)(.+)\n(?:={3,}|
 _meta = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
 _mail_begins = re.compile(rb"^From .*\n", re.MULTILINE)
 _LETTERS = {"\\(:a": "ä", "\\(:o": "ö", "\\(:u": "ü", "\\(:A": "Ä", "\\(:O": "Ö", "\\(:U": "Ü", "\\(ss": "ß"}
+_NO_TEXT = "ad br de ds el fi hy ie if in mso ne nf nh nr na so sp ta ti PP P LP RE RS IP Pp Bl El".split()
 _escape = re.compile(r"\\(?:f(?:\[\w*\]|\(..|.)|s[+-]?\d|[&/,|^%c])")
 _request = re.compile(r"^[.'][A-Za-z]{1,3}\b\s*")
 HEADING_WITHIN = 2000  # characters
@@ -42,7 +43,7 @@ def plain_text(data: bytes, decode: Decode) -> Iterator[Part]:
 
 def manual(data: bytes, decode: Decode) -> Iterator[Part]:
     """A manual page, without the requests of roff; its title is the line below NAME."""
-    lines, title, is_name = list[str](), None, False
+    lines, title, is_name, is_begun = list[str](), None, False, False
     source = decode(data)
     for escaped, letter in _LETTERS.items():
         source = source.replace(escaped, letter)
@@ -52,7 +53,10 @@ def manual(data: bytes, decode: Decode) -> Iterator[Part]:
         text = _escape.sub("", line.replace("\\-", "-"))
         request = _request.match(text)
         if request is not None:
-            text = text[request.end() :].replace('"', "")
+            is_begun = is_begun or request[0].strip() in (".SH", ".Sh")
+            text = "" if request[0].strip()[1:] in _NO_TEXT else text[request.end() :].replace('"', "")
+        if not is_begun:  # definitions
+            continue
         if is_name and text.strip() and (request is None or not request[0].startswith((".SH", ".Sh"))):
             title, is_name = title or text, False
         is_name = is_name or (request is not None and request[0].startswith((".SH", ".Sh")) and title is None)

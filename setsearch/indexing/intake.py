@@ -11,19 +11,23 @@ from setsearch.indexing.batch import Features, PreparedItem
 from setsearch.indexing.writer import Writer
 from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.generations import forget_contexts
+from setsearch.storage.kept_columns import Values, encode_columns
 from setsearch.storage.relation import TEXT, Relation, create_relation, find_relation, load_relations
 from setsearch.text.analyzer import CHUNK, Analyzer
 
 
 class Item(NamedTuple):
-    """What is indexed: a unique id; a text, or features (repeated, or with counts); a title for display."""
+    """What is indexed: a unique id; a text, or features (repeated, or with counts); a title and columns for display."""
 
     id: str
     features: str | Sequence[str] | Mapping[str, int]
     title: str | None = None
+    columns: Values | None = None
 
 
-Writable = Item | tuple[str, Features] | tuple[str, Features, str | None]
+Writable = (
+    Item | tuple[str, Features] | tuple[str, Features, str | None] | tuple[str, Features, str | None, Values | None]
+)
 
 
 class Intake:
@@ -115,9 +119,10 @@ class Intake:
 
 def _prepare(relation: Relation, analyzer: Analyzer | None, item: Writable) -> PreparedItem:
     """The item with its features; a short text stays as it is, to be tokenized with others. Raises InvalidItem."""
-    if not isinstance(item, tuple) or not 2 <= len(item) <= 3:
-        raise InvalidItem(f"an item is (id, features) or (id, features, title), not {item!r:.80}")
-    id, features, title = item if len(item) == 3 else (*item, None)
+    if not isinstance(item, tuple) or not 2 <= len(item) <= 4:
+        raise InvalidItem(f"an item is (id, features), (id, features, title) or Item(...), not {item!r:.80}")
+    id, features, title, columns = (*item, None, None)[:4]
+    kept = None if columns is None else encode_columns(id, columns)
     if isinstance(features, str):
         if analyzer is None:
             raise InvalidItem(
@@ -126,7 +131,7 @@ def _prepare(relation: Relation, analyzer: Analyzer | None, item: Writable) -> P
             )
         is_short = analyzer.function is None and len(features) <= CHUNK
         text = features if relation.contexts != "off" else None
-        return id, features if is_short else analyzer(features), title, text
+        return id, features if is_short else analyzer(features), title, text, kept
     if isinstance(features, Mapping):
         features = {f: n for f, n in features.items() if not (isinstance(n, Integral) and n == 0)}
-    return id, features, title, None
+    return id, features, title, None, kept

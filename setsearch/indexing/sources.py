@@ -30,7 +30,10 @@ from setsearch.storage.synced_source import Columns
 
 T = TypeVar("T")
 
-SourceItem = tuple[str, str | dict[str, int], str | None]
+# id, text or counted features, title, columns to keep
+SourceItem = (
+    tuple[str, str | dict[str, int], str | None] | tuple[str, str | dict[str, int], str | None, dict[str, Any] | None]
+)
 
 
 @dataclass(frozen=True)
@@ -102,13 +105,14 @@ class SourceReader:
     def _document(self, row: Row) -> SourceItem:
         position, values = row
         columns = self.columns
-        for name in (columns.id, *columns.texts, *([columns.title] if columns.title else [])):
+        for name in (columns.id, *columns.texts, *([columns.title] if columns.title else []), *columns.keep):
             require_column(position, values, name)
         # A column named title is shown even if no title was requested.
         name = columns.title or "title"
         title = None if values.get(name) is None else cell_text(position, name, values[name])
         text = "\n".join(cell_text(position, name, values[name]) for name in columns.texts)
-        return cell_id(position, columns.id, values[columns.id]), text, title
+        id = cell_id(position, columns.id, values[columns.id])
+        return (id, text, title, {name: values[name] for name in columns.keep}) if columns.keep else (id, text, title)
 
     def _numeric_item(self, row: Row) -> tuple[str, list[float], str | None]:
         position, values = row

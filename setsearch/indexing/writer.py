@@ -10,6 +10,7 @@ import numpy as np
 from setsearch.arrays import LARGEST_COUNT, Entries, Ids, Ints, run_lengths, run_starts
 from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem
 from setsearch.indexing.batch import Batch, PreparedItem
+from setsearch.storage.kept_columns import write_columns
 from setsearch.storage.names import NamesTaken, is_storable
 from setsearch.storage.relation import Relation
 from setsearch.storage.sql import insert_rows
@@ -62,6 +63,7 @@ class Writer:
         self._change(Entries(old.lists, old.ids, np.zeros_like(old.counts)))
         vocabulary.delete(self.cursor, ids)
         self._delete_texts(ids)
+        write_columns(self.cursor, self.relation.id, [(id, None) for id in ids])
         self.changed.append(np.array(ids, np.int64))
         self._finish()
         return len(ids)
@@ -102,6 +104,7 @@ class Writer:
             ids, old = self._item_ids(batch)
             self.changed.append(ids)
             self._write_texts(ids, batch)
+            write_columns(self.cursor, self.relation.id, zip(ids.tolist(), batch.columns, strict=True))
             new = self._entries(ids, batch)
             self._change(_difference(self.relation.forward.read(self.cursor, old), new) if old else new)
         return len(batch.names)

@@ -16,6 +16,7 @@ from setsearch.scoring.postings import PostingArrays
 from setsearch.search.request import text_list
 from setsearch.search.snapshot import Snapshot
 from setsearch.search.where import Where
+from setsearch.storage.kept_columns import Values, read_columns
 from setsearch.storage.names import Vocabulary, is_storable
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
@@ -227,6 +228,12 @@ class Fields(NamedTuple):
                 raise UnknownItem(f"no {name!r} among the {vocabulary.size} {vocabulary.name}{'; ' * bool(hint)}{hint}")
             counts[known[0]] = 1
         return counts
+
+    def columns_of(self, ids: Sequence[int]) -> dict[int, Values]:
+        """The columns that were kept of documents."""
+        if self.first.snapshot.transposed or self.contexts_revision is not None:
+            return {}
+        return read_columns(self.first.cursor, self.relation.id, ids)
 
     def _find(self, name: str) -> int | None:
         snapshot, cursor = self.first.snapshot, self.first.cursor

@@ -326,8 +326,9 @@ class Reading:
         features = contributions(fields, weights, ids_shown) if request.explain or request.snippets else {}
         snippets = {id: make_snippet(fields, id, features[id]) for id in ids_shown if request.snippets}
         names, told = fields.describe(ids_shown), features if request.explain else {}
+        columns = fields.columns_of(ids_shown)
         hits = [
-            Hit(rank, names[id][0], score, names[id][1], told.get(id, ()), belongs, snippets.get(id))
+            Hit(rank, names[id][0], score, names[id][1], told.get(id, ()), belongs, snippets.get(id), columns.get(id))
             for rank, (id, score, belongs) in enumerate(rows, 1)
         ]
         has_base = getattr(weights.model, "has_base", True)

@@ -1,6 +1,6 @@
 """What a query returns."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -35,7 +35,8 @@ class Hit(NamedTuple):
     """An item of the expanded set; `score` in nats.
 
     `features` is filled if an explanation was requested, `belongs` if the cut was: whether the score is above the
-    threshold (cutoff.py), `snippet` if snippets were, for a document whose text is known.
+    threshold (cutoff.py), `snippet` if snippets were, for a document whose text is known; `columns` are those that were
+    kept of it.
     """
 
     rank: int
@@ -45,6 +46,7 @@ class Hit(NamedTuple):
     features: tuple[Contribution, ...] = ()
     belongs: bool | None = None
     snippet: Snippet | None = None
+    columns: Mapping[str, Any] | None = None
 
 
 class Hits(list[Hit]):

@@ -18,7 +18,7 @@ from setsearch.storage.transactions import READ, WRITE, Transaction
 _log = logging.getLogger("setsearch")
 
 # The migrations of schema.py. A query does not import them; a test keeps both equal.
-SCHEMA = {"m001_relations", "m002_contexts", "m003_origins", "m004_checksums", "m005_generations"}
+SCHEMA = {"m001_relations", "m002_contexts", "m003_origins", "m004_checksums", "m005_generations", "m006_columns"}
 WITH_CHECKSUM = "m003_origins"  # the migration that made the checksum of small tables
 
 

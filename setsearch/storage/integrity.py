@@ -11,13 +11,12 @@ from collections.abc import Iterator
 
 from setsearch.errors import CorruptIndex
 
-TABLES = {
-    f"setsearch_{name}"
-    for name in (
-        "array change forward free generation kind member name numbers origin posting relation revision seal set text"
-    ).split()
-}
-DECLARATIONS = 1922214718  # CRC-32 of the columns of all tables
+_NAMES = (
+    "array change columns forward free generation kind member name numbers "
+    "origin posting relation revision seal set text"
+)
+TABLES = {f"setsearch_{name}" for name in _NAMES.split()}
+DECLARATIONS = 2977145783  # CRC-32 of the columns of all tables
 CHECKED = ("kind", "relation", "origin", "set", "member")  # tables under the checksum
 CHECKSUM_BYTES = 4
 

@@ -62,7 +62,12 @@ class Relation:
         """Delete all items and features; the caller writes next, and so saves."""
         for lists in (self.postings, self.forward):
             lists.clear(cursor)
-        for table in ("text", "numbers", "generation"):  # arrays without a generation go when the next one is made
+        for table in (
+            "text",
+            "columns",
+            "numbers",
+            "generation",
+        ):  # arrays without a generation go when the next one is made
             cursor.execute(f"delete from setsearch_{table} where relation = ?", (self.id,))
         for vocabulary in (self.items, self.features):
             vocabulary.clear(cursor)

@@ -9,6 +9,7 @@ setsearch_revision    which items each revision of a relation changed
 setsearch_generation  what was derived from one revision, and may be deleted at any time: arrays in setsearch_array
 setsearch_free        ids of a vocabulary that names may take
 setsearch_text        texts of documents, the input of contexts
+setsearch_columns     columns of documents that are shown with them
 setsearch_numbers     items that numbers describe
 setsearch_origin      the synced source of a relation
 setsearch_change      keys of rows that changed in a tracked table since the last sync
@@ -237,6 +238,17 @@ def m005_generations(db: Database) -> None:
     for statement in script.split(";\n"):
         if statement.strip():
             db.execute(statement)
+
+
+@migrations()
+def m006_columns(db: Database) -> None:
+    """Columns of documents that are kept to be shown with them."""
+    db.execute(
+        "create table setsearch_columns ("
+        "relation integer not null, item integer not null, "
+        "columns blob not null, "  # a JSON object, and a checksum
+        "primary key (relation, item)) strict, without rowid"
+    )
 
 
 def drop_tables(cursor: sqlite3.Cursor) -> None:

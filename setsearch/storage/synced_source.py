@@ -25,9 +25,10 @@ class Columns:
     count: str | None = None
     group_by: str | None = None
     numbers: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()  # columns of documents that come back with each hit
 
     def __post_init__(self) -> None:
-        for name in ("text", "numbers"):
+        for name in ("text", "numbers", "keep"):
             names = getattr(self, name)
             object.__setattr__(self, name, (names,) if isinstance(names, str) else tuple(names))
 

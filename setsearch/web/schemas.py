@@ -1,6 +1,6 @@
 """The queries and answers of the JSON API."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -147,6 +147,7 @@ class Hit(BaseModel):
     belongs: bool | None = None
     features: list[Part] = []
     snippet: Snippet | None = None
+    columns: dict[str, Any] | None = None
     revision: int = Field(description="how many writes the answer knows")
     contexts_revision: int | None = Field(None, description="how many its contexts know; null without contexts")
 

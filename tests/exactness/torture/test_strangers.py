@@ -31,6 +31,7 @@ ATTACKS = {
     "totals of 2^62": "update setsearch_posting set total = 4611686018427387904",
     "gaps of other widths": "update setsearch_posting set gaps = cast(gaps || x'000000' as blob)",
     "counts of other widths": "update setsearch_posting set counts = x'0102030405'",
+    "columns that are none": "insert or replace into setsearch_columns select 1, id, x'7b' from setsearch_name",
     "an empty blob": "update setsearch_forward set gaps = x''",
     "a text that unpacks to a gigabyte": "update setsearch_text set text = (select blob from bomb)",
     "a text that is none": "update setsearch_text set text = x'00'",

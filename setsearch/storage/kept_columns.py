@@ -1,0 +1,62 @@
+"""Columns of documents that are kept to be shown with them: a JSON object each, with a checksum."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from setsearch.errors import CorruptIndex, InvalidItem
+from setsearch.storage.integrity import add_checksum, strip_checksum
+
+LONGEST_COLUMNS = 1 << 20  # bytes of one item
+
+Values = Mapping[str, Any]  # texts, numbers, booleans and None by column
+
+
+def encode_columns(item: str, values: Values) -> bytes:
+    """The columns of an item as stored; raises InvalidItem for what is no JSON object, or too long."""
+    try:
+        if not all(isinstance(name, str) for name in values):
+            raise TypeError("names of columns are texts")
+        data = json.dumps(dict(values), ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise InvalidItem(f"the columns of item {item!r} cannot be kept: {error}") from error
+    if len(data) > LONGEST_COLUMNS:
+        raise InvalidItem(f"the columns of item {item!r} take {len(data) >> 10} KB; keep less")
+    return data
+
+
+def write_columns(cursor: sqlite3.Cursor, relation: int, rows: Iterable[tuple[int, bytes | None]]) -> None:
+    """Store the columns of items, and delete those of items without."""
+    rows = list(rows)
+    (has_rows,) = cursor.execute(
+        "select exists (select 1 from setsearch_columns where relation = ?)", (relation,)
+    ).fetchone()
+    if has_rows:
+        cursor.executemany(
+            "delete from setsearch_columns where relation = ? and item = ?", [(relation, id) for id, _ in rows]
+        )
+    cursor.executemany(
+        "insert into setsearch_columns (relation, item, columns) values (?, ?, ?)",
+        [(relation, id, add_checksum(data, f"{relation} {id}")) for id, data in rows if data is not None],
+    )
+
+
+def read_columns(cursor: sqlite3.Cursor, relation: int, items: Sequence[int]) -> dict[int, Values]:
+    """The columns of those items that have some; raises CorruptIndex."""
+    rows = cursor.execute(
+        "select item, columns from setsearch_columns where relation = ? and item in (select value from json_each(?))",
+        (relation, json.dumps(items)),
+    ).fetchall()
+    return {id: _decoded(relation, id, data) for id, data in rows}
+
+
+def _decoded(relation: int, id: int, data: bytes) -> Values:
+    stored = strip_checksum(data, f"{relation} {id}") if isinstance(data, bytes) else None
+    try:
+        values = None if stored is None else json.loads(stored)
+    except ValueError:
+        values = None
+    if not isinstance(values, dict):
+        raise CorruptIndex("the stored columns of an item are damaged; index the collection again")
+    return values

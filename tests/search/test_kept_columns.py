@@ -1,0 +1,71 @@
+"""Columns that are kept come back with each hit, whatever was written since."""
+
+import json
+import sqlite3
+
+import pytest
+
+import setsearch
+from setsearch import Columns, errors
+from setsearch.indexing.intake import Item
+
+ROWS = [
+    {"id": "a", "text": "lion tiger", "year": 1999, "place": None},
+    {"id": "b", "text": "lion tiger cat", "year": 2001.5, "place": "Zoo <b>"},
+    *({"id": f"f{n}", "text": "wheat", "year": n, "place": "field"} for n in range(20)),
+]
+
+
+def kept(index, seed="a"):
+    return {hit.item: hit.columns for hit in index.items("documents").expand([seed], 1)}
+
+
+def test_columns_are_kept_replaced_and_deleted(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([Item(row["id"], row["text"], None, {"year": row["year"]}) for row in ROWS])
+        assert kept(index) == {"b": {"year": 2001.5}}
+        index.update([("b", "lion tiger", "B", {"year": [1, "x"], "more": True})])
+        assert kept(index) == {"b": {"year": [1, "x"], "more": True}}
+        index.update([("b", "lion tiger")])
+        assert kept(index) == {"b": None}
+        index.delete(["f3"])
+        assert index.check() == []
+        with index._database.read() as cursor:
+            assert cursor.execute("select count(*) from setsearch_columns").fetchone() == (len(ROWS) - 2,)
+        for wrong in ({"x": object()}, {"x": float("nan")}, {1: 2}, {"x": "y" * 2_000_000}):
+            with pytest.raises(errors.InvalidItem, match="columns of item 'c'"):
+                index.add([("c", "lion", None, wrong)])
+        index.replace([("a", "lion"), ("b", "lion")])
+        with index._database.read() as cursor:
+            assert cursor.execute("select count(*) from setsearch_columns").fetchone() == (0,)
+
+
+def test_the_command_line_and_tables_keep_columns(run, tmp_path, failed):
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+    assert run("index", "a.db", "d.jsonl", "--keep-columns", "year, place")[0] == 0
+    (row,) = json.loads(run("expand", "a.db", "a", "--items", "documents", "-k", "1")[1])
+    assert (row["item"], row["year"], row["place"]) == ("b", 2001.5, "Zoo <b>")
+    failed(run("index", "b.db", "d.jsonl", "--keep-columns", "price"), 1, "line 1", "'price'")
+    with sqlite3.connect(tmp_path / "t.db") as host:
+        host.execute("create table notes (id text, text text, year)")
+        host.executemany("insert into notes values (?, ?, ?)", [(row["id"], row["text"], row["year"]) for row in ROWS])
+    host.close()
+    with setsearch.open(tmp_path / "t.db") as index:
+        host = sqlite3.connect(tmp_path / "t.db")
+        with setsearch.open(host) as lent:
+            lent.add_table("notes", Columns(keep="year"))
+            assert kept(lent) == {"b": {"year": 2001.5}}
+        host.execute("update notes set year = 7 where id = 'b'")
+        host.commit()
+        index.refresh()
+        host.close()
+
+
+def test_a_damaged_column_is_said(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([Item(row["id"], row["text"], None, {"year": row["year"]}) for row in ROWS])
+    with sqlite3.connect(tmp_path / "a.db") as host:
+        host.execute("update setsearch_columns set columns = substr(columns, 2)")
+    host.close()
+    with setsearch.open(tmp_path / "a.db") as index, pytest.raises(errors.CorruptIndex, match="columns of an item"):
+        kept(index)
