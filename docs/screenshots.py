@@ -1,4 +1,6 @@
-"""Take the pictures of the README and the guide from a real server in real Chromium: python docs/screenshots.py [FOLDER]
+"""Take the pictures of the README and the guide from a real server in real Chromium.
+
+python docs/screenshots.py [FOLDER]
 
 Needs `pip install -e '.[web]' playwright`, chromium, and a folder of manual pages.
 """

@@ -18,7 +18,11 @@ LOOKED_AT = 8192  # characters or bytes of a text
 _heading = re.compile(r"^\s{0,3}#{1,6}\s+(.+?)\s*#*\s*$|^(?!\s*$)(.+)\n(?:={3,}|-{3,}|~{3,})\s*$", re.MULTILINE)
 _meta = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
 _mail_begins = re.compile(rb"^From .*\n", re.MULTILINE)
-_LETTERS = {"\\(:a": "ä", "\\(:o": "ö", "\\(:u": "ü", "\\(:A": "Ä", "\\(:O": "Ö", "\\(:U": "Ü", "\\(ss": "ß"}
+_LETTERS = {
+    **{f"\\(:{letter}": umlaut for letter, umlaut in zip("aouAOU", "äöüÄÖÜ", strict=True)},
+    **{"\\(ss": "ß", "\\*(Aq": "'", "\\(aq": "'", "\\(cq": "’", "\\(oq": "‘", "\\(dq": '"', "\\(em": "—", "\\(bu": "•"},
+    "\\ ": " ",
+}
 _NO_TEXT = "ad br de ds el fi hy ie if in mso ne nf nh nr na so sp ta ti PP P LP RE RS IP Pp Bl El".split()
 _escape = re.compile(r"\\(?:f(?:\[\w*\]|\(..|.)|s[+-]?\d|[&/,|^%c])")
 _request = re.compile(r"^[.'][A-Za-z]{1,3}\b\s*")
