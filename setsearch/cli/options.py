@@ -123,6 +123,9 @@ def expand_options(
     snippets: Annotated[
         bool, typer.Option("--snippets", help="Show the passage of each document that speaks for the set.")
     ] = False,
+    unfold: Annotated[
+        bool, typer.Option("--unfold", help="List near-duplicates of documents too.", rich_help_panel=ADVANCED)
+    ] = False,
     gamma: Annotated[
         float | None,
         typer.Option(
@@ -141,6 +144,7 @@ def expand_options(
         "keep_seeds": keep_seeds,
         "explain": explain,
         "snippets": snippets,
+        "fold": not unfold,
         "cut": "keep" if cut else "mark",
     }
 

@@ -188,6 +188,8 @@ def _cell(value: Any, number: str = "{!r}") -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return number.format(value) if abs(value) >= TWO_DIGITS_BELOW or value == 0 else f"{value:.2g}"
+    if isinstance(value, (list, tuple)) and not (value and isinstance(value[0], dict)):
+        return ", ".join(map(str, value))
     if isinstance(value, list):
         parts = ", ".join(f"{part['feature']} {part['weight']:+.2f}" for part in value[:PARTS_IN_CELL])
         rest = sum(part["weight"] for part in value[PARTS_IN_CELL:])

@@ -33,7 +33,7 @@ from setsearch.cli.output import (
     say,
 )
 from setsearch.errors import QueryError, SourceError, UnknownItem, UnknownSet, UsageError
-from setsearch.search.results import NOTHING_SHARED, is_informative
+from setsearch.search.results import NOTHING_SHARED, Snippet, is_informative
 
 if TYPE_CHECKING:
     from setsearch.models.defaults import ModelOptions
@@ -102,6 +102,9 @@ def expand(
                 f"note: contexts know write {hits.contexts_revision} of {hits.revision}; --fresh now derives them again"
             )
     hits = hits.shared()
+    folded = sum(len(hit.duplicates) for hit in hits)
+    if folded:
+        say(f"note: {folded} near-duplicate{'s are' if folded > 1 else ' is'} folded; --unfold lists them")
     if not hits:
         say(f"note: {NOTHING_SHARED}")
     rows = hit_rows(hits, wanted["explain"])
@@ -204,6 +207,7 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
     """Hits as rows to print, without empty columns."""
     rows = []
     titled = any(is_informative(hit.title, hit.item) for hit in hits)
+    folded, columns = any(hit.duplicates for hit in hits), {name: True for hit in hits for name in hit.columns or ()}
     for hit in hits:
         row: dict[str, Any] = {"rank": hit.rank, "item": hit.item, "score": hit.score}
         if hit.belongs is not None:
@@ -212,9 +216,12 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
             row["title"] = hit.title
         if explain:
             row["features"] = _contribution_rows(hit.features)
-        if hit.snippet is not None:
-            row |= {"snippet": hit.snippet.text, "marks": hit.snippet.marks}
-        rows.append(row | {name: value for name, value in (hit.columns or {}).items() if name not in row})
+        if any(other.snippet is not None for other in hits):
+            snippet = hit.snippet or Snippet("")
+            row |= {"snippet": snippet.text, "marks": snippet.marks}
+        if folded:
+            row["duplicates"] = list(hit.duplicates)
+        rows.append(row | {name: (hit.columns or {}).get(name) for name in columns if name not in row})
     return rows
 
 

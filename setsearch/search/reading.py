@@ -13,10 +13,12 @@ from setsearch.models.defaults import Defaults, ModelOptions
 from setsearch.scoring.best import best
 from setsearch.search.cutoff import LEADERS, threshold
 from setsearch.search.fields import Fields
+from setsearch.search.folding import FOLDED
 from setsearch.search.freshness import parse_fresh
-from setsearch.search.passages import make_snippet
+from setsearch.search.hits import make_hits
 from setsearch.search.readings import BY, FieldsBy, FieldsSource
 from setsearch.search.request import (
+    NO_LIMIT,
     ExpandOptions,
     ExpandRequest,
     parse_request,
@@ -24,7 +26,7 @@ from setsearch.search.request import (
     require_distinct,
     text_list,
 )
-from setsearch.search.results import Explanation, Found, Hit, Hits, SetFeature
+from setsearch.search.results import Explanation, Found, Hits, SetFeature
 from setsearch.search.weights import Examples, SeedWeights, contributions, find_examples, seed_weights
 
 GAMMA = 0.1  # coefficient of negative examples, by default
@@ -307,6 +309,7 @@ class Reading:
     def _expand(self, fields: Fields, examples: Examples, request: ExpandRequest) -> Hits:
         weights, excluded = self._weights(fields, examples, request)
         k = max(request.k, LEADERS) if request.cut else request.k
+        k = min(2 * k + FOLDED, NO_LIMIT) if request.fold else k  # some of them are folded
         among = None if request.among is None else fields.resolve_among(request.among)
         ids, scores = best(weights.base, weights.lists, excluded, k, fields.ranks, among)
         if not len(ids):
@@ -321,18 +324,7 @@ class Reading:
             above = scores > threshold(fields, weights, leaders, self.defaults)
             kept = above if request.cut == "keep" else np.ones(len(ids), bool)
             ids, scores, belongs = ids[kept], scores[kept], above[kept].tolist()
-        rows = list(zip(ids.tolist(), scores.tolist(), belongs, strict=True))[: request.k]
-        ids_shown = [row[0] for row in rows]
-        features = contributions(fields, weights, ids_shown) if request.explain or request.snippets else {}
-        snippets = {id: make_snippet(fields, id, features[id]) for id in ids_shown if request.snippets}
-        names, told = fields.describe(ids_shown), features if request.explain else {}
-        columns = fields.columns_of(ids_shown)
-        hits = [
-            Hit(rank, names[id][0], score, names[id][1], told.get(id, ()), belongs, snippets.get(id), columns.get(id))
-            for rank, (id, score, belongs) in enumerate(rows, 1)
-        ]
-        has_base = getattr(weights.model, "has_base", True)
-        return Hits(hits, fields.relation.revision, fields.contexts_revision, has_base)
+        return make_hits(fields, weights, list(zip(ids.tolist(), scores.tolist(), belongs, strict=True)), request)
 
 
 def _nothing_left(fields: Fields, among: Ints | None) -> str:

@@ -18,7 +18,8 @@ class ExpandOptions(ModelOptions, total=False):
 
     `exclude`: items to leave out, as negative examples; `gamma`: the coefficient of their weights, 0 to 1; `among`: the
     only items to return, ids or a `Where`; `keep_seeds`: rank the seeds too; `explain`: fill the `features` of hits;
-    `snippets`: fill their `snippet`; `cut`: "mark" fills their `belongs`, "keep" drops items below the threshold.
+    `snippets`: fill their `snippet`; `fold`: put documents with nearly the same words into their `duplicates`; `cut`:
+    "mark" fills their `belongs`, "keep" drops items below the threshold.
     """
 
     exclude: Iterable[str]
@@ -27,6 +28,7 @@ class ExpandOptions(ModelOptions, total=False):
     keep_seeds: bool
     explain: bool
     snippets: bool
+    fold: bool
     cut: str | None
 
 
@@ -43,6 +45,7 @@ class ExpandRequest(NamedTuple):
     keep_seeds: bool
     explain: bool
     snippets: bool
+    fold: bool
     cut: str | None
     model: ModelOptions
 
@@ -64,6 +67,7 @@ def parse_request(k: int | None, options: ExpandOptions) -> ExpandRequest:
         bool(options.get("keep_seeds")),
         bool(options.get("explain")),
         bool(options.get("snippets")),
+        bool(options.get("fold")),
         cut,
         cast(ModelOptions, {key: value for key, value in options.items() if key not in _NOT_OF_MODEL}),
     )

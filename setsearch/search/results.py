@@ -36,7 +36,7 @@ class Hit(NamedTuple):
 
     `features` is filled if an explanation was requested, `belongs` if the cut was: whether the score is above the
     threshold (cutoff.py), `snippet` if snippets were, for a document whose text is known; `columns` are those that were
-    kept of it.
+    kept of it; `duplicates` are documents with nearly the same words, if they were folded.
     """
 
     rank: int
@@ -47,6 +47,7 @@ class Hit(NamedTuple):
     belongs: bool | None = None
     snippet: Snippet | None = None
     columns: Mapping[str, Any] | None = None
+    duplicates: tuple[str, ...] = ()
 
 
 class Hits(list[Hit]):

@@ -46,6 +46,7 @@ class ExpandQuery(ModelQuery):
     keep_seeds: bool = False
     explain: bool = False
     snippets: bool = False
+    fold: bool = Field(False, description="put documents with nearly the same words into `duplicates`")
 
 
 class ExpandBody(ExpandQuery):
@@ -148,6 +149,7 @@ class Hit(BaseModel):
     features: list[Part] = []
     snippet: Snippet | None = None
     columns: dict[str, Any] | None = None
+    duplicates: list[str] = []
     revision: int = Field(description="how many writes the answer knows")
     contexts_revision: int | None = Field(None, description="how many its contexts know; null without contexts")
 

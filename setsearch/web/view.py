@@ -243,7 +243,7 @@ def _examples(reading: AnyReading, address: Address) -> dict[str, Any]:
 def _hits(reading: AnyReading, address: Address) -> Hits:
     k = HITS[address.size]
     options = _examples(reading, address)
-    options |= {"exclude": address.rejected, "explain": True, "snippets": True, "cut": "mark"}
+    options |= {"exclude": address.rejected, "explain": True, "snippets": True, "fold": True, "cut": "mark"}
     hits = reading.expand(address.seeds, k, **options).shared()
     belonging = sum(1 for hit in hits if hit.belongs)
     shown = len(hits) if address.size != "large" else max(LEAST_LARGE, belonging)

@@ -1,0 +1,48 @@
+"""Near-duplicates among hits are folded under the best of them, and told."""
+
+import json
+
+import setsearch
+
+WORDS = "one two three four five six seven eight nine ten".split()
+MORE = [f"w{n}" for n in range(30)]
+
+
+def collection():
+    long = [*WORDS, *MORE]
+    yield "seed", " ".join(WORDS[:5])
+    yield "best", " ".join(long)
+    yield "copy", " ".join(long)
+    yield "near", " ".join([*long[:-1], "other"])
+    yield "far", " ".join([*long[:20], *(f"x{n}" for n in range(20))])
+    yield from ((f"f{n}", f"filler text number{n} and more of it") for n in range(200))
+
+
+def test_copies_are_folded_and_told(tmp_path, run):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(collection())
+        documents = index.items("documents")
+        plain = documents.expand(["seed"], 4)
+        assert {hit.item for hit in plain[:3]} == {"best", "copy", "near"} or plain[0].item == "far"
+        assert all(hit.duplicates == () for hit in plain)
+        folded = documents.expand(["seed"], 4, fold=True).shared()
+        by_item = {hit.item: hit for hit in folded}
+        assert set(by_item) == {"best", "far"}
+        assert set(by_item["best"].duplicates) == {"copy", "near"}
+        assert [hit.rank for hit in folded] == [1, 2]
+        scores = {hit.item: hit.score for hit in plain}
+        assert all(hit.score == scores[hit.item] for hit in folded)
+        assert documents.expand(["seed"], 1, fold=True)[0].item == plain[0].item
+        terms = index.items("terms")
+        assert terms.expand(["one"], 9, by="documents", fold=True) == terms.expand(["one"], 9, by="documents")
+    _, out, err = run("expand", "a.db", "seed", "--items", "documents")
+    assert err == "note: 2 near-duplicates are folded; --unfold lists them\n"
+    assert {row["item"]: set(row["duplicates"]) for row in json.loads(out)} == {
+        "best": {"copy", "near"},
+        "far": set(),
+    }
+    assert run("expand", "a.db", "seed", "--items", "documents", "--csv")[1].count("\n") == 3
+    assert "copy" in run("expand", "a.db", "seed", "--items", "documents", "--table")[1]
+    _, out, err = run("expand", "a.db", "seed", "--items", "documents", "--unfold")
+    assert err == ""
+    assert {row["item"] for row in json.loads(out)} == {"best", "copy", "near", "far"}
