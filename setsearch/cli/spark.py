@@ -79,12 +79,14 @@ def expand(
     if batch is not None:
         require_lines(show)
     from setsearch.cli.set_files import all_seed_sets
+    from setsearch.search.results import Hits
 
     sets = all_seed_sets(batch) if batch is not None else [seeds or []]
     with on_spark(master) as spark:
         from setsearch.spark import SparkIndex
 
-        answers = SparkIndex(spark, place).items(items).expand_many(sets, k, model=model, strength=strength)
+        found = SparkIndex(spark, place).items(items).expand_many(sets, k, model=model, strength=strength)
+    answers = [Hits(hits, has_base=model == "bernoulli").shared() for hits in found]
     if batch is None:
         show(hit_rows(answers[0], explain=False))
     else:

@@ -18,7 +18,7 @@ from setsearch.storage.numbers import column_names, read_numbers
 from setsearch.storage.relation import Relation
 
 Open = Callable[[], AbstractContextManager[tuple[sqlite3.Cursor, Relation]]]
-IGNORED = ("fresh", "cut", "gamma")  # options of other readings that change nothing here
+IGNORED = ("fresh", "cut", "gamma", "snippets", "fold")  # options of other readings that change nothing here
 
 
 @dataclass(frozen=True)

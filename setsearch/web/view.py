@@ -1,6 +1,6 @@
 """What the page shows: the answer to its state, as plain values for the templates."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +10,8 @@ from setsearch.index import Index
 from setsearch.search.finding import find_names
 from setsearch.search.highlight import item_text, mark_features, top_features
 from setsearch.search.reading import Reading
-from setsearch.search.results import NOTHING_SHARED, Hit, Hits, display_name, is_informative
+from setsearch.search.reasons import Reason, merge_reasons
+from setsearch.search.results import NOTHING_SHARED, Contribution, Hit, Hits, SetFeature, display_name, is_informative
 from setsearch.search.sets import AnyReading
 from setsearch.search.starters import first_sets
 from setsearch.web.page_state import MOST_NAMES, Address
@@ -34,6 +35,7 @@ class Bar:
     start: float
     length: float
     address: Address | None = None
+    sentence: str = ""
 
 
 @dataclass(frozen=True)
@@ -283,31 +285,40 @@ def _scale(hits: Sequence[Hit]) -> float:
 def _bars(hit: Hit, scale: float, most: int) -> list[Bar]:
     """The parts of a score, which sum to it: the largest, all others, and base and constant."""
     rest = hit.score - sum(part.weight for part in hit.features)
-    named = [(display_name(part.feature, part.title), part.weight) for part in hit.features[:most]]
-    if len(hit.features) > most:
-        others = hit.features[most:]
-        named.append((f"{len(others)} more", sum(part.weight for part in others)))
+    named = _reasons(hit.features)
+    if len(named) > most:
+        others = named[most:]
+        named = [*named[:most], Reason(f"{len(others)} more", sum(part.weight for part in others))]
     if abs(rest) > 1e-6:
-        named.append(("base and constant", rest))
+        named.append(Reason("base and constant", rest))
     bars, start = [], 0.0
-    for label, weight in named:
-        length = min(100.0 * max(weight, 0.0) / scale, 100.0 - start)
-        bars.append(Bar(label, weight, round(start, 2), round(length, 2)))
+    for reason in named:
+        length = min(100.0 * max(reason.weight, 0.0) / scale, 100.0 - start)
+        bars.append(Bar(reason.label, reason.weight, round(start, 2), round(length, 2), None, reason.sentence))
         start += length
     return bars
+
+
+def _reasons(parts: Iterable[Contribution | SetFeature]) -> list[Reason]:
+    """Facts, the largest first."""
+    merged = merge_reasons((display_name(part.feature, part.title), part.weight) for part in parts)
+    return sorted(merged, key=lambda reason: -reason.weight)
 
 
 def _shared(reading: AnyReading, address: Address) -> list[Bar]:
     """The features that define the set; none for numbers, or if a feature is the only example."""
     if not isinstance(reading, Reading) or not address.seeds:
         return []
-    found = reading.features(address.seeds, BARS_OF_SET, **_options(reading, address))
-    heaviest = max((part.weight for part in found), default=1.0)
+    is_terms = reading.name == "terms"
+    found = reading.features(address.seeds, BARS_OF_SET * (1 + 2 * is_terms), **_options(reading, address))
+    names = {display_name(part.feature, part.title): part.feature for part in found}
+    reasons = _reasons(found)[:BARS_OF_SET]
+    heaviest = max((reason.weight for reason in reasons), default=1.0)
     bars = []
-    for part in found:
-        with_it = address.replace(having=(*address.having, part.feature)) if reading.name != "terms" else None
-        length = round(100 * max(part.weight, 0.0) / heaviest, 2) if heaviest > 0 else 0.0
-        bars.append(Bar(display_name(part.feature, part.title), part.weight, 0.0, length, with_it))
+    for label, weight, sentence in reasons:
+        with_it = None if is_terms else address.replace(having=(*address.having, names[label]))
+        length = round(100 * max(weight, 0.0) / heaviest, 2) if heaviest > 0 else 0.0
+        bars.append(Bar(label, weight, 0.0, length, with_it, sentence))
     return bars
 
 

@@ -43,7 +43,8 @@ def setsearch_of(site, folder, *args):
 def runs(site, folder):
     (folder / "a.txt").write_text("lion tiger")
     (folder / "b.txt").write_text("lion cat")
-    assert setsearch_of(site, folder, "index", "x.db", "a.txt", "b.txt").returncode == 0
+    (folder / "c.txt").write_text("wheat and barley grow on the field")
+    assert setsearch_of(site, folder, "index", "x.db", "a.txt", "b.txt", "c.txt").returncode == 0
     done = setsearch_of(site, folder, "expand", "x.db", "a.txt", "--items", "documents", "--csv")
     assert done.stdout.splitlines()[1].startswith("1,b.txt,")
 

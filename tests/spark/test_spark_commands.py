@@ -60,7 +60,7 @@ def test_from_documents_to_answers_and_back(run, spark_run, tmp_path):
         found = [(row["rank"], row["item"], row["score"]) for row in json.loads(out)]
         assert found == [(row["rank"], row["item"], row["score"]) for row in json.loads(expected)]
     (tmp_path / "sets.jsonl").write_text('["a", "c"]\n["d"]\n')
-    code, out, _ = spark_run("expand", "idx", "--batch", "sets.jsonl", "--items", "documents", "-k", "2")
+    code, out, _ = spark_run("expand", "idx", "--batch", "sets.jsonl", "--items", "documents", "--model", "bernoulli")
     answers = [json.loads(line) for line in out.splitlines()]
     assert [answer["seeds"] for answer in answers] == [["a", "c"], ["d"]]
     assert [answer["hits"][0]["item"] for answer in answers] == ["b", "e"]

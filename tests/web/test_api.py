@@ -31,7 +31,7 @@ def test_answers_are_those_of_the_index(serve, animals):
                 [tuple(part) for part in hit.features] for hit in expected
             ]
         assert server.json("/api/expand", items="documents", like="a big cat", k=2) == [
-            hit._asdict() | {"features": [], "revision": 1, "contexts_revision": None}
+            hit._asdict() | {"features": [], "duplicates": [], "revision": 1, "contexts_revision": None}
             for hit in documents.expand([], 2, like=["a big cat"])
         ]
         explained = server.json("/api/explain", items="documents", item="leopard", seeds="lion")
@@ -301,3 +301,11 @@ def test_the_api_describes_itself_to_people(serve, animals):
     page = serve(animals).ask("/docs")[2]
     for known in ("GET /api/expand", "POST /api/expand", "popularity", "list of string", "PUT /api/documents/{id}"):
         assert known in page
+
+
+def test_items_with_numbers_have_a_page(serve, tmp_path):
+    with setsearch.open(tmp_path / "n.db", create=True) as index:
+        index.add_numbers([("ann", [1.0]), ("bob", [1.1]), ("cat", [9.0])], ["height"], "person")
+    page = serve(tmp_path / "n.db").ask("/", items="person", seed="ann")
+    assert page[0] == 200
+    assert "bob" in page[2]
