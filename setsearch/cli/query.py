@@ -79,6 +79,8 @@ def expand(
         return
     if not (seeds or any(more.values())):
         raise UsageError("no examples: give SEED..., --set NAME, --like, --having, or --batch FILE")
+    from setsearch.search.sharing import expand_shared
+
     setsearch.use_kernel("numpy")  # for one query the others take longer to load than they save
     with setsearch.open(db, time_limit=time_limit) as index:
         name = more.pop("set")
@@ -91,7 +93,7 @@ def expand(
         reading = index.reading(items)
         more["like"] = [_read_text(text) for text in more["like"]]
         try:
-            hits = reading.expand(seeds or (), **more, **wanted, **model)
+            hits = expand_shared(reading, seeds or (), **more, **wanted, **model)
         except UnknownItem as error:
             if name is None:
                 raise
@@ -101,7 +103,6 @@ def expand(
             say(
                 f"note: contexts know write {hits.contexts_revision} of {hits.revision}; --fresh now derives them again"
             )
-    hits = hits.shared()
     folded = sum(len(hit.duplicates) for hit in hits)
     if folded:
         say(f"note: {folded} near-duplicate{'s are' if folded > 1 else ' is'} folded; --unfold lists them")

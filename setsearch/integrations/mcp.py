@@ -13,6 +13,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 import setsearch
 from setsearch.errors import SetsearchError
 from setsearch.search.highlight import item_text, top_features
+from setsearch.search.sharing import expand_shared
 
 T = TypeVar("T")
 
@@ -61,7 +62,7 @@ def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
         """
         cut = "keep" if only_what_belongs else None
         options: Any = {"exclude": exclude or (), "model": model, "cut": cut, "fresh": fresh, "snippets": True}
-        return _ask(lambda: _rows(index.reading(items).expand(seeds, min(k, MOST_HITS), **options)))
+        return _ask(lambda: _rows(expand_shared(index.reading(items), seeds, min(k, MOST_HITS), **options)))
 
     @server.tool()
     def search_by_example(text: str, k: int = 10) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from setsearch.search.reading import Reading
 from setsearch.search.reasons import Reason, merge_reasons
 from setsearch.search.results import NOTHING_SHARED, Contribution, Hit, Hits, SetFeature, display_name, is_informative
 from setsearch.search.sets import AnyReading
+from setsearch.search.sharing import expand_shared
 from setsearch.search.starters import first_sets
 from setsearch.web.page_state import MOST_NAMES, Address
 
@@ -246,7 +247,7 @@ def _hits(reading: AnyReading, address: Address) -> Hits:
     k = HITS[address.size]
     options = _examples(reading, address)
     options |= {"exclude": address.rejected, "explain": True, "snippets": True, "fold": True, "cut": "mark"}
-    hits = reading.expand(address.seeds, k, **options).shared()
+    hits = expand_shared(reading, address.seeds, k, **options)
     belonging = sum(1 for hit in hits if hit.belongs)
     shown = len(hits) if address.size != "large" else max(LEAST_LARGE, belonging)
     return Hits(hits[:shown], hits.revision, hits.contexts_revision, hits.has_base)
