@@ -386,3 +386,19 @@ def test_starters_are_sets_and_a_word_of_contexts_has_a_legend(serve, tmp_path, 
     settled(page, names)
     page.goto(page.url.split("?")[0] + "?seed=lion&seed=tiger")
     assert page.locator(".legend").inner_text() == "“_” is the place of the word."
+
+
+def test_a_phone_stays_where_it_was(serve, tmp_path, browse):
+    with setsearch.open(tmp_path / "p.db", create=True, contexts="on") as index:
+        index.add([(f"d{n}", f"lion tiger number{n} of the jungle") for n in range(40)])
+        index.add([(f"w{n}", f"wheat number{n} of the field") for n in range(80)])
+    page = browse(serve(tmp_path / "p.db").url + "?items=documents&seed=d1&size=large")
+    page.set_viewport_size({"width": 390, "height": 700})
+    row = page.locator("#hits > li").nth(12)
+    row.scroll_into_view_if_needed()
+    page.evaluate("scrollBy(0, 200)")
+    before = page.locator("#hits").bounding_box()["y"]
+    assert before < 0
+    row.locator(".accept").click()
+    page.wait_for_selector(".examples .taken >> nth=1")
+    assert abs(page.locator("#hits").bounding_box()["y"] - before) < 3

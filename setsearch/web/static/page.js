@@ -19,6 +19,7 @@ async function go(url, { push = true, body = null } = {}) {
     if (own !== wanted) return;
     const main = $("#main", page);
     if (!main) throw new Error("an answer, but none of ours");
+    const top = scrollY > 0 ? $("#hits")?.getBoundingClientRect().top : undefined;
     $("#main").replaceWith(main);
     document.title = page.title;
     // What was sent and refused has no address of its own.
@@ -27,6 +28,7 @@ async function go(url, { push = true, body = null } = {}) {
     if ($("meta[http-equiv=refresh]", page)) setTimeout(() => { if (own === wanted) go(url, { push: false }); }, 3000);
     dress();
     settle(place);
+    if (top !== undefined && $("#hits")) scrollBy(0, $("#hits").getBoundingClientRect().top - top); // stay in the list
   } catch (error) {
     if (own !== wanted) return;
     $("#lost").hidden = false;
@@ -46,7 +48,7 @@ function focused() {
 
 function settle(place) {
   const all = rows();
-  if (place.row !== undefined && all.length) select(all[Math.min(place.row, all.length - 1)]);
+  if (place.row !== undefined && all.length) select(all[Math.min(place.row, all.length - 1)], true);
   else if (place.field && $("#seed")) $("#seed").focus();
   else $("#main").focus({ preventScroll: true });
   const taken = document.querySelectorAll(".examples .taken").length;
@@ -57,9 +59,9 @@ function settle(place) {
 
 const rows = () => [...document.querySelectorAll("#hits > li[data-item]")];
 
-function select(row) {
+function select(row, still) {
   for (const other of rows()) other.tabIndex = other === row ? 0 : -1;
-  row.focus();
+  row.focus({ preventScroll: !!still });
 }
 
 // What only a script can do, shown where there is one.
