@@ -390,9 +390,9 @@ def test_starters_are_sets_and_a_word_of_contexts_has_a_legend(serve, tmp_path, 
 
 def test_a_phone_stays_where_it_was(serve, tmp_path, browse):
     with setsearch.open(tmp_path / "p.db", create=True, contexts="on") as index:
-        index.add([(f"d{n}", f"lion tiger number{n} of the jungle") for n in range(40)])
+        index.add([(f"a document of the jungle, {n}", f"lion tiger number{n} of the jungle") for n in range(40)])
         index.add([(f"w{n}", f"wheat number{n} of the field") for n in range(80)])
-    page = browse(serve(tmp_path / "p.db").url + "?items=documents&seed=d1&size=large")
+    page = browse(serve(tmp_path / "p.db").url + "?items=documents&seed=a+document+of+the+jungle,+1&size=large")
     page.set_viewport_size({"width": 390, "height": 700})
     row = page.locator("#hits > li").nth(12)
     row.scroll_into_view_if_needed()
