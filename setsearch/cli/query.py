@@ -251,13 +251,14 @@ def print_answers(sets: Sequence[Sequence[str]], answers: "Sequence[list[Hit]]",
 def _expand_batch(reading: "AnyReading", batch: str, wanted: dict[str, Any], model: "ModelOptions") -> None:
     """A line of JSON for each set. A set that has no answer is told, and the others go on."""
     from setsearch.cli.set_files import read_seed_sets
+    from setsearch.search.sharing import expand_shared
 
     failed = 0
     for place, seeds in read_seed_sets(batch):
         try:
             if isinstance(seeds, SourceError):
                 raise seeds
-            print_answers([seeds], [reading.expand(seeds, **wanted, **model).shared()], wanted["explain"])
+            print_answers([seeds], [expand_shared(reading, seeds, **wanted, **model)], wanted["explain"])
         except (QueryError, SourceError) as error:
             failed += 1
             say(f"{place}: {error}")

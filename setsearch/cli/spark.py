@@ -17,6 +17,7 @@ from setsearch.errors import Interrupted, UsageError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from setsearch.search.results import Hit, Hits
     from setsearch.storage.synced_source import Columns
 
 app = typer.Typer(
@@ -79,14 +80,19 @@ def expand(
     if batch is not None:
         require_lines(show)
     from setsearch.cli.set_files import all_seed_sets
-    from setsearch.search.results import Hits
 
     sets = all_seed_sets(batch) if batch is not None else [seeds or []]
     with on_spark(master) as spark:
         from setsearch.spark import SparkIndex
 
-        found = SparkIndex(spark, place).items(items).expand_many(sets, k, model=model, strength=strength)
-    answers = [Hits(hits, has_base=model == "bernoulli").shared() for hits in found]
+        reading = SparkIndex(spark, place).items(items)
+        answers = _shared(reading.expand_many(sets, k, model=model, strength=strength), model)
+        empty = [number for number, hits in enumerate(answers) if not hits]
+        if empty:  # as search/sharing.py has it
+            asked = [sets[number] for number in empty]
+            again = reading.expand_many(asked, k, model=model, strength=strength, binarize="presence")
+            for number, hits in zip(empty, _shared(again, model), strict=True):
+                answers[number] = hits
     if batch is None:
         show(hit_rows(answers[0], explain=False))
     else:
@@ -126,6 +132,13 @@ def to_sqlite(
 
         count = to_sqlite(spark, place, db, where=where, sample=sample)
     say(f"{count:,} items are in {db}")
+
+
+def _shared(answers: "list[list[Hit]]", model: str | None) -> "list[Hits]":
+    """The hits that share something with their seeds."""
+    from setsearch.search.results import Hits
+
+    return [Hits(hits, has_base=model == "bernoulli").shared() for hits in answers]
 
 
 @contextmanager
