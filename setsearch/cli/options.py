@@ -132,6 +132,14 @@ def expand_options(
             metavar="G", help="Coefficient of negative examples, 0 to 1.", min=0, max=1, rich_help_panel=ADVANCED
         ),
     ] = None,
+    filter: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CONDITION",
+            help="Return only documents with such a kept column, as 'year >= 2001'; may repeat.",
+            rich_help_panel=ADVANCED,
+        ),
+    ] = None,
     keep_seeds: Annotated[
         bool, typer.Option("--keep-seeds", help="Rank the seeds too.", rich_help_panel=ADVANCED)
     ] = False,
@@ -140,6 +148,7 @@ def expand_options(
     return {
         "k": k if k is not None or cut else 10,
         "exclude": exclude or (),
+        "filter": filter or (),
         "gamma": gamma,
         "keep_seeds": keep_seeds,
         "explain": explain,

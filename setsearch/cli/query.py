@@ -79,6 +79,7 @@ def expand(
         return
     if not (seeds or any(more.values())):
         raise UsageError("no examples: give SEED..., --set NAME, --like, --having, or --batch FILE")
+    from setsearch.search.headlines import with_headlines
     from setsearch.search.sharing import expand_shared
 
     setsearch.use_kernel("numpy")  # for one query the others take longer to load than they save
@@ -93,7 +94,7 @@ def expand(
         reading = index.reading(items)
         more["like"] = [_read_text(text) for text in more["like"]]
         try:
-            hits = expand_shared(reading, seeds or (), **more, **wanted, **model)
+            hits = with_headlines(reading, expand_shared(reading, seeds or (), **more, **wanted, **model))
         except UnknownItem as error:
             if name is None:
                 raise

@@ -12,10 +12,9 @@ from html.parser import HTMLParser
 from typing import Any, NamedTuple
 
 from setsearch.errors import SourceError
+from setsearch.text.headline import headline, shorten
 
-LONGEST_TITLE, LEAST_LETTERS = 80, 3
 LOOKED_AT = 8192  # characters or bytes of a text
-_heading = re.compile(r"^\s{0,3}#{1,6}\s+(.+?)\s*#*\s*$|^(?!\s*$)(.+)\n(?:={3,}|-{3,}|~{3,})\s*$", re.MULTILINE)
 _meta = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
 _mail_begins = re.compile(rb"^From .*\n", re.MULTILINE)
 _LETTERS = {
@@ -26,7 +25,6 @@ _LETTERS = {
 _NO_TEXT = "ad br de ds el fi hy ie if in mso ne nf nh nr na so sp ta ti PP P LP RE RS IP Pp Bl El".split()
 _escape = re.compile(r"\\(?:f(?:\[\w*\]|\(..|.)|s[+-]?\d|[&/,|^%c])")
 _request = re.compile(r"^[.'][A-Za-z]{1,3}\b\s*")
-HEADING_WITHIN = 2000  # characters
 
 Decode = Callable[[bytes], str]
 
@@ -42,7 +40,7 @@ class Part(NamedTuple):
 def plain_text(data: bytes, decode: Decode) -> Iterator[Part]:
     """A text; its title is its first heading of Markdown or reStructuredText, or its first line."""
     text = decode(data)
-    yield Part(text, _title(text))
+    yield Part(text, headline(text))
 
 
 def manual(data: bytes, decode: Decode) -> Iterator[Part]:
@@ -103,7 +101,7 @@ def pdf(data: bytes, decode: Decode) -> Iterator[Part]:
     reader = pypdf.PdfReader(io.BytesIO(data))
     text = "\n".join(page.extract_text() for page in reader.pages)
     title = reader.metadata.title if reader.metadata else None
-    yield Part(text, shorten(title) or _title(text))
+    yield Part(text, shorten(title) or headline(text))
 
 
 def ris(data: bytes, decode: Decode) -> Iterator[Part]:
@@ -129,19 +127,6 @@ def pubmed(data: bytes, decode: Decode) -> Iterator[Part]:
 def is_manual(data: bytes) -> bool:
     """Whether a text is the source of a manual page."""
     return re.search(rb"^\.(TH|Dd|so) ", data[:LOOKED_AT], re.MULTILINE) is not None
-
-
-def _title(text: str) -> str | None:
-    """The first heading, or the first line with a word."""
-    heading = _heading.search(text[:HEADING_WITHIN])
-    lines = (line for line in text[:LOOKED_AT].splitlines() if sum(map(str.isalnum, line)) >= LEAST_LETTERS)
-    return shorten(heading[1] or heading[2] if heading else next(lines, None))
-
-
-def shorten(title: str | None) -> str | None:
-    """A title on one line, of at most 80 characters; None if nothing is left."""
-    line = " ".join((title or "").split())
-    return (line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1].rstrip() + "…") or None
 
 
 CODE = (

@@ -50,7 +50,8 @@ def _read_table(path: Path, ending: str, columns: Columns, rows: RowReader, cell
     import pyarrow
     from pyarrow import csv, parquet
 
-    wanted = [*filter(None, (columns.items, columns.features, columns.count, cells.column))]
+    compared = None if cells.condition is None else cells.condition.column
+    wanted = [*filter(None, (columns.items, columns.features, columns.count, compared))]
     if ending in ARROW_FILES:
         table = parquet.read_table(path, columns=wanted)
         if any(not (pyarrow.types.is_string(kind) or pyarrow.types.is_integer(kind)) for kind in table.schema.types):
@@ -85,9 +86,9 @@ def _counts(table: Any, columns: Columns) -> Ints:
 
 def _kept(table: Any, cells: CellRules) -> Any:
     """Which rows meet the condition; raises ValueError unless it compares numbers."""
-    if cells.keep is None:
+    if cells.condition is None:
         return np.ones(len(table), bool)
-    column = table[cells.column].cast("string")
+    column = table[cells.condition.column].cast("string")
     if column.null_count or any(not text.strip() for text in column.unique().to_pylist()):
         raise ValueError("an empty cell")
     return cells.compare_all(column.cast("float64").to_numpy())

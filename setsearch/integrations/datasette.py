@@ -23,6 +23,7 @@ from jinja2 import FileSystemLoader
 import setsearch
 from setsearch.errors import SetsearchError
 from setsearch.pool import WORKERS, QuestionPool, until_gone, watch_damage
+from setsearch.search.headlines import headlines, with_headlines
 from setsearch.search.where import Where
 from setsearch.storage.synced_source import FTS5, TABLE
 
@@ -135,6 +136,7 @@ async def rows_page(datasette: Any, request: Any) -> Any:
     status = 400 if answer["error"] else 200
     if request.url_vars["json"]:
         shown = {key: answer[key] for key in ("database", "table", "seeds", "hits", "error", "revision")}
+        shown["hits"] = [{key: hit[key] for key in hit if key != "passage"} for hit in answer["hits"]]
         return Response.json({"ok": status == 200} | shown, status=status)
     page = answer | {
         "path": _path(datasette, database, table),
@@ -175,8 +177,10 @@ class _Query:
         reading = index.items(source["items"])
         self.names = [reading.find(name) for name in self.names]
         among = Where(self.where) if self.where else None
-        hits = reading.expand(self.names, self.k, among=among, explain=True, fresh=self.fresh).shared()
+        options: Any = {"among": among, "explain": True, "snippets": True, "fresh": self.fresh}
+        hits = with_headlines(reading, reading.expand(self.names, self.k, **options).shared())
         titles = reading.titles(self.names)
+        titles |= headlines(reading, [name for name, title in titles.items() if title is None])
         seeds = [
             {"item": name, "title": titles.get(name), "href": self.row(source, name), "without": self.link(rest)}
             for name, rest in ((name, [other for other in self.names if other != name]) for name in self.names)
@@ -201,6 +205,8 @@ class _Query:
             "item": hit.item,
             "title": hit.title,
             "score": hit.score,
+            "snippet": None if hit.snippet is None else hit.snippet._asdict(),
+            "passage": [] if hit.snippet is None else hit.snippet.pieces(),
             "features": [{"feature": part.feature, "weight": part.weight} for part in hit.features],
             "href": self.row(source, hit.item),
             "with": self.link([*self.names, hit.item]),

@@ -12,6 +12,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 import setsearch
 from setsearch.errors import SetsearchError
+from setsearch.search.headlines import with_headlines
 from setsearch.search.highlight import item_text, top_features
 from setsearch.search.sharing import expand_shared
 
@@ -62,7 +63,12 @@ def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
         """
         cut = "keep" if only_what_belongs else None
         options: Any = {"exclude": exclude or (), "model": model, "cut": cut, "fresh": fresh, "snippets": True}
-        return _ask(lambda: _rows(expand_shared(index.reading(items), seeds, min(k, MOST_HITS), **options)))
+
+        def _expanded() -> list[dict[str, Any]]:
+            reading = index.reading(items)
+            return _rows(with_headlines(reading, expand_shared(reading, seeds, min(k, MOST_HITS), **options)))
+
+        return _ask(_expanded)
 
     @server.tool()
     def search_by_example(text: str, k: int = 10) -> list[dict[str, Any]]:

@@ -25,7 +25,9 @@ from whoosh.qparser.syntax import SyntaxNode
 from whoosh.qparser.taggers import RegexTagger
 
 from setsearch.arrays import Floats, Ints
+from setsearch.errors import SetsearchError
 from setsearch.integrations.whoosh_documents import WhooshDocuments, segment_of
+from setsearch.models.defaults import ModelOptions
 from setsearch.search.fields import Fields
 from setsearch.search.request import ExpandOptions, positive_integer
 
@@ -33,6 +35,7 @@ _log = logging.getLogger("setsearch")
 
 LOWEST_SCORE = 1.0  # of the worst document: Whoosh drops scores of 0 and below
 ADDED_WORDS = 10  # at most, by ~{...}
+MARKED_WORDS = 20  # that speak most for the set, at most: Whoosh highlights them
 FIRST = -1  # priority: before Whoosh's own tagger of fields, which would read like:
 
 OPTIONS = {"k", "like", "having", "missing", *ExpandOptions.__annotations__}
@@ -115,6 +118,13 @@ class SetQuery(query.Query):  # type: ignore[misc]
         """True: it contains no other queries."""
         return True
 
+    def leaves(self) -> Iterator[Any]:
+        """Itself, and the words that speak most for the set, as terms of Whoosh: these are highlighted."""
+        yield self
+        for word in self._strongest():
+            for name in self.sets.fields:
+                yield query.Term(name, word)
+
     def field(self) -> str:
         """A name that no schema has: Whoosh drops a query without a field beside `Every` in an And."""
         return "~"
@@ -186,6 +196,19 @@ class SetQuery(query.Query):  # type: ignore[misc]
             with self.sets.index.items(items).stored() as fields:
                 known.append([name for name in names if fields.knows(name)])
         return known[0], known[1]
+
+    def _strongest(self) -> list[str]:
+        """The words that speak most for the set; none for a set without an answer."""
+        options = {key: value for key, value in self.options.items() if key in ("like", *ModelOptions.__annotations__)}
+        try:
+            seeds, words = self._known("skip")
+            having = [*self.options.get("having", ()), *self._with_similar(words)]
+            if not (seeds or having or options.get("like")):
+                return []
+            found = self.sets.index.items("documents").features(seeds, MARKED_WORDS, having=having, **options)
+        except SetsearchError:
+            return []
+        return [one.feature for one in found if one.weight > 0]
 
     def _with_similar(self, words: list[str]) -> list[str]:
         """Words, and the words most like them."""

@@ -13,10 +13,10 @@ from setsearch.models import Model
 from setsearch.models.values import RuleStatistics, ValueRule
 from setsearch.scoring.base import Base
 from setsearch.scoring.postings import PostingArrays
-from setsearch.search.request import text_list
+from setsearch.search.request import ExpandRequest, text_list
 from setsearch.search.snapshot import Snapshot
 from setsearch.search.where import Where
-from setsearch.storage.kept_columns import Values, read_columns
+from setsearch.storage.kept_columns import Values, find_by_columns, read_columns
 from setsearch.storage.names import Vocabulary, is_storable
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
@@ -195,6 +195,17 @@ class Fields(NamedTuple):
         """Counts by name, in the order of the names."""
         names = vocabulary.describe(self.first.cursor, ids.tolist())
         return dict(sorted((names[id][0], count) for id, count in zip(ids.tolist(), counts.tolist(), strict=True)))
+
+    def allowed(self, request: ExpandRequest) -> Ints | None:
+        """The only items to return, ascending; None for all. Raises InvalidParameter, TimeLimitExceeded, Cancelled."""
+        among = None if request.among is None else self.resolve_among(request.among)
+        if not request.filter:
+            return among
+        if self.first.snapshot.transposed or self.contexts_revision is not None:
+            raise InvalidParameter(f"a filter applies to columns that were kept of documents, not to {self.items.name}")
+        key, cursor = tuple(request.filter), self.first.cursor
+        met = self.first.snapshot.cached_filter(key, lambda: find_by_columns(cursor, self.relation.id, key))
+        return met if among is None else np.intersect1d(among, met)
 
     def resolve_among(self, among: Sequence[str] | Where) -> Ints:
         """The only items to return, ascending: those names that exist, or those of a condition."""

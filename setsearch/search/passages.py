@@ -18,6 +18,7 @@ from setsearch.text.words import UNICODE, words_of_kind
 
 WIDTH = 180  # characters of a snippet, and some more up to the ends of words
 MARKED = 12  # features that say most for a set; words of these are marked
+LEAST_SHARE = 1 / 5  # of the weight of the first feature, that a marked one has
 LONGEST_WORD = 24  # characters by which a snippet may be longer to end with a word
 LOOKED_AT = 200_000  # characters of a text
 _blanks = re.compile(r"\s+")
@@ -41,7 +42,8 @@ def make_snippet(fields: Fields, id: int, features: Sequence[Contribution]) -> S
     if text is None:
         return None
     analyzer = usable_analyzer(fields)
-    weights = word_weights(analyzer, [part for part in features[:MARKED] if part.weight > 0])
+    least = LEAST_SHARE * features[0].weight if features else 0.0
+    weights = word_weights(analyzer, [part for part in features[:MARKED] if part.weight > max(least, 0.0)])
     return best_passage(list(marked_pieces(unicodedata.normalize("NFC", text[:LOOKED_AT]), analyzer, weights)))
 
 

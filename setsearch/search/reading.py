@@ -154,8 +154,8 @@ class Reading:
             weights, excluded = self._weights(fields, find_examples(fields, names, like, having), request)
             scores = weights.scores() + weights.constant
             scores[excluded] = -np.inf
-            if request.among is not None:
-                among = fields.resolve_among(request.among)
+            among = fields.allowed(request)
+            if among is not None:
                 kept, scores = scores[among], np.full(len(scores), -np.inf)
                 scores[among] = kept
             yield fields, scores
@@ -176,14 +176,22 @@ class Reading:
 
         return self._answer(options, answer)
 
-    def features(self, seeds: Iterable[str], k: int = 10, **options: Unpack[ModelOptions]) -> list[SetFeature]:
+    def features(
+        self,
+        seeds: Iterable[str],
+        k: int = 10,
+        *,
+        like: Iterable[str] = (),
+        having: Iterable[str] = (),
+        **options: Unpack[ModelOptions],
+    ) -> list[SetFeature]:
         """The k features of largest weight (table 4 of the paper). Raises as `expand` does."""
         k, names = positive_integer(k), text_list(seeds, "seeds")
 
         def answer(fields_by: FieldsBy) -> list[tuple[str, str | None, float, int, int]]:
             rows = []
             fields = self._choose(fields_by, options, names)
-            weights = seed_weights(fields, find_examples(fields, names), self.defaults.make(options))
+            weights = seed_weights(fields, find_examples(fields, names, like, having), self.defaults.make(options))
             for own in weights.positive:
                 ids = own.seeds.features.tolist()
                 described = own.field.describe_features(ids)
@@ -310,7 +318,7 @@ class Reading:
         weights, excluded = self._weights(fields, examples, request)
         k = max(request.k, LEADERS) if request.cut else request.k
         k = min(2 * k + FOLDED, NO_LIMIT) if request.fold else k  # some of them are folded
-        among = None if request.among is None else fields.resolve_among(request.among)
+        among = fields.allowed(request)
         ids, scores = best(weights.base, weights.lists, excluded, k, fields.ranks, among)
         if not len(ids):
             raise NothingToRank(_nothing_left(fields, among))
@@ -331,6 +339,6 @@ def _nothing_left(fields: Fields, among: Ints | None) -> str:
     """The message if no item is left to rank."""
     n_items = f"{fields.items.size} {fields.items.name}"
     if among is not None and not len(among):
-        return f"none of the {n_items} may be returned (`among`, `where`, `match`); allow others"
+        return f"none of the {n_items} may be returned (`among`, `where`, `match`, `filter`); allow others"
     rankable = n_items if among is None else f"{len(among)} {fields.items.name} that may be returned"
     return f"all {rankable} are seeds or excluded; give fewer seeds, or rank them too (`keep_seeds`)"

@@ -17,13 +17,15 @@ class ExpandOptions(ModelOptions, total=False):
     """What to return, and how to score.
 
     `exclude`: items to leave out, as negative examples; `gamma`: the coefficient of their weights, 0 to 1; `among`: the
-    only items to return, ids or a `Where`; `keep_seeds`: rank the seeds too; `explain`: fill the `features` of hits;
+    only items to return, ids or a `Where`; `filter`: conditions on kept columns such as "year >= 2001", all of which
+    these must meet; `keep_seeds`: rank the seeds too; `explain`: fill the `features` of hits;
     `snippets`: fill their `snippet`; `fold`: put documents with nearly the same words into their `duplicates`; `cut`:
     "mark" fills their `belongs`, "keep" drops items below the threshold.
     """
 
     exclude: Iterable[str]
     among: Iterable[str] | Where | None
+    filter: Iterable[str]
     gamma: float | None
     keep_seeds: bool
     explain: bool
@@ -41,6 +43,7 @@ class ExpandRequest(NamedTuple):
     k: int
     exclude: list[str]
     among: list[str] | Where | None
+    filter: list[str]
     gamma: float | None
     keep_seeds: bool
     explain: bool
@@ -63,6 +66,7 @@ def parse_request(k: int | None, options: ExpandOptions) -> ExpandRequest:
         NO_LIMIT if k is None else positive_integer(k),
         text_list(options.get("exclude", ()), "exclude"),
         among if among is None or isinstance(among, Where) else text_list(among, "among"),
+        text_list(options.get("filter", ()), "filter"),
         gamma,
         bool(options.get("keep_seeds")),
         bool(options.get("explain")),

@@ -24,7 +24,7 @@ from setsearch.search.content import Content
 from setsearch.storage.names import Vocabulary
 
 CACHED_NAMES = 100_000
-CACHED_BASES = 8  # a full cache starts again
+CACHED_BASES = CACHED_FILTERS = 8  # a full cache starts again
 FEW = 2000  # items that are put in the order of names without the names of all
 
 
@@ -38,6 +38,7 @@ class Snapshot:
         self._descriptions: dict[int, tuple[str, str | None]] = {}
         self._valued: dict[tuple[bool, ValueRule], ValuedLists] = {}
         self._bases: dict[Hashable, Base] = {}
+        self._filters: dict[tuple[str, ...], Ints] = {}
         self._statistics: dict[ValueRule, RuleStatistics] = {}
         self._bitmaps: tuple[Buffer, Bitmaps] | None = None  # those of one buffer: they know lists by their place
         self._ranks: Ints | None = None
@@ -211,6 +212,16 @@ class Snapshot:
                 self._bases = {}
             self._bases[key] = base
         return base
+
+    def cached_filter(self, key: tuple[str, ...], find: Callable[[], Ints]) -> Ints:
+        """The items that meet some conditions: from memory, or found now."""
+        ids = self._filters.get(key)
+        if ids is None:
+            ids = find()
+            if len(self._filters) >= CACHED_FILTERS:
+                self._filters = {}
+            self._filters[key] = ids
+        return ids
 
     def _compute_base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: int) -> Base:
         scores = np.zeros(self.items.next_id)

@@ -5,7 +5,11 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from setsearch.errors import CorruptIndex, InvalidItem
+import numpy as np
+
+from setsearch.arrays import Ints
+from setsearch.errors import CorruptIndex, InvalidItem, InvalidParameter
+from setsearch.storage.conditions import Condition, parse_condition
 from setsearch.storage.integrity import add_checksum, strip_checksum
 
 LONGEST_COLUMNS = 1 << 20  # bytes of one item
@@ -49,6 +53,44 @@ def read_columns(cursor: sqlite3.Cursor, relation: int, items: Sequence[int]) ->
         (relation, json.dumps(items)),
     ).fetchall()
     return {id: _decoded(relation, id, data) for id, data in rows}
+
+
+def find_by_columns(cursor: sqlite3.Cursor, relation: int, conditions: Sequence[str]) -> Ints:
+    """The items whose columns meet all conditions, ascending; raises InvalidParameter, CorruptIndex.
+
+    A condition such as "year >= 2001" compares one column with a number or a text. Of a list, one value must meet it.
+    """
+    parsed = [_parsed(text) for text in conditions]
+    known: dict[str, None] = {}
+    found = []
+    rows = cursor.execute("select item, columns from setsearch_columns where relation = ? order by item", (relation,))
+    for id, data in rows:
+        values = _decoded(relation, id, data)
+        known.update(dict.fromkeys(values))
+        if all(_meets(condition, values.get(condition.column)) for condition in parsed):
+            found.append(id)
+    for condition in parsed:
+        if condition.column not in known:
+            kept = ", ".join(known) or "none; index with `keep_columns`"
+            raise InvalidParameter(f"no column {condition.column!r} was kept to filter by; kept: {kept}")
+    return np.array(found, np.int64)
+
+
+def _parsed(text: str) -> Condition:
+    condition = parse_condition(text)
+    if condition is None or (condition.sign not in ("=", "!=") and not condition.compares_numbers):
+        raise InvalidParameter(
+            f"a filter compares a column with a number, or a text by = or !=, as 'year >= 2001'; not {text!r:.60}"
+        )
+    return condition
+
+
+def _meets(condition: Condition, value: Any) -> bool:
+    """Whether a kept value meets a condition; a text is not equal to any number."""
+    if isinstance(value, list):
+        return any(_meets(condition, part) for part in value)
+    met = condition.compare(value)
+    return condition.sign == "!=" if met is None else met
 
 
 def _decoded(relation: int, id: int, data: bytes) -> Values:

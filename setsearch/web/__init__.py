@@ -23,7 +23,7 @@ from setsearch.pool import QuestionPool, Unavailable
 from setsearch.web.access import RequestLimits, Rules
 from setsearch.web.api import make_api
 from setsearch.web.page import HERE, Render, make_pages, make_render
-from setsearch.web.view import without_commands
+from setsearch.web.typed_names import without_commands
 
 __all__ = ["Rules", "make_app"]
 

@@ -102,12 +102,12 @@ def _add_content(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
 
 
 def _add_queries(router: APIRouter, pool: QuestionPool) -> None:
-    @router.get("/expand")
+    @router.get("/expand", response_model_exclude_unset=True)
     async def expand(query: Annotated[ExpandQuery, Query()]) -> list[Hit]:
         """Give a few examples, get the rest of the set."""
         return await pool.ask(lambda index: _expand(index, query))
 
-    @router.post("/expand")
+    @router.post("/expand", response_model_exclude_unset=True)
     async def expand_many_names(query: ExpandBody) -> list[Hit]:
         """The same for thousands of names, and among given items."""
         return await pool.ask(lambda index: _expand(index, query))
@@ -172,10 +172,12 @@ def describe_item(index: Index, query: ItemQuery) -> dict[str, Any]:
 
 def _expand(index: Index, query: ExpandQuery) -> list[Hit]:
     options = _options(query)
-    offset, k = options.pop("offset", 0), options.pop("k", query.k)
+    offset, k, chosen = options.pop("offset", 0), options.pop("k", query.k), options.pop("fields", ())
     hits = index.reading(query.items).expand(query.seeds, k + offset, **options)
     known: dict[str, Any] = {"revision": hits.revision, "contexts_revision": hits.contexts_revision}
-    return [Hit(**_as_dict(hit), **known) for hit in hits.shared()[offset:]]
+    rows = (_as_dict(hit) | known for hit in hits.shared()[offset:])
+    wanted = {"rank", "item", *(chosen or Hit.model_fields)}
+    return [Hit(**{name: value for name, value in row.items() if name in wanted}) for row in rows]
 
 
 def _saved(index: Index, name: str) -> SavedSet:

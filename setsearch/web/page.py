@@ -21,7 +21,8 @@ from setsearch.pool import QuestionPool
 from setsearch.web.access import COOKIE, Rules
 from setsearch.web.page_state import Address
 from setsearch.web.routes import describe_routes
-from setsearch.web.view import export_rows, find_spelled, label_of, make_view, open_item
+from setsearch.web.typed_names import find_spelled
+from setsearch.web.view import export_rows, label_of, make_view, open_item
 
 HERE = Path(__file__).parent
 SEE_OTHER = 303

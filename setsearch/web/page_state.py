@@ -11,6 +11,7 @@ from setsearch.errors import UsageError
 
 MOST_NAMES = 200
 LONGEST_NAME = 1000  # characters
+LONGEST_NUMBER = 9  # digits and one
 SIZES = ("small", "large", "all")
 
 
@@ -18,7 +19,8 @@ SIZES = ("small", "large", "all")
 class Address:
     """What the page asks.
 
-    `rejected` are negative examples, `having` features as an example, `like` texts as examples, `set` the saved name.
+    `rejected` are negative examples, `having` features as an example, `like` texts as examples, `set` the saved name;
+    `filter` are conditions on kept columns, `end` is how many items belong if the reader moved the line.
     """
 
     items: str | None = None
@@ -30,6 +32,8 @@ class Address:
     model: str | None = None
     by: str | None = None
     set: str | None = None
+    filter: tuple[str, ...] = ()
+    end: int | None = None
 
     @classmethod
     def read(cls, query: QueryParams) -> "Address":
@@ -44,7 +48,7 @@ class Address:
         def one(key: str) -> str | None:
             return (query.get(key) or "").strip() or None
 
-        size = query.get("size")
+        size, end = query.get("size"), query.get("end", "")
         return cls(
             one("items"),
             several("seed"),
@@ -55,6 +59,8 @@ class Address:
             one("model"),
             one("by"),
             one("set"),
+            several("filter"),
+            int(end) if end.isdecimal() and len(end) < LONGEST_NUMBER else None,
         )
 
     @property
@@ -80,7 +86,8 @@ class Address:
     def forget(self, name: str) -> "Address":
         """Without a name."""
         seeds, rejected, having = (_less(own, [name]) for own in (self.seeds, self.rejected, self.having))
-        return replace(self, seeds=seeds, rejected=rejected, having=having, like=_less(self.like, [name]))
+        like, filter = _less(self.like, [name]), _less(self.filter, [name])
+        return replace(self, seeds=seeds, rejected=rejected, having=having, like=like, filter=filter)
 
     def replace(self, **fields: Any) -> "Address":
         """With other fields."""
@@ -92,7 +99,8 @@ class Address:
         pairs += [("reject", name) for name in self.rejected]
         pairs += [("having", name) for name in self.having] + [("like", text) for text in self.like]
         pairs += [("size", self.size if self.size != SIZES[0] else None), ("model", self.model)]
-        pairs += [("by", self.by), ("set", self.set)]
+        pairs += [("by", self.by), ("set", self.set)] + [("filter", text) for text in self.filter]
+        pairs += [("end", None if self.end is None else str(self.end))]
         return [(key, value) for key, value in pairs if value]
 
     def __str__(self) -> str:

@@ -32,6 +32,11 @@ class ModelQuery(BaseModel):
     )
 
 
+HitField = Literal[
+    "score", "title", "belongs", "features", "snippet", "columns", "duplicates", "revision", "contexts_revision"
+]
+
+
 class ExpandQuery(ModelQuery):
     """Examples, and what to return."""
 
@@ -39,6 +44,8 @@ class ExpandQuery(ModelQuery):
     like: Annotated[list[Text], Field(max_length=10)] = []
     having: Names = []
     exclude: Names = []
+    filter: Annotated[list[Name], Field(max_length=20)] = Field([], description="on kept columns: year >= 2001")
+    fields: list[HitField] = Field([], description="what to return beside rank and item; by default all")
     k: Top = 10
     offset: int = Field(0, ge=0, le=100_000, description="how many hits to leave out before the first")
     gamma: Annotated[float, Field(ge=0, le=1)] | None = None
@@ -138,19 +145,20 @@ class Snippet(BaseModel):
 class Hit(BaseModel):
     """A ranked item.
 
-    With `explain` its `features`, with `snippets` its `snippet`, with `cut` whether it `belongs`.
+    With `explain` its `features`, with `snippets` its `snippet`, with `cut` whether it `belongs`. With `fields` it has
+    only these, `rank` and `item`.
     """
 
     rank: int
     item: str
-    score: float
+    score: float | None = None
     title: str | None = None
     belongs: bool | None = None
     features: list[Part] = []
     snippet: Snippet | None = None
     columns: dict[str, Any] | None = None
     duplicates: list[str] = []
-    revision: int = Field(description="how many writes the answer knows")
+    revision: int | None = Field(None, description="how many writes the answer knows")
     contexts_revision: int | None = Field(None, description="how many its contexts know; null without contexts")
 
 

@@ -1,13 +1,12 @@
 """What the page shows: the answer to its state, as plain values for the templates."""
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from setsearch.errors import AmbiguousItem, QueryError, UnknownItem, UsageError
+from setsearch.errors import QueryError, UsageError
 from setsearch.index import Index
-from setsearch.search.finding import find_names
+from setsearch.search.headlines import headlines, with_headlines
 from setsearch.search.highlight import item_text, mark_features, top_features
 from setsearch.search.reading import Reading
 from setsearch.search.reasons import Reason, merge_reasons
@@ -15,16 +14,17 @@ from setsearch.search.results import NOTHING_SHARED, Contribution, Hit, Hits, Se
 from setsearch.search.sets import AnyReading
 from setsearch.search.sharing import expand_shared
 from setsearch.search.starters import first_sets
-from setsearch.web.page_state import MOST_NAMES, Address
+from setsearch.storage.conditions import parse_condition
+from setsearch.web.page_state import Address
+from setsearch.web.typed_names import find_spelled, find_typed, without_commands
 
+LONGEST_FILTER = 80  # characters of a condition that a value offers
 HITS = {"small": 15, "large": 200, "all": 1000}
 LEAST_LARGE = 50  # hits of a large list, if fewer belong
-WORDS_OF_TEXT = 4  # from which on what is typed may be a text
 BARS_OF_HIT = 6  # features with a bar of their own
 BARS_OF_SET = 12  # also parts of one score
 SHADES = 4  # of marks
 LABELS = {"terms": "Words", "documents": "Documents"}
-MOST_HINTS, HINTS = 3, 3  # unknown names with suggestions, each of which takes a scan; suggestions of one
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,11 @@ class Row:
     label: str
     parts: list[Bar]
     snippet: list[tuple[str, bool]]  # its pieces, and whether they are marked
+    columns: list[tuple[str, list[tuple[str, Address | None]]]]  # values of each, and the page with only these
     accept: Address
     reject: Address
-    ends: bool  # whether the next one is below the threshold
+    end: Address  # the page where the set ends with it
+    ends: bool  # whether the next one is below the line
 
 
 @dataclass
@@ -83,7 +85,7 @@ def make_view(index: Index, asked: Address) -> View:
     """The page of a state; unknown examples are reported and left out. Raises UnknownReading, DatabaseError."""
     reading = index.reading(asked.items)
     readings = index.readings()
-    address, unknown = _known(reading, asked.replace(items=reading.name))
+    address, unknown = find_typed(reading, asked.replace(items=reading.name))
     view = View(address, readings, index.sets(), unknown)
     view.titles = _titles(reading, address)
     if not address.asks:
@@ -104,12 +106,6 @@ def make_view(index: Index, asked: Address) -> View:
     return view
 
 
-def without_commands(problem: str) -> str:
-    """A message without its way out by the command line, which a reader of a page does not have."""
-    kept = [part for part in problem.split("; ") if "`" not in part and "setsearch " not in part]
-    return "; ".join(kept) or "that has no answer"
-
-
 def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
     """The page of an item: its text with the features marked that matter to the set, or its features alone.
 
@@ -117,7 +113,7 @@ def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
     """
     reading = index.reading(asked.items)
     item = find_spelled(reading, name)
-    address, _ = _known(reading, asked.replace(items=reading.name))
+    address, _ = find_typed(reading, asked.replace(items=reading.name))
     title = _titles(reading, Address(seeds=(item,))).get(item)
     hit = _hit(reading, address, item) if address.asks else None
     bars = _bars(hit, _scale([hit]), BARS_OF_SET) if hit else []
@@ -164,72 +160,10 @@ def _exported(item: str, status: str, view: View, hit: Hit | None = None) -> dic
     return {"item": item, "title": title, "status": status, "score": hit.score if hit else None}
 
 
-def _known(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[str, Any]]]:
-    """The state with known names, and the unknown names with suggestions."""
-    unknown: list[dict[str, Any]] = []
-
-    def _find(names: Sequence[str]) -> list[str]:
-        found = []
-        for name in names:
-            try:
-                found.append(find_spelled(reading, name))
-            except AmbiguousItem as error:
-                unknown.append({"name": name, "problem": without_commands(str(error)), "several": True})
-            except UnknownItem as error:
-                several = list(dict.fromkeys(part.strip() for part in name.replace("\n", ",").split(",")))
-                several = [part for part in several if part]
-                if len(several) == 1 and all(_is_known(reading, part) for part in name.split()):
-                    several = name.split()
-                if len(several) > MOST_NAMES:
-                    raise UsageError(f"at most {MOST_NAMES} names fit on a page") from error
-                if len(several) > 1:  # a pasted list
-                    found += _find(several)
-                else:
-                    unknown.append({"name": name, "problem": without_commands(str(error)), "several": False})
-        return list(dict.fromkeys(found))
-
-    texts = [name for name in asked.seeds if _is_text(reading, name)]
-    seeds = _find([name for name in asked.seeds if name not in texts])
-    rejected = [name for name in _find(asked.rejected) if name not in seeds]
-    like = tuple(dict.fromkeys((*asked.like, *texts)))
-    address = asked.replace(seeds=tuple(seeds), rejected=tuple(rejected), like=like)
-    for place, own in enumerate(unknown):
-        alike = find_names(reading, own["name"], HINTS) if place < MOST_HINTS else []
-        shown = {found.item: found.item if own["several"] else found.title or found.item for found in alike}
-        own["near"] = [(label, address.accept(item)) for item, label in shown.items()]
-    return address, unknown
-
-
-def _is_text(reading: AnyReading, name: str) -> bool:
-    """Whether what was typed is a text as an example, not the name of a document or several of them."""
-    if not isinstance(reading, Reading) or reading.name != "documents" or len(name.split()) < WORDS_OF_TEXT:
-        return False
-    names = [name, *(part.strip() for part in name.replace("\n", ",").split(","))]
-    return not any(_is_known(reading, own) for own in names if own)
-
-
-def _is_known(reading: AnyReading, name: str) -> bool:
-    try:
-        find_spelled(reading, name)
-    except UnknownItem:
-        return False
-    except AmbiguousItem:
-        return True
-    return True
-
-
-def find_spelled(reading: AnyReading, name: str) -> str:
-    """A name as the index has it: as given, with line ends as forms send them, or without blanks around it."""
-    spellings = dict.fromkeys((name, name.replace("\r\n", "\n"), name.strip()))
-    for spelling in list(spellings)[:-1]:
-        with suppress(UnknownItem, AmbiguousItem):
-            return str(reading.find(spelling, hint=False))
-    return str(reading.find([*spellings][-1], hint=False))
-
-
 def _titles(reading: AnyReading, address: Address) -> dict[str, str]:
     """Titles of examples that tell more than the names."""
     titles = reading.titles((*address.seeds, *address.rejected))
+    titles |= headlines(reading, [name for name, title in titles.items() if title is None])
     return {name: title for name, title in titles.items() if title and is_informative(title, name)}
 
 
@@ -239,7 +173,7 @@ def _options(reading: AnyReading, address: Address) -> dict[str, Any]:
 
 
 def _examples(reading: AnyReading, address: Address) -> dict[str, Any]:
-    given = {"having": address.having, "like": address.like}
+    given = {"having": address.having, "like": address.like, "filter": address.filter}
     return _options(reading, address) | {key: names for key, names in given.items() if names}
 
 
@@ -247,7 +181,9 @@ def _hits(reading: AnyReading, address: Address) -> Hits:
     k = HITS[address.size]
     options = _examples(reading, address)
     options |= {"exclude": address.rejected, "explain": True, "snippets": True, "fold": True, "cut": "mark"}
-    hits = expand_shared(reading, address.seeds, k, **options)
+    hits = with_headlines(reading, expand_shared(reading, address.seeds, k, **options))
+    if address.end is not None:
+        hits[:] = [hit._replace(belongs=hit.rank <= address.end) for hit in hits]
     belonging = sum(1 for hit in hits if hit.belongs)
     shown = len(hits) if address.size != "large" else max(LEAST_LARGE, belonging)
     return Hits(hits[:shown], hits.revision, hits.contexts_revision, hits.has_base)
@@ -257,6 +193,7 @@ def _hit(reading: AnyReading, address: Address, item: str) -> Hit:
     """One item as a hit, whether or not it is among the best."""
     options = _examples(reading, address)
     rejected = [name for name in address.rejected if name != item]
+    options["filter"] = ()
     options |= {"exclude": rejected, "among": [item], "keep_seeds": True, "explain": True}
     return reading.expand(address.seeds, 1, **options)[0]
 
@@ -270,11 +207,24 @@ def _rows(address: Address, hits: list[Hit]) -> list[Row]:
             display_name(hit.item, hit.title),
             _bars(hit, scale, BARS_OF_HIT),
             hit.snippet.pieces() if hit.snippet is not None else [],
+            [(name, _values(address, name, value)) for name, value in (hit.columns or {}).items()],
             address.accept(hit.item),
             address.reject(hit.item),
+            address.replace(end=hit.rank),
             hit.belongs is True and after is False,
         )
         for hit, after in zip(hits, following, strict=True)
+    ]
+
+
+def _values(address: Address, name: str, value: Any) -> list[tuple[str, Address | None]]:
+    """The values of a kept column, each with the page of the items that have it too."""
+    values = [str(part) for part in (value if isinstance(value, list) else [value]) if part not in (None, "")]
+    conditions = [f"{name} = {value}" for value in values]
+    return [
+        (value, address.replace(filter=tuple(dict.fromkeys((*address.filter, own))), end=None) if can_filter else None)
+        for value, own in zip(values, conditions, strict=True)
+        for can_filter in [len(own) <= LONGEST_FILTER and parse_condition(own) == (name, "=", value)]
     ]
 
 
@@ -307,11 +257,13 @@ def _reasons(parts: Iterable[Contribution | SetFeature]) -> list[Reason]:
 
 
 def _shared(reading: AnyReading, address: Address) -> list[Bar]:
-    """The features that define the set; none for numbers, or if a feature is the only example."""
-    if not isinstance(reading, Reading) or not address.seeds:
+    """The features that define the set; none for numbers."""
+    if not isinstance(reading, Reading):
         return []
     is_terms = reading.name == "terms"
-    found = reading.features(address.seeds, BARS_OF_SET * (1 + 2 * is_terms), **_options(reading, address))
+    most = BARS_OF_SET * (1 + 2 * is_terms)
+    examples: Any = {"having": address.having, "like": address.like} | _options(reading, address)
+    found = reading.features(address.seeds, most, **examples)
     names = {display_name(part.feature, part.title): part.feature for part in found}
     reasons = _reasons(found)[:BARS_OF_SET]
     heaviest = max((reason.weight for reason in reasons), default=1.0)

@@ -63,8 +63,8 @@ def test_formats(failed, run, animals):
         ]
     assert {row["revision"] for row in rows} == {1}
     table = run(*arguments, "--table")[1].splitlines()
-    assert table[0].split() == ["rank", "item", "score"]
-    assert table[1].split() == ["1", "b", f"{rows[0]['score']:.3f}"]
+    assert table[0].split() == ["rank", "item", "score", "title"]
+    assert table[1].split() == ["1", "b", f"{rows[0]['score']:.3f}", *rows[0]["title"].split()]
     failed(run(*arguments, "--csv", "--json"), 2, "choose one of")
 
 

@@ -90,6 +90,22 @@ def test_json_is_what_the_index_answers(database):
     assert found["hits"][0]["title"] in row.text
 
 
+def test_a_row_shows_the_passage_that_speaks_for_the_set(tmp_path):
+    with sqlite3.connect(tmp_path / "notes.db") as host:
+        host.execute("create table notes (id integer primary key, body text)")
+        bodies = ["The lion <hunts> at night", "A tiger and a lion hunt at night", *["wheat grows in fields"] * 9]
+        host.executemany("insert into notes (body) values (?)", [(body,) for body in bodies])
+    with setsearch.open(host) as index:
+        index.add_table("notes", setsearch.Columns(text="body"))
+    host.close()
+    answer, page = get(tmp_path / "notes.db", "/-/setsearch/notes/notes.json?row=2", "/-/setsearch/notes/notes?row=2")
+    (hit,) = answer.json()["hits"]
+    assert hit["title"] == hit["snippet"]["text"] == bodies[0]
+    assert [hit["snippet"]["text"][a:b] for a, b in hit["snippet"]["marks"]] == ["lion", "at", "night"]
+    assert "passage" not in hit
+    assert "<strong>lion</strong> &lt;hunts&gt;" in page.text
+
+
 def test_mistakes_are_lines_not_traces(database):
     answers = get(
         database,
@@ -273,7 +289,7 @@ def test_a_set_grows_in_chromium(server):
         page.fill("label:has-text('Add a row') input", "Lions")
         page.click("input[value=Expand]")
         seeds = page.locator("ul.setsearch-seeds li")
-        best = page.locator("table.setsearch-hits tbody tr:first-child td:nth-child(2)")
+        best = page.locator("table.setsearch-hits tbody tr:first-child td:nth-child(2) a")
         playwright.expect(best).to_have_text("Tigers")  # waits, as a click does not, for the page that is asked for
         page.click("[aria-label='Add 2 to the examples']")
         playwright.expect(seeds).to_have_text(["Lions ✕", "Tigers ✕"])
@@ -281,7 +297,7 @@ def test_a_set_grows_in_chromium(server):
         page.click("[aria-label='Remove 1 from the examples']")
         playwright.expect(seeds).to_have_text(["Tigers ✕"])
         playwright.expect(best).to_have_text("Lions")
-        best.locator("a").click()
+        best.click()
         page.wait_for_url("**/1")
         assert "Lions" in page.inner_text("table.rows-and-columns")
         page.go_back()

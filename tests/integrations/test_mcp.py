@@ -8,6 +8,7 @@ import pytest
 from patience import patience
 
 import setsearch
+from setsearch.search.headlines import with_headlines
 
 pytest.importorskip("mcp", reason="needs the MCP library: pip install setsearch[mcp]")
 
@@ -56,7 +57,7 @@ def test_an_assistant_can_expand_explain_and_search(database):
                 "contexts_revision": None,
                 "snippet": h.snippet.text,
             }
-            for h in documents.expand(["d1"], snippets=True).shared()
+            for h in with_headlines(documents, documents.expand(["d1"], snippets=True).shared())
         ]
         assert expected
         explained = documents.explain(["d1"], "d2")

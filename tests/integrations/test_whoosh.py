@@ -1,6 +1,7 @@
 """Our ranking inside real Whoosh: followed through segments, deletions and merges, composed with its own queries."""
 
 import random
+import re
 
 import pytest
 
@@ -245,6 +246,24 @@ def test_users_type_sets(filled):
 
 def n_is_cat(searcher, name):
     return searcher.document(path=name)["kind"] == "cat"
+
+
+def test_whoosh_highlights_what_speaks_for_the_set(filled):
+    index, sets = filled
+    with index.searcher() as searcher:
+        strongest = sets.index.items("documents").features(["d0", "d6"], 20)
+        words = {one.feature for one in strongest if one.weight > 0}
+        kind = searcher.document(path="d0")["kind"]
+        for asked in (
+            SetQuery(["d0", "d6"], sets, k=5),
+            query.Or([SetQuery(["d0", "d6"], sets), query.Term("title", kind)]),
+        ):
+            assert {text for name, text in asked.all_terms() if name == "content"} == words
+            found = searcher.search(asked)
+            marked = [re.findall('<b class="match term[0-9]+">([^<]+)</b>', hit.highlights("title")) for hit in found]
+            assert any(marked)
+            assert {word.lower() for own in marked for word in own} <= words | {kind}
+        assert not SetQuery(["nobody"], sets, missing="skip").all_terms()
 
 
 def test_more_like_is_called_as_whooshs(filled):

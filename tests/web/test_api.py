@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from patience import patience
 
 import setsearch
+from setsearch.indexing.intake import Item
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]")
 schemathesis = pytest.importorskip("schemathesis", reason="needs schemathesis: pip install schemathesis")
@@ -132,7 +133,7 @@ def test_who_may_do_what(serve, animals):
 
 def test_many_unknown_names_are_told(asked):
     """Names that look alike are looked for a few times only, as that takes a while; more than fit are refused."""
-    from setsearch.web.view import MOST_HINTS
+    from setsearch.web.typed_names import MOST_HINTS
 
     names = [f"wheatx{n}" for n in range(150)]
     for seeds in ({"seed": names}, {"seed": ",".join(names[:100])}):
@@ -260,7 +261,7 @@ NEEDED = {
     "item": ("items", "item"),
     "classify": ("items", "item"),
 }
-LEFT_OUT = ("model", "like", "having", "exclude", "sets", "text", "by")  # which the index would not know
+LEFT_OUT = ("model", "like", "having", "exclude", "filter", "sets", "text", "by")  # which the index would not know
 
 
 def test_pages_of_hits_and_thousands_of_names(serve, animals):
@@ -276,6 +277,21 @@ def test_pages_of_hits_and_thousands_of_names(serve, animals):
     assert server.json("/api/find", items="documents", text="tigr")[0]["title"] == "tiger"
     (hit,) = server.json("/api/expand", items="documents", seeds=["lion"], k=1, snippets=True)
     assert hit["snippet"] is None or hit["snippet"]["marks"]
+
+
+def test_columns_filter_and_fields_are_chosen(serve, tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([Item(f"d{n}", f"lion tiger number{n}", None, {"year": n}) for n in range(6)] + [("w", "wheat")] * 1)
+    server = serve(tmp_path / "a.db")
+    asked = {"items": "documents", "seeds": ["d0"], "model": "bernoulli"}
+    rows = server.json("/api/expand", **asked, filter=["year > 1", "year != 3"], fields=["title", "columns"])
+    assert {row["item"]: row["columns"] for row in rows} == {f"d{n}": {"year": n} for n in (2, 4, 5)}
+    assert all(set(row) == {"rank", "item", "title", "columns"} for row in rows)
+    body = asked | {"filter": ["year = 5"], "fields": ["score"], "among": ["d4", "d5"]}
+    (row,) = server.json("/api/expand", method="POST", body=body)
+    assert set(row) == {"rank", "item", "score"}
+    assert "kept: year" in server.json("/api/expand", **asked, status=422, filter=["size > 1"])["error"]
+    assert server.ask("/api/expand", **asked, fields=["secret"])[0] == 422
 
 
 def test_documents_are_written_with_a_token(serve, animals):

@@ -388,6 +388,50 @@ def test_starters_are_sets_and_a_word_of_contexts_has_a_legend(serve, tmp_path, 
     assert page.locator(".legend").inner_text() == "“_” is the place of the word."
 
 
+def test_the_line_is_moved_and_put_back(serve, animals, browse):
+    page = browse(serve(animals).url + "?items=documents&seed=lion&model=bernoulli")
+    settled(page, ["lion"])
+    items = hits(page)
+    assert page.locator(".cut").count() == 0  # the paper's model suggests none
+    page.locator("#hits > li").nth(1).focus()
+    page.keyboard.press("e")
+    expect(page.locator(".cut")).to_have_count(1)
+    within = lambda: page.locator("#hits > li[data-item]:not(.beyond)").count()  # noqa: E731
+    assert (hits(page), within()) == (items, 2)
+    page.locator(".cut [title='One more']").click()
+    page.wait_for_url("**end=3*")
+    assert within() == 3
+    exported = page.evaluate(
+        "fetch(document.querySelector('a[download]:last-child').href).then(answer => answer.text())"
+    )
+    assert len(exported.split()) == 1 + 3
+    page.locator(".cut >> text=suggest").click()
+    expect(page.locator(".cut")).to_have_count(0)
+
+
+def test_kept_columns_filter(serve, tmp_path, browse):
+    rows = [
+        (f"d{n}", f"lion tiger {n}n {n}m {n}k", None, {"year": 2000 + n % 2, "tags": ["a <b>", "c"]}) for n in range(8)
+    ]
+    with setsearch.open(tmp_path / "k.db", create=True) as index:
+        index.add([*rows, *((f"w{n}", f"wheat oats {n}w") for n in range(40))])
+    page = browse(serve(tmp_path / "k.db").url + "?items=documents&seed=d0")
+    settled(page, ["lion tiger 0n 0m 0k"])
+    assert set(hits(page)) == {f"d{n}" for n in range(1, 8)}
+    page.locator("#hits a[title='Only year = 2001']").first.click()
+    expect(page.locator(".examples .chip")).to_have_count(2)
+    assert set(hits(page)) == {"d1", "d3", "d5", "d7"}
+    page.locator("[aria-label='Remove the filter year = 2001']").click()
+    expect(page.locator(".examples .chip")).to_have_count(1)
+    page.locator("#filter").fill("year < 2001")
+    page.keyboard.press("Enter")
+    expect(page.locator(".examples .chip")).to_have_count(2)
+    assert set(hits(page)) == {"d2", "d4", "d6"}
+    page.locator("#filter").fill("pages < 2001")
+    page.keyboard.press("Enter")
+    expect(page.locator(".problem")).to_contain_text("kept: year, tags")
+
+
 def test_a_phone_stays_where_it_was(serve, tmp_path, browse):
     with setsearch.open(tmp_path / "p.db", create=True, contexts="on") as index:
         index.add([(f"a document of the jungle, {n}", f"lion tiger number{n} of the jungle") for n in range(40)])

@@ -1,0 +1,53 @@
+"""Conditions on a column, such as "rating >= 4"."""
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "!=": operator.ne,
+    "=": operator.eq,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+_condition = re.compile(r"\s*(.+?)\s*(>=|<=|!=|==|=|>|<)\s*(.*?)\s*", re.DOTALL).fullmatch
+
+
+class Condition(NamedTuple):
+    """A column is compared with a number, or with a text."""
+
+    column: str
+    sign: str
+    wanted: str
+
+    @property
+    def compares_numbers(self) -> bool:
+        """Whether cells have to be numbers."""
+        return as_number(self.wanted) is not None
+
+    def compare(self, value: Any) -> bool | None:
+        """Whether a cell meets the condition; None if it cannot be compared. An empty cell does not meet it."""
+        if value is None or value == "":
+            return False
+        wanted = as_number(self.wanted)
+        if wanted is None:
+            return OPERATORS[self.sign](str(value), self.wanted) if self.sign in ("=", "!=") else None
+        number = as_number(value)
+        return None if number is None else OPERATORS[self.sign](number, wanted)
+
+
+def parse_condition(text: str) -> Condition | None:
+    """A condition from its text; None for what is none."""
+    found = _condition(text)
+    return None if found is None else Condition(found[1], "=" if found[2] == "==" else found[2], found[3])
+
+
+def as_number(value: Any) -> float | None:
+    """A cell as a number; None for what is none."""
+    try:
+        return None if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        return None

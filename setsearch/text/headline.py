@@ -1,0 +1,20 @@
+"""A title for a text that has none."""
+
+import re
+
+LONGEST_TITLE, LEAST_LETTERS = 80, 3
+HEADING_WITHIN, LINES_WITHIN = 2000, 8192  # characters
+_heading = re.compile(r"^\s{0,3}#{1,6}\s+(.+?)\s*#*\s*$|^(?!\s*$)(.+)\n(?:={3,}|-{3,}|~{3,})\s*$", re.MULTILINE)
+
+
+def headline(text: str) -> str | None:
+    """The first heading of Markdown or reStructuredText, or the first line with a word."""
+    heading = _heading.search(text[:HEADING_WITHIN])
+    lines = (line for line in text[:LINES_WITHIN].splitlines() if sum(map(str.isalnum, line)) >= LEAST_LETTERS)
+    return shorten(heading[1] or heading[2] if heading else next(lines, None))
+
+
+def shorten(title: str | None) -> str | None:
+    """A title on one line, of at most 80 characters; None if nothing is left."""
+    line = " ".join((title or "").split())
+    return (line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1].rstrip() + "…") or None

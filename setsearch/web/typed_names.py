@@ -1,0 +1,83 @@
+"""Names as people type them: known ones, lists, texts as examples, and unknown ones with suggestions."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from setsearch.errors import AmbiguousItem, UnknownItem, UsageError
+from setsearch.search.finding import find_names
+from setsearch.search.reading import Reading
+from setsearch.search.sets import AnyReading
+from setsearch.web.page_state import MOST_NAMES, Address
+
+WORDS_OF_TEXT = 4  # from which on what is typed may be a text
+MOST_HINTS, HINTS = 3, 3  # unknown names with suggestions, each of which takes a scan; suggestions of one
+
+
+def find_typed(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[str, Any]]]:
+    """The state with known names, and the unknown names with suggestions."""
+    unknown: list[dict[str, Any]] = []
+
+    def _find(names: Sequence[str]) -> list[str]:
+        found = []
+        for name in names:
+            try:
+                found.append(find_spelled(reading, name))
+            except AmbiguousItem as error:
+                unknown.append({"name": name, "problem": without_commands(str(error)), "several": True})
+            except UnknownItem as error:
+                several = list(dict.fromkeys(part.strip() for part in name.replace("\n", ",").split(",")))
+                several = [part for part in several if part]
+                if len(several) == 1 and all(_is_known(reading, part) for part in name.split()):
+                    several = name.split()
+                if len(several) > MOST_NAMES:
+                    raise UsageError(f"at most {MOST_NAMES} names fit on a page") from error
+                if len(several) > 1:  # a pasted list
+                    found += _find(several)
+                else:
+                    unknown.append({"name": name, "problem": without_commands(str(error)), "several": False})
+        return list(dict.fromkeys(found))
+
+    texts = [name for name in asked.seeds if _is_text(reading, name)]
+    seeds = _find([name for name in asked.seeds if name not in texts])
+    rejected = [name for name in _find(asked.rejected) if name not in seeds]
+    like = tuple(dict.fromkeys((*asked.like, *texts)))
+    address = asked.replace(seeds=tuple(seeds), rejected=tuple(rejected), like=like)
+    for place, own in enumerate(unknown):
+        alike = find_names(reading, own["name"], HINTS) if place < MOST_HINTS else []
+        shown = {found.item: found.item if own["several"] else found.title or found.item for found in alike}
+        own["near"] = [(label, address.accept(item)) for item, label in shown.items()]
+    return address, unknown
+
+
+def _is_text(reading: AnyReading, name: str) -> bool:
+    """Whether what was typed is a text as an example, not the name of a document or several of them."""
+    if not isinstance(reading, Reading) or reading.name != "documents" or len(name.split()) < WORDS_OF_TEXT:
+        return False
+    names = [name, *(part.strip() for part in name.replace("\n", ",").split(","))]
+    return not any(_is_known(reading, own) for own in names if own)
+
+
+def _is_known(reading: AnyReading, name: str) -> bool:
+    try:
+        find_spelled(reading, name)
+    except UnknownItem:
+        return False
+    except AmbiguousItem:
+        return True
+    return True
+
+
+def find_spelled(reading: AnyReading, name: str) -> str:
+    """A name as the index has it: as given, with line ends as forms send them, or without blanks around it."""
+    spellings = dict.fromkeys((name, name.replace("\r\n", "\n"), name.strip()))
+    for spelling in list(spellings)[:-1]:
+        with suppress(UnknownItem, AmbiguousItem):
+            return str(reading.find(spelling, hint=False))
+    return str(reading.find([*spellings][-1], hint=False))
+
+
+def without_commands(problem: str) -> str:
+    """A message without its way out by the command line, which a reader of a page does not have."""
+    kept = [part for part in problem.split("; ") if "`" not in part and "setsearch " not in part]
+    return "; ".join(kept) or "that has no answer"
