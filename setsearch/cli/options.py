@@ -84,6 +84,15 @@ def model_options(
             rich_help_panel=MODEL,
         ),
     ] = None,
+    feedback: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="How much a second pass with the best items may read, 0 for one pass (lift).",
+            min=0,
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
     by: By = None,
     fresh: Fresh = None,
 ) -> "ModelOptions":
@@ -93,6 +102,7 @@ def model_options(
         "strength": strength,
         "binarize": binarize,
         "popularity": popularity,
+        "feedback": feedback,
         "by": by,
         "fresh": fresh,
     }
@@ -107,9 +117,13 @@ def more_examples(
         Texts, typer.Option(metavar="FEATURE", help="A feature of an example; several belong to the same example.")
     ] = None,
     set: Annotated[str | None, typer.Option(metavar="NAME", help="Use the examples of a saved set.")] = None,
+    seed_weights: Annotated[
+        str | None,
+        typer.Option(metavar="W,...", help="Weights of the seeds, from 0 up, such as 1,0.5.", rich_help_panel=ADVANCED),
+    ] = None,
 ) -> dict[str, Any]:
-    """Examples that are not items."""
-    return {"like": like or [], "having": having or [], "set": set}
+    """Examples that are not items, and weights of those that are."""
+    return {"like": like or [], "having": having or [], "set": set, "seed_weights": seed_weights}
 
 
 def expand_options(
@@ -118,7 +132,7 @@ def expand_options(
     exclude: Annotated[
         Texts, typer.Option(metavar="SEED", help="A negative example, which is left out; may be repeated.")
     ] = None,
-    cut: Annotated[bool, typer.Option("--cut", help="Only items that belong to the set (lift).")] = False,
+    cut: Annotated[bool, typer.Option("--cut", help="Only items that belong to the set.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show the features behind each score.")] = False,
     snippets: Annotated[
         bool, typer.Option("--snippets", help="Show the passage of each document that speaks for the set.")

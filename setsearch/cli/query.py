@@ -33,7 +33,7 @@ from setsearch.cli.output import (
     say,
 )
 from setsearch.errors import QueryError, SourceError, UnknownItem, UnknownSet, UsageError
-from setsearch.search.results import NOTHING_SHARED, Snippet, is_informative
+from setsearch.search.results import NOTHING_SHARED, Snippet, display_name, is_informative
 
 if TYPE_CHECKING:
     from setsearch.models.defaults import ModelOptions
@@ -77,7 +77,7 @@ def expand(
         with setsearch.open(db, time_limit=time_limit) as index:
             _expand_batch(index.reading(items), batch, wanted, model)
         return
-    if not (seeds or any(more.values())):
+    if not (seeds or more["set"] or more["like"] or more["having"]):
         raise UsageError("no examples: give SEED..., --set NAME, --like, --having, or --batch FILE")
     from setsearch.search.headlines import with_headlines
     from setsearch.search.sharing import expand_shared
@@ -93,13 +93,15 @@ def expand(
             wanted["exclude"] = [*wanted["exclude"], *saved.rejected]
         reading = index.reading(items)
         more["like"] = [_read_text(text) for text in more["like"]]
+        weighted = _weighted(list(seeds or ()), more.pop("seed_weights"))
         try:
-            hits = with_headlines(reading, expand_shared(reading, seeds or (), **more, **wanted, **model))
+            hits = with_headlines(reading, expand_shared(reading, weighted, **more, **wanted, **model))
         except UnknownItem as error:
             if name is None:
                 raise
             raise UnknownItem(f"{error} (perhaps in the set: `setsearch set remove {db} {name} ITEM`)") from error
         _tell_rare_words(reading, [*(seeds or ()), *wanted["exclude"]], model)
+        _tell_odd_one(reading, list(seeds or ()), model)
         if hits.contexts_revision not in (None, hits.revision):
             say(
                 f"note: contexts know write {hits.contexts_revision} of {hits.revision}; --fresh now derives them again"
@@ -272,6 +274,30 @@ def _tell_rare_words(reading: "AnyReading", names: list[str], model: "ModelOptio
     rare = reading.words_without_contexts(names, **model) if isinstance(reading, setsearch.Reading) else []
     if rare:
         say(f"note: {', '.join(rare)}: too rare for contexts, so the answer is by documents (--by documents)")
+
+
+def _tell_odd_one(reading: "AnyReading", seeds: list[str], model: "ModelOptions") -> None:
+    """Tell if one seed fits much less than the others."""
+    from setsearch.search.left_out import ENOUGH, odd_one
+
+    if isinstance(reading, setsearch.Reading) and len(seeds) >= ENOUGH:
+        odd = odd_one(reading.fits(seeds, **model))
+        if odd is not None:
+            name = display_name(odd.item, odd.title)
+            say(f"note: {name} fits the other examples least; leave it out, or give it less --seed-weights")
+
+
+def _weighted(seeds: list[str], weights: str | None) -> list[str] | dict[str, float]:
+    """The seeds, with their weights if there are some."""
+    if weights is None:
+        return seeds
+    try:
+        numbers = [float(number) for number in weights.split(",")]
+    except ValueError as error:
+        raise UsageError(f"--seed-weights are numbers such as 1,0.5, not {weights!r:.60}") from error
+    if len(numbers) != len(seeds):
+        raise UsageError(f"--seed-weights has {len(numbers)} numbers for {len(seeds)} seeds; give one for each")
+    return dict(zip(seeds, numbers, strict=True))
 
 
 def _read_text(text: str) -> str:

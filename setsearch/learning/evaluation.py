@@ -1,7 +1,7 @@
 """How well methods complete known sets: some members are the seeds, the other members should rank first.
 
-For each set N seeds are drawn several times; all other items are ranked, ties by id. Measures are means over the draws
-of a set, then over sets; intervals are bootstrap intervals over sets.
+For each set N seeds are drawn several times; all other items are ranked; ties count as their mean. Measures are means
+over the draws of a set, then over sets; intervals are bootstrap intervals over sets.
 """
 
 import random
@@ -17,9 +17,10 @@ from setsearch.arrays import Floats, Ints
 from setsearch.errors import NoSeeds
 from setsearch.learning.baselines import Baselines, Score
 from setsearch.models.defaults import Defaults, ModelOptions
-from setsearch.search.cutoff import LEADERS, threshold
+from setsearch.search.cutoff import threshold
+from setsearch.search.feedback import examples_weights
 from setsearch.search.fields import Fields
-from setsearch.search.weights import Examples, seed_weights
+from setsearch.search.weights import Examples
 
 MEASURES = ("map", "p10", "ndcg10", "r_precision")
 NEIGHBORS = " (neighbors only)"  # words by win2 and skip, as the baselines use them: for comparison only
@@ -99,17 +100,16 @@ def evaluate(
             "give larger sets, or fewer `seeds`"
         )
     ids = fields.item_ids()
-    ranks = fields.ranks(ids)
     methods = [*_models(fields, defaults), *_baselines(fields)]
     methods += [Method(name, score) for name, score in (rivals or {}).items()]
     results = []
     for method in progress(methods):
         measured: dict[str, list[Floats]] = {}
         for name, seeds, others in tasks:
-            scores = method.score(seeds)[ids]
-            order = ids[np.lexsort((ranks, -scores))]
-            order = order[~np.isin(order, seeds)]
-            measured.setdefault(name, []).append(measures(np.isin(order, others)))
+            scores = method.score(seeds)
+            rest = ids[~np.isin(ids, seeds)]
+            order = rest[np.argsort(-scores[rest], kind="stable")]
+            measured.setdefault(name, []).append(measures(np.isin(order, others), scores[order]))
         results.append(_result(method, measured))
     results.sort(key=lambda result: -result.map)
     cut_f1, best_f1 = _cut_quality(fields, defaults, tasks)
@@ -117,13 +117,23 @@ def evaluate(
     return Evaluation(results, n_sets, len(tasks), left_out, _recommend(results), cut_f1, best_f1)
 
 
-def measures(relevant: npt.NDArray[np.bool_]) -> Floats:
-    """Average precision, precision and nDCG at 10, R-precision of a ranking: `relevant[i]` is the (i+1)-th item's."""
-    positions = np.flatnonzero(relevant)
-    precision = float(np.mean(np.arange(1, len(positions) + 1) / (positions + 1)))
-    gains = 1 / np.log2(np.arange(2, 12))
-    ndcg = float(gains[positions[positions < 10]].sum() / gains[: min(len(positions), 10)].sum())
-    return np.array([precision, relevant[:10].sum() / 10, ndcg, relevant[: len(positions)].mean()])
+def measures(relevant: npt.NDArray[np.bool_], scores: Floats) -> Floats:
+    """Average precision, precision and nDCG at 10, R-precision of a ranking: `relevant[i]` is the (i+1)-th item's.
+
+    `scores` descend. Items of equal scores may have any order, so the measures are their expectations (McSherry and
+    Najork, Computing information retrieval performance measures efficiently in the presence of tied scores, 2008).
+    """
+    n, places = len(relevant), np.arange(1, len(relevant) + 1)
+    begin = np.flatnonzero(np.append(True, scores[1:] != scores[:-1]))
+    size, own = np.diff(np.append(begin, n)), np.add.reduceat(relevant.astype(float), begin)
+    which = np.repeat(np.arange(len(begin)), size)
+    before = (np.cumsum(own) - own)[which]  # relevant items with higher scores
+    share = (own / size)[which]  # the probability that the item at a place is relevant
+    others = (np.maximum(own - 1, 0) / np.maximum(size - 1, 1))[which] * (places - 1 - begin[which])
+    precision = float((share * (before + 1 + others) / places).sum() / relevant.sum())
+    gains, count = 1 / np.log2(np.arange(2, 12)), int(relevant.sum())
+    ndcg = float((gains[:n] * share[:10]).sum() / gains[: min(count, 10)].sum())
+    return np.array([precision, share[:10].sum() / 10, ndcg, share[:count].mean()])
 
 
 def count_matrix(fields: Fields) -> sparse.csr_array:
@@ -209,11 +219,11 @@ def _label(options: ModelOptions) -> str:
 
 
 def _model(name: str, fields: Fields, defaults: Defaults, options: ModelOptions) -> Method:
-    model = defaults.make(options)
+    model, feedback = defaults.make(options), defaults.feedback_of(options)
 
     def score(seeds: Ints) -> Floats:
         """The scores of all items, without the constant."""
-        return seed_weights(fields, Examples(seeds.tolist()), model).scores()
+        return examples_weights(fields, Examples(seeds.tolist()), model, feedback).scores()
 
     return Method(name, score, options)
 
@@ -231,16 +241,16 @@ def _neighbors(fields: Fields) -> Fields:
 
 def _cut_quality(fields: Fields, defaults: Defaults, tasks: Sequence[Task]) -> tuple[float, float]:
     """F1 of our cut, and of the best possible one, averaged over sets."""
-    model = defaults.make({"model": "lift"})
+    model, feedback = defaults.make({"model": "lift"}), defaults.feedback_of({"model": "lift"})
     measured: dict[str, list[tuple[float, float]]] = {}
     for name, seeds, others in tasks:
-        weights = seed_weights(fields, Examples(seeds.tolist()), model)
+        weights = examples_weights(fields, Examples(seeds.tolist()), model, feedback)
         scores = weights.scores()
         scores[seeds] = -np.inf
         order = np.argsort(-scores, kind="stable")
         hits = np.cumsum(np.isin(order, others))
         f1 = 2 * hits / (np.arange(1, len(order) + 1) + len(others))
-        chosen = int(np.sum(scores > threshold(fields, weights, scores[order[:LEADERS]], defaults)))
+        chosen = int(np.sum(scores > threshold(fields, weights, scores[order], defaults)))
         measured.setdefault(name, []).append((float(f1[chosen - 1]) if chosen else 0.0, float(f1.max())))
     ours, best = np.mean([np.mean(draws, axis=0) for draws in measured.values()], axis=0).tolist()
     return ours, best

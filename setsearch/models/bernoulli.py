@@ -37,7 +37,7 @@ class Bernoulli:
         """Above it, weights are scaled before they are rounded."""
         return 4096 if self.rule.binary else 64
 
-    def background(self, df: Ints, n_items: int, n_seeds: int) -> Background:
+    def background(self, df: Ints, n_items: int, n_seeds: float) -> Background:
         """`weights` = log beta_j - log(beta_j+N) `(n_features,)`; `constant` = c of (13) with all c_j = 0."""
         # Features of equal df are equal: few logarithms suffice, and their sum does not depend on the ids.
         counted = np.bincount(df)

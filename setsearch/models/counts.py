@@ -43,7 +43,7 @@ class _OfCounts:
         """The counts themselves."""
         return COUNTS
 
-    def background(self, df: Ints, n_items: int, n_seeds: int) -> None:
+    def background(self, df: Ints, n_items: int, n_seeds: float) -> None:
         """None."""
 
 

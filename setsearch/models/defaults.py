@@ -7,7 +7,7 @@ from typing import Any, TypedDict, cast
 from setsearch.errors import InvalidParameter, UnknownOption
 from setsearch.models import MODELS, Model, make_model
 
-NOT_OF_MODELS = ("by", "fresh")  # options that choose what answers
+NOT_OF_MODELS = ("by", "fresh", "feedback")  # options that choose what answers
 
 
 class ModelOptions(TypedDict, total=False):
@@ -16,6 +16,8 @@ class ModelOptions(TypedDict, total=False):
     `model`: "lift", "bernoulli" (the paper's), "multinomial", "poisson"; `strength`: k of the prior; `binarize`: which
     counts count as having a feature, "presence" or "twice-mean"; `popularity`: how far long items may lead, 0 to 1;
     `by`: what describes terms, "contexts", "documents" or "both" (the default if all terms of the query have contexts);
+    `feedback`: how much a second pass may read, in which the best items join the seeds, as a share of what the first
+    one reads; 0 for one pass (lift; search/feedback.py);
     `fresh`: how far contexts may be behind their texts, "now", a number of seconds, or a share of the documents such as
     "5%" (by default the last ones answer).
     """
@@ -26,21 +28,37 @@ class ModelOptions(TypedDict, total=False):
     popularity: float | None
     by: str | None
     fresh: str | float | None
+    feedback: float | None
 
 
 @dataclass(frozen=True)
 class Defaults:
     """The defaults of a kind of items.
 
-    `cut`: an item belongs to the set if its score is above cut[0] times the mean of the five best scores plus cut[1]
-    times the median leave-one-out score of the seeds; with one seed above `cut_of_one` times that mean (cutoff.py).
+    `cut`: how far the threshold lies between the floor and the mean of the five best scores, with one seed and in
+    addition for each factor e of seeds; `left_out`: the coefficients of the other threshold, for the model lift
+    (search/cutoff.py).
+    `feedback` is that of the model lift.
     """
 
     model: str
     popularity: float
     binarize: str
     cut: tuple[float, float]
-    cut_of_one: float
+    left_out: tuple[float, float, float] | None = None
+    feedback: float = 0.0
+
+    def feedback_of(self, options: ModelOptions) -> float:
+        """The share that a second pass may read; raises InvalidParameter."""
+        given = options.get("feedback")
+        is_lift = (options.get("model") or self.model) == "lift"
+        if given is None:
+            return self.feedback if is_lift else 0.0
+        if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given < float("inf"):
+            raise InvalidParameter(f"feedback is a share from 0 (one pass) up, such as 0.5, not {given!r}")
+        if given and not is_lift:
+            raise InvalidParameter(f"feedback needs the model lift, not {options.get('model')}; leave out one")
+        return float(given)
 
     def make(self, options: ModelOptions) -> Model:
         """The model for some options; raises InvalidParameter, UnknownOption."""
@@ -70,7 +88,9 @@ class Defaults:
 
     def describe(self) -> dict[str, Any]:
         """The defaults as `info` shows them."""
-        return {"model": self.model, "strength": 2.0, "binarize": self.binarize, "popularity": self.popularity}
+        return {"model": self.model, "strength": 2.0, "binarize": self.binarize, "popularity": self.popularity} | (
+            {"feedback": self.feedback} if self.feedback else {}
+        )
 
 
 def defaults_for(name: str, features: str, is_text: bool) -> Defaults:
@@ -89,8 +109,8 @@ def _cached_model(
     return defaults._make(cast(ModelOptions, dict(options)))  # types are in the key: True equals 1
 
 
-DOCUMENTS = Defaults("lift", 0.2, "twice-mean", cut=(0.25, 0.4), cut_of_one=0.45)
-TERMS = Defaults("lift", 0.2, "twice-mean", cut=(0.6, 0.0), cut_of_one=0.6)
-GROUPS = Defaults("lift", 0.0, "twice-mean", cut=(0.25, 0.4), cut_of_one=0.45)  # authors: many documents as one item
-RATINGS = Defaults("lift", 0.0, "presence", cut=(0.25, 0.4), cut_of_one=0.45)
-NUMBERS = Defaults("gaussian", 0.0, "presence", cut=(0.0, 0.0), cut_of_one=0.0)
+DOCUMENTS = Defaults("lift", 0.2, "twice-mean", cut=(0.2, 0.1), feedback=0.25)
+TERMS = Defaults("lift", 0.2, "twice-mean", cut=(0.3, 0.05))
+GROUPS = Defaults("lift", 0.0, "twice-mean", cut=(0.2, 0.1))  # authors: many documents as one item
+RATINGS = Defaults("lift", 0.0, "presence", cut=(0.2, 0.1), left_out=(0.25, 0.4, 0.45))
+NUMBERS = Defaults("gaussian", 0.0, "presence", cut=(0.2, 0.1))

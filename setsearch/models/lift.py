@@ -43,7 +43,7 @@ class Lift:
 
     has_base = False  # features that no seed has do not count
 
-    def background(self, df: Ints, n_items: int, n_seeds: int) -> None:
+    def background(self, df: Ints, n_items: int, n_seeds: float) -> None:
         """None."""
 
     def query(self, seeds: Seeds, df: Ints, n_items: int) -> Query:

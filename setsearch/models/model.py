@@ -31,14 +31,16 @@ _empty: Ints = np.zeros(0, np.int64)
 class Seeds:
     """What the seeds have: `features` `(n_active,)` ascending ids, `having` c_j, `sums` s_j, `count` N.
 
+    Seeds may have weights: these add up to N, those of the seeds with a feature to c_j, times their values to s_j.
+
     For models of counts also `cf` `(n_active,)`, the counts of each feature summed over all items, and `cf_of_all`,
     the sum over all features.
     """
 
     features: Ints
-    having: Ints
+    having: Ints | Floats
     sums: Floats
-    count: int
+    count: float
     cf: Ints = field(default_factory=_empty.copy)
     cf_of_all: int = 0
 
@@ -81,7 +83,7 @@ class Model(Protocol):
         """How stored counts become values."""
         ...
 
-    def background(self, df: Ints, n_items: int, n_seeds: int) -> Background | None:
+    def background(self, df: Ints, n_items: int, n_seeds: float) -> Background | None:
         """Weights of all features, `df` `(n_features,)`, if no seed has them; None for a model without a base."""
         ...
 

@@ -35,6 +35,8 @@ class ValuedLists:
     def missing(self, lists: Ints) -> Ints:
         """Those of some lists that have no values yet, and some more: their entries are read before `get`."""
         missing = lists[self._starts.take(lists) < 0]
+        if not self._is_eager:
+            return missing
         needed = self._lists.lengths[missing].sum()
         # The first question, perhaps right after a write, does only what it needs.
         return np.union1d(missing, self._ahead()) if self._used and 0 < needed < AHEAD else missing
@@ -57,7 +59,7 @@ class ValuedLists:
 
     def _ahead(self) -> Ints:
         """Lists that nobody has asked for yet: the next questions find their values."""
-        first = self._next if self._is_eager else len(self._starts)
+        first = self._next
         lengths = self._lists.lengths[first : first + AHEAD]
         count = max(1, int(np.searchsorted(np.cumsum(lengths), AHEAD, "right")))
         return first + np.arange(min(count, len(lengths)))

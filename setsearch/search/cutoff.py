@@ -1,55 +1,40 @@
 """Where a set ends: a threshold between the items that belong to it and those that do not.
 
-    tau = a mean(five best scores) + b median(leave-one-out scores of the seeds)
+    tau = a mean(5 best scores) + (1 - a) floor              a = cut[0] + cut[1] ln N
 
-a and b depend on the kind of items (models/defaults.py). With one seed there is nothing to leave out, and a is larger.
+The floor is the score of the hundredth item, or of the middle one of less than 200: what an item has in common with the
+seeds by chance. A shift of all scores shifts tau likewise, so this serves every model. Relations such as ratings, whose
+sets may be much larger, have
+
+    tau = b mean(5 best scores) + c median(leave-one-out scores of the seeds)
+
+with one seed b' mean(5 best scores). The constants depend on the kind of items (models/defaults.py).
 """
 
-from dataclasses import replace
+from math import log
 
 import numpy as np
 
 from setsearch.arrays import Floats
-from setsearch.errors import InvalidParameter
 from setsearch.models import Lift
 from setsearch.models.defaults import Defaults
 from setsearch.search.fields import Fields
-from setsearch.search.weights import SeedWeights, example_entries
+from setsearch.search.left_out import leave_one_out_scores
+from setsearch.search.weights import SeedWeights
 
 LEADERS = 5
+FLOOR = 100  # the place of the item with the score that others have by chance
 
 
-def threshold(fields: Fields, weights: SeedWeights, leaders: Floats, defaults: Defaults) -> float:
-    """tau: items with a larger score belong. `leaders` are the best scores. Raises InvalidParameter."""
-    if not isinstance(weights.model, Lift):
-        raise InvalidParameter("`cut` needs the model lift; leave out `cut`, or the model")
-    mean = float(np.mean(leaders))
-    if weights.examples.count == 1:
-        return defaults.cut_of_one * mean
-    of_leaders, of_seeds = defaults.cut
-    if of_seeds == 0:
-        return of_leaders * mean
-    left_out: list[float] = sorted(leave_one_out_scores(fields, weights).tolist())
-    middle = len(left_out) // 2
-    return of_leaders * mean + of_seeds * (left_out[middle] + left_out[~middle]) / 2
-
-
-def leave_one_out_scores(fields: Fields, weights: SeedWeights) -> Floats:
-    """The score of each of at least two examples if the others are the set, `(n_examples,)`.
-
-    For models without base and constant.
-    """
-    model, count = weights.model, weights.examples.count
-    scores = np.zeros(count)
-    for own in weights.positive:
-        which, features, values = example_entries(own.field, weights.examples, model)
-        positions = np.searchsorted(own.seeds.features, features)
-        for seed in range(count):
-            mine = which == seed
-            having, sums = own.seeds.having.copy(), own.seeds.sums.copy()
-            having[positions[mine]] -= 1
-            sums[positions[mine]] -= values[mine]
-            others = replace(own.seeds, having=having, sums=sums, count=count - 1)
-            query = model.query(others, own.df, fields.items.size)
-            scores[seed] += own.coefficient * float(query.weights[positions[mine]] @ values[mine])
-    return scores
+def threshold(fields: Fields, weights: SeedWeights, scores: Floats, defaults: Defaults) -> float:
+    """tau: items with a larger score belong. `scores` are the FLOOR best ones, or all, best first."""
+    mean = float(np.mean(scores[:LEADERS]))
+    if defaults.left_out is not None and isinstance(weights.model, Lift):
+        of_leaders, of_seeds, of_one = defaults.left_out
+        if weights.examples.count == 1:
+            return of_one * mean
+        return of_leaders * mean + of_seeds * float(np.median(leave_one_out_scores(fields, weights)))
+    place = min(FLOOR, fields.items.size // 2, len(scores))
+    floor = float(scores[max(place, 1) - 1])
+    share = defaults.cut[0] + defaults.cut[1] * log(max(weights.examples.total, 1.0))
+    return floor + min(share, 1.0) * (mean - floor)

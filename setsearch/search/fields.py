@@ -93,7 +93,7 @@ class Field(NamedTuple):
         """All stored (item, feature, count), in steps."""
         return self.snapshot.read(self.cursor, True).sweep()
 
-    def base(self, model: Model, n_seeds: int) -> Base:
+    def base(self, model: Model, n_seeds: float) -> Base:
         """What every item scores before the seeds are known."""
         return self.snapshot.base(self.cursor, model, n_seeds)
 
@@ -132,7 +132,7 @@ class Fields(NamedTuple):
         """(name, title) of items."""
         return self.first.snapshot.describe(self.first.cursor, ids)
 
-    def base(self, model: Model, n_seeds: int) -> Base:
+    def base(self, model: Model, n_seeds: float) -> Base:
         """What every item scores before the seeds are known: the sum over the fields."""
         if len(self.all) == 1:
             return self.first.base(model, n_seeds)

@@ -6,28 +6,33 @@ from typing import TypeVar, Unpack
 
 import numpy as np
 
-from setsearch.arrays import Floats, Ints
+from setsearch.arrays import Floats
 from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, NothingToRank, SetsearchError
 from setsearch.models import Lift
 from setsearch.models.defaults import Defaults, ModelOptions
 from setsearch.scoring.best import best
-from setsearch.search.cutoff import LEADERS, threshold
+from setsearch.search.cutoff import FLOOR, threshold
+from setsearch.search.feedback import examples_weights
 from setsearch.search.fields import Fields
 from setsearch.search.folding import FOLDED
 from setsearch.search.freshness import parse_fresh
 from setsearch.search.hits import make_hits
+from setsearch.search.left_out import SeedFit, fits
 from setsearch.search.readings import BY, FieldsBy, FieldsSource
 from setsearch.search.request import (
     NO_LIMIT,
     ExpandOptions,
     ExpandRequest,
+    SeedNames,
+    nothing_left,
     parse_request,
+    parse_seeds,
     positive_integer,
     require_distinct,
     text_list,
 )
 from setsearch.search.results import Explanation, Found, Hits, SetFeature
-from setsearch.search.weights import Examples, SeedWeights, contributions, find_examples, seed_weights
+from setsearch.search.weights import Examples, SeedWeights, contributions, find_examples, seed_weights, set_features
 
 GAMMA = 0.1  # coefficient of negative examples, by default
 
@@ -53,7 +58,7 @@ class Reading:
 
     def expand(
         self,
-        seeds: Iterable[str],
+        seeds: SeedNames,
         k: int | None = 10,
         *,
         like: Iterable[str] = (),
@@ -62,6 +67,7 @@ class Reading:
     ) -> Hits:
         """The k items that belong most with the seeds, best first; ties in the order of ids.
 
+        Seeds are names, or names with weights: `{"red": 1, "blue": 0.5}`.
         The list names its `revision`, which counts the writes, and its `contexts_revision`.
 
         With the model "bernoulli" a score is the natural logarithm of p(x | D) / p(x), equation (12) of the paper,
@@ -77,7 +83,7 @@ class Reading:
         Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
         """
         request = parse_request(k, options)
-        names, texts, features = text_list(seeds, "seeds"), text_list(like, "like"), text_list(having, "having")
+        names, texts, features = parse_seeds(seeds), text_list(like, "like"), text_list(having, "having")
 
         def answer(fields_by: FieldsBy) -> Hits:
             fields = self._choose(fields_by, request.model, [*names, *request.exclude])
@@ -89,7 +95,7 @@ class Reading:
         return self._source.answer(lambda: self._fields_by(options), answer)
 
     def expand_many(
-        self, seed_sets: Iterable[Iterable[str]], k: int | None = 10, **options: Unpack[ExpandOptions]
+        self, seed_sets: Iterable[SeedNames], k: int | None = 10, **options: Unpack[ExpandOptions]
     ) -> list[Hits]:
         """Expand many sets of seeds on the same content; each answer equals that of `expand`.
 
@@ -101,7 +107,7 @@ class Reading:
             answers = []
             for number, seeds in enumerate(sets, 1):
                 try:
-                    names = text_list(seeds, "seeds")
+                    names = parse_seeds(seeds)
                     fields = self._choose(fields_by, request.model, [*names, *request.exclude])
                     answers.append(self._expand(fields, find_examples(fields, names), request))
                 except LostArrays:
@@ -115,7 +121,7 @@ class Reading:
     def rank(
         self,
         candidates: Iterable[str],
-        seeds: Iterable[str],
+        seeds: SeedNames,
         *,
         missing: str = "error",
         **options: Unpack[ExpandOptions],
@@ -137,7 +143,7 @@ class Reading:
     @contextmanager
     def scores(
         self,
-        seeds: Iterable[str],
+        seeds: SeedNames,
         *,
         like: Iterable[str] = (),
         having: Iterable[str] = (),
@@ -148,7 +154,7 @@ class Reading:
         Items that `expand` would leave out have -inf. Raises as `expand` does.
         """
         request = parse_request(1, options)
-        names = text_list(seeds, "seeds")
+        names = parse_seeds(seeds)
         with self._fields_by(request.model) as fields_by:
             fields = self._choose(fields_by, request.model, [*names, *request.exclude])
             weights, excluded = self._weights(fields, find_examples(fields, names, like, having), request)
@@ -160,13 +166,14 @@ class Reading:
                 scores[among] = kept
             yield fields, scores
 
-    def explain(self, seeds: Iterable[str], item: str, **options: Unpack[ModelOptions]) -> Explanation:
+    def explain(self, seeds: SeedNames, item: str, **options: Unpack[ModelOptions]) -> Explanation:
         """The parts that sum to the score of one item, its features by weight. Raises as `expand` does."""
-        names = text_list(seeds, "seeds")
+        names = parse_seeds(seeds)
 
         def answer(fields_by: FieldsBy) -> Explanation:
             fields = self._choose(fields_by, options, [*names, item])
-            weights = seed_weights(fields, find_examples(fields, names), self.defaults.make(options))
+            model, feedback = self.defaults.make(options), self.defaults.feedback_of(options)
+            weights = examples_weights(fields, find_examples(fields, names), model, feedback)
             id = fields.resolve(item)
             features = contributions(fields, weights, [id])[id]
             base = float(weights.base.items[id]) / weights.scale
@@ -176,9 +183,22 @@ class Reading:
 
         return self._answer(options, answer)
 
+    def fits(self, seeds: SeedNames, **options: Unpack[ModelOptions]) -> list[SeedFit]:
+        """How well each seed fits the others: its score if it is left out, the lowest first (lift, in one pass).
+
+        Empty for one seed, and for other models. Raises as `expand` does.
+        """
+        names = parse_seeds(seeds)
+
+        def answer(fields_by: FieldsBy) -> list[SeedFit]:
+            fields = self._choose(fields_by, options, [*names])
+            return fits(fields, find_examples(fields, names), self.defaults.make(options))
+
+        return self._answer(options, answer)
+
     def features(
         self,
-        seeds: Iterable[str],
+        seeds: SeedNames,
         k: int = 10,
         *,
         like: Iterable[str] = (),
@@ -186,25 +206,14 @@ class Reading:
         **options: Unpack[ModelOptions],
     ) -> list[SetFeature]:
         """The k features of largest weight (table 4 of the paper). Raises as `expand` does."""
-        k, names = positive_integer(k), text_list(seeds, "seeds")
+        k, names = positive_integer(k), parse_seeds(seeds)
 
-        def answer(fields_by: FieldsBy) -> list[tuple[str, str | None, float, int, int]]:
-            rows = []
-            fields = self._choose(fields_by, options, names)
-            weights = seed_weights(fields, find_examples(fields, names, like, having), self.defaults.make(options))
-            for own in weights.positive:
-                ids = own.seeds.features.tolist()
-                described = own.field.describe_features(ids)
-                amounts = (own.coefficient * own.query.weights).tolist()
-                columns = (ids, amounts, own.seeds.having.tolist(), own.df.tolist())
-                rows += [(*described[id], weight, having, df) for id, weight, having, df in zip(*columns, strict=True)]
-            return rows
+        def answer(fields_by: FieldsBy) -> list[SetFeature]:
+            fields = self._choose(fields_by, options, [*names])
+            examples = find_examples(fields, names, like, having)
+            return set_features(seed_weights(fields, examples, self.defaults.make(options)), k)
 
-        rows = sorted(self._answer(options, answer), key=lambda row: (-row[2], row[0]))
-        return [
-            SetFeature(rank, name, weight, having, df, title)
-            for rank, (name, title, weight, having, df) in enumerate(rows[:k], 1)
-        ]
+        return self._answer(options, answer)
 
     def item_count(self) -> int:
         """n, the number of items."""
@@ -302,12 +311,12 @@ class Reading:
     def _weights(self, fields: Fields, examples: Examples, request: ExpandRequest) -> tuple[SeedWeights, list[int]]:
         """What scores items, and the items that are not returned."""
         model = self.defaults.make(request.model)
-        weights = seed_weights(fields, examples, model)
+        excluded = fields.resolve_all(request.exclude) if request.exclude else []
+        weights = examples_weights(fields, examples, model, self.defaults.feedback_of(request.model), excluded)
         if not examples.ids and not any(own.df.any() for own in weights.positive):
             raise NoSeeds(
                 "the example has no feature more often than the collection; try `binarize=presence`, or another example"
             )
-        excluded = fields.resolve_all(request.exclude) if request.exclude else []
         require_distinct(fields.describe(sorted({*examples.ids}.intersection(excluded))))
         gamma = request.gamma if request.gamma is not None else GAMMA if isinstance(model, Lift) else 0.0
         if excluded and gamma:
@@ -316,29 +325,21 @@ class Reading:
 
     def _expand(self, fields: Fields, examples: Examples, request: ExpandRequest) -> Hits:
         weights, excluded = self._weights(fields, examples, request)
-        k = max(request.k, LEADERS) if request.cut else request.k
-        k = min(2 * k + FOLDED, NO_LIMIT) if request.fold else k  # some of them are folded
+        wanted = min(2 * request.k + FOLDED, NO_LIMIT) if request.fold else request.k  # some of them are folded
+        k = max(wanted, FLOOR) if request.cut else wanted
         among = fields.allowed(request)
         ids, scores = best(weights.base, weights.lists, excluded, k, fields.ranks, among)
         if not len(ids):
-            raise NothingToRank(_nothing_left(fields, among))
+            raise NothingToRank(nothing_left(fields.items, among))
         scores = scores / weights.scale + weights.constant
         belongs = [None] * len(ids)
-        if request.cut == "keep" or (request.cut and isinstance(weights.model, Lift)):
-            leaders = scores[:LEADERS]
+        if request.cut:
+            leaders = scores
             if among is not None:  # a filter does not change what belongs
-                leaders = best(weights.base, weights.lists, excluded, LEADERS, fields.ranks)[1]
+                leaders = best(weights.base, weights.lists, excluded, FLOOR, fields.ranks)[1]
                 leaders = leaders / weights.scale + weights.constant
             above = scores > threshold(fields, weights, leaders, self.defaults)
             kept = above if request.cut == "keep" else np.ones(len(ids), bool)
             ids, scores, belongs = ids[kept], scores[kept], above[kept].tolist()
-        return make_hits(fields, weights, list(zip(ids.tolist(), scores.tolist(), belongs, strict=True)), request)
-
-
-def _nothing_left(fields: Fields, among: Ints | None) -> str:
-    """The message if no item is left to rank."""
-    n_items = f"{fields.items.size} {fields.items.name}"
-    if among is not None and not len(among):
-        return f"none of the {n_items} may be returned (`among`, `where`, `match`, `filter`); allow others"
-    rankable = n_items if among is None else f"{len(among)} {fields.items.name} that may be returned"
-    return f"all {rankable} are seeds or excluded; give fewer seeds, or rank them too (`keep_seeds`)"
+        ranked = list(zip(ids.tolist(), scores.tolist(), belongs, strict=True))
+        return make_hits(fields, weights, ranked[:wanted], request)

@@ -5,11 +5,14 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
+from setsearch.arrays import Ints
 from setsearch.errors import InvalidParameter
 from setsearch.models.defaults import ModelOptions
 from setsearch.search.where import Where
+from setsearch.storage.names import Vocabulary
 
 NO_LIMIT = 1 << 62
+SeedNames = Iterable[str] | Mapping[str, float]  # with the weights of the seeds, 1 without
 CUTS = (None, "mark", "keep")
 
 
@@ -96,6 +99,21 @@ def text_list(names: Iterable[str], parameter: str) -> list[str]:
         if not isinstance(text, str):
             raise InvalidParameter(f"{parameter} is a list of texts; {text!r:.60} is not one")
     return texts
+
+
+def nothing_left(items: Vocabulary, among: Ints | None) -> str:
+    """The message if no item is left to rank."""
+    n_items = f"{items.size} {items.name}"
+    if among is not None and not len(among):
+        return f"none of the {n_items} may be returned (`among`, `where`, `match`, `filter`); allow others"
+    rankable = n_items if among is None else f"{len(among)} {items.name} that may be returned"
+    return f"all {rankable} are seeds or excluded; give fewer seeds, or rank them too (`keep_seeds`)"
+
+
+def parse_seeds(seeds: SeedNames) -> list[str] | dict[str, float]:
+    """Names, with their weights if these are given; raises InvalidParameter."""
+    names = text_list(seeds, "seeds")
+    return dict(seeds) if isinstance(seeds, Mapping) else names
 
 
 def require_distinct(both: Mapping[int, tuple[str, str | None]]) -> None:

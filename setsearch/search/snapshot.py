@@ -199,7 +199,7 @@ class Snapshot:
     ) -> Callable[[Entries], tuple[Entries, Floats]]:
         return partial(self.statistics(cursor, rule).values_of, by_item=forward)
 
-    def base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: int) -> Base:
+    def base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: float) -> Base:
         """The base of every item and the constant: from memory, or in one pass over all entries."""
         return self.cached_base((model, n_seeds), lambda: self._compute_base(cursor, model, n_seeds))
 
@@ -223,7 +223,7 @@ class Snapshot:
             self._filters[key] = ids
         return ids
 
-    def _compute_base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: int) -> Base:
+    def _compute_base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: float) -> Base:
         scores = np.zeros(self.items.next_id)
         scores[self.absent()] = -np.inf
         if not getattr(model, "has_base", True):

@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from setsearch.arrays import LATTICE, Floats, Ints, offsets, run_lengths, run_starts, scale_for, to_lattice
+from setsearch.errors import InvalidParameter, NoSeeds
 from setsearch.models import Model, Query, Seeds
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE
@@ -15,9 +17,10 @@ from setsearch.scoring.best import accumulate
 from setsearch.scoring.kernels import ones
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.search.fields import Field, Fields
-from setsearch.search.request import text_list
-from setsearch.search.results import Contribution
+from setsearch.search.request import SeedNames, text_list
+from setsearch.search.results import Contribution, SetFeature
 
+WEIGHT_LATTICE, LARGEST_WEIGHT = 1024, 1000  # of seeds
 LEAST_BOUND = 2.0**-4  # of what weights may add together, for the same
 
 _INT, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
@@ -25,26 +28,67 @@ _INT, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 
 @dataclass(slots=True)
 class Examples:
-    """The examples of a set: `ids` of items, and `texts`, the counted features of things that the index lacks."""
+    """The examples of a set: `ids` of items, and `texts`, the counted features of things that the index lacks.
+
+    `weights` are those of the ids (ascending if there are weights), then of the texts: multiples of 1/1024, so that
+    their sums are exact; all are 1 if there are none.
+    """
 
     ids: Sequence[int]
     texts: Sequence[Mapping[str, int]] = ()
+    weights: Floats | None = None
+    has_features: bool = False  # whether one of the texts is a set of features
 
     @property
     def count(self) -> int:
-        """N."""
+        """How many there are."""
         return len(self.ids) + len(self.texts)
 
+    @property
+    def total(self) -> float:
+        """N: the sum of their weights."""
+        return self.count if self.weights is None else float(self.weights.sum())
 
-def find_examples(fields: Fields, seeds: list[str], like: Iterable[str] = (), having: Iterable[str] = ()) -> Examples:
-    """The examples as the index knows them; raises NoSeeds."""
-    ids = fields.resolve_all(seeds)
+    def weight(self) -> Floats:
+        """The weight of each."""
+        return np.ones(self.count) if self.weights is None else self.weights
+
+    def joined_by(self, ids: Sequence[int], weight: float) -> "Examples":
+        """These examples, and other items with a weight."""
+        every = np.array([*self.ids, *ids], np.int64)
+        weights, order = self.weight(), np.argsort(every)
+        of_ids = np.append(weights[: len(self.ids)], np.full(len(ids), weight))
+        of_texts = weights[len(self.ids) :]
+        return replace(self, ids=every[order].tolist(), weights=np.append(of_ids[order], of_texts))
+
+
+def find_examples(fields: Fields, seeds: SeedNames, like: Iterable[str] = (), having: Iterable[str] = ()) -> Examples:
+    """The examples as the index knows them; raises NoSeeds, InvalidParameter."""
+    names = text_list(seeds, "seeds")
+    ids = fields.resolve_all(names)
     texts = [fields.count_terms(text) for text in text_list(like, "like")]
     features = text_list(having, "having")
     texts += [fields.resolve_features(features)] if features else []
     if not ids and not texts:
         raise fields.no_seeds()
-    return Examples(ids, texts)
+    examples = Examples(ids, texts, has_features=bool(features))
+    given = {name: seed_weight(name, weight) for name, weight in seeds.items()} if isinstance(seeds, Mapping) else {}
+    if all(weight == 1 for weight in given.values()):
+        return examples
+    by_id = {fields.resolve(name): weight for name, weight in given.items()}
+    examples.weights = np.array([*(by_id[id] for id in sorted(ids)), *(1.0 for _ in texts)])
+    if not examples.total:
+        raise NoSeeds("the weights of all seeds are 0; give one of them a larger one")
+    examples.ids = sorted(ids)
+    return examples
+
+
+def seed_weight(name: str, weight: float) -> float:
+    """The weight of a seed as a multiple of 1/1024; raises InvalidParameter."""
+    is_number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
+    if not is_number or not 0 <= weight <= LARGEST_WEIGHT:
+        raise InvalidParameter(f"the weight of {name!r} is a number from 0 to {LARGEST_WEIGHT}, not {weight!r}")
+    return round(weight * WEIGHT_LATTICE) / WEIGHT_LATTICE
 
 
 class FieldWeights(NamedTuple):
@@ -111,12 +155,17 @@ class SeedWeights(NamedTuple):
         return self._replace(positive=positive, negative=negative, base=base, scale=scale)
 
 
-def seed_weights(fields: Fields, examples: Examples, model: Model) -> SeedWeights:
-    """The weights of everything that the examples have, on the lattice; base and constant."""
-    base = fields.base(model, examples.count)
+def seed_weights(fields: Fields, examples: Examples, model: Model, most: Sequence[int] | None = None) -> SeedWeights:
+    """The weights of everything that the examples have, on the lattice; base and constant.
+
+    `most`: for each field, how many postings may be read, of the strongest features.
+    """
+    base = fields.base(model, examples.total)
     unscaled, lengths = [], []
-    for field in fields.all:
+    for place, field in enumerate(fields.all):
         seeds = _seeds(field, examples, model)
+        if most is not None:
+            seeds = _strongest(field, seeds, model, fields.items.size, most[place])
         postings = field.postings(seeds.features, model.rule)
         query = model.query(seeds, postings.lengths, fields.items.size)
         lists = _unrounded_lists(postings, query)
@@ -179,19 +228,42 @@ def _scaled_base(base: Base, scale: float, wanted: float, binary: bool) -> Base:
 
 def _seeds(field: Field, examples: Examples, model: Model) -> Seeds:
     """What the examples have in one field."""
-    if model.rule == PRESENCE and not examples.texts:
+    if model.rule == PRESENCE and not examples.texts and examples.weights is None:
         return _binary_seeds(field.forward(examples.ids, PRESENCE), len(examples.ids))
-    _, features, values = example_entries(field, examples, model)
+    which, features, values = example_entries(field, examples, model)
     order = np.argsort(features, kind="stable")
     features = features[order]
     begin = run_starts(features)
-    having = run_lengths(begin, len(features))
+    having: Ints | Floats = run_lengths(begin, len(features))
+    if examples.weights is not None and len(begin):
+        weights = examples.weights[which]
+        having, values = np.add.reduceat(weights[order], begin), values * weights
     sums = np.add.reduceat(values[order], begin) if len(begin) else np.zeros(0)
-    seeds = Seeds(features[begin], having, sums, examples.count)
+    seeds = Seeds(features[begin], having, sums, examples.total)
     if not model.rule.counted:
         return seeds
     cf = field.frequencies()[1]
     return replace(seeds, cf=cf[seeds.features], cf_of_all=int(cf.sum()))
+
+
+def strongest(seeds: Seeds, stored: Ints, model: Model, n_items: int, most: int) -> npt.NDArray[np.bool_]:
+    """Which features have the largest weights while their lists of lengths `stored` are not longer than `most`.
+
+    Weights are estimated with `stored` as document frequencies: those of a rule need the values of all lists. Equal
+    weights stay together, so that the order of the features does not matter.
+    """
+    weights = to_lattice(model.query(seeds, stored, n_items).weights)
+    order = np.argsort(-weights, kind="stable")
+    beyond = np.cumsum(stored[order]) > most
+    least = max(float(weights[order[np.argmax(beyond)]]), 0.0) if beyond.any() else 0.0
+    return weights > least
+
+
+def _strongest(field: Field, seeds: Seeds, model: Model, n_items: int, most: int) -> Seeds:
+    """The features of largest weight whose posting lists, as stored, are together not longer than `most`."""
+    stored = field.frequencies()[0][seeds.features]
+    kept = strongest(seeds, stored, model, n_items, most)
+    return replace(seeds, features=seeds.features[kept], having=seeds.having[kept], sums=seeds.sums[kept])
 
 
 def _binary_seeds(stored: PostingArrays, count: int) -> Seeds:
@@ -219,6 +291,22 @@ def example_entries(field: Field, examples: Examples, model: Model) -> tuple[Int
         features = np.concatenate([features, *(own for own, _ in new)])
         values = np.concatenate([values, *(own for _, own in new)])
     return which, features, values
+
+
+def set_features(weights: SeedWeights, k: int) -> list[SetFeature]:
+    """The k features of largest weight; equal ones in the order of names."""
+    rows: list[tuple[str, str | None, float, int, int]] = []
+    for own in weights.positive:
+        ids = own.seeds.features.tolist()
+        described = own.field.describe_features(ids)
+        amounts = (own.coefficient * own.query.weights).tolist()
+        columns = (ids, amounts, own.seeds.having.tolist(), own.df.tolist())
+        rows += [(*described[id], weight, having, df) for id, weight, having, df in zip(*columns, strict=True)]
+    rows.sort(key=lambda row: (-row[2], row[0]))
+    return [
+        SetFeature(rank, name, weight, having, df, title)
+        for rank, (name, title, weight, having, df) in enumerate(rows[:k], 1)
+    ]
 
 
 def contributions(fields: Fields, weights: SeedWeights, items: list[int]) -> dict[int, tuple[Contribution, ...]]:

@@ -19,13 +19,14 @@ from pyspark.sql import functions as F  # noqa: N812
 from setsearch.arrays import to_lattice
 from setsearch.errors import InvalidParameter, NothingToRank
 from setsearch.models import Bernoulli, Lift, Model
-from setsearch.models.defaults import ModelOptions, defaults_for
+from setsearch.models.defaults import Defaults, ModelOptions, defaults_for
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE
+from setsearch.search.feedback import allowed, joining
 from setsearch.search.request import positive_integer, text_list
 from setsearch.search.results import Hit
 from setsearch.spark.layout import Layout, Side, load_layout, local, read, read_lists
-from setsearch.spark.seeds import Question, find_seeds, seed_weights
+from setsearch.spark.seeds import Joined, Question, find_seeds, seed_weights
 from setsearch.spark.values import value_of
 
 Pairs = list[tuple[int, float]]  # (item, score), best first
@@ -75,7 +76,8 @@ class SparkReading:
     def expand_many(
         self, seed_sets: Iterable[Iterable[str]], k: int = 10, *, keep_seeds: bool = False, **options: Any
     ) -> list[list[Hit]]:
-        """Expand many sets of seeds in one job. `options`: model (lift or bernoulli), strength, popularity, binarize.
+        """Expand many sets of seeds in one job. `options`: model (lift or bernoulli), strength, popularity, binarize,
+        feedback.
 
         Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
         """
@@ -87,18 +89,35 @@ class SparkReading:
         if not keep_seeds and max(map(len, ids)) >= self.side.count:
             raise NothingToRank(f"all {self.side.count} {self.name} are seeds, none is left to rank")
         questions = seed_weights(self.spark, self.layout, self.side, ids, model)
+        joined = self._joined(questions, model, self._defaults.feedback_of(cast(ModelOptions, options)))
+        if any(joined):
+            questions = seed_weights(self.spark, self.layout, self.side, ids, model, joined)
         return self._named(questions, self._best(questions, model, k, keep_seeds), model)
 
     def _model(self, options: ModelOptions) -> Model:
         if options.get("by") not in (None, "documents"):
             raise InvalidParameter("`by` is documents on Spark, which has no contexts")
-        defaults = defaults_for(self.name, self.layout.features, self.layout.analyzer is not None)
-        model = defaults.make(options)
+        model = self._defaults.make(options)
         if not (isinstance(model, Bernoulli) and model.rule == PRESENCE) and not isinstance(model, Lift):
             raise InvalidParameter("the models on Spark are lift, and bernoulli with presence; use one file for others")
         if has_tiny_weights(model):
             raise InvalidParameter(f"on Spark the strength is at most {model.usual_strength}, not {model.strength:g}")
         return model
+
+    @property
+    def _defaults(self) -> Defaults:
+        return defaults_for(self.name, self.layout.features, self.layout.analyzer is not None)
+
+    def _joined(self, questions: Sequence[Question], model: Model, feedback: float) -> list[Joined | None]:
+        """The items that join each set for a second pass; None for one pass."""
+        counts = [joining(len(own.ids), self.side.count) if feedback else 0 for own in questions]
+        if not any(counts):
+            return [None] * len(questions)
+        found = self._best(questions, model, max(counts), keep_seeds=False)
+        best = [[id for id, score in pairs[:count] if score > 0] for pairs, count in zip(found, counts, strict=True)]
+        return [
+            Joined(ids, allowed(feedback, own.read)) if ids else None for ids, own in zip(best, questions, strict=True)
+        ]
 
     def _base(self, model: Model, n_seeds: int) -> _Base:
         key = (model, n_seeds)

@@ -4,7 +4,7 @@ All of this is on the driver, so a query may have at most MOST_ACTIVE active fea
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from setsearch.arrays import to_lattice
 from setsearch.errors import AmbiguousItem, InvalidParameter, NoSeeds, UnknownItem
 from setsearch.models import Model, Query, Seeds
+from setsearch.search.feedback import WEIGHT
+from setsearch.search.weights import strongest
 from setsearch.spark.layout import Layout, Side, local, read, read_lists
 from setsearch.spark.values import frequency_of, value_of
 from setsearch.storage.analyzers import load_analyzer
@@ -32,6 +34,15 @@ class Question:
     features: npt.NDArray[np.int64]
     weights: npt.NDArray[np.float64]
     query: Query
+    read: int  # the length of the lists of these features, as stored
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The items that join a set in the second pass, and how many postings this may read."""
+
+    ids: list[int]
+    most: int
 
 
 def find_seeds(spark: SparkSession, layout: Layout, side: Side, sets: Sequence[Sequence[str]]) -> list[list[int]]:
@@ -91,13 +102,20 @@ def _found(
 
 
 def seed_weights(
-    spark: SparkSession, layout: Layout, side: Side, sets: Sequence[Sequence[int]], model: Model
+    spark: SparkSession,
+    layout: Layout,
+    side: Side,
+    sets: Sequence[Sequence[int]],
+    model: Model,
+    joined: Sequence[Joined | None] | None = None,
 ) -> list[Question]:
-    """The weights of each set: the same equations as in one process.
+    """The weights of each set, with the items that `joined` it for a second pass: the equations of one process.
 
     Raises InvalidParameter if the seeds have too many features.
     """
-    every = sorted({id for ids in sets for id in ids})
+    joined = joined or [None] * len(sets)
+    more = [id for own in joined if own is not None for id in own.ids]
+    every = sorted({id for ids in sets for id in ids}.union(more))
     # The forward lists of items are the posting lists of the other reading.
     other = read_lists(spark, layout, layout.side(side.features), every)
     had = other.filter(F.col("feature").isin(every)).select(F.col("feature").alias("item"), F.col("item").alias("had"))
@@ -112,18 +130,41 @@ def seed_weights(
     pairs = F.broadcast(spark.createDataFrame(entries.rename_columns(["item", "feature"])))
     found = (
         mine.join(pairs, ["feature", "item"])
-        .select("item", "feature", F.col(frequency_of(model.rule)).alias("df"), value_of(model.rule, side).alias("x"))
+        .select(
+            "item",
+            "feature",
+            F.col("df").alias("stored"),
+            F.col(frequency_of(model.rule)).alias("df"),
+            value_of(model.rule, side).alias("x"),
+        )
         .filter("x > 0")
         .toArrow()
     )
     columns = {name: found[name].to_numpy() for name in found.column_names}
-    return [_question(number, ids, columns, side.count, model) for number, ids in enumerate(sets)]
+    pairs_of = enumerate(zip(sets, joined, strict=True))
+    return [_question(number, (ids, own), columns, side.count, model) for number, (ids, own) in pairs_of]
 
 
-def _question(number: int, ids: Sequence[int], columns: dict[str, Any], n_items: int, model: Model) -> Question:
-    own = np.isin(columns["item"], ids)
+def _question(
+    number: int,
+    examples: tuple[Sequence[int], Joined | None],
+    columns: dict[str, Any],
+    n_items: int,
+    model: Model,
+) -> Question:
+    ids, joined = examples
+    others = [] if joined is None else joined.ids
+    own = np.isin(columns["item"], [*ids, *others])
+    weights = np.where(np.isin(columns["item"][own], others), WEIGHT, 1.0)
     features, first, which = np.unique(columns["feature"][own], return_index=True, return_inverse=True)
-    having = np.bincount(which, minlength=len(features)).astype(np.int64)
-    sums = np.bincount(which, columns["x"][own], len(features)).astype(float)
-    query = model.query(Seeds(features, having, sums, len(ids)), columns["df"][own][first], n_items)
-    return Question(number, list(ids), features, to_lattice(query.weights, model.rule.binary), query)
+    having = np.bincount(which, weights, len(features))
+    sums = np.bincount(which, weights * columns["x"][own], len(features)).astype(float)
+    stored, df = columns["stored"][own][first], columns["df"][own][first]
+    seeds = Seeds(features, having, sums, len(ids) + WEIGHT * len(others))
+    if joined is not None:
+        kept = strongest(seeds, stored, model, n_items, joined.most)
+        features, stored, df = features[kept], stored[kept], df[kept]
+        seeds = replace(seeds, features=features, having=having[kept], sums=sums[kept])
+    query = model.query(seeds, df, n_items)
+    on_lattice = to_lattice(query.weights, model.rule.binary)
+    return Question(number, list(ids), features, on_lattice, query, int(stored.sum()))

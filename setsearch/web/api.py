@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query
 
 import setsearch
-from setsearch.errors import UnknownSet
+from setsearch.errors import UnknownSet, UsageError
 from setsearch.index import Index
 from setsearch.pool import QuestionPool
 from setsearch.search.finding import find_names
@@ -22,6 +22,8 @@ from setsearch.web.schemas import (
     Explanation,
     FeaturesQuery,
     FindQuery,
+    Fit,
+    FitsQuery,
     Found,
     Health,
     Hit,
@@ -125,6 +127,12 @@ def _add_queries(router: APIRouter, pool: QuestionPool) -> None:
         rows = await pool.ask(lambda index: index.items(query.items).features(query.seeds, **_options(query)))
         return [SetFeature(**row._asdict()) for row in rows]
 
+    @router.get("/fits")
+    async def fits(query: Annotated[FitsQuery, Query()]) -> list[Fit]:
+        """How well each seed fits the others, the odd one first."""
+        rows = await pool.ask(lambda index: index.items(query.items).fits(query.seeds, **_options(query)))
+        return [Fit(**row._asdict()) for row in rows]
+
     @router.get("/classify")
     async def classify(query: Annotated[ClassifyQuery, Query()]) -> list[Class]:
         """The saved sets that an item or a text belongs to."""
@@ -172,8 +180,12 @@ def describe_item(index: Index, query: ItemQuery) -> dict[str, Any]:
 
 def _expand(index: Index, query: ExpandQuery) -> list[Hit]:
     options = _options(query)
+    weights = options.pop("weights", ())
+    if weights and len(weights) != len(query.seeds):
+        raise UsageError(f"there are {len(weights)} weights for {len(query.seeds)} seeds; give one for each")
+    seeds: Any = dict(zip(query.seeds, weights, strict=True)) if weights else query.seeds
     offset, k, chosen = options.pop("offset", 0), options.pop("k", query.k), options.pop("fields", ())
-    hits = index.reading(query.items).expand(query.seeds, k + offset, **options)
+    hits = index.reading(query.items).expand(seeds, k + offset, **options)
     known: dict[str, Any] = {"revision": hits.revision, "contexts_revision": hits.contexts_revision}
     rows = (_as_dict(hit) | known for hit in hits.shared()[offset:])
     wanted = {"rank", "item", *(chosen or Hit.model_fields)}

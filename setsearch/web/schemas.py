@@ -26,6 +26,7 @@ class ModelQuery(BaseModel):
     strength: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
     binarize: Literal["presence", "twice-mean"] | None = None
     popularity: Annotated[float, Field(ge=0, le=1)] | None = None
+    feedback: Annotated[float, Field(ge=0, le=1000)] | None = Field(None, description="share that a second pass reads")
     by: Literal["contexts", "documents", "both"] | None = Field(None, description="what describes terms")
     fresh: Annotated[str, StringConstraints(pattern=r"^(now|[0-9]{1,9}%?)$")] | None = Field(
         None, description="how far contexts may be behind: now, seconds, or a share of the documents such as 5%"
@@ -41,6 +42,9 @@ class ExpandQuery(ModelQuery):
     """Examples, and what to return."""
 
     seeds: Names = []
+    weights: Annotated[list[float], Field(max_length=MOST_NAMES)] = Field(
+        [], description="one for each seed, from 0 up"
+    )
     like: Annotated[list[Text], Field(max_length=10)] = []
     having: Names = []
     exclude: Names = []
@@ -60,6 +64,7 @@ class ExpandBody(ExpandQuery):
     """As ExpandQuery, with room for thousands of names."""
 
     seeds: Annotated[list[Name], Field(max_length=MOST_IN_BODY)] = []
+    weights: Annotated[list[float], Field(max_length=MOST_IN_BODY)] = Field([], description="one for each seed")
     exclude: Annotated[list[Name], Field(max_length=MOST_IN_BODY)] = []
     among: Annotated[list[Name], Field(max_length=MOST_IN_BODY)] | None = Field(None, description="return only these")
 
@@ -76,6 +81,12 @@ class FeaturesQuery(ModelQuery):
 
     seeds: Annotated[Names, Field(min_length=1)]
     k: Top = 10
+
+
+class FitsQuery(ModelQuery):
+    """The set whose seeds to compare."""
+
+    seeds: Annotated[Names, Field(min_length=1)]
 
 
 class CompleteQuery(BaseModel):
@@ -181,6 +192,14 @@ class SetFeature(BaseModel):
     weight: float
     seeds: int
     document_frequency: int
+    title: str | None = None
+
+
+class Fit(BaseModel):
+    """A seed, and its score, in nats, if the other seeds are the set."""
+
+    item: str
+    score: float
     title: str | None = None
 
 

@@ -8,6 +8,7 @@ from setsearch.errors import QueryError, UsageError
 from setsearch.index import Index
 from setsearch.search.headlines import headlines, with_headlines
 from setsearch.search.highlight import item_text, mark_features, top_features
+from setsearch.search.left_out import ENOUGH, odd_one
 from setsearch.search.reading import Reading
 from setsearch.search.reasons import Reason, merge_reasons
 from setsearch.search.results import NOTHING_SHARED, Contribution, Hit, Hits, SetFeature, display_name, is_informative
@@ -69,6 +70,7 @@ class View:
     problem: str | None = None
     note: str | None = None
     other: Address | None = None  # the features of the examples as items
+    odd: str | None = None  # the example that fits the others least
 
     @property
     def label(self) -> str:
@@ -97,6 +99,7 @@ def make_view(index: Index, asked: Address) -> View:
         view.rows = _rows(address, hits)
         view.shared = _shared(reading, address)
         view.note = _note(reading, address, hits)
+        view.odd = _odd(reading, address)
     except (QueryError, UsageError) as error:
         view.problem = without_commands(str(error))
     other = _other_side(readings, reading.name)
@@ -287,6 +290,14 @@ def _note(reading: AnyReading, address: Address, hits: Hits) -> str | None:
     if hits.contexts_revision not in (None, hits.revision):
         return f"by the contexts of write {hits.contexts_revision:,}; the collection is at write {hits.revision:,}"
     return None
+
+
+def _odd(reading: AnyReading, address: Address) -> str | None:
+    """The example that fits much less than the others."""
+    if not isinstance(reading, Reading) or len(address.seeds) < ENOUGH:
+        return None
+    odd = odd_one(reading.fits(address.seeds, **_options(reading, address)))
+    return None if odd is None else odd.item
 
 
 def _other_side(readings: list[dict[str, Any]], name: str) -> str | None:

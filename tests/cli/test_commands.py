@@ -63,8 +63,8 @@ def test_formats(failed, run, animals):
         ]
     assert {row["revision"] for row in rows} == {1}
     table = run(*arguments, "--table")[1].splitlines()
-    assert table[0].split() == ["rank", "item", "score", "title"]
-    assert table[1].split() == ["1", "b", f"{rows[0]['score']:.3f}", *rows[0]["title"].split()]
+    assert table[0].split() == ["rank", "item", "score", "belongs", "title"]
+    assert table[1].split() == ["1", "b", f"{rows[0]['score']:.3f}", "yes", *rows[0]["title"].split()]
     failed(run(*arguments, "--csv", "--json"), 2, "choose one of")
 
 
@@ -397,7 +397,8 @@ def test_the_cut_and_more_examples(failed, run, animals, monkeypatch, tmp_path):
     assert json.loads(run(*documents, "--having", "jungle")[1])[0]["item"] == "e"
     assert run(*documents, "a", "--exclude", "e", "--gamma", "0.5")[0] == 0
     failed(run(*documents, "a", "--popularity", "7"), 2, "popularity")
-    failed(run(*documents, "a", "--model", "bernoulli", "--cut"), 2, "needs the model lift")
+    failed(run(*documents, "a", "--model", "bernoulli", "--feedback", "1"), 2, "feedback needs the model lift")
+    assert run(*documents, "a", "--model", "bernoulli", "--cut")[0] == 0
     failed(run("expand", "a.db"), 2, "no examples")
     failed(run("expand", "a.db", "lion", "--by", "context"), 2, "'context'", "contexts")
     failed(run("expand", "a.db", "lion", "--by", "contexts"), 2, "--contexts")

@@ -92,14 +92,19 @@ def soft_values(data: Data, slope: float, binarization: str) -> dict[str, dict[s
     }
 
 
-def lift_weights(values: Mapping[str, Mapping[str, float]], seeds: Iterable[str], strength: float) -> dict[str, float]:
-    """v_j of every feature that a seed has."""
-    n, seeds = len(values), set(seeds)
-    count, weights = len(seeds), {}
-    for feature in {feature for seed in seeds for feature in values[seed]}:
-        p = sum(feature in own for own in values.values()) / n
-        s = sum(values[seed].get(feature, 0.0) for seed in seeds)
-        c = sum(feature in values[seed] for seed in seeds)
+def lift_weights(
+    values: Mapping[str, Mapping[str, float]],
+    seeds: Iterable[str] | Mapping[str, float],
+    strength: float,
+    df: Mapping[str, int] | None = None,
+) -> dict[str, float]:
+    """v_j of every feature that a seed has; seeds may have weights, and document frequencies may be others."""
+    n, shares = len(values), seeds if isinstance(seeds, Mapping) else dict.fromkeys(seeds, 1.0)
+    count, weights = sum(shares.values()), {}
+    for feature in {feature for seed in shares for feature in values[seed]}:
+        p = (sum(feature in own for own in values.values()) if df is None else df[feature]) / n
+        s = sum(share * values[seed].get(feature, 0.0) for seed, share in shares.items())
+        c = sum(share for seed, share in shares.items() if feature in values[seed])
         lift = log(((strength * p + c) / (strength + count)) / p)
         weights[feature] = (s / count) * (c / count) ** (1 / count) * lift
     return weights
@@ -112,6 +117,37 @@ def lift_scores(
     values = soft_values(data, slope, binarization)
     weights = lift_weights(values, seeds, strength)
     return {item: sum(weights.get(f, 0.0) * x for f, x in own.items()) for item, own in values.items()}
+
+
+def feedback_scores(
+    data: Data,
+    seeds: Iterable[str],
+    feedback: float,
+    least: int,
+    slope: float = 0.2,
+    binarization: str = "soft-twice-mean",
+    excluded: Iterable[str] = (),
+) -> dict[str, float]:
+    """Scores of the model lift after a second pass: 10 // N items, n // 25 at most, join the seeds at half weight."""
+    values, seeds = soft_values(data, slope, binarization), list(dict.fromkeys(seeds))
+    one_pass = lift_scores(data, seeds, 2.0, slope, binarization)
+    count = min(10 // len(seeds), len(data) // 25)
+    best = [item for item, score in ranking(one_pass, {*seeds, *excluded})[:count] if score > 0]
+    if count < 2 or not best:
+        return one_pass
+    stored = {feature: len(items) for feature, items in transpose(data).items()}
+    most = max(int(feedback * sum(stored[f] for f in {f for seed in seeds for f in values[seed]})), least)
+    joined = dict.fromkeys(seeds, 1.0) | dict.fromkeys(best, 0.5)
+    estimates = lift_weights(values, joined, 2.0, stored)
+    kept, read = set(), 0
+    for strength in sorted({round(w, 9) for w in estimates.values() if w > 0}, reverse=True):
+        equal = [f for f, w in estimates.items() if round(w, 9) == strength]
+        read += sum(stored[f] for f in equal)
+        if read > most:
+            break
+        kept.update(equal)
+    weights = lift_weights(values, joined, 2.0)
+    return {item: sum(weights[f] * x for f, x in own.items() if f in kept) for item, own in values.items()}
 
 
 def x1_scores(data: Data, seeds: Iterable[str], strength: float = 50.0) -> dict[str, float]:

@@ -3,9 +3,12 @@
 import json
 import math
 import random
+from itertools import chain, permutations, product
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from oracle import lift_scores, log_scores, presence
 from samples import planted, random_data
 
@@ -17,11 +20,34 @@ from setsearch.learning.evaluation import measures
 
 def test_metrics():
     relevant = np.array([True, False, True, False, False, False, False, False, False, False, True, False])
-    ap, p10, ndcg, r_precision = measures(relevant)
+    ap, p10, ndcg, r_precision = measures(relevant, -np.arange(12.0))
     assert ap == pytest.approx((1 / 1 + 2 / 3 + 3 / 11) / 3)
     assert p10 == pytest.approx(0.2)
     assert ndcg == pytest.approx((1 + 1 / math.log2(4)) / (1 + 1 / math.log2(3) + 1 / math.log2(4)))
     assert r_precision == pytest.approx(2 / 3)
+
+
+def plain(relevant):
+    """The four measures of one order."""
+    places = [place for place, is_relevant in enumerate(relevant, 1) if is_relevant]
+    count = len(places)
+    precision = sum(number / place for number, place in enumerate(places, 1)) / count
+    gain = sum(1 / math.log2(place + 1) for place in places if place <= 10)
+    best = sum(1 / math.log2(place + 1) for place in range(1, min(count, 10) + 1))
+    return precision, sum(place <= 10 for place in places) / 10, gain / best, sum(p <= count for p in places) / count
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from([3.0, 2.0, 1.5, 0.0]), st.booleans()), min_size=1, max_size=7))
+def test_ties_count_as_the_mean_of_all_their_orders(rows):
+    if not any(is_relevant for _, is_relevant in rows):
+        return
+    rows.sort(key=lambda row: -row[0])
+    scores, relevant = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+    groups = [relevant[scores == score].tolist() for score in dict.fromkeys(scores.tolist())]
+    orders = [[*chain(*parts)] for parts in product(*(permutations(group) for group in groups))]
+    expected = np.mean([plain(order) for order in orders], axis=0)
+    assert measures(relevant, scores) == pytest.approx(expected)
 
 
 def by_definition(data, seeds):
@@ -129,7 +155,8 @@ def test_our_models_are_measured_as_they_rank(build):
     ):
         order = sorted((i for i in data if i not in seeds), key=lambda i: (-round(scores[i], 5), i))
         relevant = np.array([i in others for i in order])
-        assert by_name[method].map == pytest.approx(measures(relevant)[0], abs=0.02)
+        rounded = np.array([round(scores[i], 5) for i in order])
+        assert by_name[method].map == pytest.approx(measures(relevant, rounded)[0], abs=0.02)
 
 
 def test_planted_sets_are_found(build):

@@ -1,6 +1,7 @@
 """The models lift and x1, the cut and negative examples: each equals its definition."""
 
 import random
+from math import log
 from statistics import mean, median
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from oracle import lift_scores, lift_weights, ranking, same_scores, soft_values, x1_scores
 from samples import random_data, random_questions
 
+import setsearch
 from setsearch import errors
 from setsearch.models import Lift
 from setsearch.scoring.kernels import KERNELS, use_kernel
@@ -138,6 +140,30 @@ def test_the_cut_equals_its_definition(build, case, n_seeds):
     assert reading.expand(seeds, 2, cut="mark") == mark_features[:2], "the cut does not depend on k"
 
 
+@pytest.mark.parametrize("model", ["bernoulli", "lift", "multinomial"])
+@pytest.mark.parametrize("n_seeds", [1, 3])
+@pytest.mark.parametrize(("items", "n_items"), [("documents", 250), ("terms", 250), ("documents", 40)])
+def test_the_cut_of_texts_lies_above_the_floor(tmp_path, items, n_items, n_seeds, model):
+    """tau = floor + a (mean of the five best - floor); the floor is the hundredth score, or the middle one."""
+    data = random_data(3, n_items, 40, 0.3)
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add((item, " ".join(f for f, count in own.items() for _ in range(count))) for item, own in data.items())
+        reading = index.items(items)
+        names = sorted(data) if items == "documents" else sorted({f for own in data.values() for f in own})
+        seeds = names[:n_seeds]
+        hits = reading.expand(seeds, len(names), cut="mark", model=model)
+        scores = [hit.score for hit in hits]
+        floor = scores[min(100, len(names) // 2, len(scores)) - 1]
+        share = {"documents": 0.2 + 0.1 * log(n_seeds), "terms": 0.3 + 0.05 * log(n_seeds)}[items]
+        tau = floor + share * (mean(scores[:5]) - floor)
+        assert [hit.belongs for hit in hits] == [score > tau for score in scores]
+        assert reading.expand(seeds, None, cut="keep", model=model) == [hit for hit in hits if hit.belongs]
+        among = [hit.item for hit in hits[1::2]]
+        assert [hit.belongs for hit in reading.expand(seeds, 500, cut="mark", model=model, among=among)] == [
+            hit.belongs for hit in hits[1::2]
+        ]
+
+
 def test_bad_options(build):
     reading = build(PRINTED).items("film")
     for bad, part in (
@@ -148,7 +174,6 @@ def test_bad_options(build):
         ({"gamma": -1}, "gamma"),
         ({"cut": "here"}, "'here'"),
         ({"k": None}, "k = None"),
-        ({"model": "bernoulli", "cut": "keep"}, "needs the model lift"),
     ):
         with pytest.raises(errors.InvalidParameter, match=part):
             reading.expand(["lion"], **bad)

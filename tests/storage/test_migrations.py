@@ -52,7 +52,8 @@ def test_a_database_of_an_earlier_version_answers_to_the_bit(tmp_path, version):
     with setsearch.open(copied(tmp_path, version)) as index:
         assert index.check() == []
         for question in json.loads((FIXTURES / "0.3.0.json").read_text()):
-            hits = index.reading(question["items"]).expand(question["seeds"], 5, **question["options"])
+            one_pass = {"feedback": 0.0} if question["items"] == "documents" else {}
+            hits = index.reading(question["items"]).expand(question["seeds"], 5, **question["options"], **one_pass)
             assert [hit.item for hit in hits] == [item for item, _ in question["hits"]]
             scores = [score for _, score in question["hits"]]
             if question["items"] == "body":  # not on a lattice: versions of numpy differ in the last bits

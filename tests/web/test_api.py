@@ -261,7 +261,7 @@ NEEDED = {
     "item": ("items", "item"),
     "classify": ("items", "item"),
 }
-LEFT_OUT = ("model", "like", "having", "exclude", "filter", "sets", "text", "by")  # which the index would not know
+LEFT_OUT = ("model", "weights", "like", "having", "exclude", "filter", "sets", "text", "by")  # which the index would not know
 
 
 def test_pages_of_hits_and_thousands_of_names(serve, animals):

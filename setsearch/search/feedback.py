@@ -1,0 +1,50 @@
+"""A second pass (pseudo-relevance feedback): the best items join the seeds, with half their weight.
+
+Few seeds say little. With N seeds the 10 // N items that score best, of n / 25 at most, become seeds of weight 1/2, and
+the weights are made again. The second pass reads as much as the first one times `feedback`: the strongest features
+whose posting lists together are as long, with 5,000 postings at least. Strength is estimated with the document
+frequencies of the stored counts, so that only the lists that count get values.
+"""
+
+from collections.abc import Sequence
+
+from setsearch.models import Lift, Model
+from setsearch.scoring.best import best
+from setsearch.search.fields import Fields
+from setsearch.search.weights import Examples, SeedWeights, seed_weights
+
+JOINING = 10  # items that join one seed
+WEIGHT = 0.5  # of an item that joins
+SHARE = 25  # of so many items one may join
+LEAST = 5000  # postings that a second pass may always read
+
+
+def joining(total: float, n_items: int) -> int:
+    """How many items join seeds whose weights add up to N."""
+    count = min(int(JOINING // max(total, 1.0)), n_items // SHARE)
+    return count if count > 1 else 0
+
+
+def allowed(feedback: float, read: int) -> int:
+    """How many postings the second pass may read, if the first one has read so many."""
+    return max(int(feedback * read), LEAST)
+
+
+def examples_weights(
+    fields: Fields, examples: Examples, model: Model, feedback: float = 0.0, excluded: Sequence[int] = ()
+) -> SeedWeights:
+    """The weights of examples; with `feedback`, those of the second pass, unless features are an example.
+
+    `excluded` items and the examples do not join them.
+    """
+    first = seed_weights(fields, examples, model)
+    count = joining(examples.total, fields.items.size)
+    if not (feedback and count) or examples.has_features or not isinstance(model, Lift):
+        return first
+    ids, scores = best(first.base, first.lists, [*excluded, *examples.ids], count, fields.ranks)
+    ids = ids[scores > 0]
+    if not len(ids):
+        return first
+    read = [int(own.field.frequencies()[0][own.seeds.features].sum()) for own in first.positive]
+    joined = examples.joined_by(ids.tolist(), WEIGHT)
+    return seed_weights(fields, joined, model, [allowed(feedback, size) for size in read])._replace(examples=examples)

@@ -1,0 +1,65 @@
+"""How well each example fits the others: its score if it is left out of the set."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+
+from setsearch.arrays import Floats
+from setsearch.models import Lift, Model
+from setsearch.search.fields import Fields
+from setsearch.search.weights import Examples, SeedWeights, example_entries, seed_weights
+
+ODD = 1 / 4  # of the middle score of the others, below which a seed is odd
+ENOUGH = 3  # seeds, to say that one of them is odd
+
+
+class SeedFit(NamedTuple):
+    """A seed, and the score, in nats, that it has if the other seeds are the set."""
+
+    item: str
+    score: float
+    title: str | None = None
+
+
+def odd_one(fits: Sequence[SeedFit]) -> SeedFit | None:
+    """The seed that fits least, if it fits much less than the others; `fits` ascend by score."""
+    if len(fits) < ENOUGH:
+        return None
+    return fits[0] if fits[0].score < ODD * median(fit.score for fit in fits[1:]) else None
+
+
+def fits(fields: Fields, examples: Examples, model: Model) -> list[SeedFit]:
+    """The seeds with their scores, the lowest first; empty for one example, and for other models than lift."""
+    if examples.count < 2 or not isinstance(model, Lift):
+        return []
+    ids = sorted(examples.ids)
+    scores = leave_one_out_scores(fields, seed_weights(fields, replace(examples, ids=ids), model)).tolist()
+    described = fields.describe(ids)
+    found = [SeedFit(described[id][0], score, described[id][1]) for id, score in zip(ids, scores, strict=False)]
+    return sorted(found, key=lambda fit: (fit.score, fit.item))
+
+
+def leave_one_out_scores(fields: Fields, weights: SeedWeights) -> Floats:
+    """The score of each of at least two examples if the others are the set, `(n_examples,)`.
+
+    For the model lift, in one pass. If the others have no weight, it is 0.
+    """
+    model, count, shares = weights.model, weights.examples.count, weights.examples.weight()
+    scores = np.zeros(count)
+    for own in weights.positive:
+        which, features, values = example_entries(own.field, weights.examples, model)
+        positions = np.searchsorted(own.seeds.features, features)
+        for seed in range(count):
+            if shares[seed] == weights.examples.total:
+                continue
+            mine = which == seed
+            having, sums = own.seeds.having.astype(float), own.seeds.sums.copy()
+            having[positions[mine]] -= shares[seed]
+            sums[positions[mine]] -= shares[seed] * values[mine]
+            others = replace(own.seeds, having=having, sums=sums, count=weights.examples.total - shares[seed])
+            query = model.query(others, own.df, fields.items.size)
+            scores[seed] += own.coefficient * float(query.weights[positions[mine]] @ values[mine])
+    return scores

@@ -1,0 +1,167 @@
+"""A second pass, and seeds with weights: each equals its definition."""
+
+import json
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import feedback_scores, lift_weights, same_scores, soft_values
+
+import setsearch
+from setsearch import errors
+from setsearch.search import feedback as module
+from setsearch.search.left_out import odd_one
+
+
+def collection(seed, n_items=120, n_features=60):
+    """Items of three kinds, with counts."""
+    rng = random.Random(seed)
+    data = {}
+    for number in range(n_items):
+        kind = [f"f{place}" for place in range(number % 3, n_features, 3)]
+        words = rng.choices(kind, k=6) + rng.choices([f"f{n}" for n in range(n_features)], k=4)
+        data[f"i{number}"] = {word: words.count(word) for word in words}
+    return data
+
+
+def texts(data):
+    return [(item, " ".join(word for word, count in own.items() for _ in range(count))) for item, own in data.items()]
+
+
+@pytest.fixture(scope="module", params=range(3))
+def built(request, tmp_path_factory):
+    data = collection(request.param)
+    with setsearch.open(tmp_path_factory.mktemp("feedback") / "a.db", create=True) as index:
+        index.add(texts(data))
+        yield data, index.items("documents")
+
+
+@pytest.mark.parametrize("kernel", ["numpy", "default"])
+@pytest.mark.parametrize("least", [5000, 1])
+@pytest.mark.parametrize("seeds", [["i1"], ["i1", "i4"], ["i1", "i4", "i7"], ["i2", "i5", "i8", "i11", "i14"]])
+def test_a_second_pass_equals_its_definition(built, seeds, least, kernel, monkeypatch):
+    monkeypatch.setattr(module, "LEAST", least)
+    before = setsearch.use_kernel(kernel) if kernel == "numpy" else None
+    try:
+        data, reading = built
+        for feedback in (0.25, 1.0):
+            options = {"feedback": feedback, "binarize": "presence", "popularity": 0.0}
+            expected = feedback_scores(data, seeds, feedback, least, 1.0, "presence")
+            hits = reading.expand(seeds, len(data), **options)
+            same_scores(hits, expected, seeds, 1e-6)
+            explained = reading.explain(seeds, hits[3].item, **options)
+            assert explained.score == pytest.approx(hits[3].score, abs=1e-12)
+            assert explained.score == pytest.approx(sum(part.weight for part in explained.features), abs=1e-9)
+            among = [hit.item for hit in hits[::3]]
+            assert [(h.item, h.score) for h in reading.rank(among, seeds, **options)] == [
+                (h.item, h.score) for h in hits[::3]
+            ]
+    finally:
+        if before is not None:
+            setsearch.use_kernel(before)
+
+
+def test_it_is_the_default_of_documents_with_few_seeds(built):
+    data, reading = built
+    for count in (1, 2, 3, 5):
+        seeds = [f"i{n}" for n in range(count)]
+        assert reading.expand(seeds, 50) == reading.expand(seeds, 50, feedback=0.25)
+        assert reading.expand(seeds, 50) != reading.expand(seeds, 50, feedback=0)
+    many = [f"i{n}" for n in range(6)]
+    assert reading.expand(many, 50) == reading.expand(many, 50, feedback=0)
+    assert reading.expand([], having=["f1"]) == reading.expand([], having=["f1"], feedback=0)
+    left_out = reading.expand(["i0"], 50, exclude=["i3"], gamma=0)
+    expected = feedback_scores(data, ["i0"], 0.25, 5000, 0.8, excluded=["i3"])
+    assert {hit.item: hit.score for hit in left_out} == pytest.approx(
+        {hit.item: expected[hit.item] for hit in left_out}, abs=1e-6
+    )
+
+
+def test_the_order_of_writes_does_not_matter(tmp_path):
+    data = collection(9)
+    answers = []
+    for turn in (1, -1):
+        with setsearch.open(tmp_path / f"{turn}.db", create=True) as index:
+            index.add(texts(data)[::turn])
+            answers.append(index.items("documents").expand(["i1", "i4"], 100))
+    assert answers[0] == answers[1]
+
+
+@settings(max_examples=30, deadline=None)
+@given(weights=st.lists(st.integers(0, 4096).map(lambda n: n / 1024), min_size=3, max_size=3).filter(any))
+def test_weighted_seeds_equal_their_definition(built, weights):
+    data, reading = built
+    seeds = dict(zip(["i1", "i4", "i8"], weights, strict=True))
+    values = soft_values(data, 0.8, "soft-twice-mean")
+    by_feature = lift_weights(values, seeds, 2.0)
+    expected = {item: sum(by_feature.get(f, 0.0) * x for f, x in own.items()) for item, own in values.items()}
+    same_scores(reading.expand(seeds, len(data), feedback=0), expected, seeds, 1e-6)
+
+
+def test_weights_of_seeds(built):
+    _, reading = built
+    names = ["i1", "i4", "i8"]
+    for model in ("lift", "bernoulli", "multinomial", "poisson"):
+        plain = reading.expand(names, 50, model=model)
+        assert reading.expand(dict.fromkeys(names, 1), 50, model=model) == plain
+        assert reading.expand(iter(names), 50, model=model) == plain
+        one = reading.expand({"i1": 1, "i4": 0}, 50, model=model)
+        assert [hit for hit in one if hit.item != "i4"] == one, "a seed without weight is not returned"
+        alone = {hit.item: hit.score for hit in reading.expand(["i1"], 50, model=model, exclude=["i4"], gamma=0)}
+        assert {hit.item: hit.score for hit in one[:20]} == pytest.approx({h.item: alone[h.item] for h in one[:20]})
+    assert reading.expand_many([{"i1": 2, "i4": 1}], 9) == [reading.expand({"i1": 2, "i4": 1}, 9)]
+    assert reading.explain({"i1": 2, "i4": 1}, "i8").score == pytest.approx(
+        next(hit.score for hit in reading.expand({"i1": 2, "i4": 1}, 200) if hit.item == "i8")
+    )
+    for wrong, said in (
+        ({"i1": -1}, "from 0 to 1000"),
+        ({"i1": float("nan")}, "from 0"),
+        ({"i1": "2"}, "'2'"),
+        ({"i1": True}, "True"),
+    ):
+        with pytest.raises(errors.InvalidParameter, match=said):
+            reading.expand(wrong)
+    with pytest.raises(errors.NoSeeds, match="weights of all seeds are 0"):
+        reading.expand({"i1": 0})
+
+
+@pytest.mark.parametrize(("given", "said"), [(-1, "not -1"), ("much", "'much'"), (float("inf"), "inf"), (True, "True")])
+def test_bad_shares_are_told(built, given, said):
+    with pytest.raises(errors.InvalidParameter, match=said):
+        built[1].expand(["i1"], feedback=given)
+    with pytest.raises(errors.InvalidParameter, match="needs the model lift"):
+        built[1].expand(["i1"], feedback=0.5, model="bernoulli")
+
+
+@pytest.mark.parametrize("weights", [[1, 1, 1, 1], [2, 0.5, 1, 0]])
+def test_a_seed_that_is_left_out_has_the_score_of_the_others(built, weights):
+    data, reading = built
+    seeds = dict(zip(["i1", "i4", "i7", "i2"], weights, strict=True))
+    fits = {fit.item: fit.score for fit in reading.fits(seeds)}
+    values = soft_values(data, 0.8, "soft-twice-mean")
+    for seed in seeds:
+        others = {name: weight for name, weight in seeds.items() if name != seed}
+        by_feature = lift_weights(values, others, 2.0)
+        expected = sum(by_feature.get(f, 0.0) * x for f, x in values[seed].items())
+        assert fits[seed] == pytest.approx(expected, abs=1e-6)
+    assert [*fits.values()] == sorted(fits.values())
+
+
+def test_the_odd_one_is_named(run, tmp_path):
+    rows = [(f"c{n}", f"lion tiger leopard cat savanna n{n} m{n}") for n in range(4)]
+    rows += [(f"w{n}", f"wheat barley oats field n{n} k{n}") for n in range(60)]
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(rows)
+        reading = index.items("documents")
+        assert odd_one(reading.fits(["c0", "c1", "w9", "c2"])).item == "w9"
+        assert odd_one(reading.fits(["c0", "c1", "c2"])) is None
+        assert odd_one(reading.fits(["c0", "w9"])) is None
+        assert reading.fits(["c0"]) == reading.fits(["c0", "c1"], model="bernoulli") == []
+    asked = ["expand", "a.db", "c0", "c1", "w9", "c2", "--items", "documents"]
+    assert "w9" in run(*asked)[2]
+    assert "fits the other examples least" in run(*asked)[2]
+    weighted = json.loads(run(*asked, "--seed-weights", "1,1,0,1")[1])
+    assert weighted[0]["item"] == "c3"
+    assert "3 numbers for 4 seeds" in run(*asked, "--seed-weights", "1,1,1")[2]
+    assert "such as 1,0.5" in run(*asked, "--seed-weights", "1,1,1,x")[2]
