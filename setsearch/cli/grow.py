@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import setsearch
+from setsearch.cli.notes import tell_notes
 from setsearch.cli.options import DB, Items, OptionalSeeds, model_options, with_options
 from setsearch.cli.output import Show, bars, format_options, say
 from setsearch.errors import Interrupted, SetsearchError, UsageError
+from setsearch.search.results import Hits
 
 if TYPE_CHECKING:
     from setsearch.index import Index
     from setsearch.models.defaults import ModelOptions
-    from setsearch.search.results import Hit
     from setsearch.search.sets import AnyReading
 
 SMALL, LARGE = 15, 50  # hits of a list
@@ -89,7 +90,7 @@ class Dialogue:
     def __init__(self, index: "Index", reading: "AnyReading", model: "ModelOptions", name: str | None) -> None:
         self.index, self.reading, self.model, self.name = index, reading, model, name
         self.k = SMALL
-        self.hits: list[Hit] = []
+        self.hits = Hits()
 
     def run(self, current: GrowingSet) -> GrowingSet:
         """Run the dialogue to its end; returns the set."""
@@ -130,14 +131,18 @@ class Dialogue:
 
     def _show(self, current: GrowingSet) -> None:
         if not current.accepted:
-            self.hits = []
+            self.hits = Hits()
             say("no example is left; add one")
             return
-        options: Any = {"exclude": current.rejected, "cut": "mark", "explain": True, **self.model}
-        self.hits = self.reading.expand(current.accepted, self.k, **options)
+        from setsearch.search.headlines import with_headlines
+        from setsearch.search.sharing import expand_shared
+
+        options: Any = {"exclude": current.rejected, "cut": "mark", "explain": True, "fold": True, **self.model}
+        self.hits = with_headlines(self.reading, expand_shared(self.reading, current.accepted, self.k, **options))
         rejected = f"   rejected: {', '.join(current.rejected)}" if current.rejected else ""
         say(f"\n{', '.join(current.accepted)}{rejected}")
         say("\n".join(bars([hit._asdict() for hit in self.hits], numbered=True)))
+        tell_notes(self.reading, list(current.accepted), self.hits, self.model)
         say("numbers accept, -number rejects, a name adds; u undo, s NAME save, q done, h help")
 
     def _mark(self, words: list[str], current: GrowingSet) -> GrowingSet:

@@ -93,6 +93,12 @@ def model_options(
             rich_help_panel=MODEL,
         ),
     ] = None,
+    purpose: Annotated[
+        str | None,
+        typer.Option(
+            "--for", metavar="WHAT", help="Of ratings: kind, or likes (popular first).", rich_help_panel=MODEL
+        ),
+    ] = None,
     by: By = None,
     fresh: Fresh = None,
 ) -> "ModelOptions":
@@ -103,6 +109,7 @@ def model_options(
         "binarize": binarize,
         "popularity": popularity,
         "feedback": feedback,
+        "purpose": purpose,
         "by": by,
         "fresh": fresh,
     }

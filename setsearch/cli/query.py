@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import setsearch
+from setsearch.cli.notes import tell_notes
 from setsearch.cli.options import (
     DB,
     Asking,
@@ -33,7 +34,7 @@ from setsearch.cli.output import (
     say,
 )
 from setsearch.errors import QueryError, SourceError, UnknownItem, UnknownSet, UsageError
-from setsearch.search.results import NOTHING_SHARED, Snippet, display_name, is_informative
+from setsearch.search.results import Snippet, is_informative
 
 if TYPE_CHECKING:
     from setsearch.models.defaults import ModelOptions
@@ -100,17 +101,7 @@ def expand(
             if name is None:
                 raise
             raise UnknownItem(f"{error} (perhaps in the set: `setsearch set remove {db} {name} ITEM`)") from error
-        _tell_rare_words(reading, [*(seeds or ()), *wanted["exclude"]], model)
-        _tell_odd_one(reading, list(seeds or ()), model)
-        if hits.contexts_revision not in (None, hits.revision):
-            say(
-                f"note: contexts know write {hits.contexts_revision} of {hits.revision}; --fresh now derives them again"
-            )
-    folded = sum(len(hit.duplicates) for hit in hits)
-    if folded:
-        say(f"note: {folded} near-duplicate{'s are' if folded > 1 else ' is'} folded; --unfold lists them")
-    if not hits:
-        say(f"note: {NOTHING_SHARED}")
+        tell_notes(reading, list(seeds or ()), hits, model)
     rows = hit_rows(hits, wanted["explain"])
     if show in (print_json, print_lines) and not as_bars:
         rows = with_revisions(rows, hits)
@@ -267,24 +258,6 @@ def _expand_batch(reading: "AnyReading", batch: str, wanted: dict[str, Any], mod
             say(f"{place}: {error}")
     if failed:
         raise SourceError(f"{failed} of the sets in {batch} had no answer; the others are above")
-
-
-def _tell_rare_words(reading: "AnyReading", names: list[str], model: "ModelOptions") -> None:
-    """Tell that a query used documents because a word is too rare for contexts."""
-    rare = reading.words_without_contexts(names, **model) if isinstance(reading, setsearch.Reading) else []
-    if rare:
-        say(f"note: {', '.join(rare)}: too rare for contexts, so the answer is by documents (--by documents)")
-
-
-def _tell_odd_one(reading: "AnyReading", seeds: list[str], model: "ModelOptions") -> None:
-    """Tell if one seed fits much less than the others."""
-    from setsearch.search.left_out import ENOUGH, odd_one
-
-    if isinstance(reading, setsearch.Reading) and len(seeds) >= ENOUGH:
-        odd = odd_one(reading.fits(seeds, **model))
-        if odd is not None:
-            name = display_name(odd.item, odd.title)
-            say(f"note: {name} fits the other examples least; leave it out, or give it less --seed-weights")
 
 
 def _weighted(seeds: list[str], weights: str | None) -> list[str] | dict[str, float]:

@@ -16,16 +16,18 @@ from scipy import sparse
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import NoSeeds
 from setsearch.learning.baselines import Baselines, Score
-from setsearch.models.defaults import Defaults, ModelOptions
+from setsearch.models.defaults import RATINGS, Defaults, ModelOptions
 from setsearch.search.cutoff import threshold
 from setsearch.search.feedback import examples_weights
 from setsearch.search.fields import Fields
+from setsearch.search.popularity import with_popularity
 from setsearch.search.weights import Examples
 
 MEASURES = ("map", "p10", "ndcg10", "r_precision")
 NEIGHBORS = " (neighbors only)"  # words by win2 and skip, as the baselines use them: for comparison only
 STRENGTHS = (0.5, 2.0, 10.0, 50.0)
 POPULARITIES = (0.0, 0.2, 0.5)
+FEEDBACKS = (0.0, 0.25, 1.0)
 RESAMPLES = 2000
 ENOUGH_SETS = 5  # to say that one method is better than another
 
@@ -192,6 +194,12 @@ def _models(fields: Fields, defaults: Defaults) -> list[Method]:
             _model("bernoulli, by documents", documents, defaults, {"model": "bernoulli", "by": "documents"}),
         ]
     default = defaults.make({"model": "lift"})
+    more: list[ModelOptions] = [
+        {"model": "lift", "feedback": share} for share in FEEDBACKS if share != defaults.feedback
+    ]
+    if defaults is RATINGS:
+        more.append({"model": "lift", "purpose": "likes"})
+    methods += [_model(_label(options), fields, defaults, options) for options in more]
     for options in _choices():
         chosen, label = (fields, "") if options["model"] == "lift" else (neighbors, suffix)
         if defaults.make(options) != default:
@@ -219,11 +227,12 @@ def _label(options: ModelOptions) -> str:
 
 
 def _model(name: str, fields: Fields, defaults: Defaults, options: ModelOptions) -> Method:
-    model, feedback = defaults.make(options), defaults.feedback_of(options)
+    model, feedback, likes = defaults.make(options), defaults.feedback_of(options), defaults.wants_likes(options)
 
     def score(seeds: Ints) -> Floats:
         """The scores of all items, without the constant."""
-        return examples_weights(fields, Examples(seeds.tolist()), model, feedback).scores()
+        weights = examples_weights(fields, Examples(seeds.tolist()), model, feedback)
+        return (with_popularity(fields, weights) if likes else weights).scores()
 
     return Method(name, score, options)
 

@@ -7,7 +7,10 @@ from typing import Any, TypedDict, cast
 from setsearch.errors import InvalidParameter, UnknownOption
 from setsearch.models import MODELS, Model, make_model
 
-NOT_OF_MODELS = ("by", "fresh", "feedback")  # options that choose what answers
+NOT_OF_MODELS = ("by", "fresh", "feedback", "purpose")  # options that choose what answers
+
+
+PURPOSES = ("kind", "likes")
 
 
 class ModelOptions(TypedDict, total=False):
@@ -18,6 +21,8 @@ class ModelOptions(TypedDict, total=False):
     `by`: what describes terms, "contexts", "documents" or "both" (the default if all terms of the query have contexts);
     `feedback`: how much a second pass may read, in which the best items join the seeds, as a share of what the first
     one reads; 0 for one pass (lift; search/feedback.py);
+    `purpose` of a relation: "kind" (the default), or "likes", for which popular items come first
+    (search/popularity.py);
     `fresh`: how far contexts may be behind their texts, "now", a number of seconds, or a share of the documents such as
     "5%" (by default the last ones answer).
     """
@@ -29,6 +34,7 @@ class ModelOptions(TypedDict, total=False):
     by: str | None
     fresh: str | float | None
     feedback: float | None
+    purpose: str | None
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,17 @@ class Defaults:
         if given and not is_lift:
             raise InvalidParameter(f"feedback needs the model lift, not {options.get('model')}; leave out one")
         return float(given)
+
+    def wants_likes(self, options: ModelOptions) -> bool:
+        """Whether popular items come first; raises InvalidParameter."""
+        purpose = options.get("purpose")
+        if purpose not in (None, *PURPOSES):
+            raise InvalidParameter(f"the purpose is one of {', '.join(PURPOSES)}, not {purpose!r}")
+        if purpose != "likes":
+            return False
+        if self is not RATINGS or (options.get("model") or self.model) != "lift":
+            raise InvalidParameter("likes are asked of relations such as ratings, by the model lift")
+        return True
 
     def make(self, options: ModelOptions) -> Model:
         """The model for some options; raises InvalidParameter, UnknownOption."""

@@ -109,6 +109,7 @@ class Fields(NamedTuple):
     relation: Relation
     analyzer: Analyzer | None
     contexts_revision: int | None = None
+    stored: "Fields | None" = None  # by documents, where words without contexts are looked up
 
     @property
     def first(self) -> Field:
@@ -180,6 +181,17 @@ class Fields(NamedTuple):
         if not ids:
             raise self.no_seeds()
         return ids
+
+    def without_contexts(self, names: Sequence[str]) -> dict[str, dict[str, int]]:
+        """The words that have no contexts, with their counted documents; raises UnknownItem, AmbiguousItem."""
+        stored = self.stored
+        rare = [] if stored is None else [name for name in names if not self.knows(name)]
+        found = {}
+        for name in rare:
+            assert stored is not None
+            entries = stored.first.read_forward([stored.resolve(name)])
+            found[name] = stored.named_counts(stored.first.features, entries.ids, entries.counts)
+        return found
 
     def no_seeds(self) -> NoSeeds:
         """The error for a query without examples."""

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
+from setsearch.search.contributions import contributions
 from setsearch.search.fields import Fields
 from setsearch.search.folding import fold
 from setsearch.search.passages import make_snippet
 from setsearch.search.request import ExpandRequest
 from setsearch.search.results import Hit, Hits
-from setsearch.search.weights import SeedWeights, contributions
+from setsearch.search.weights import SeedWeights
 
 Row = tuple[int, float, bool | None]  # id, score, whether it belongs
 
@@ -34,5 +35,5 @@ def make_hits(fields: Fields, weights: SeedWeights, ranked: Sequence[Row], reque
         )
         for rank, (id, score, belongs) in enumerate(rows, 1)
     ]
-    has_base = getattr(weights.model, "has_base", True)
+    has_base = getattr(weights.model, "has_base", True) or bool(weights.priors)
     return Hits(hits, fields.relation.revision, fields.contexts_revision, has_base)

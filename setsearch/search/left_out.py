@@ -50,16 +50,17 @@ def leave_one_out_scores(fields: Fields, weights: SeedWeights) -> Floats:
     model, count, shares = weights.model, weights.examples.count, weights.examples.weight()
     scores = np.zeros(count)
     for own in weights.positive:
-        which, features, values = example_entries(own.field, weights.examples, model)
+        examples = weights.examples.within(own.field)
+        which, features, values = example_entries(own.field, examples, model)
         positions = np.searchsorted(own.seeds.features, features)
-        for seed in range(count):
-            if shares[seed] == weights.examples.total:
+        for seed in range(examples.count):
+            if shares[seed] == examples.total:
                 continue
             mine = which == seed
             having, sums = own.seeds.having.astype(float), own.seeds.sums.copy()
             having[positions[mine]] -= shares[seed]
             sums[positions[mine]] -= shares[seed] * values[mine]
-            others = replace(own.seeds, having=having, sums=sums, count=weights.examples.total - shares[seed])
+            others = replace(own.seeds, having=having, sums=sums, count=examples.total - shares[seed])
             query = model.query(others, own.df, fields.items.size)
             scores[seed] += own.coefficient * float(query.weights[positions[mine]] @ values[mine])
     return scores

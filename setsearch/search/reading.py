@@ -11,14 +11,17 @@ from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, NothingToRan
 from setsearch.models import Lift
 from setsearch.models.defaults import Defaults, ModelOptions
 from setsearch.scoring.best import best
+from setsearch.search.contributions import contributions, set_features
 from setsearch.search.cutoff import FLOOR, threshold
 from setsearch.search.feedback import examples_weights
+from setsearch.search.field_choice import FieldChoice
 from setsearch.search.fields import Fields
 from setsearch.search.folding import FOLDED
 from setsearch.search.freshness import parse_fresh
 from setsearch.search.hits import make_hits
 from setsearch.search.left_out import SeedFit, fits
-from setsearch.search.readings import BY, FieldsBy, FieldsSource
+from setsearch.search.popularity import with_popularity
+from setsearch.search.readings import FieldsBy, FieldsSource
 from setsearch.search.request import (
     NO_LIMIT,
     ExpandOptions,
@@ -32,7 +35,7 @@ from setsearch.search.request import (
     text_list,
 )
 from setsearch.search.results import Explanation, Found, Hits, SetFeature
-from setsearch.search.weights import Examples, SeedWeights, contributions, find_examples, seed_weights, set_features
+from setsearch.search.weights import Examples, SeedWeights, find_examples, seed_weights
 
 GAMMA = 0.1  # coefficient of negative examples, by default
 
@@ -54,6 +57,7 @@ class Reading:
         self.defaults = defaults
         self._source = source
         self._has_contexts = has_contexts
+        self._choice = FieldChoice(name, has_contexts)
         self._has_surface_forms = has_surface_forms
 
     def expand(
@@ -86,7 +90,7 @@ class Reading:
         names, texts, features = parse_seeds(seeds), text_list(like, "like"), text_list(having, "having")
 
         def answer(fields_by: FieldsBy) -> Hits:
-            fields = self._choose(fields_by, request.model, [*names, *request.exclude])
+            fields = self._choice.choose(fields_by, request.model, names)
             return self._expand(fields, find_examples(fields, names, texts, features), request)
 
         return self._answer(request.model, answer)
@@ -108,7 +112,7 @@ class Reading:
             for number, seeds in enumerate(sets, 1):
                 try:
                     names = parse_seeds(seeds)
-                    fields = self._choose(fields_by, request.model, [*names, *request.exclude])
+                    fields = self._choice.choose(fields_by, request.model, names)
                     answers.append(self._expand(fields, find_examples(fields, names), request))
                 except LostArrays:
                     raise
@@ -156,7 +160,7 @@ class Reading:
         request = parse_request(1, options)
         names = parse_seeds(seeds)
         with self._fields_by(request.model) as fields_by:
-            fields = self._choose(fields_by, request.model, [*names, *request.exclude])
+            fields = self._choice.choose(fields_by, request.model, names)
             weights, excluded = self._weights(fields, find_examples(fields, names, like, having), request)
             scores = weights.scores() + weights.constant
             scores[excluded] = -np.inf
@@ -171,12 +175,14 @@ class Reading:
         names = parse_seeds(seeds)
 
         def answer(fields_by: FieldsBy) -> Explanation:
-            fields = self._choose(fields_by, options, [*names, item])
+            fields = self._choice.choose(fields_by, options, names, item)
             model, feedback = self.defaults.make(options), self.defaults.feedback_of(options)
             weights = examples_weights(fields, find_examples(fields, names), model, feedback)
+            if self.defaults.wants_likes(options):
+                weights = with_popularity(fields, weights)
             id = fields.resolve(item)
             features = contributions(fields, weights, [id])[id]
-            base = float(weights.base.items[id]) / weights.scale
+            base = (float(weights.base.items[id]) - sum(prior[id] for _, prior in weights.priors)) / weights.scale
             name, title = fields.describe([id])[id]
             score = base + weights.constant + sum(part.weight for part in features)
             return Explanation(name, score, weights.constant, base, features, title)
@@ -191,7 +197,7 @@ class Reading:
         names = parse_seeds(seeds)
 
         def answer(fields_by: FieldsBy) -> list[SeedFit]:
-            fields = self._choose(fields_by, options, [*names])
+            fields = self._choice.choose(fields_by, options, [*names])
             return fits(fields, find_examples(fields, names), self.defaults.make(options))
 
         return self._answer(options, answer)
@@ -209,7 +215,7 @@ class Reading:
         k, names = positive_integer(k), parse_seeds(seeds)
 
         def answer(fields_by: FieldsBy) -> list[SetFeature]:
-            fields = self._choose(fields_by, options, [*names])
+            fields = self._choice.choose(fields_by, options, [*names])
             examples = find_examples(fields, names, like, having)
             return set_features(seed_weights(fields, examples, self.defaults.make(options)), k)
 
@@ -261,7 +267,7 @@ class Reading:
 
     def words_without_contexts(self, names: list[str], **options: Unpack[ModelOptions]) -> list[str]:
         """The names that are too rare for contexts, so that a query by default uses documents; else empty."""
-        if not self._has_contexts or self._field_choices(options)[0] != "both" or options.get("by"):
+        if not self._has_contexts or self._choice.keys(options)[0] != "both" or options.get("by"):
             return []
         with self._fields_by(options) as fields_by:
             fields = fields_by("both")
@@ -271,7 +277,7 @@ class Reading:
     def fields(self, names: Iterable[str] = (), **options: Unpack[ModelOptions]) -> Iterator[Fields]:
         """The fields that a query for some names with these options uses, within one transaction."""
         with self._fields_by(options) as fields_by:
-            yield self._choose(fields_by, options, [*names])
+            yield self._choice.choose(fields_by, options, [*names])
 
     @contextmanager
     def stored(self) -> Iterator[Fields]:
@@ -282,36 +288,15 @@ class Reading:
             yield fields
 
     def _fields_by(self, options: ModelOptions) -> AbstractContextManager[FieldsBy]:
-        uses_contexts = self._has_contexts and self._field_choices(options) != ["documents"]
+        uses_contexts = self._has_contexts and self._choice.keys(options) != ["documents"]
         fresh = parse_fresh(options.get("fresh"))
         return self._source.open(self._has_surface_forms or uses_contexts, fresh)
-
-    def _field_choices(self, options: ModelOptions) -> list[str]:
-        """The keys of BY that may answer, the preferred one first."""
-        by = options.get("by")
-        if by is not None and by not in (BY if self.name == "terms" else ()):
-            raise InvalidParameter(f"by is one of {', '.join(BY)}, and for terms; not {by!r} for {self.name}")
-        if by is not None:
-            return [by]
-        is_default = options.get("model") in (None, "lift")
-        return ["both", "documents"] if self._has_contexts and is_default else ["documents"]
-
-    def _choose(self, fields_by: FieldsBy, options: ModelOptions, names: list[str]) -> Fields:
-        """The fields to use: contexts if all names have them, unless `by` decides."""
-        *preferred, last = self._field_choices(options)
-        for by in preferred:
-            fields = fields_by(by)
-            if fields is not None and all(fields.knows(name) for name in names):
-                return fields
-        fields = fields_by(last)
-        if fields is None:
-            raise InvalidParameter("the index has no contexts; index it with `contexts`, or expand by documents")
-        return fields
 
     def _weights(self, fields: Fields, examples: Examples, request: ExpandRequest) -> tuple[SeedWeights, list[int]]:
         """What scores items, and the items that are not returned."""
         model = self.defaults.make(request.model)
-        excluded = fields.resolve_all(request.exclude) if request.exclude else []
+        unknown = fields.without_contexts(request.exclude)
+        excluded = fields.resolve_all([name for name in request.exclude if name not in unknown])
         weights = examples_weights(fields, examples, model, self.defaults.feedback_of(request.model), excluded)
         if not examples.ids and not any(own.df.any() for own in weights.positive):
             raise NoSeeds(
@@ -321,6 +306,8 @@ class Reading:
         gamma = request.gamma if request.gamma is not None else GAMMA if isinstance(model, Lift) else 0.0
         if excluded and gamma:
             weights = weights.minus(seed_weights(fields, Examples(sorted(excluded)), model), gamma)
+        if self.defaults.wants_likes(request.model):
+            weights = with_popularity(fields, weights)
         return weights, excluded + ([] if request.keep_seeds else list(examples.ids))
 
     def _expand(self, fields: Fields, examples: Examples, request: ExpandRequest) -> Hits:
@@ -333,7 +320,7 @@ class Reading:
             raise NothingToRank(nothing_left(fields.items, among))
         scores = scores / weights.scale + weights.constant
         belongs = [None] * len(ids)
-        if request.cut:
+        if request.cut == "keep" or (request.cut and not self._choice.cannot_tell(fields, request.model)):
             leaders = scores
             if among is not None:  # a filter does not change what belongs
                 leaders = best(weights.base, weights.lists, excluded, FLOOR, fields.ranks)[1]

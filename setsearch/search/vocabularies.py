@@ -69,20 +69,30 @@ class WordVocabulary(Vocabulary):
 
 
 class FieldVocabulary(Vocabulary):
-    """The features of a derived field: contexts, or documents as they were then. They cannot be found by name."""
+    """The features of a derived field: contexts, which cannot be found by name, or documents as they were then."""
 
     def __init__(self, name: str, size: int, load: Load) -> None:
         super().__init__(-1, name, size, size)
         self._load = load
         self._describe: Callable[[int], tuple[str, str | None]] | None = None
+        self._ids: dict[str, int] | None = None
+
+    @property
+    def are_contexts(self) -> bool:
+        """Whether these are contexts, not documents."""
+        return self.name.startswith("contexts ")
 
     def find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
-        """Empty."""
-        return {}
+        """The ids of those documents that were there; empty for contexts."""
+        if self.are_contexts:
+            return {}
+        if self._ids is None:
+            self._ids = {name: id for id, name, _ in json.loads(str(self._load(cursor, "documents")))}
+        return {name: self._ids[name] for name in names if name in self._ids}
 
     def find_one(self, cursor: sqlite3.Cursor, name: str) -> int | None:
-        """None."""
-        return None
+        """The id of a document that was there; None for contexts."""
+        return self.find(cursor, [name]).get(name)
 
     def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(context in words, None), or (document, title), of each id."""
@@ -95,7 +105,7 @@ class FieldVocabulary(Vocabulary):
         return range(self.size)
 
     def _read(self, cursor: sqlite3.Cursor) -> Callable[[int], tuple[str, str | None]]:
-        if not self.name.startswith("contexts "):
+        if not self.are_contexts:
             names = {id: (name, title) for id, name, title in json.loads(str(self._load(cursor, "documents")))}
             return lambda id: names[id]
         field = self.name.removeprefix("contexts ")

@@ -18,7 +18,6 @@ from setsearch.scoring.kernels import ones
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.search.fields import Field, Fields
 from setsearch.search.request import SeedNames, text_list
-from setsearch.search.results import Contribution, SetFeature
 
 WEIGHT_LATTICE, LARGEST_WEIGHT = 1024, 1000  # of seeds
 LEAST_BOUND = 2.0**-4  # of what weights may add together, for the same
@@ -38,11 +37,12 @@ class Examples:
     texts: Sequence[Mapping[str, int]] = ()
     weights: Floats | None = None
     has_features: bool = False  # whether one of the texts is a set of features
+    rare: Sequence[Mapping[str, int]] = ()  # counted documents of words without contexts: for the field of documents
 
     @property
     def count(self) -> int:
         """How many there are."""
-        return len(self.ids) + len(self.texts)
+        return len(self.ids) + len(self.texts) + len(self.rare)
 
     @property
     def total(self) -> float:
@@ -52,6 +52,15 @@ class Examples:
     def weight(self) -> Floats:
         """The weight of each."""
         return np.ones(self.count) if self.weights is None else self.weights
+
+    def within(self, field: Field) -> "Examples":
+        """The examples that a field knows: contexts know nothing of rare words."""
+        if not self.rare:
+            return self
+        if not getattr(field.features, "are_contexts", False):
+            return replace(self, texts=[*self.texts, *self.rare], rare=())
+        weights = None if self.weights is None else self.weights[: -len(self.rare)]
+        return replace(self, weights=weights, rare=())
 
     def joined_by(self, ids: Sequence[int], weight: float) -> "Examples":
         """These examples, and other items with a weight."""
@@ -65,18 +74,20 @@ class Examples:
 def find_examples(fields: Fields, seeds: SeedNames, like: Iterable[str] = (), having: Iterable[str] = ()) -> Examples:
     """The examples as the index knows them; raises NoSeeds, InvalidParameter."""
     names = text_list(seeds, "seeds")
-    ids = fields.resolve_all(names)
+    rare = fields.without_contexts(names)
+    ids = fields.resolve_all([name for name in names if name not in rare])
     texts = [fields.count_terms(text) for text in text_list(like, "like")]
     features = text_list(having, "having")
     texts += [fields.resolve_features(features)] if features else []
     if not ids and not texts:
         raise fields.no_seeds()
-    examples = Examples(ids, texts, has_features=bool(features))
+    examples = Examples(ids, texts, has_features=bool(features), rare=[*rare.values()])
     given = {name: seed_weight(name, weight) for name, weight in seeds.items()} if isinstance(seeds, Mapping) else {}
     if all(weight == 1 for weight in given.values()):
         return examples
-    by_id = {fields.resolve(name): weight for name, weight in given.items()}
-    examples.weights = np.array([*(by_id[id] for id in sorted(ids)), *(1.0 for _ in texts)])
+    by_id = {fields.resolve(name): weight for name, weight in given.items() if name not in rare}
+    weights = [*(by_id[id] for id in sorted(ids)), *(1.0 for _ in texts), *(given[name] for name in rare)]
+    examples.weights = np.array(weights)
     if not examples.total:
         raise NoSeeds("the weights of all seeds are 0; give one of them a larger one")
     examples.ids = sorted(ids)
@@ -120,7 +131,10 @@ class FieldWeights(NamedTuple):
 
 
 class SeedWeights(NamedTuple):
-    """Everything that scores an item, for one set of examples. Base and lists are `scale` times as large as scores."""
+    """Everything that scores an item, for one set of examples. Base and lists are `scale` times as large as scores.
+
+    `priors` are parts of the base with names, `(n_ids,)` each.
+    """
 
     model: Model
     examples: Examples
@@ -129,6 +143,7 @@ class SeedWeights(NamedTuple):
     constant: float
     negative: tuple[FieldWeights, ...] = ()  # of negative examples
     scale: float = 1.0
+    priors: tuple[tuple[str, Floats], ...] = ()
 
     @property
     def all(self) -> tuple[FieldWeights, ...]:
@@ -228,6 +243,7 @@ def _scaled_base(base: Base, scale: float, wanted: float, binary: bool) -> Base:
 
 def _seeds(field: Field, examples: Examples, model: Model) -> Seeds:
     """What the examples have in one field."""
+    examples = examples.within(field)
     if model.rule == PRESENCE and not examples.texts and examples.weights is None:
         return _binary_seeds(field.forward(examples.ids, PRESENCE), len(examples.ids))
     which, features, values = example_entries(field, examples, model)
@@ -291,45 +307,3 @@ def example_entries(field: Field, examples: Examples, model: Model) -> tuple[Int
         features = np.concatenate([features, *(own for own, _ in new)])
         values = np.concatenate([values, *(own for _, own in new)])
     return which, features, values
-
-
-def set_features(weights: SeedWeights, k: int) -> list[SetFeature]:
-    """The k features of largest weight; equal ones in the order of names."""
-    rows: list[tuple[str, str | None, float, int, int]] = []
-    for own in weights.positive:
-        ids = own.seeds.features.tolist()
-        described = own.field.describe_features(ids)
-        amounts = (own.coefficient * own.query.weights).tolist()
-        columns = (ids, amounts, own.seeds.having.tolist(), own.df.tolist())
-        rows += [(*described[id], weight, having, df) for id, weight, having, df in zip(*columns, strict=True)]
-    rows.sort(key=lambda row: (-row[2], row[0]))
-    return [
-        SetFeature(rank, name, weight, having, df, title)
-        for rank, (name, title, weight, having, df) in enumerate(rows[:k], 1)
-    ]
-
-
-def contributions(fields: Fields, weights: SeedWeights, items: list[int]) -> dict[int, tuple[Contribution, ...]]:
-    """What the active features add to the score of each item, the largest first."""
-    order, binary = np.array(sorted(items), np.int64), weights.model.rule.binary
-    added: dict[int, dict[tuple[str, str | None], float]] = {item: {} for item in items}
-    for own in weights.all:
-        active = own.seeds.features
-        stored = own.field.forward(items, weights.model.rule)
-        features, values = stored.concatenated_ids().astype(np.int64), stored.concatenated_values()
-        positions = np.searchsorted(active, features)
-        shared = np.append(active, -1)[positions] == features
-        owners = np.repeat(order, stored.lengths)[shared]
-        positions, values = positions[shared], values[shared]
-        names = own.field.describe_features(active[np.unique(positions)].tolist())
-        amounts = own.added(positions, values, binary)
-        for item, position, amount in zip(owners.tolist(), positions.tolist(), amounts.tolist(), strict=True):
-            name = names[int(active[position])]
-            added[item][name] = added[item].get(name, 0.0) + amount
-    return {
-        item: tuple(
-            Contribution(name, weight, title)
-            for (name, title), weight in sorted(parts.items(), key=lambda part: (-part[1], part[0][0]))
-        )
-        for item, parts in added.items()
-    }

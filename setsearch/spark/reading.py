@@ -97,6 +97,8 @@ class SparkReading:
     def _model(self, options: ModelOptions) -> Model:
         if options.get("by") not in (None, "documents"):
             raise InvalidParameter("`by` is documents on Spark, which has no contexts")
+        if self._defaults.wants_likes(options):
+            raise InvalidParameter("Spark has no `purpose`; leave it out")
         model = self._defaults.make(options)
         if not (isinstance(model, Bernoulli) and model.rule == PRESENCE) and not isinstance(model, Lift):
             raise InvalidParameter("the models on Spark are lift, and bernoulli with presence; use one file for others")

@@ -282,9 +282,10 @@ def _note(reading: AnyReading, address: Address, hits: Hits) -> str | None:
     """A note about the answer."""
     if not isinstance(reading, Reading):
         return None
-    rare = reading.words_without_contexts([*address.seeds, *address.rejected], **_options(reading, address))
+    rare = reading.words_without_contexts([*address.seeds], **_options(reading, address))
     if rare:
-        return f"{', '.join(rare)}: too rare or too new for contexts, so the answer is by documents"
+        what = "the answer is by documents" if len(rare) == len(address.seeds) else "only its documents count"
+        return f"{', '.join(rare)}: too rare or too new for contexts, so {what}"
     if not hits:
         return NOTHING_SHARED
     if hits.contexts_revision not in (None, hits.revision):

@@ -39,8 +39,8 @@ def test_mistakes_are_answered_and_nothing_is_lost(grow, database):
     assert out.count("accepted") == 2
     assert err.count("Error: ") == 6
     assert "nothing to undo" in err
-    code, out, err = grow("1 2 3 4 5\n", "d0")  # all of them: no answer is left, but the set stays
-    assert (code, out.count("accepted"), err.count("Error: all 6 documents")) == (0, 1, 1)
+    code, out, err = grow("d5\n", "d0", "d1", "d2", "d3", "d4")  # no answer is left, but the set stays
+    assert (code, out.count("accepted"), err.count("Error: all 6 documents")) == (0, 5, 1)
     code, _, err = grow("", "unicorn")
     assert (code, err.count("\n")) == (1, 1)
     assert grow("")[0] == 2

@@ -232,7 +232,7 @@ def test_a_phrase_must_be_frequent_and_strong():
 def test_words_that_are_too_rare_are_asked_of_documents(index):
     index.add([*random_texts(2).items(), ("z", "apple zebra"), ("y", "apple okapi")])
     reading = index.items("terms")
-    assert reading.expand(["apple", "zebra"]) == reading.expand(["apple", "zebra"], by="documents")
+    assert reading.expand(["zebra"]) == reading.expand(["zebra"], by="documents")
     assert reading.expand(["apple"]) == reading.expand(["apple"], by="both")
     assert reading.words_without_contexts(["apple", "zebra"]) == ["zebra"]
     assert reading.words_without_contexts(["apple", "zebra"], by="documents") == []

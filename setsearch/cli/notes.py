@@ -1,0 +1,40 @@
+"""What to say about an answer beside its hits."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import setsearch
+from setsearch.cli.output import say
+from setsearch.search.results import NOTHING_SHARED, display_name
+
+if TYPE_CHECKING:
+    from setsearch.models.defaults import ModelOptions
+    from setsearch.search.results import Hits
+    from setsearch.search.sets import AnyReading
+
+
+def tell_notes(reading: "AnyReading", seeds: list[str], hits: "Hits", model: "ModelOptions") -> None:
+    """Say which seeds count otherwise than the rest, what the hits do not show, and that there are none."""
+    for note in _notes(reading, seeds, hits, model):
+        say(f"note: {note}")
+
+
+def _notes(reading: "AnyReading", seeds: list[str], hits: "Hits", model: "ModelOptions") -> Iterator[str]:
+    from setsearch.search.left_out import ENOUGH, odd_one
+
+    if isinstance(reading, setsearch.Reading):
+        rare = reading.words_without_contexts(seeds, **model)
+        if rare:
+            what = "the answer is by documents" if len(rare) == len(seeds) else "only its documents count"
+            yield f"{', '.join(rare)}: too rare for contexts, so {what}"
+        odd = odd_one(reading.fits(seeds, **model)) if len(seeds) >= ENOUGH else None
+        if odd is not None:
+            name = display_name(odd.item, odd.title)
+            yield f"{name} fits the other examples least; leave it out, or give it less --seed-weights"
+    if hits.contexts_revision not in (None, hits.revision):
+        yield f"contexts know write {hits.contexts_revision} of {hits.revision}; --fresh now derives them again"
+    folded = sum(len(hit.duplicates) for hit in hits)
+    if folded:
+        yield f"{folded} near-duplicate{'s are' if folded > 1 else ' is'} folded; --unfold lists them"
+    if not hits:
+        yield NOTHING_SHARED

@@ -1,0 +1,54 @@
+"""Which fields answer a question about words: contexts, documents, or both."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from setsearch.errors import InvalidParameter
+from setsearch.models.defaults import ModelOptions
+from setsearch.search.fields import Fields
+from setsearch.search.readings import BY, FieldsBy
+
+
+@dataclass(frozen=True)
+class FieldChoice:
+    """The fields of a reading: `name` is what it ranks."""
+
+    name: str
+    has_contexts: bool
+
+    def keys(self, options: ModelOptions) -> list[str]:
+        """The keys of BY that may answer, the preferred one first; raises InvalidParameter."""
+        by = options.get("by")
+        if by is not None and by not in (BY if self.name == "terms" else ()):
+            raise InvalidParameter(f"by is one of {', '.join(BY)}, and for terms; not {by!r} for {self.name}")
+        if by is not None:
+            return [by]
+        is_default = options.get("model") in (None, "lift")
+        return ["both", "documents"] if self.has_contexts and is_default else ["documents"]
+
+    def choose(
+        self, fields_by: FieldsBy, options: ModelOptions, seeds: Iterable[str], item: str | None = None
+    ) -> Fields:
+        """The fields to use, unless `by` decides: contexts if one of the seeds, and the `item`, have them.
+
+        Seeds without contexts then count by their documents, which are looked up in `Fields.stored`.
+        """
+        *preferred, last = self.keys(options)
+        names = [*seeds]
+        for by in preferred:
+            fields = fields_by(by)
+            if fields is None or (item is not None and not fields.knows(item)):
+                continue
+            known = [fields.knows(name) for name in names]
+            if all(known):
+                return fields
+            if any(known):
+                return fields._replace(stored=fields_by(last))
+        fields = fields_by(last)
+        if fields is None:
+            raise InvalidParameter("the index has no contexts; index it with `contexts`, or expand by documents")
+        return fields
+
+    def cannot_tell(self, fields: Fields, options: ModelOptions) -> bool:
+        """Whether no seed has the contexts that it should have: what belongs by documents is another question."""
+        return len(self.keys(options)) > 1 and fields.contexts_revision is None

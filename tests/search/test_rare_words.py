@@ -1,0 +1,112 @@
+"""Words without contexts beside words that have them: these count by contexts, those by documents."""
+
+import random
+from math import log, sqrt
+from statistics import median
+
+import pytest
+from oracle import soft_values, transpose
+
+import setsearch
+from setsearch import errors
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    rng = random.Random(4)
+    kinds = {"animal": ["lion", "tiger", "wolf", "bear"], "fruit": ["apple", "pear", "plum", "cherry"]}
+    said = {"animal": "a {} hunts at night in the {} hills", "fruit": "the sweet {} grows ripe in a {} garden"}
+    texts = []
+    for n in range(300):
+        kind = rng.choice([*kinds])
+        texts.append((f"d{n}", said[kind].format(rng.choice(kinds[kind]), rng.choice(["old", "small", "green"]))))
+    texts += [("rare1", "the okapi hunts with the lion at night"), ("rare2", "a durian and a plum")]
+    with setsearch.open(tmp_path_factory.mktemp("rare") / "a.db", create=True, contexts="on") as made:
+        made.add(texts)
+        yield made
+
+
+def as_new(data, counts):
+    """The values of an item that is not in the data, by the statistics of the data (slope 0.8)."""
+    turned, total = transpose(data), sum(sum(own.values()) for own in data.values())
+
+    def weights(own, length):
+        return {
+            f: (1 + log(c)) * log(len(data) / len(turned[f])) ** 0.25
+            for f, c in own.items()
+            if f in turned and len(turned[f]) < len(data) and c / length > 2 * sum(turned[f].values()) / total
+        }
+
+    def norm(own):
+        return sqrt(sum(w * w for w in weights(own, sum(own.values())).values()))
+
+    middle = median([norm(own) for own in data.values() if norm(own)])
+    scale = 0.2 * middle + 0.8 * norm(counts)
+    return {f: min(1.0, w / scale) for f, w in weights(counts, sum(counts.values())).items()}
+
+
+def documents_part(index, known, rare):
+    """What documents add: 0.3 times lift, with the rare word as an item that they do not have."""
+    reading = index.items("terms")
+    with reading.fields(by="both") as fields:
+        words = [name for name, _ in fields.describe(fields.item_ids().tolist()).values()]
+    data = {word: reading.features_of(word) for word in words}
+    values = soft_values(data, 0.8, "soft-twice-mean")
+    df = {}
+    for own in values.values():
+        for feature in own:
+            df[feature] = df.get(feature, 0) + 1
+    seeds = {known: values[known], rare: as_new(data, reading.features_of(rare))}
+    scores = dict.fromkeys(words, 0.0)
+    for feature in set(seeds[known]) | set(seeds[rare]):
+        s = sum(own.get(feature, 0.0) for own in seeds.values())
+        c, p = sum(feature in own for own in seeds.values()), df[feature] / len(words)
+        weight = s / 2 * (c / 2) ** 0.5 * log((2 * p + c) / 4 / p)
+        for word in words:
+            scores[word] += 0.3 * weight * values[word].get(feature, 0.0)
+    return scores
+
+
+def test_a_rare_seed_counts_by_its_documents(index):
+    reading = index.items("terms")
+    mixed = reading.expand(["lion", "okapi"], 50)
+    alone = reading.expand(["lion"], 50)
+    by_documents = reading.expand(["lion", "okapi"], 50, by="documents")
+    assert mixed.contexts_revision == 1
+    assert by_documents.contexts_revision is None
+    assert {hit.item for hit in mixed[:3]} == {"tiger", "wolf", "bear"}
+    # Contexts know one seed only, so their part is that of the question with this seed alone.
+    contexts = {hit.item: hit.score for hit in reading.expand(["lion"], 50, by="contexts")}
+    documents = documents_part(index, "lion", "okapi")
+    assert {hit.item for hit in mixed} == {hit.item for hit in alone}
+    for hit in mixed:
+        assert hit.score == pytest.approx(contexts.get(hit.item, 0.0) + documents[hit.item], abs=2e-6)
+    assert reading.words_without_contexts(["lion", "okapi"]) == ["okapi"]
+
+
+def test_the_order_of_seeds_does_not_matter(index):
+    reading = index.items("terms")
+    assert reading.expand(["lion", "okapi", "durian"], 30) == reading.expand(["durian", "okapi", "lion"], 30)
+    weighted = reading.expand({"lion": 1, "okapi": 0}, 30)
+    assert {h.item: h.score for h in weighted} == pytest.approx({h.item: h.score for h in reading.expand(["lion"], 30)})
+
+
+def test_belongs_abstains_where_no_seed_has_contexts(index):
+    reading = index.items("terms")
+    assert {hit.belongs for hit in reading.expand(["okapi"], 5, cut="mark")} == {None}
+    assert {hit.belongs for hit in reading.expand(["okapi"], 5, cut="mark", by="documents")} <= {True, False}
+    assert {hit.belongs for hit in reading.expand(["lion", "okapi"], 5, cut="mark")} <= {True, False}
+
+
+def test_unknown_names_are_still_told(index):
+    reading = index.items("terms")
+    with pytest.raises(errors.UnknownItem, match="no 'okapii'"):
+        reading.expand(["lion", "okapii"])
+    with pytest.raises(errors.UnknownItem, match="no 'okapii'"):
+        reading.expand(["lion", "okapi"], exclude=["okapii"])
+    left_out = reading.expand(["lion", "okapi"], 50, exclude=["tiger", "durian"])
+    assert "tiger" not in {hit.item for hit in left_out}
+    assert reading.explain(["lion", "okapi"], "tiger").score == pytest.approx(
+        next(hit.score for hit in reading.expand(["lion", "okapi"], 50) if hit.item == "tiger")
+    )
+    assert reading.explain(["lion"], "okapi").item == "okapi", "an item without contexts is explained by documents"
