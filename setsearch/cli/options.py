@@ -84,6 +84,16 @@ def model_options(
             rich_help_panel=MODEL,
         ),
     ] = None,
+    rarity: Annotated[
+        float | None,
+        typer.Option(
+            metavar="R",
+            help="How much more rare features count with more seeds (lift).",
+            min=0,
+            max=4,
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
     feedback: Annotated[
         float | None,
         typer.Option(
@@ -108,6 +118,7 @@ def model_options(
         "strength": strength,
         "binarize": binarize,
         "popularity": popularity,
+        "rarity": rarity,
         "feedback": feedback,
         "purpose": purpose,
         "by": by,

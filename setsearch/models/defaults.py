@@ -18,6 +18,7 @@ class ModelOptions(TypedDict, total=False):
 
     `model`: "lift", "bernoulli" (the paper's), "multinomial", "poisson"; `strength`: k of the prior; `binarize`: which
     counts count as having a feature, "presence" or "twice-mean"; `popularity`: how far long items may lead, 0 to 1;
+    `rarity`: how much more rare features count with more seeds (lift), 0 to 4;
     `by`: what describes terms, "contexts", "documents" or "both" (the default if all terms of the query have contexts);
     `feedback`: how much a second pass may read, in which the best items join the seeds, as a share of what the first
     one reads; 0 for one pass (lift; search/feedback.py);
@@ -31,6 +32,7 @@ class ModelOptions(TypedDict, total=False):
     strength: float | None
     binarize: str | None
     popularity: float | None
+    rarity: float | None
     by: str | None
     fresh: str | float | None
     feedback: float | None
@@ -53,6 +55,7 @@ class Defaults:
     cut: tuple[float, float]
     left_out: tuple[float, float, float] | None = None
     feedback: float = 0.0
+    rarity: float = 0.0
 
     def feedback_of(self, options: ModelOptions) -> float:
         """The share that a second pass may read; raises InvalidParameter."""
@@ -96,11 +99,11 @@ class Defaults:
             key: value for key, value in options.items() if value is not None and key not in NOT_OF_MODELS
         }
         name = given.pop("model", self.model)
-        for key in ("strength", "popularity"):
+        for key in ("strength", "popularity", "rarity"):
             if key in given and (isinstance(given[key], bool) or not hasattr(given[key], "__float__")):
                 raise InvalidParameter(f"{key} must be a number, not {given[key]!r}")
         if name == "lift":
-            given = {"popularity": self.popularity, "binarize": self.binarize} | given
+            given = {"popularity": self.popularity, "binarize": self.binarize, "rarity": self.rarity} | given
         return make_model(name, **{key: float(v) if key != "binarize" else v for key, v in given.items()})
 
     def describe(self) -> dict[str, Any]:
@@ -126,8 +129,8 @@ def _cached_model(
     return defaults._make(cast(ModelOptions, dict(options)))  # types are in the key: True equals 1
 
 
-DOCUMENTS = Defaults("lift", 0.2, "twice-mean", cut=(0.2, 0.1), feedback=0.25)
-TERMS = Defaults("lift", 0.2, "twice-mean", cut=(0.3, 0.05))
-GROUPS = Defaults("lift", 0.0, "twice-mean", cut=(0.2, 0.1))  # authors: many documents as one item
+DOCUMENTS = Defaults("lift", 0.2, "twice-mean", cut=(0.2, 0.1), feedback=0.25, rarity=0.25)
+TERMS = Defaults("lift", 0.2, "twice-mean", cut=(0.3, 0.05), rarity=0.25)
+GROUPS = Defaults("lift", 0.0, "twice-mean", cut=(0.2, 0.1), rarity=0.25)  # authors: many documents as one item
 RATINGS = Defaults("lift", 0.0, "presence", cut=(0.2, 0.1), left_out=(0.25, 0.4, 0.45))
 NUMBERS = Defaults("gaussian", 0.0, "presence", cut=(0.2, 0.1))

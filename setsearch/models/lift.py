@@ -2,14 +2,16 @@
 
     p_j    = df_j / n
     lift_j = ln( ((k p_j + c_j) / (k + N)) / p_j )      posterior mean of the Beta-Bernoulli over its prior mean
-    v_j    = (s_j / N) (c_j / N)^(1/N) lift_j
+    v_j    = (s_j / N) (c_j / N)^(1/N) lift_j (ln(n / df_j))^(r ln N)
     score  = sum over active features of v_j x_j
 
-There is no base: an item that shares nothing with the seeds scores 0. Values are logarithmic counts with pivoted length
-normalization (values.py) of the features that an item has, or, with soft twice-the-mean, has more of than the
-collection.
+The last factor lets rare features count more, the more seeds there are; with the rarity r = 0 it is 1. If other items
+joined the seeds, its N is that of the seeds alone. There is no base: an item that shares nothing with the seeds scores
+0. Values are logarithmic counts with pivoted length normalization (values.py) of the features that an item has, or,
+with soft twice-the-mean, has more of than the collection.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,22 +21,26 @@ from setsearch.errors import InvalidParameter
 from setsearch.models.model import Query, Seeds, check_strength
 from setsearch.models.values import ValueRule
 
+LARGEST_RARITY = 4
 NEAR = 2.0**-10  # a quotient as near to 1 has an exact logarithm only by what it has beyond 1
 
 
 @dataclass(frozen=True)
 class Lift:
-    """Lift with the strength k > 0 of the prior, and the slope, 0 to 1, of the length normalization."""
+    """Lift with the strength k > 0 of the prior, the slope, 0 to 1, of the length normalization, and the rarity."""
 
     strength: float = 2.0
     slope: float = 0.8
     binarization: str = "soft-twice-mean"
+    rarity: float = 0.0
     usual_strength = 8
 
     def __post_init__(self) -> None:
         check_strength(self.strength)
         if not 0 <= self.slope <= 1:
             raise InvalidParameter(f"the popularity must lie from 0 to 1, not {1 - self.slope:g}")
+        if not 0 <= self.rarity <= LARGEST_RARITY:
+            raise InvalidParameter(f"the rarity must lie from 0 to {LARGEST_RARITY}, not {self.rarity:g}")
 
     @property
     def rule(self) -> ValueRule:
@@ -53,4 +59,8 @@ class Lift:
         beyond_one = (seeds.having - seeds.count * p) / p / (self.strength + seeds.count)
         lift = np.where(np.abs(beyond_one) < NEAR, np.log1p(beyond_one), lift)
         agreement = (seeds.having / seeds.count) ** (1 / seeds.count)
-        return Query(seeds.sums / seeds.count * agreement * lift, np.zeros(len(df)))
+        weights = seeds.sums / seeds.count * agreement * lift
+        exponent = self.rarity * math.log(max(seeds.given or seeds.count, 1.0))
+        if exponent:
+            weights = weights * np.log(n_items / np.minimum(np.maximum(df, 1), n_items)) ** exponent
+        return Query(weights, np.zeros(len(df)))

@@ -34,7 +34,7 @@ class Seeds:
     Seeds may have weights: these add up to N, those of the seeds with a feature to c_j, times their values to s_j.
 
     For models of counts also `cf` `(n_active,)`, the counts of each feature summed over all items, and `cf_of_all`,
-    the sum over all features.
+    the sum over all features. `given` is N without items that joined the seeds, if some did.
     """
 
     features: Ints
@@ -43,6 +43,7 @@ class Seeds:
     count: float
     cf: Ints = field(default_factory=_empty.copy)
     cf_of_all: int = 0
+    given: float | None = None
 
 
 class Background(NamedTuple):

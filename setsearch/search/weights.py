@@ -37,6 +37,7 @@ class Examples:
     texts: Sequence[Mapping[str, int]] = ()
     weights: Floats | None = None
     has_features: bool = False  # whether one of the texts is a set of features
+    given: float | None = None  # the sum of weights without items that joined
     rare: Sequence[Mapping[str, int]] = ()  # counted documents of words without contexts: for the field of documents
 
     @property
@@ -68,7 +69,7 @@ class Examples:
         weights, order = self.weight(), np.argsort(every)
         of_ids = np.append(weights[: len(self.ids)], np.full(len(ids), weight))
         of_texts = weights[len(self.ids) :]
-        return replace(self, ids=every[order].tolist(), weights=np.append(of_ids[order], of_texts))
+        return replace(self, ids=every[order].tolist(), weights=np.append(of_ids[order], of_texts), given=self.total)
 
 
 def find_examples(fields: Fields, seeds: SeedNames, like: Iterable[str] = (), having: Iterable[str] = ()) -> Examples:
@@ -255,7 +256,7 @@ def _seeds(field: Field, examples: Examples, model: Model) -> Seeds:
         weights = examples.weights[which]
         having, values = np.add.reduceat(weights[order], begin), values * weights
     sums = np.add.reduceat(values[order], begin) if len(begin) else np.zeros(0)
-    seeds = Seeds(features[begin], having, sums, examples.total)
+    seeds = Seeds(features[begin], having, sums, examples.total, given=examples.given)
     if not model.rule.counted:
         return seeds
     cf = field.frequencies()[1]

@@ -160,7 +160,7 @@ def _question(
     having = np.bincount(which, weights, len(features))
     sums = np.bincount(which, weights * columns["x"][own], len(features)).astype(float)
     stored, df = columns["stored"][own][first], columns["df"][own][first]
-    seeds = Seeds(features, having, sums, len(ids) + WEIGHT * len(others))
+    seeds = Seeds(features, having, sums, len(ids) + WEIGHT * len(others), given=len(ids))
     if joined is not None:
         kept = strongest(seeds, stored, model, n_items, joined.most)
         features, stored, df = features[kept], stored[kept], df[kept]

@@ -26,6 +26,7 @@ class ModelQuery(BaseModel):
     strength: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
     binarize: Literal["presence", "twice-mean"] | None = None
     popularity: Annotated[float, Field(ge=0, le=1)] | None = None
+    rarity: Annotated[float, Field(ge=0, le=4)] | None = None
     feedback: Annotated[float, Field(ge=0, le=1000)] | None = Field(None, description="share that a second pass reads")
     purpose: Literal["kind", "likes"] | None = Field(None, description="of ratings: likes put popular items first")
     by: Literal["contexts", "documents", "both"] | None = Field(None, description="what describes terms")

@@ -9,6 +9,7 @@ import pytest
 
 from setsearch import Hit
 
+RARITY = 0.25  # of texts
 Data = Mapping[str, Mapping[str, int]]
 
 
@@ -97,8 +98,13 @@ def lift_weights(
     seeds: Iterable[str] | Mapping[str, float],
     strength: float,
     df: Mapping[str, int] | None = None,
+    rarity: float = 0.0,
+    given: float | None = None,
 ) -> dict[str, float]:
-    """v_j of every feature that a seed has; seeds may have weights, and document frequencies may be others."""
+    """v_j of every feature that a seed has; seeds may have weights, and document frequencies may be others.
+
+    `given` is the number of seeds for the exponent of rarity, if others joined them.
+    """
     n, shares = len(values), seeds if isinstance(seeds, Mapping) else dict.fromkeys(seeds, 1.0)
     count, weights = sum(shares.values()), {}
     for feature in {feature for seed in shares for feature in values[seed]}:
@@ -106,16 +112,22 @@ def lift_weights(
         s = sum(share * values[seed].get(feature, 0.0) for seed, share in shares.items())
         c = sum(share for seed, share in shares.items() if feature in values[seed])
         lift = log(((strength * p + c) / (strength + count)) / p)
-        weights[feature] = (s / count) * (c / count) ** (1 / count) * lift
+        rare = log(1 / p) ** (rarity * log(max(given or count, 1.0)))
+        weights[feature] = (s / count) * (c / count) ** (1 / count) * lift * rare
     return weights
 
 
 def lift_scores(
-    data: Data, seeds: Iterable[str], strength: float = 2.0, slope: float = 0.8, binarization: str = "soft-twice-mean"
+    data: Data,
+    seeds: Iterable[str],
+    strength: float = 2.0,
+    slope: float = 0.8,
+    binarization: str = "soft-twice-mean",
+    rarity: float = 0.0,
 ) -> dict[str, float]:
     """Scores of the model lift."""
     values = soft_values(data, slope, binarization)
-    weights = lift_weights(values, seeds, strength)
+    weights = lift_weights(values, seeds, strength, rarity=rarity)
     return {item: sum(weights.get(f, 0.0) * x for f, x in own.items()) for item, own in values.items()}
 
 
@@ -130,7 +142,7 @@ def feedback_scores(
 ) -> dict[str, float]:
     """Scores of the model lift after a second pass: 10 // N items, n // 25 at most, join the seeds at half weight."""
     values, seeds = soft_values(data, slope, binarization), list(dict.fromkeys(seeds))
-    one_pass = lift_scores(data, seeds, 2.0, slope, binarization)
+    one_pass = lift_scores(data, seeds, 2.0, slope, binarization, RARITY)
     count = min(10 // len(seeds), len(data) // 25)
     best = [item for item, score in ranking(one_pass, {*seeds, *excluded})[:count] if score > 0]
     if count < 2 or not best:
@@ -138,7 +150,7 @@ def feedback_scores(
     stored = {feature: len(items) for feature, items in transpose(data).items()}
     most = max(int(feedback * sum(stored[f] for f in {f for seed in seeds for f in values[seed]})), least)
     joined = dict.fromkeys(seeds, 1.0) | dict.fromkeys(best, 0.5)
-    estimates = lift_weights(values, joined, 2.0, stored)
+    estimates = lift_weights(values, joined, 2.0, stored, RARITY, len(seeds))
     kept, read = set(), 0
     for strength in sorted({round(w, 9) for w in estimates.values() if w > 0}, reverse=True):
         equal = [f for f, w in estimates.items() if round(w, 9) == strength]
@@ -146,7 +158,7 @@ def feedback_scores(
         if read > most:
             break
         kept.update(equal)
-    weights = lift_weights(values, joined, 2.0)
+    weights = lift_weights(values, joined, 2.0, None, RARITY, len(seeds))
     return {item: sum(weights[f] * x for f, x in own.items() if f in kept) for item, own in values.items()}
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import permutations
 
 import pytest
-from oracle import lift_scores
+from oracle import RARITY, lift_scores
 
 import setsearch
 from setsearch import errors
@@ -112,7 +112,7 @@ def expected_scores(texts, seeds, which=FIELDS):
     fields = fields_of(texts)
     total = Counter()
     for field in which:
-        for item, score in lift_scores(fields[field], seeds).items():
+        for item, score in lift_scores(fields[field], seeds, rarity=RARITY).items():
             total[item] += FIELDS[field] * score
     return {item: total[item] for item in fields["win2"] if item not in seeds}
 

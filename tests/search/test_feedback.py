@@ -6,7 +6,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import feedback_scores, lift_weights, same_scores, soft_values
+from oracle import RARITY, feedback_scores, lift_weights, same_scores, soft_values
 
 import setsearch
 from setsearch import errors
@@ -94,7 +94,7 @@ def test_weighted_seeds_equal_their_definition(built, weights):
     data, reading = built
     seeds = dict(zip(["i1", "i4", "i8"], weights, strict=True))
     values = soft_values(data, 0.8, "soft-twice-mean")
-    by_feature = lift_weights(values, seeds, 2.0)
+    by_feature = lift_weights(values, seeds, 2.0, rarity=RARITY)
     expected = {item: sum(by_feature.get(f, 0.0) * x for f, x in own.items()) for item, own in values.items()}
     same_scores(reading.expand(seeds, len(data), feedback=0), expected, seeds, 1e-6)
 
@@ -142,7 +142,7 @@ def test_a_seed_that_is_left_out_has_the_score_of_the_others(built, weights):
     values = soft_values(data, 0.8, "soft-twice-mean")
     for seed in seeds:
         others = {name: weight for name, weight in seeds.items() if name != seed}
-        by_feature = lift_weights(values, others, 2.0)
+        by_feature = lift_weights(values, others, 2.0, rarity=RARITY)
         expected = sum(by_feature.get(f, 0.0) * x for f, x in values[seed].items())
         assert fits[seed] == pytest.approx(expected, abs=1e-6)
     assert [*fits.values()] == sorted(fits.values())

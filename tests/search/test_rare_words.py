@@ -5,7 +5,7 @@ from math import log, sqrt
 from statistics import median
 
 import pytest
-from oracle import soft_values, transpose
+from oracle import RARITY, soft_values, transpose
 
 import setsearch
 from setsearch import errors
@@ -61,7 +61,7 @@ def documents_part(index, known, rare):
     for feature in set(seeds[known]) | set(seeds[rare]):
         s = sum(own.get(feature, 0.0) for own in seeds.values())
         c, p = sum(feature in own for own in seeds.values()), df[feature] / len(words)
-        weight = s / 2 * (c / 2) ** 0.5 * log((2 * p + c) / 4 / p)
+        weight = s / 2 * (c / 2) ** 0.5 * log((2 * p + c) / 4 / p) * log(1 / p) ** (RARITY * log(2))
         for word in words:
             scores[word] += 0.3 * weight * values[word].get(feature, 0.0)
     return scores

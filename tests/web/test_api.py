@@ -262,7 +262,7 @@ NEEDED = {
     "classify": ("items", "item"),
 }
 # Names that the index would not know, and numbers that do not fit the seeds.
-LEFT_OUT = ("model", "weights", "like", "having", "exclude", "filter", "sets", "text", "by")
+LEFT_OUT = ("model", "weights", "like", "having", "exclude", "filter", "sets", "text", "by", "purpose")
 
 
 def test_pages_of_hits_and_thousands_of_names(serve, animals):
