@@ -1,9 +1,9 @@
 """A second pass (pseudo-relevance feedback): the best items join the seeds, with half their weight.
 
 Few seeds say little. With N seeds the 10 // N items that score best, of n / 25 at most, become seeds of weight 1/2, and
-the weights are made again. The second pass reads as much as the first one times `feedback`: the strongest features
-whose posting lists together are as long, with 5,000 postings at least. Strength is estimated with the document
-frequencies of the stored counts, so that only the lists that count get values.
+the weights are made again. The second pass reads as much as the first one times `feedback`, 5,000 postings at least:
+the strongest features whose lists together are as long, without lists that are longer by themselves. Strength is
+estimated with the document frequencies of the stored counts, so that only the lists that count get values.
 """
 
 from collections.abc import Sequence

@@ -267,9 +267,10 @@ def strongest(seeds: Seeds, stored: Ints, model: Model, n_items: int, most: int)
     """Which features have the largest weights while their lists of lengths `stored` are not longer than `most`.
 
     Weights are estimated with `stored` as document frequencies: those of a rule need the values of all lists. Equal
-    weights stay together, so that the order of the features does not matter.
+    weights stay together, so that the order of the features does not matter. Lists longer than `most` are left out.
     """
     weights = to_lattice(model.query(seeds, stored, n_items).weights)
+    weights[stored > most] = 0.0
     order = np.argsort(-weights, kind="stable")
     beyond = np.cumsum(stored[order]) > most
     least = max(float(weights[order[np.argmax(beyond)]]), 0.0) if beyond.any() else 0.0

@@ -152,8 +152,9 @@ def feedback_scores(
     joined = dict.fromkeys(seeds, 1.0) | dict.fromkeys(best, 0.5)
     estimates = lift_weights(values, joined, 2.0, stored, RARITY, len(seeds))
     kept, read = set(), 0
-    for strength in sorted({round(w, 9) for w in estimates.values() if w > 0}, reverse=True):
-        equal = [f for f, w in estimates.items() if round(w, 9) == strength]
+    fitting = {f: round(w, 9) for f, w in estimates.items() if w > 0 and stored[f] <= most}
+    for strength in sorted(set(fitting.values()), reverse=True):
+        equal = [f for f, w in fitting.items() if w == strength]
         read += sum(stored[f] for f in equal)
         if read > most:
             break
