@@ -44,7 +44,7 @@ class Defaults:
     """The defaults of a kind of items.
 
     `cut`: how far the threshold lies between the floor and the mean of the five best scores, with one seed and in
-    addition for each factor e of seeds; `left_out`: the coefficients of the other threshold, for the model lift
+    addition for each further one; `left_out`: the coefficients of the other threshold, for the model lift
     (search/cutoff.py).
     `feedback` is that of the model lift.
     """
@@ -129,8 +129,8 @@ def _cached_model(
     return defaults._make(cast(ModelOptions, dict(options)))  # types are in the key: True equals 1
 
 
-DOCUMENTS = Defaults("lift", 0.2, "twice-mean", cut=(0.2, 0.1), feedback=0.25, rarity=0.25)
-TERMS = Defaults("lift", 0.2, "twice-mean", cut=(0.3, 0.05), rarity=0.25)
-GROUPS = Defaults("lift", 0.0, "twice-mean", cut=(0.2, 0.1), rarity=0.25)  # authors: many documents as one item
-RATINGS = Defaults("lift", 0.0, "presence", cut=(0.2, 0.1), left_out=(0.25, 0.4, 0.45))
-NUMBERS = Defaults("gaussian", 0.0, "presence", cut=(0.2, 0.1))
+DOCUMENTS = Defaults("lift", 0.2, "twice-mean", cut=(0.2, 0.02), feedback=0.25, rarity=0.25)
+TERMS = Defaults("lift", 0.2, "twice-mean", cut=(0.33, 0.01), rarity=0.25)
+GROUPS = Defaults("lift", 0.0, "twice-mean", cut=(0.2, 0.02), rarity=0.25)  # authors: many documents as one item
+RATINGS = Defaults("lift", 0.0, "presence", cut=(0.2, 0.02), left_out=(0.25, 0.4, 0.45))
+NUMBERS = Defaults("gaussian", 0.0, "presence", cut=(0.2, 0.02))

@@ -1,6 +1,6 @@
 """Where a set ends: a threshold between the items that belong to it and those that do not.
 
-    tau = a mean(5 best scores) + (1 - a) floor              a = cut[0] + cut[1] ln N
+    tau = a mean(5 best scores) + (1 - a) floor              a = min(1/2, cut[0] + cut[1] (N - 1))
 
 The floor is the score of the hundredth item, or of the middle one of less than 200: what an item has in common with the
 seeds by chance. A shift of all scores shifts tau likewise, so this serves every model. Relations such as ratings, whose
@@ -10,8 +10,6 @@ sets may be much larger, have
 
 with one seed b' mean(5 best scores). The constants depend on the kind of items (models/defaults.py).
 """
-
-from math import log
 
 import numpy as np
 
@@ -36,5 +34,5 @@ def threshold(fields: Fields, weights: SeedWeights, scores: Floats, defaults: De
         return of_leaders * mean + of_seeds * float(np.median(leave_one_out_scores(fields, weights)))
     place = min(FLOOR, fields.items.size // 2, len(scores))
     floor = float(scores[max(place, 1) - 1])
-    share = defaults.cut[0] + defaults.cut[1] * log(max(weights.examples.total, 1.0))
-    return floor + min(share, 1.0) * (mean - floor)
+    share = defaults.cut[0] + defaults.cut[1] * (max(weights.examples.total, 1.0) - 1)
+    return floor + min(share, 0.5) * (mean - floor)
