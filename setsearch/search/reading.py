@@ -322,9 +322,10 @@ class Reading:
         belongs = [None] * len(ids)
         if request.cut == "keep" or (request.cut and not self._choice.cannot_tell(fields, request.model)):
             leaders = scores
-            if among is not None:  # a filter does not change what belongs
-                leaders = best(weights.base, weights.lists, excluded, FLOOR, fields.ranks)[1]
-                leaders = leaders / weights.scale + weights.constant
+            if among is not None or request.keep_seeds:  # neither a filter nor the seeds change what belongs
+                others = [*excluded, *examples.ids]
+                found = best(weights.base, weights.lists, others, FLOOR, fields.ranks)[1]
+                leaders = found / weights.scale + weights.constant if len(found) else scores
             above = scores > threshold(fields, weights, leaders, self.defaults)
             kept = above if request.cut == "keep" else np.ones(len(ids), bool)
             ids, scores, belongs = ids[kept], scores[kept], above[kept].tolist()

@@ -157,6 +157,8 @@ def test_the_cut_of_texts_lies_above_the_floor(tmp_path, items, n_items, n_seeds
         tau = floor + min(share, 0.5) * (mean(scores[:5]) - floor)
         assert [hit.belongs for hit in hits] == [score > tau for score in scores]
         assert reading.expand(seeds, None, cut="keep", model=model) == [hit for hit in hits if hit.belongs]
+        with_seeds = reading.expand(seeds, len(names), cut="mark", model=model, keep_seeds=True)
+        assert [hit.belongs for hit in with_seeds if hit.item not in seeds] == [hit.belongs for hit in hits]
         among = [hit.item for hit in hits[1::2]]
         assert [hit.belongs for hit in reading.expand(seeds, 500, cut="mark", model=model, among=among)] == [
             hit.belongs for hit in hits[1::2]
