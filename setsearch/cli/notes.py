@@ -12,25 +12,29 @@ if TYPE_CHECKING:
     from setsearch.search.results import Hits
     from setsearch.search.sets import AnyReading
 
+Seeds = list[str] | dict[str, float]  # with their weights
 
-def tell_notes(reading: "AnyReading", seeds: list[str], hits: "Hits", model: "ModelOptions") -> None:
+
+def tell_notes(reading: "AnyReading", seeds: Seeds, hits: "Hits", model: "ModelOptions") -> None:
     """Say which seeds count otherwise than the rest, what the hits do not show, and that there are none."""
     for note in _notes(reading, seeds, hits, model):
         say(f"note: {note}")
 
 
-def _notes(reading: "AnyReading", seeds: list[str], hits: "Hits", model: "ModelOptions") -> Iterator[str]:
+def _notes(reading: "AnyReading", seeds: Seeds, hits: "Hits", model: "ModelOptions") -> Iterator[str]:
     from setsearch.search.left_out import ENOUGH, odd_one
 
+    weights = seeds if isinstance(seeds, dict) else {}
     if isinstance(reading, setsearch.Reading):
-        rare = reading.words_without_contexts(seeds, **model)
+        rare = reading.words_without_contexts([*seeds], **model)
         if rare:
             what = "the answer is by documents" if len(rare) == len(seeds) else "only its documents count"
             yield f"{', '.join(rare)}: too rare for contexts, so {what}"
-        odd = odd_one(reading.fits(seeds, **model)) if len(seeds) >= ENOUGH else None
+        weighty = [seed for seed in seeds if weights.get(seed, 1.0) >= 1]
+        odd = odd_one(reading.fits(weighty, **model)) if len(weighty) >= ENOUGH else None
         if odd is not None:
             name = display_name(odd.item, odd.title)
-            yield f"{name} fits the other examples least; leave it out, or give it less --seed-weights"
+            yield f"{name} fits the other examples least"
     if hits.contexts_revision not in (None, hits.revision):
         yield f"contexts know write {hits.contexts_revision} of {hits.revision}; --fresh now derives them again"
     folded = sum(len(hit.duplicates) for hit in hits)

@@ -101,7 +101,7 @@ def expand(
             if name is None:
                 raise
             raise UnknownItem(f"{error} (perhaps in the set: `setsearch set remove {db} {name} ITEM`)") from error
-        tell_notes(reading, list(seeds or ()), hits, model)
+        tell_notes(reading, weighted, hits, model)
     rows = hit_rows(hits, wanted["explain"])
     if show in (print_json, print_lines) and not as_bars:
         rows = with_revisions(rows, hits)
@@ -270,6 +270,8 @@ def _weighted(seeds: list[str], weights: str | None) -> list[str] | dict[str, fl
         raise UsageError(f"--seed-weights are numbers such as 1,0.5, not {weights!r:.60}") from error
     if len(numbers) != len(seeds):
         raise UsageError(f"--seed-weights has {len(numbers)} numbers for {len(seeds)} seeds; give one for each")
+    if len(set(seeds)) < len(seeds):
+        raise UsageError("a seed is given twice; with --seed-weights give each once")
     return dict(zip(seeds, numbers, strict=True))
 
 

@@ -29,7 +29,7 @@ from setsearch.errors import SetsearchError
 from setsearch.integrations.whoosh_documents import WhooshDocuments, segment_of
 from setsearch.models.defaults import ModelOptions
 from setsearch.search.fields import Fields
-from setsearch.search.request import ExpandOptions, positive_integer
+from setsearch.search.request import ExpandOptions, positive_integer, text_list
 
 _log = logging.getLogger("setsearch")
 
@@ -87,7 +87,7 @@ class SetQuery(query.Query):  # type: ignore[misc]
     def __init__(
         self, seeds: Iterable[str], sets: WhooshSets, *, words: Iterable[str] = (), boost: float = 1.0, **options: Any
     ) -> None:
-        self.seeds = (seeds,) if isinstance(seeds, str) else tuple(seeds)
+        self.seeds = (seeds,) if isinstance(seeds, str) else tuple(text_list(seeds, "seeds"))
         self.words = (words,) if isinstance(words, str) else tuple(words)
         self.sets = sets
         self.boost = boost

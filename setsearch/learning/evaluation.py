@@ -259,7 +259,7 @@ def _cut_quality(fields: Fields, defaults: Defaults, tasks: Sequence[Task]) -> t
         order = np.argsort(-scores, kind="stable")
         hits = np.cumsum(np.isin(order, others))
         f1 = 2 * hits / (np.arange(1, len(order) + 1) + len(others))
-        chosen = int(np.sum(scores > threshold(fields, weights, scores[order], defaults)))
+        chosen = int(np.sum(scores > threshold(fields, weights, scores[order[: np.sum(scores > -np.inf)]], defaults)))
         measured.setdefault(name, []).append((float(f1[chosen - 1]) if chosen else 0.0, float(f1.max())))
     ours, best = np.mean([np.mean(draws, axis=0) for draws in measured.values()], axis=0).tolist()
     return ours, best

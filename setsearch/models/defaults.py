@@ -80,6 +80,11 @@ class Defaults:
             raise InvalidParameter("likes are asked of relations such as ratings, by the model lift")
         return True
 
+    def check(self, options: ModelOptions) -> None:
+        """Raise InvalidParameter for options that no question may have."""
+        self.feedback_of(options)
+        self.wants_likes(options)
+
     def make(self, options: ModelOptions) -> Model:
         """The model for some options; raises InvalidParameter, UnknownOption."""
         try:

@@ -40,9 +40,7 @@ class FieldChoice:
             if fields is None or (item is not None and not fields.knows(item)):
                 continue
             known = [fields.knows(name) for name in names]
-            if all(known):
-                return fields
-            if any(known):
+            if all(known) or any(known):
                 return fields._replace(stored=fields_by(last))
         fields = fields_by(last)
         if fields is None:

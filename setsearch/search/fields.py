@@ -182,16 +182,17 @@ class Fields(NamedTuple):
             raise self.no_seeds()
         return ids
 
-    def without_contexts(self, names: Sequence[str]) -> dict[str, dict[str, int]]:
-        """The words that have no contexts, with their counted documents; raises UnknownItem, AmbiguousItem."""
+    def without_contexts(self, names: Sequence[str]) -> dict[str, int]:
+        """The words that have no contexts, with their stored ids; raises UnknownItem, AmbiguousItem."""
         stored = self.stored
-        rare = [] if stored is None else [name for name in names if not self.knows(name)]
-        found = {}
-        for name in rare:
-            assert stored is not None
-            entries = stored.first.read_forward([stored.resolve(name)])
-            found[name] = stored.named_counts(stored.first.features, entries.ids, entries.counts)
-        return found
+        return {} if stored is None else {name: stored.resolve(name) for name in names if not self.knows(name)}
+
+    def counted_documents(self, id: int) -> dict[str, int]:
+        """The documents of a word without contexts, by its stored id, with their counts."""
+        stored = self.stored
+        assert stored is not None
+        entries = stored.first.read_forward([id])
+        return stored.named_counts(stored.first.features, entries.ids, entries.counts)
 
     def no_seeds(self) -> NoSeeds:
         """The error for a query without examples."""

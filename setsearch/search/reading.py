@@ -142,6 +142,9 @@ class Reading:
             with self.stored() as fields:
                 fields.resolve_all(names)
         options = {"keep_seeds": True, **options, "among": names}
+        asked = parse_request(1, options).model
+        if self.words_without_contexts(names, **asked):
+            options["by"] = "documents"  # contexts would not rank these
         return self.expand(seeds, len(names), **options) if names else Hits()
 
     @contextmanager
@@ -198,6 +201,7 @@ class Reading:
 
         def answer(fields_by: FieldsBy) -> list[SeedFit]:
             fields = self._choice.choose(fields_by, options, [*names])
+            self.defaults.check(options)
             return fits(fields, find_examples(fields, names), self.defaults.make(options))
 
         return self._answer(options, answer)
@@ -216,6 +220,7 @@ class Reading:
 
         def answer(fields_by: FieldsBy) -> list[SetFeature]:
             fields = self._choice.choose(fields_by, options, [*names])
+            self.defaults.check(options)
             examples = find_examples(fields, names, like, having)
             return set_features(seed_weights(fields, examples, self.defaults.make(options)), k)
 
@@ -296,6 +301,9 @@ class Reading:
         """What scores items, and the items that are not returned."""
         model = self.defaults.make(request.model)
         unknown = fields.without_contexts(request.exclude)
+        for name in unknown:
+            if unknown[name] in examples.rare:
+                raise InvalidParameter(f"{name!r} is both a seed and in `exclude`; leave it out of one")
         excluded = fields.resolve_all([name for name in request.exclude if name not in unknown])
         weights = examples_weights(fields, examples, model, self.defaults.feedback_of(request.model), excluded)
         if not examples.ids and not any(own.df.any() for own in weights.positive):

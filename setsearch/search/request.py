@@ -91,6 +91,8 @@ def text_list(names: Iterable[str], parameter: str) -> list[str]:
     """Names as a list; raises InvalidParameter for a single text and for what is not text."""
     if isinstance(names, str):
         raise InvalidParameter(f"{parameter} is a list of texts, not one text; write [{names!r}]")
+    if isinstance(names, Mapping):
+        raise InvalidParameter(f"{parameter} have no weights here; give a list of texts")
     try:
         texts = list(names)
     except TypeError as error:
@@ -112,8 +114,9 @@ def nothing_left(items: Vocabulary, among: Ints | None) -> str:
 
 def parse_seeds(seeds: SeedNames) -> list[str] | dict[str, float]:
     """Names, with their weights if these are given; raises InvalidParameter."""
-    names = text_list(seeds, "seeds")
-    return dict(seeds) if isinstance(seeds, Mapping) else names
+    if not isinstance(seeds, Mapping):
+        return text_list(seeds, "seeds")
+    return dict(zip(text_list(list(seeds), "seeds"), seeds.values(), strict=True))
 
 
 def require_distinct(both: Mapping[int, tuple[str, str | None]]) -> None:

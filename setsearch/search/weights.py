@@ -1,7 +1,8 @@
 """From examples to weights: what the examples have, the model's weights, and the lists that score every item."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +39,8 @@ class Examples:
     weights: Floats | None = None
     has_features: bool = False  # whether one of the texts is a set of features
     given: float | None = None  # the sum of weights without items that joined
-    rare: Sequence[Mapping[str, int]] = ()  # counted documents of words without contexts: for the field of documents
+    # Words without contexts, by their stored id, with their counted documents: for the field of documents.
+    rare: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -59,9 +61,10 @@ class Examples:
         if not self.rare:
             return self
         if not getattr(field.features, "are_contexts", False):
-            return replace(self, texts=[*self.texts, *self.rare], rare=())
+            return replace(self, texts=[*self.texts, *self.rare.values()], rare={})
         weights = None if self.weights is None else self.weights[: -len(self.rare)]
-        return replace(self, weights=weights, rare=())
+        lost = len(self.rare) if self.weights is None else float(self.weights[-len(self.rare) :].sum())
+        return replace(self, weights=weights, rare={}, given=None if self.given is None else self.given - lost)
 
     def joined_by(self, ids: Sequence[int], weight: float) -> "Examples":
         """These examples, and other items with a weight."""
@@ -74,7 +77,7 @@ class Examples:
 
 def find_examples(fields: Fields, seeds: SeedNames, like: Iterable[str] = (), having: Iterable[str] = ()) -> Examples:
     """The examples as the index knows them; raises NoSeeds, InvalidParameter."""
-    names = text_list(seeds, "seeds")
+    names = text_list(list(seeds), "seeds")
     rare = fields.without_contexts(names)
     ids = fields.resolve_all([name for name in names if name not in rare])
     texts = [fields.count_terms(text) for text in text_list(like, "like")]
@@ -82,12 +85,17 @@ def find_examples(fields: Fields, seeds: SeedNames, like: Iterable[str] = (), ha
     texts += [fields.resolve_features(features)] if features else []
     if not ids and not texts:
         raise fields.no_seeds()
-    examples = Examples(ids, texts, has_features=bool(features), rare=[*rare.values()])
+    counted = {id: fields.counted_documents(id) for id in rare.values()}
+    examples = Examples(ids, texts, has_features=bool(features), rare=counted)
     given = {name: seed_weight(name, weight) for name, weight in seeds.items()} if isinstance(seeds, Mapping) else {}
     if all(weight == 1 for weight in given.values()):
         return examples
-    by_id = {fields.resolve(name): weight for name, weight in given.items() if name not in rare}
-    weights = [*(by_id[id] for id in sorted(ids)), *(1.0 for _ in texts), *(given[name] for name in rare)]
+    known = {name: rare[name] if name in rare else fields.resolve(name) for name in given}
+    by_id: dict[tuple[bool, int], float] = {}
+    for name, weight in given.items():
+        if by_id.setdefault((name in rare, known[name]), weight) != weight:
+            raise InvalidParameter(f"{name!r} is another name of a seed that has another weight; give it once")
+    weights = [by_id[False, id] for id in sorted(ids)] + [1.0 for _ in texts] + [by_id[True, id] for id in counted]
     examples.weights = np.array(weights)
     if not examples.total:
         raise NoSeeds("the weights of all seeds are 0; give one of them a larger one")
@@ -97,10 +105,17 @@ def find_examples(fields: Fields, seeds: SeedNames, like: Iterable[str] = (), ha
 
 def seed_weight(name: str, weight: float) -> float:
     """The weight of a seed as a multiple of 1/1024; raises InvalidParameter."""
-    is_number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
+    is_number = isinstance(weight, Real) and not isinstance(weight, bool)
     if not is_number or not 0 <= weight <= LARGEST_WEIGHT:
         raise InvalidParameter(f"the weight of {name!r} is a number from 0 to {LARGEST_WEIGHT}, not {weight!r}")
-    return round(weight * WEIGHT_LATTICE) / WEIGHT_LATTICE
+    return round(float(weight) * WEIGHT_LATTICE) / WEIGHT_LATTICE
+
+
+class Limit(NamedTuple):
+    """What counts of a field: features that `always` do (ascending), and others with `most` postings together."""
+
+    most: int
+    always: Ints
 
 
 class FieldWeights(NamedTuple):
@@ -171,24 +186,26 @@ class SeedWeights(NamedTuple):
         return self._replace(positive=positive, negative=negative, base=base, scale=scale)
 
 
-def seed_weights(fields: Fields, examples: Examples, model: Model, most: Sequence[int] | None = None) -> SeedWeights:
-    """The weights of everything that the examples have, on the lattice; base and constant.
+def seed_weights(
+    fields: Fields, examples: Examples, model: Model, limits: Sequence[Limit] | None = None
+) -> SeedWeights:
+    """The weights of everything that the examples have, or of what the `limits` of the fields leave; base and constant.
 
-    `most`: for each field, how many postings may be read, of the strongest features.
+    All weights are on the lattice.
     """
     base = fields.base(model, examples.total)
     unscaled, lengths = [], []
-    for place, field in enumerate(fields.all):
-        seeds = _seeds(field, examples, model)
-        if most is not None:
-            seeds = _strongest(field, seeds, model, fields.items.size, most[place])
-        postings = field.postings(seeds.features, model.rule)
+    for place, own_field in enumerate(fields.all):
+        seeds = _seeds(own_field, examples, model)
+        if limits is not None:
+            seeds = _strongest(own_field, seeds, model, fields.items.size, limits[place])
+        postings = own_field.postings(seeds.features, model.rule)
         query = model.query(seeds, postings.lengths, fields.items.size)
         lists = _unrounded_lists(postings, query)
-        unscaled.append(FieldWeights(field, seeds, query, lists, lists, field.coefficient))
+        unscaled.append(FieldWeights(own_field, seeds, query, lists, lists, own_field.coefficient))
         of_lengths = getattr(model, "of_lengths", None)
         if of_lengths is not None:
-            lengths.append(field.coefficient * of_lengths(field.totals(), seeds))
+            lengths.append(own_field.coefficient * of_lengths(own_field.totals(), seeds))
     binary = model.rule.binary or model.rule.counted
     scale = _scale(model, base, unscaled, lengths)
     weights = tuple(_scaled(own, own.coefficient, scale, model.rule.binary) for own in unscaled)
@@ -245,6 +262,8 @@ def _scaled_base(base: Base, scale: float, wanted: float, binary: bool) -> Base:
 def _seeds(field: Field, examples: Examples, model: Model) -> Seeds:
     """What the examples have in one field."""
     examples = examples.within(field)
+    if not examples.total:
+        return Seeds(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), 1)
     if model.rule == PRESENCE and not examples.texts and examples.weights is None:
         return _binary_seeds(field.forward(examples.ids, PRESENCE), len(examples.ids))
     which, features, values = example_entries(field, examples, model)
@@ -263,24 +282,25 @@ def _seeds(field: Field, examples: Examples, model: Model) -> Seeds:
     return replace(seeds, cf=cf[seeds.features], cf_of_all=int(cf.sum()))
 
 
-def strongest(seeds: Seeds, stored: Ints, model: Model, n_items: int, most: int) -> npt.NDArray[np.bool_]:
-    """Which features have the largest weights while their lists of lengths `stored` are not longer than `most`.
+def strongest(seeds: Seeds, stored: Ints, model: Model, n_items: int, limit: Limit) -> npt.NDArray[np.bool_]:
+    """Which features always count, or have the largest weights while their lists, of lengths `stored`, are few.
 
     Weights are estimated with `stored` as document frequencies: those of a rule need the values of all lists. Equal
-    weights stay together, so that the order of the features does not matter. Lists longer than `most` are left out.
+    weights stay together, so that the order of the features does not matter. Lists longer than the limit are left out.
     """
+    always = np.isin(seeds.features, limit.always)
     weights = to_lattice(model.query(seeds, stored, n_items).weights)
-    weights[stored > most] = 0.0
+    weights[always | (stored > limit.most)] = 0.0
     order = np.argsort(-weights, kind="stable")
-    beyond = np.cumsum(stored[order]) > most
+    beyond = np.cumsum(stored[order]) > limit.most
     least = max(float(weights[order[np.argmax(beyond)]]), 0.0) if beyond.any() else 0.0
-    return weights > least
+    return always | (weights > least)
 
 
-def _strongest(field: Field, seeds: Seeds, model: Model, n_items: int, most: int) -> Seeds:
-    """The features of largest weight whose posting lists, as stored, are together not longer than `most`."""
+def _strongest(field: Field, seeds: Seeds, model: Model, n_items: int, limit: Limit) -> Seeds:
+    """The features that a limit leaves."""
     stored = field.frequencies()[0][seeds.features]
-    kept = strongest(seeds, stored, model, n_items, most)
+    kept = strongest(seeds, stored, model, n_items, limit)
     return replace(seeds, features=seeds.features[kept], having=seeds.having[kept], sums=seeds.sums[kept])
 
 

@@ -22,9 +22,10 @@ from setsearch.models import Bernoulli, Lift, Model
 from setsearch.models.defaults import Defaults, ModelOptions, defaults_for
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE
-from setsearch.search.feedback import allowed, joining
+from setsearch.search.feedback import allowed, joining, own_features
 from setsearch.search.request import positive_integer, text_list
 from setsearch.search.results import Hit
+from setsearch.search.weights import Limit
 from setsearch.spark.layout import Layout, Side, load_layout, local, read, read_lists
 from setsearch.spark.seeds import Joined, Question, find_seeds, seed_weights
 from setsearch.spark.values import value_of
@@ -118,7 +119,8 @@ class SparkReading:
         found = self._best(questions, model, max(counts), keep_seeds=False)
         best = [[id for id, score in pairs[:count] if score > 0] for pairs, count in zip(found, counts, strict=True)]
         return [
-            Joined(ids, allowed(feedback, own.read)) if ids else None for ids, own in zip(best, questions, strict=True)
+            Joined(ids, Limit(allowed(feedback, own.read), own_features(own.features, own.weights))) if ids else None
+            for ids, own in zip(best, questions, strict=True)
         ]
 
     def _base(self, model: Model, n_seeds: int) -> _Base:

@@ -16,7 +16,7 @@ from setsearch.arrays import to_lattice
 from setsearch.errors import AmbiguousItem, InvalidParameter, NoSeeds, UnknownItem
 from setsearch.models import Model, Query, Seeds
 from setsearch.search.feedback import WEIGHT
-from setsearch.search.weights import strongest
+from setsearch.search.weights import Limit, strongest
 from setsearch.spark.layout import Layout, Side, local, read, read_lists
 from setsearch.spark.values import frequency_of, value_of
 from setsearch.storage.analyzers import load_analyzer
@@ -39,10 +39,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Joined:
-    """The items that join a set in the second pass, and how many postings this may read."""
+    """The items that join a set in the second pass, and what this may read."""
 
     ids: list[int]
-    most: int
+    limit: Limit
 
 
 def find_seeds(spark: SparkSession, layout: Layout, side: Side, sets: Sequence[Sequence[str]]) -> list[list[int]]:
@@ -162,7 +162,7 @@ def _question(
     stored, df = columns["stored"][own][first], columns["df"][own][first]
     seeds = Seeds(features, having, sums, len(ids) + WEIGHT * len(others), given=len(ids))
     if joined is not None:
-        kept = strongest(seeds, stored, model, n_items, joined.most)
+        kept = strongest(seeds, stored, model, n_items, joined.limit)
         features, stored, df = features[kept], stored[kept], df[kept]
         seeds = replace(seeds, features=features, having=having[kept], sums=sums[kept])
     query = model.query(seeds, df, n_items)

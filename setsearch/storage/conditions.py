@@ -3,6 +3,7 @@
 import operator
 import re
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any, NamedTuple
 
 OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
@@ -13,7 +14,7 @@ OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     "<": operator.lt,
 }
-_condition = re.compile(r"\s*(.+?)\s*(>=|<=|!=|==|=|>|<)\s*(.*?)\s*", re.DOTALL).fullmatch
+_condition = re.compile(r"\s*(\S.*?)\s*(>=|<=|!=|==|=|>|<)\s*(.*?)\s*", re.DOTALL).fullmatch
 
 
 class Condition(NamedTuple):
@@ -32,6 +33,8 @@ class Condition(NamedTuple):
         """Whether a cell meets the condition; None if it cannot be compared. An empty cell does not meet it."""
         if value is None or value == "":
             return False
+        if isinstance(value, bool):
+            return OPERATORS[self.sign](str(value).lower(), self.wanted.lower()) if self.sign in ("=", "!=") else None
         wanted = as_number(self.wanted)
         if wanted is None:
             return OPERATORS[self.sign](str(value), self.wanted) if self.sign in ("=", "!=") else None
@@ -46,8 +49,9 @@ def parse_condition(text: str) -> Condition | None:
 
 
 def as_number(value: Any) -> float | None:
-    """A cell as a number; None for what is none."""
+    """A cell as a finite number; None for what is none."""
     try:
-        return None if isinstance(value, bool) else float(value)
+        number = None if isinstance(value, bool) or (isinstance(value, str) and "_" in value) else float(value)
     except (TypeError, ValueError):
         return None
+    return number if number is not None and isfinite(number) else None

@@ -183,6 +183,8 @@ def _expand(index: Index, query: ExpandQuery) -> list[Hit]:
     weights = options.pop("weights", ())
     if weights and len(weights) != len(query.seeds):
         raise UsageError(f"there are {len(weights)} weights for {len(query.seeds)} seeds; give one for each")
+    if weights and len(set(query.seeds)) < len(query.seeds):
+        raise UsageError("a seed is given twice; with weights give each once")
     seeds: Any = dict(zip(query.seeds, weights, strict=True)) if weights else query.seeds
     offset, k, chosen = options.pop("offset", 0), options.pop("k", query.k), options.pop("fields", ())
     hits = index.reading(query.items).expand(seeds, k + offset, **options)

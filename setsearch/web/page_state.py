@@ -60,7 +60,7 @@ class Address:
             one("by"),
             one("set"),
             several("filter"),
-            int(end) if end.isdecimal() and len(end) < LONGEST_NUMBER else None,
+            int(end) if end.isdecimal() and len(end) < LONGEST_NUMBER and int(end) else None,
         )
 
     @property

@@ -36,7 +36,17 @@ class ModelQuery(BaseModel):
 
 
 HitField = Literal[
-    "score", "title", "belongs", "features", "snippet", "columns", "duplicates", "revision", "contexts_revision"
+    "rank",
+    "item",
+    "score",
+    "title",
+    "belongs",
+    "features",
+    "snippet",
+    "columns",
+    "duplicates",
+    "revision",
+    "contexts_revision",
 ]
 
 

@@ -214,7 +214,7 @@ def _rows(address: Address, hits: list[Hit]) -> list[Row]:
             address.accept(hit.item),
             address.reject(hit.item),
             address.replace(end=hit.rank),
-            hit.belongs is True and after is False,
+            hit.belongs is True and (after is False or (after is None and address.end is not None)),
         )
         for hit, after in zip(hits, following, strict=True)
     ]

@@ -139,6 +139,7 @@ def feedback_scores(
     slope: float = 0.2,
     binarization: str = "soft-twice-mean",
     excluded: Iterable[str] = (),
+    own: int = 20,
 ) -> dict[str, float]:
     """Scores of the model lift after a second pass: 10 // N items, n // 25 at most, join the seeds at half weight."""
     values, seeds = soft_values(data, slope, binarization), list(dict.fromkeys(seeds))
@@ -152,7 +153,10 @@ def feedback_scores(
     joined = dict.fromkeys(seeds, 1.0) | dict.fromkeys(best, 0.5)
     estimates = lift_weights(values, joined, 2.0, stored, RARITY, len(seeds))
     kept, read = set(), 0
-    fitting = {f: round(w, 9) for f, w in estimates.items() if w > 0 and stored[f] <= most}
+    of_seeds = lift_weights(values, seeds, 2.0, None, RARITY)
+    least_own = sorted(of_seeds.values(), reverse=True)[: own or None][-1]
+    always = {f for f, w in of_seeds.items() if w >= least_own - 1e-9}
+    fitting = {f: round(w, 9) for f, w in estimates.items() if w > 0 and stored[f] <= most and f not in always}
     for strength in sorted(set(fitting.values()), reverse=True):
         equal = [f for f, w in fitting.items() if w == strength]
         read += sum(stored[f] for f in equal)
@@ -160,7 +164,9 @@ def feedback_scores(
             break
         kept.update(equal)
     weights = lift_weights(values, joined, 2.0, None, RARITY, len(seeds))
-    return {item: sum(weights[f] * x for f, x in own.items() if f in kept) for item, own in values.items()}
+    return {
+        item: sum(weights[f] * x for f, x in own.items() if f in kept or f in always) for item, own in values.items()
+    }
 
 
 def x1_scores(data: Data, seeds: Iterable[str], strength: float = 50.0) -> dict[str, float]:

@@ -42,12 +42,14 @@ def built(request, tmp_path_factory):
 @pytest.mark.parametrize("seeds", [["i1"], ["i1", "i4"], ["i1", "i4", "i7"], ["i2", "i5", "i8", "i11", "i14"]])
 def test_a_second_pass_equals_its_definition(built, seeds, least, kernel, monkeypatch):
     monkeypatch.setattr(module, "LEAST", least)
+    own = 20 if least > 1 else 3  # features of the seeds that always count
+    monkeypatch.setattr(module, "OWN", own)
     before = setsearch.use_kernel(kernel) if kernel == "numpy" else None
     try:
         data, reading = built
         for feedback in (0.25, 1.0):
             options = {"feedback": feedback, "binarize": "presence", "popularity": 0.0}
-            expected = feedback_scores(data, seeds, feedback, least, 1.0, "presence")
+            expected = feedback_scores(data, seeds, feedback, least, 1.0, "presence", own=own)
             hits = reading.expand(seeds, len(data), **options)
             same_scores(hits, expected, seeds, 1e-6)
             explained = reading.explain(seeds, hits[3].item, **options)
@@ -165,3 +167,30 @@ def test_the_odd_one_is_named(run, tmp_path):
     assert weighted[0]["item"] == "c3"
     assert "3 numbers for 4 seeds" in run(*asked, "--seed-weights", "1,1,1")[2]
     assert "such as 1,0.5" in run(*asked, "--seed-weights", "1,1,1,x")[2]
+
+
+def test_what_a_short_example_says_is_kept(tmp_path):
+    """Lists of a few frequent words are longer than all that a second pass may read."""
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add([(f"d{i:05}", f"cat{i % 3} size{(i // 3) % 2}") for i in range(20_000)])
+        documents = index.items("documents")
+        alike = {hit.item for hit in documents.expand(["d00000"], 4000, feedback=0).shared()}
+        assert {hit.item for hit in documents.expand(["d00000"], 50)} <= alike
+        assert documents.expand([], 5, like=["cat0 size0"])[0].score > 0
+
+
+def test_one_seed_has_one_weight(built):
+    _, reading = built
+    with pytest.raises(errors.InvalidParameter, match="no weights here"):
+        reading.expand([], having={"f1": 2})
+    with pytest.raises(errors.InvalidParameter, match="feedback is a share"):
+        reading.features(["i1"], feedback=-1)
+    with pytest.raises(errors.InvalidParameter, match="purpose is one of"):
+        reading.fits(["i1", "i2"], purpose="love")
+
+
+def test_weights_are_refused_where_they_do_not_count(tmp_path):
+    with setsearch.open(tmp_path / "n.db", create=True) as index:
+        index.add_numbers([("a", [1.0, 2.0]), ("b", [2.0, 1.0]), ("c", [3.0, 3.0])], ["x", "y"])
+        with pytest.raises(errors.InvalidParameter, match="no weights here"):
+            index.numbers("items").expand({"a": 1, "b": 0})

@@ -71,6 +71,15 @@ def test_a_write_changes_who_meets_it(tmp_path):
         assert ask() == {"d0", "d3"}
 
 
+def test_booleans_are_written_as_in_json(tmp_path):
+    with setsearch.open(tmp_path / "b.db", create=True) as index:
+        index.add([Item(f"d{n}", "lion", None, {"ok": n % 2 == 0, "n": "nan"}) for n in range(6)] + [("e", "wheat")])
+        ask = lambda *filter: {h.item for h in index.items("documents").expand(["e"], 9, filter=filter)}  # noqa: E731
+        assert ask("ok = true") == {"d0", "d2", "d4"}
+        assert ask("ok != true") == {"d1", "d3", "d5"}
+        assert len(ask("n = nan")) == 6
+
+
 @pytest.mark.parametrize(
     ("filter", "said"),
     [

@@ -98,6 +98,27 @@ def test_belongs_abstains_where_no_seed_has_contexts(index):
     assert {hit.belongs for hit in reading.expand(["lion", "okapi"], 5, cut="mark")} <= {True, False}
 
 
+def test_names_of_one_word_are_one_seed(index):
+    reading = index.items("terms")
+    assert reading.expand(["lion", "okapi", "Okapi"], 9) == reading.expand(["lion", "okapi"], 9)
+    with pytest.raises(errors.InvalidParameter, match="has another weight"):
+        reading.expand({"lion": 1, "tiger": 1, "Lion": 0})
+    with pytest.raises(errors.InvalidParameter, match="both a seed and in"):
+        reading.expand(["lion", "okapi"], exclude=["Okapi"])
+    assert reading.expand(["lion", "tiger"], 9, exclude=["okapi"]) == reading.expand(["lion", "tiger"], 9)
+    only_rare = reading.expand({"lion": 0, "okapi": 1}, 9)
+    assert "lion" not in {hit.item for hit in only_rare}
+    assert reading.fits({"lion": 1, "tiger": 0, "okapi": 0})
+
+
+def test_candidates_without_contexts_are_ranked_by_documents(index):
+    reading = index.items("terms")
+    ranked = reading.rank(["okapi", "tiger", "apple"], ["lion"])
+    assert {hit.item for hit in ranked} == {"okapi", "tiger", "apple"}
+    assert ranked == reading.rank(["okapi", "tiger", "apple"], ["lion"], by="documents")
+    assert reading.rank(["tiger", "apple"], ["lion"]) == reading.rank(["tiger", "apple"], ["lion"], by="both")
+
+
 def test_unknown_names_are_still_told(index):
     reading = index.items("terms")
     with pytest.raises(errors.UnknownItem, match="no 'okapii'"):
