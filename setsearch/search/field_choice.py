@@ -27,11 +27,17 @@ class FieldChoice:
         return ["both", "documents"] if self.has_contexts and is_default else ["documents"]
 
     def choose(
-        self, fields_by: FieldsBy, options: ModelOptions, seeds: Iterable[str], item: str | None = None
+        self,
+        fields_by: FieldsBy,
+        options: ModelOptions,
+        seeds: Iterable[str],
+        excluded: Iterable[str] = (),
+        item: str | None = None,
     ) -> Fields:
         """The fields to use, unless `by` decides: contexts if one of the seeds, and the `item`, have them.
 
-        Seeds without contexts then count by their documents, which are looked up in `Fields.stored`.
+        Seeds without contexts then count by their documents. They, and excluded words without contexts, are looked up
+        in `Fields.stored`, which is there only if it is needed.
         """
         *preferred, last = self.keys(options)
         names = [*seeds]
@@ -40,6 +46,8 @@ class FieldChoice:
             if fields is None or (item is not None and not fields.knows(item)):
                 continue
             known = [fields.knows(name) for name in names]
+            if all(known) and all(fields.knows(name) for name in excluded):
+                return fields
             if all(known) or any(known):
                 return fields._replace(stored=fields_by(last))
         fields = fields_by(last)

@@ -90,7 +90,7 @@ class Reading:
         names, texts, features = parse_seeds(seeds), text_list(like, "like"), text_list(having, "having")
 
         def answer(fields_by: FieldsBy) -> Hits:
-            fields = self._choice.choose(fields_by, request.model, names)
+            fields = self._choice.choose(fields_by, request.model, names, request.exclude)
             return self._expand(fields, find_examples(fields, names, texts, features), request)
 
         return self._answer(request.model, answer)
@@ -112,7 +112,7 @@ class Reading:
             for number, seeds in enumerate(sets, 1):
                 try:
                     names = parse_seeds(seeds)
-                    fields = self._choice.choose(fields_by, request.model, names)
+                    fields = self._choice.choose(fields_by, request.model, names, request.exclude)
                     answers.append(self._expand(fields, find_examples(fields, names), request))
                 except LostArrays:
                     raise
@@ -163,7 +163,7 @@ class Reading:
         request = parse_request(1, options)
         names = parse_seeds(seeds)
         with self._fields_by(request.model) as fields_by:
-            fields = self._choice.choose(fields_by, request.model, names)
+            fields = self._choice.choose(fields_by, request.model, names, request.exclude)
             weights, excluded = self._weights(fields, find_examples(fields, names, like, having), request)
             scores = weights.scores() + weights.constant
             scores[excluded] = -np.inf
@@ -178,7 +178,7 @@ class Reading:
         names = parse_seeds(seeds)
 
         def answer(fields_by: FieldsBy) -> Explanation:
-            fields = self._choice.choose(fields_by, options, names, item)
+            fields = self._choice.choose(fields_by, options, names, item=item)
             model, feedback = self.defaults.make(options), self.defaults.feedback_of(options)
             weights = examples_weights(fields, find_examples(fields, names), model, feedback)
             if self.defaults.wants_likes(options):
