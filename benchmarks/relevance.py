@@ -44,15 +44,23 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, file)
 
 
-def documents(folder: Path, place: Path) -> dict[str, Any]:
-    """A collection of documents, with and without stems."""
+def documents(folder: Path, place: Path, encoder: Any = None) -> dict[str, Any]:
+    """A collection of documents, with and without stems, and with vectors of an encoder."""
     results = {}
-    for language in (None, "english"):
-        with setsearch.open(place / f"{language}.db", create=True, language=language, contexts="off") as index:
+    for name, language, encoder_ in (
+        ("words", None, None),
+        ("stems", "english", None),
+        ("vectors", "english", encoder),
+    ):
+        if name == "vectors" and encoder is None:
+            continue
+        options: dict[str, Any] = {"language": language, "contexts": "off", "encoder": encoder_}
+        with setsearch.open(place / f"{name}.db", create=True, **options) as index:
             rows = read_lines(folder / "docs.jsonl.gz")
             index.add((row["id"], f"{row.get('title') or ''}\n{row['text']}") for row in rows)
             sets = {k: v for k, v in json.loads((folder / "sets.json").read_text()).items() if len(v) >= LEAST}
-            results["stems" if language else "words"] = measured(index, "documents", sets, documents_rivals)
+            index.refresh()
+            results[name] = measured(index, "documents", sets, documents_rivals)
     return results
 
 
@@ -69,7 +77,9 @@ def words(path: Path, classes: Mapping[str, list[str]], place: Path) -> dict[str
             known = {name: [w for w in members if fields.knows(w)] for name, members in classes.items()}
         sets = {name: members for name, members in known.items() if len(set(members)) >= LEAST_WORDS}
         found = measured(index, "terms", sets, words_rivals)
-    size = (place / "words.db").stat().st_size
+        size = (place / "words.db").stat().st_size
+        index.add_latent("terms")
+        found["latent vectors"] = measured(index, "terms", sets)
     return found | {"seconds to index": added, "seconds with contexts": built, "bytes": size}
 
 
@@ -111,6 +121,8 @@ def films(folder: Path, place: Path) -> dict[str, Any]:
         with setsearch.open(place / f"{name}.db", create=True) as index:
             index.add(by_film.items(), ("film", "user"))
             found[name] = measured(index, "film", sets, films_rivals, draws=20)
+            index.add_latent("film")
+            found[f"{name}, latent vectors"] = measured(index, "film", sets, draws=20)
     return found
 
 
@@ -235,6 +247,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--only", nargs="*", help="names of collections")
+    parser.add_argument("--encoder", help="measure documents with vectors too: a model of sentence-transformers")
     given = parser.parse_args()
     if not given.data.is_dir():
         sys.exit(
@@ -250,7 +263,7 @@ def main() -> None:
         print(name, file=sys.stderr)
         with tempfile.TemporaryDirectory() as place:
             if kind == "documents":
-                found[name] = documents(path, Path(place))
+                found[name] = documents(path, Path(place), given.encoder)
             elif kind == "words":
                 classes = json.loads((path.parent / "classes.json").read_text())
                 found[name] = words(path, classes, Path(place))

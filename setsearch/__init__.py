@@ -72,6 +72,7 @@ def open(
     stop_words: bool = False,
     analyzer: Callable[[str], Iterable[Any]] | str | None = None,
     contexts: str = "auto",
+    encoder: Callable[[list[str]], Any] | str | None = None,
 ) -> "Index":
     """Open the index in a database: a path, or a connection of the host application.
 
@@ -84,7 +85,9 @@ def open(
     words, `stop_words` drops the stop words of the language. `analyzer` is "unicode", "icu" (with dictionaries for
     Chinese, Japanese, Thai, ...), or a function of your own from text to words or tokens, such as Whoosh's. `contexts`
     derives co-occurrence contexts of words: "on", "off", "phrases" (with phrases as items), or "auto", for collections
-    of 50,000 to 25 million words.
+    of 50,000 to 25 million words. `encoder` gives documents and words vectors, by which questions find what is like the
+    seeds in meaning: a model of sentence-transformers by its name or folder, or a function from texts to vectors.
+    `Index.refresh` encodes what is new.
 
     Raises MissingDatabase, InvalidParameter.
     """
@@ -92,8 +95,11 @@ def open(
     from setsearch.storage.analyzers import TextSettings
     from setsearch.storage.database import Database
     from setsearch.text.analyzer import Analyzer
+    from setsearch.text.encoder import Encoder
 
-    settings = TextSettings(Analyzer(language, stop_words, analyzer), contexts)
+    settings = TextSettings(
+        Analyzer(language, stop_words, analyzer), contexts, None if encoder is None else Encoder(encoder)
+    )
     return Index(Database(place, create=create, timeout=timeout, time_limit=time_limit), settings)
 
 

@@ -91,6 +91,19 @@ def scale_for(bound: float, binary: bool = True) -> float:
     return 2.0 ** max(0, math.floor(math.log2(room / bound))) if 0 < bound < room else 1.0
 
 
+def moments(values: Floats) -> tuple[float, float]:
+    """Mean and standard deviation, the same in any order: of values rounded to 2^-26 of a power of two above them."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if not 0 < largest < math.inf:
+        return 0.0, 0.0
+    top = 2.0 ** math.ceil(math.log2(largest))
+    high = np.rint(values * (2**13 / top))  # two halves, so that sums of squares are exact
+    low = np.rint((values * (2**13 / top) - high) * 2**13)
+    square = float(high @ high) + float(high @ low) / 2**12 + float(low @ low) / 2**26
+    mean = (float(high.sum()) + float(low.sum()) / 2**13) / len(values)
+    return mean * top / 2**13, math.sqrt(max(square / len(values) - mean * mean, 0.0)) * top / 2**13
+
+
 def to_lattice(weights: Floats, binary: bool = True, coefficient: float = 1.0) -> Floats:
     """`coefficient` times the weights, rounded to multiples of 2^-36 (error 7.3e-12), or of 2^-22 if not `binary`."""
     lattice = LATTICE if binary else VALUE_LATTICE

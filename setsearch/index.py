@@ -6,19 +6,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from setsearch.errors import InvalidItem, InvalidParameter, NoIndex, UsageError
-from setsearch.search.catalog import (
-    default_reading,
-    defaults_of,
-    describe_readings,
-    has_surface_forms,
-    relations_by_reading,
-)
+from setsearch.search.catalog import defaults_of, describe_readings, has_surface_forms
+from setsearch.search.description import describe_index
 from setsearch.search.freshness import parse_fresh
 from setsearch.search.numeric import NumericReading
 from setsearch.search.reading import Reading
 from setsearch.search.readings import FieldsSource, Readings
 from setsearch.search.sets import ItemSet, delete_set, load_set, new_set, saved_sets
-from setsearch.search.starters import sample_items
 from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.database import Database
 from setsearch.storage.limits import limited
@@ -29,8 +23,8 @@ from setsearch.storage.relation import (
     find_relation,
     load_relations,
 )
-from setsearch.storage.sql import quote
-from setsearch.storage.synced_source import SyncedSource, describe_sources, drop_source, load_source, refuse_synced
+from setsearch.storage.synced_source import SyncedSource, describe_table, drop_source, load_source, refuse_synced
+from setsearch.text.encoder import Encoders
 
 if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
     from setsearch.indexing.intake import Intake, Writable
@@ -51,7 +45,8 @@ class Index:
         self._database = database
         self._settings = settings
         self._analyzers = Analyzers(settings.analyzer)
-        self._readings = Readings(database, self._analyzers)
+        self._encoders = Encoders(settings.encoder)
+        self._readings = Readings(database, self._analyzers, self._encoders)
         self.unread_share = 0.0  # of the characters of the last texts written: those in no word, white space aside
 
     def __enter__(self) -> "Index":
@@ -158,17 +153,7 @@ class Index:
     def table_source(self, table: str, kinds: Sequence[str]) -> dict[str, Any] | None:
         """How a table is indexed: its `items`, their `key`, whether that is the `primary` key; None if it is not."""
         with self._database.read() as cursor:
-            for relation in load_relations(cursor):
-                source = load_source(cursor, relation)
-                if source is not None and source.kind in kinds and source.name.lower() == table.lower():
-                    primary = [row[1] for row in cursor.execute(f"pragma main.table_info({quote(table)})") if row[5]]
-                    by_rowid = source.key == "rowid" and not primary
-                    return {
-                        "items": relation.items.name,
-                        "key": source.key,
-                        "primary": by_rowid or primary == [source.key],
-                    }
-        return None
+            return describe_table(cursor, table, kinds)
 
     def stamp(self) -> int:
         """A number that identifies the present content of the documents: a new one after each write."""
@@ -194,6 +179,28 @@ class Index:
             if column_names(relation) != list(columns):
                 raise InvalidItem(f"{name!r} has the columns {column_names(relation)}, not {list(columns)}")
             return write_numbers(cursor, relation, items)
+
+    def add_vectors(self, ids: Iterable[str], vectors: Iterable[Any], items: str | None = None) -> int:
+        """Add vectors of items that exist, by which questions find what is like the seeds in meaning; returns how many.
+
+        `vectors` are the rows of a matrix, or rows of numbers, or of float32 as bytes, all of one length; only their
+        directions count. `items` names what they describe, by default the documents of a text collection, or the items
+        of the first relation. Vectors of the same items are replaced, and all that an encoder made.
+
+        Raises UnknownItem, DuplicateItem, InvalidItem; then nothing is written.
+        """
+        from setsearch.upkeep import add_vectors
+
+        return add_vectors(self._database, self._readings, items, ids, vectors)
+
+    def add_latent(self, items: str | None = None) -> int:
+        """Add vectors that are made from the collection itself (search/latent.py); returns how many items have one.
+
+        `refresh` makes them anew. `items` as in `items()`; vectors that these have from elsewhere are replaced.
+        """
+        from setsearch.upkeep import add_latent
+
+        return add_latent(self._database, self.items(items))
 
     def items(self, name: str | None = None) -> Reading:
         """The reading that ranks `name`: "documents", "terms", or a column of a relation.
@@ -244,28 +251,18 @@ class Index:
         """Delete a saved set; raises UnknownSet."""
         delete_set(self._database, name)
 
-    def refresh(self, fresh: str | float | None = "now") -> "Changes":
-        """Apply the changes of synced tables, and derive what makes questions fast: contexts of words, arrays.
+    def refresh(self, fresh: str | float | None = "now", progress: Progress = iter) -> "Changes":
+        """Apply the changes of synced tables, and derive what makes questions fast: contexts of words, arrays, vectors.
 
         Contexts that lack no more than `fresh` allows stay: "now", seconds, or a share of the documents such as "5%".
+        An encoder gives vectors to new and changed texts; `progress` gets what it encodes, and yields it.
         Questions and short writes go on meanwhile. Raises SourceError if a table is no longer as indexed,
         LockedDatabase if somebody else writes for longer than the timeout; the next call goes on from there.
         """
-        from setsearch.indexing.sync import Changes, needs_sync, sync
+        from setsearch.upkeep import Parts, refresh
 
-        allowed = parse_fresh(fresh)
-        changes = Changes()
-        with self._database.read() as cursor:
-            is_behind = any(needs_sync(cursor, relation) for relation in load_relations(cursor))
-        if is_behind:
-            with self._database.write() as cursor:
-                for relation in load_relations(cursor):
-                    changes += sync(cursor, self._intake(), relation)
-        with self._database.read() as cursor:
-            names = [relation.items.name for relation in load_relations(cursor) if relation.columns is None]
-        for name in names:
-            self._readings.refresh(name, allowed)
-        return changes
+        parts = Parts(self._database, self._readings, self._encoders, self.items)
+        return refresh(parts, self._intake(), parse_fresh(fresh), progress)
 
     def drop(self) -> None:
         """Remove everything of ours from the database, saved sets too; the host's tables stay as they are."""
@@ -284,30 +281,7 @@ class Index:
     def info(self) -> dict[str, Any]:
         """What the index holds: readings with counts of items, features and postings, revision, defaults."""
         with self._database.read() as cursor, limited(cursor, "reading the index"):
-            relations = load_relations(cursor)
-            postings = {relation.id: relation.postings.entry_count(cursor) for relation in relations}
-            sources = describe_sources(cursor, relations)
-            some = {
-                vocabulary.name: sample_items(cursor, relation, transposed)
-                for relation in relations
-                for transposed, vocabulary in ((False, relation.items), (True, relation.features))
-            }
-            contexts = next(filter(None, (self._readings.describe_contexts(cursor, r) for r in relations)), {})
-        readings = [
-            reading
-            | {"posting_count": postings[relation.id], "revision": relation.revision, "some": some[reading["items"]]}
-            for relation in relations
-            for reading in describe_readings(relation)
-        ]
-        default = default_reading(relations, str(self._database))
-        defaults = defaults_of(relations_by_reading(relations)[default], default)
-        return {
-            "readings": readings,
-            "revision": sum(relation.revision for relation in relations),
-            "mirrors": sources,
-            "contexts": contexts,
-            "defaults": {"items": default} | defaults.describe(),
-        }
+            return describe_index(cursor, self._readings, str(self._database))
 
     def check(self) -> list[str]:
         """The problems of the index, one line each; empty for a sound one.

@@ -38,6 +38,7 @@ PANELS = {
     "Index": {
         "index": "indexing.index_command",
         "update": "indexing.update",
+        "vectors": "vectors.vectors",
         "delete": "indexing.delete",
         "info": "indexing.info",
         "check": "indexing.check",

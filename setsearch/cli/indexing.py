@@ -57,8 +57,10 @@ def index_command(
     if not sources and table is None:
         raise UsageError("no source: give a folder, files, - for standard input, or --table NAME")
     relation = columns.relation
-    if relation[1] != "terms" and (settings["language"] or settings["contexts"] in ("on", "phrases")):
-        raise UsageError("--language, --contexts and --phrases are for texts, not for a relation or numbers")
+    if relation[1] != "terms" and (
+        settings["language"] or settings["encoder"] or settings["contexts"] in ("on", "phrases")
+    ):
+        raise UsageError("--language, --encoder, --contexts and --phrases are for texts, not for a relation or numbers")
     if columns.numbers and replace:
         raise UsageError("--replace is not for numbers; index into a new database")
     is_own_table = table is not None and not sources
@@ -78,11 +80,11 @@ def index_command(
         elif is_own_table:
             changes = index.add_table(table or "", columns, track=track, replace=replace, progress=count_items)
             written = changes.written
-            index.refresh()
+            index.refresh(progress=count_items)
         else:
             write = index.replace if replace else index.update
             written = write(count_items(reader.read(sources or [])), relation)
-            index.refresh()
+            index.refresh(progress=count_items)
         _tell_indexed(index, written, str(db))
         _tell_left_out(reader)
 
@@ -96,7 +98,7 @@ def update(db: DB, *, fresh: Fresh = "now", timeout: Timeout = 5.0, time_limit: 
     Example: setsearch update app.db
     """
     with setsearch.open(db, timeout=timeout, time_limit=time_limit) as index:
-        changes = index.refresh(fresh)
+        changes = index.refresh(fresh, count_items)
         info = index.info()
     written = f"updated {changes.written}, deleted {changes.deleted} in {db}" if info["mirrors"] else str(db)
     contexts = info["contexts"]
@@ -165,6 +167,8 @@ def info(
             print(f"some {reading['items']}: {', '.join(reading['some'])}")
     if content["contexts"]:
         print("contexts: " + ", ".join(f"{key} {value}" for key, value in content["contexts"].items()))
+    for name, own in content["vectors"].items():
+        print(f"vectors of {name}: " + ", ".join(f"{key} {value}" for key, value in own.items() if value is not None))
     print(f"default items: {content['defaults']['items']}")
 
 
@@ -217,5 +221,6 @@ def _tell_indexed(index: "setsearch.Index", written: int, db: str) -> None:
     parts = [f"{r['item_count']:,} {r['items']}" for r in content["readings"]]
     if content["contexts"]:
         parts.append(f"{content['contexts']['terms']:,} of them in context")
+    parts += [f"vectors of {own['count']:,} {name}" for name, own in content["vectors"].items()]
     unread = f" ({index.unread_share:.1%} of the text is in no word)" if index.unread_share else ""
     say(f"indexed {written:,}{unread}; {db} now holds {', '.join(parts)}")

@@ -4,15 +4,12 @@ import functools
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from setsearch.cli.help import ADVANCED, MODEL
 from setsearch.errors import UsageError
-
-if TYPE_CHECKING:
-    from setsearch.models.defaults import ModelOptions
 
 Command = Callable[..., None]
 Texts = list[str] | None
@@ -54,7 +51,7 @@ TimeLimit = Annotated[
 ]
 
 
-def model_options(
+def _weighting_options(
     *,
     model: Annotated[
         str | None,
@@ -94,6 +91,13 @@ def model_options(
             rich_help_panel=MODEL,
         ),
     ] = None,
+) -> dict[str, Any]:
+    """How features count."""
+    return {"model": model, "strength": strength, "binarize": binarize, "popularity": popularity, "rarity": rarity}
+
+
+def _further_options(
+    *,
     feedback: Annotated[
         float | None,
         typer.Option(
@@ -103,6 +107,10 @@ def model_options(
             rich_help_panel=MODEL,
         ),
     ] = None,
+    vectors: Annotated[
+        float | None,
+        typer.Option(metavar="W", help="The weight of vectors, 0 for none (lift).", min=0, rich_help_panel=MODEL),
+    ] = None,
     purpose: Annotated[
         str | None,
         typer.Option(
@@ -111,19 +119,25 @@ def model_options(
     ] = None,
     by: By = None,
     fresh: Fresh = None,
-) -> "ModelOptions":
-    """How to score."""
-    return {
-        "model": model,
-        "strength": strength,
-        "binarize": binarize,
-        "popularity": popularity,
-        "rarity": rarity,
-        "feedback": feedback,
-        "purpose": purpose,
-        "by": by,
-        "fresh": fresh,
-    }
+) -> dict[str, Any]:
+    """What else counts, and what is read."""
+    return {"feedback": feedback, "vectors": vectors, "purpose": purpose, "by": by, "fresh": fresh}
+
+
+def _joined(*groups: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """Groups of options as one."""
+    members = [(group, inspect.signature(group).parameters) for group in groups]
+
+    def run(**values: Any) -> dict[str, Any]:
+        given = [group(**{name: values[name] for name in own}) for group, own in members]
+        return dict(item for part in given for item in part.items())
+
+    parameters = [parameter for _, own in members for parameter in own.values()]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return run
+
+
+model_options = _joined(_weighting_options, _further_options)  # ModelOptions: how to score
 
 
 def more_examples(
@@ -271,6 +285,14 @@ def text_options(
             rich_help_panel=ADVANCED,
         ),
     ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Give documents and words vectors: a model of sentence-transformers, by name or folder.",
+            rich_help_panel=ADVANCED,
+        ),
+    ] = None,
     phrases: Annotated[
         bool,
         typer.Option("--phrases", help="Contexts, with phrases such as New York as items.", rich_help_panel=ADVANCED),
@@ -280,7 +302,8 @@ def text_options(
     if phrases and contexts is False:
         raise UsageError("--phrases need contexts; leave --no-contexts out")
     choice = "phrases" if phrases else {None: "auto", True: "on", False: "off"}[contexts]
-    return {"language": language, "analyzer": analyzer, "stop_words": stop_words, "contexts": choice}
+    how = {"language": language, "analyzer": analyzer, "stop_words": stop_words}
+    return how | {"contexts": choice, "encoder": encoder}
 
 
 def with_options(**groups: Callable[..., Any]) -> Callable[[Command], Command]:

@@ -34,6 +34,7 @@ from setsearch.storage.posting_lists import PostingLists
 from setsearch.storage.relation import Relation, load_relations
 from setsearch.storage.sql import insert_rows
 from setsearch.storage.texts import read_texts
+from setsearch.storage.vectors import read_vectors
 
 UNREADABLE = (CorruptIndex, sqlite3.DatabaseError, TypeError, ValueError, OverflowError)
 
@@ -91,6 +92,8 @@ def _check_any(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
         yield from _lines(lambda: check_numbers(cursor, relation))
         return
     yield from _lines(lambda: check_relation(cursor, relation))
+    for vocabulary in (relation.items, relation.features):
+        yield from _lines(partial(_check_vectors, cursor, vocabulary))
     yield from _lines(lambda: _check_meaning(cursor, relation))
     for name in (LISTS, CONTEXTS):
         yield from _lines(partial(_check_derived, cursor, relation, name))
@@ -100,6 +103,12 @@ def _check_meaning(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
     """Raises if the analyzer is unknown."""
     if relation.analyzer is not None:
         load_analyzer(relation.analyzer)
+    yield from ()
+
+
+def _check_vectors(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> Iterator[str]:
+    """Raises if a vector is damaged."""
+    read_vectors(cursor, vocabulary)
     yield from ()
 
 

@@ -13,6 +13,7 @@ from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.generations import forget_contexts
 from setsearch.storage.kept_columns import Values, encode_columns
 from setsearch.storage.relation import TEXT, Relation, create_relation, find_relation, load_relations
+from setsearch.storage.vectors import ENCODER, VectorSource, set_source, vector_source
 from setsearch.text.analyzer import CHUNK, Analyzer
 
 
@@ -46,8 +47,9 @@ class Intake:
         `spec` is the analyzer of terms that come without their texts.
         """
         relation = find_relation(load_relations(cursor), names)
-        if spec is not None and (self._settings.analyzer.language or self._settings.contexts in ("on", "phrases")):
-            raise UsageError(f"{spec!r} gives terms without texts; leave `language` and `contexts` out")
+        needs_texts = self._settings.contexts in ("on", "phrases") or self._settings.encoder is not None
+        if spec is not None and (self._settings.analyzer.language or needs_texts):
+            raise UsageError(f"{spec!r} gives terms without texts; leave `language`, `contexts` and `encoder` out")
         if relation is None:
             return self._create(cursor, *(names or TEXT), spec)
         if relation.columns is not None:
@@ -59,6 +61,7 @@ class Intake:
             return relation
         self._check_analyzer(relation)
         self._set_contexts(cursor, relation, empty)
+        self._set_encoder(cursor, relation, empty)
         return relation
 
     def write(self, writer: Writer, items: Iterable[Writable]) -> int:
@@ -74,9 +77,29 @@ class Intake:
             return create_relation(cursor, items, features, spec, "off")
         settings = self._settings
         contexts = settings.contexts if items == TEXT[0] and settings.analyzer.function is None else "off"
-        if contexts == "off" and settings.analyzer.language:
+        if contexts == "off" and (settings.analyzer.language or settings.encoder):
             contexts = "forms"
-        return create_relation(cursor, items, features, settings.analyzer.spec, contexts)
+        relation = create_relation(cursor, items, features, settings.analyzer.spec, contexts)
+        self._set_encoder(cursor, relation)
+        return relation
+
+    def _set_encoder(self, cursor: sqlite3.Cursor, relation: Relation, empty: bool = False) -> None:
+        """Let texts, and words with contexts, have vectors by the encoder of the settings. Raises UsageError."""
+        encoder = self._settings.encoder
+        if encoder is None or relation.analyzer is None:
+            return
+        if relation.contexts == "off" and empty:
+            relation.contexts = "forms"  # keeps texts
+            cursor.execute("update setsearch_relation set contexts = 'forms' where id = ?", (relation.id,))
+        if relation.contexts == "off":
+            raise UsageError(
+                f"an encoder needs the texts, which {self._database} does not store; "
+                "give all documents again with `replace`"
+            )
+        for kind in (relation.items, relation.features):
+            source = vector_source(kind)
+            if source is None or (source.source, source.name) != (ENCODER, encoder.name):
+                set_source(cursor, kind, VectorSource(ENCODER, None, encoder.name))
 
     def _set_analyzer(self, cursor: sqlite3.Cursor, relation: Relation, spec: str, empty: bool) -> None:
         """Store the analyzer of terms that come without texts; raises UsageError if the relation has another one."""
@@ -94,10 +117,10 @@ class Intake:
     def _set_contexts(self, cursor: sqlite3.Cursor, relation: Relation, empty: bool) -> None:
         """Apply the present setting. Contexts need all texts: without stored texts all items must come again."""
         contexts = self._settings.contexts
+        if contexts == "off" and (" " in (relation.analyzer or "") or self._settings.encoder):
+            contexts = "forms"
         if relation.analyzer is None or relation.items.name != TEXT[0] or contexts in ("auto", relation.contexts):
             return
-        if contexts == "off" and " " in relation.analyzer:
-            contexts = "forms"
         if not empty and (contexts in ("off", "forms") or relation.contexts == "off"):
             stored = "stores no texts" if relation.contexts == "off" else "stores texts"
             raise UsageError(

@@ -14,6 +14,7 @@ from setsearch.storage.kept_columns import write_columns
 from setsearch.storage.names import NamesTaken, is_storable
 from setsearch.storage.relation import Relation
 from setsearch.storage.sql import insert_rows
+from setsearch.storage.vectors import delete_orphans, delete_vectors, digest, is_encoded
 from setsearch.text.analyzer import Analyzer, TermIds
 from setsearch.text.tokenizer import Tokenizer
 
@@ -63,6 +64,7 @@ class Writer:
         self._change(Entries(old.lists, old.ids, np.zeros_like(old.counts)))
         vocabulary.delete(self.cursor, ids)
         self._delete_texts(ids)
+        delete_vectors(self.cursor, vocabulary, [(name, None) for name in names])
         write_columns(self.cursor, self.relation.id, [(id, None) for id in ids])
         self.changed.append(np.array(ids, np.int64))
         self._finish()
@@ -96,6 +98,8 @@ class Writer:
         refilled = set(postings.read(self.cursor, sorted(self.emptied), counts=False).lists.tolist())
         self.relation.features.delete(self.cursor, sorted(self.emptied - refilled))
         self.emptied.clear()
+        if self.relation.is_replaced:
+            delete_orphans(self.cursor, self.relation.items)
         self.relation.save(self.cursor, np.unique(np.concatenate([np.zeros(0, np.int64), *self.changed])))
 
     def _write_batch(self, batch: Batch) -> int:
@@ -118,6 +122,12 @@ class Writer:
         insert = "insert or replace into setsearch_text (relation, item, text)"
         insert_rows(self.cursor, insert, f"({self.relation.id}, ?, ?)", list(texts), list(texts.values()))
         self._delete_texts([id for id, text in pairs if text is None])
+        if is_encoded(self.relation.items):
+            digests = [
+                (name, -1 if text is None else digest(text))
+                for name, text in zip(batch.names, batch.texts, strict=True)
+            ]
+            delete_vectors(self.cursor, self.relation.items, digests)
 
     def _delete_texts(self, ids: Sequence[int]) -> None:
         self.cursor.executemany(

@@ -18,16 +18,16 @@ from setsearch.errors import NoSeeds
 from setsearch.learning.baselines import Baselines, Score
 from setsearch.models.defaults import RATINGS, Defaults, ModelOptions
 from setsearch.search.cutoff import threshold
-from setsearch.search.feedback import examples_weights
 from setsearch.search.fields import Fields
-from setsearch.search.popularity import with_popularity
-from setsearch.search.weights import Examples
+from setsearch.search.priors import two_passes, with_priors
+from setsearch.search.weights import Examples, SeedWeights
 
 MEASURES = ("map", "p10", "ndcg10", "r_precision")
 NEIGHBORS = " (neighbors only)"  # words by win2 and skip, as the baselines use them: for comparison only
 STRENGTHS = (0.5, 2.0, 10.0, 50.0)
 POPULARITIES = (0.0, 0.2, 0.5)
 FEEDBACKS = (0.0, 0.25, 1.0)
+WEIGHTS_OF_VECTORS = (0.0, 0.25, 0.5, 1.0, 2.0)
 RESAMPLES = 2000
 ENOUGH_SETS = 5  # to say that one method is better than another
 
@@ -197,6 +197,9 @@ def _models(fields: Fields, defaults: Defaults) -> list[Method]:
     more: list[ModelOptions] = [
         {"model": "lift", "feedback": share} for share in FEEDBACKS if share != defaults.feedback
     ]
+    if fields.vectors is not None:
+        own = defaults.vectors_of({}, fields.vectors().source)
+        more += [{"model": "lift", "vectors": weight} for weight in WEIGHTS_OF_VECTORS if weight != own]
     if defaults is RATINGS:
         more.append({"model": "lift", "purpose": "likes"})
     methods += [_model(_label(options), fields, defaults, options) for options in more]
@@ -227,18 +230,37 @@ def _label(options: ModelOptions) -> str:
 
 
 def _model(name: str, fields: Fields, defaults: Defaults, options: ModelOptions) -> Method:
-    model, feedback, likes = defaults.make(options), defaults.feedback_of(options), defaults.wants_likes(options)
-
     def score(seeds: Ints) -> Floats:
         """The scores of all items, without the constant."""
-        weights = examples_weights(fields, Examples(seeds.tolist()), model, feedback)
-        return (with_popularity(fields, weights) if likes else weights).scores()
+        return _weights(fields, defaults, options, seeds).scores()
 
     return Method(name, score, options)
 
 
+def _weights(fields: Fields, defaults: Defaults, options: ModelOptions, seeds: Ints) -> SeedWeights:
+    weights = two_passes(fields, Examples(seeds.tolist()), defaults, options)
+    return with_priors(fields, weights, defaults, options)
+
+
 def _baselines(fields: Fields) -> list[Method]:
-    return [Method(name, score) for name, score in Baselines(count_matrix(_neighbors(fields))).all().items()]
+    methods = [Method(name, score) for name, score in Baselines(count_matrix(_neighbors(fields))).all().items()]
+    return methods if fields.vectors is None else [*methods, Method("vectors alone", _vectors_alone(fields))]
+
+
+def _vectors_alone(fields: Fields) -> Score:
+    """The cosine with the centroid of the seeds' vectors; 0 for items without a vector."""
+    assert fields.vectors is not None
+    vectors, size = fields.vectors(), fields.items.next_id
+
+    def score(seeds: Ints) -> Floats:
+        """The cosines of all items."""
+        scores = np.zeros(size)
+        centroid = vectors.centroid(Examples(seeds.tolist()))
+        if centroid is not None:
+            scores[vectors.ids] = vectors.cosines(centroid)
+        return scores
+
+    return score
 
 
 def _neighbors(fields: Fields) -> Fields:
@@ -250,10 +272,9 @@ def _neighbors(fields: Fields) -> Fields:
 
 def _cut_quality(fields: Fields, defaults: Defaults, tasks: Sequence[Task]) -> tuple[float, float]:
     """F1 of our cut, and of the best possible one, averaged over sets."""
-    model, feedback = defaults.make({"model": "lift"}), defaults.feedback_of({"model": "lift"})
     measured: dict[str, list[tuple[float, float]]] = {}
     for name, seeds, others in tasks:
-        weights = examples_weights(fields, Examples(seeds.tolist()), model, feedback)
+        weights = _weights(fields, defaults, {"model": "lift"}, seeds)
         scores = weights.scores()
         scores[seeds] = -np.inf
         order = np.argsort(-scores, kind="stable")

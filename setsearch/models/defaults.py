@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypedDict, cast
+from typing import Any, NamedTuple, TypedDict, cast
 
 from setsearch.errors import InvalidParameter, UnknownOption
 from setsearch.models import MODELS, Model, make_model
 
-NOT_OF_MODELS = ("by", "fresh", "feedback", "purpose")  # options that choose what answers
+NOT_OF_MODELS = ("by", "fresh", "feedback", "vectors", "purpose")  # options that choose what answers
 
 
 PURPOSES = ("kind", "likes")
@@ -22,6 +22,7 @@ class ModelOptions(TypedDict, total=False):
     `by`: what describes terms, "contexts", "documents" or "both" (the default if all terms of the query have contexts);
     `feedback`: how much a second pass may read, in which the best items join the seeds, as a share of what the first
     one reads; 0 for one pass (lift; search/feedback.py);
+    `vectors`: the weight of vectors, if the items have some, 0 for none (lift; search/meaning.py);
     `purpose` of a relation: "kind" (the default), or "likes", for which popular items come first
     (search/popularity.py);
     `fresh`: how far contexts may be behind their texts, "now", a number of seconds, or a share of the documents such as
@@ -36,7 +37,19 @@ class ModelOptions(TypedDict, total=False):
     by: str | None
     fresh: str | float | None
     feedback: float | None
+    vectors: float | None
     purpose: str | None
+
+
+class VectorWeights(NamedTuple):
+    """The weights of vectors by where they come from: the user, an encoder, the collection itself."""
+
+    own: float = 1.0
+    encoder: float = 1.0
+    latent: float = 1.0
+
+
+_ALIKE = VectorWeights()
 
 
 @dataclass(frozen=True)
@@ -46,7 +59,7 @@ class Defaults:
     `cut`: how far the threshold lies between the floor and the mean of the five best scores, with one seed and in
     addition for each further one; `left_out`: the coefficients of the other threshold, for the model lift
     (search/cutoff.py).
-    `feedback` is that of the model lift.
+    `feedback` is that of the model lift; `vectors`: the weight of vectors of each source.
     """
 
     model: str
@@ -56,17 +69,26 @@ class Defaults:
     left_out: tuple[float, float, float] | None = None
     feedback: float = 0.0
     rarity: float = 0.0
+    vectors: VectorWeights = _ALIKE
 
     def feedback_of(self, options: ModelOptions) -> float:
         """The share that a second pass may read; raises InvalidParameter."""
-        given = options.get("feedback")
+        return self._of_lift("feedback", options.get("feedback"), self.feedback, options)
+
+    def vectors_of(self, options: ModelOptions, source: str = "own") -> float:
+        """The weight of vectors of a source; raises InvalidParameter."""
+        default = 0.0 if options.get("purpose") == "likes" else getattr(self.vectors, source)
+        return self._of_lift("vectors", options.get("vectors"), default, options)
+
+    def _of_lift(self, name: str, given: float | None, default: float, options: ModelOptions) -> float:
+        """A number that only the model lift has."""
         is_lift = (options.get("model") or self.model) == "lift"
         if given is None:
-            return self.feedback if is_lift else 0.0
+            return default if is_lift else 0.0
         if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given < float("inf"):
-            raise InvalidParameter(f"feedback is a share from 0 (one pass) up, such as 0.5, not {given!r}")
+            raise InvalidParameter(f"{name} is a number from 0 (none) up, such as 0.5, not {given!r}")
         if given and not is_lift:
-            raise InvalidParameter(f"feedback needs the model lift, not {options.get('model')}; leave out one")
+            raise InvalidParameter(f"{name} needs the model lift, not {options.get('model')}; leave out one")
         return float(given)
 
     def wants_likes(self, options: ModelOptions) -> bool:
@@ -83,6 +105,7 @@ class Defaults:
     def check(self, options: ModelOptions) -> None:
         """Raise InvalidParameter for options that no question may have."""
         self.feedback_of(options)
+        self.vectors_of(options)
         self.wants_likes(options)
 
     def make(self, options: ModelOptions) -> Model:
@@ -134,8 +157,10 @@ def _cached_model(
     return defaults._make(cast(ModelOptions, dict(options)))  # types are in the key: True equals 1
 
 
-DOCUMENTS = Defaults("lift", 0.2, "twice-mean", cut=(0.2, 0.02), feedback=0.25, rarity=0.25)
-TERMS = Defaults("lift", 0.2, "twice-mean", cut=(0.33, 0.01), rarity=0.25)
-GROUPS = Defaults("lift", 0.0, "twice-mean", cut=(0.2, 0.02), rarity=0.25)  # authors: many documents as one item
+_OF_TEXTS = VectorWeights(encoder=2.0, latent=0.25)
+DOCUMENTS = Defaults("lift", 0.2, "twice-mean", cut=(0.2, 0.02), feedback=0.25, rarity=0.25, vectors=_OF_TEXTS)
+TERMS = Defaults("lift", 0.2, "twice-mean", cut=(0.33, 0.01), rarity=0.25, vectors=VectorWeights(latent=0.5))
+# Authors: many documents as one item.
+GROUPS = Defaults("lift", 0.0, "twice-mean", cut=(0.2, 0.02), rarity=0.25, vectors=_OF_TEXTS)
 RATINGS = Defaults("lift", 0.0, "presence", cut=(0.2, 0.02), left_out=(0.25, 0.4, 0.45))
 NUMBERS = Defaults("gaussian", 0.0, "presence", cut=(0.2, 0.02))

@@ -7,7 +7,7 @@ the 20 strongest features of the seeds. Strength is estimated with the document 
 that only the lists that count get values.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -44,17 +44,23 @@ def own_features(features: Ints, weights: Floats) -> Ints:
 
 
 def examples_weights(
-    fields: Fields, examples: Examples, model: Model, feedback: float = 0.0, excluded: Sequence[int] = ()
+    fields: Fields,
+    examples: Examples,
+    model: Model,
+    feedback: float = 0.0,
+    excluded: Sequence[int] = (),
+    *,
+    with_priors: Callable[[SeedWeights], SeedWeights] = lambda weights: weights,
 ) -> SeedWeights:
     """The weights of examples; with `feedback`, those of the second pass, unless features are an example.
 
-    `excluded` items and the examples do not join them.
+    `excluded` items and the examples do not join them. `with_priors` adds what also says which items are the best.
     """
     first = seed_weights(fields, examples, model)
     count = joining(examples.total, fields.items.size)
     if not (feedback and count) or examples.has_features or not isinstance(model, Lift):
         return first
-    ids, scores = best(first.base, first.lists, [*excluded, *examples.ids], count, fields.ranks)
+    ids, scores = best(with_priors(first).base, first.lists, [*excluded, *examples.ids], count, fields.ranks)
     ids = ids[scores > 0]
     if not len(ids):
         return first
@@ -64,4 +70,4 @@ def examples_weights(
         Limit(allowed(feedback, size), own_features(own.seeds.features, own.lists.weights))
         for size, own in zip(read, first.positive, strict=True)
     ]
-    return seed_weights(fields, joined, model, limits)._replace(examples=examples)
+    return seed_weights(fields, joined, model, limits)._replace(examples=examples, joined=joined)

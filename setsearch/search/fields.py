@@ -2,8 +2,8 @@
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from setsearch.storage.names import Vocabulary, is_storable
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.words import without_marks
+
+if TYPE_CHECKING:
+    from setsearch.search.meaning import Vectors
 
 Descriptions = dict[int, tuple[str, str | None]]  # (name, title) of ids
 
@@ -110,6 +113,7 @@ class Fields(NamedTuple):
     analyzer: Analyzer | None
     contexts_revision: int | None = None
     stored: "Fields | None" = None  # by documents, where words without contexts are looked up
+    vectors: "Callable[[], Vectors] | None" = None  # None if items have none
 
     @property
     def first(self) -> Field:
@@ -149,6 +153,11 @@ class Fields(NamedTuple):
 
         key = ("sum", model, n_seeds, *(field.coefficient for field in self.all))
         return self.first.snapshot.cached_base(key, add)
+
+    @property
+    def encodes(self) -> bool:
+        """Whether texts get vectors, so that they need not share a word with the collection."""
+        return self.vectors is not None and self.vectors().encodes
 
     def knows(self, name: str) -> bool:
         """Whether an item has this name."""
@@ -235,7 +244,7 @@ class Fields(NamedTuple):
             raise InvalidParameter(f"a text is an example of documents, not of {self.items.name} (given: {text!r:.40})")
         terms = self.analyzer(text)
         counts = terms if isinstance(terms, Mapping) else Counter(terms)
-        if not self.first.find_features(counts):
+        if not self.first.find_features(counts) and not self.encodes:
             raise UnknownItem(f"the text {text!r:.60} has no word that the index knows; give another one")
         return counts
 

@@ -13,14 +13,13 @@ from setsearch.models.defaults import Defaults, ModelOptions
 from setsearch.scoring.best import best
 from setsearch.search.contributions import contributions, set_features
 from setsearch.search.cutoff import FLOOR, threshold
-from setsearch.search.feedback import examples_weights
 from setsearch.search.field_choice import FieldChoice
 from setsearch.search.fields import Fields
 from setsearch.search.folding import FOLDED
 from setsearch.search.freshness import parse_fresh
 from setsearch.search.hits import make_hits
 from setsearch.search.left_out import SeedFit, fits
-from setsearch.search.popularity import with_popularity
+from setsearch.search.priors import two_passes, with_priors
 from setsearch.search.readings import FieldsBy, FieldsSource
 from setsearch.search.request import (
     NO_LIMIT,
@@ -179,13 +178,11 @@ class Reading:
 
         def answer(fields_by: FieldsBy) -> Explanation:
             fields = self._choice.choose(fields_by, options, names, item=item)
-            model, feedback = self.defaults.make(options), self.defaults.feedback_of(options)
-            weights = examples_weights(fields, find_examples(fields, names), model, feedback)
-            if self.defaults.wants_likes(options):
-                weights = with_popularity(fields, weights)
+            weights = two_passes(fields, find_examples(fields, names), self.defaults, options)
+            weights = with_priors(fields, weights, self.defaults, options)
             id = fields.resolve(item)
             features = contributions(fields, weights, [id])[id]
-            base = (float(weights.base.items[id]) - sum(prior[id] for _, prior in weights.priors)) / weights.scale
+            base = float(weights.base.items[id] - sum(prior[id] for _, prior in weights.priors)) / weights.scale
             name, title = fields.describe([id])[id]
             score = base + weights.constant + sum(part.weight for part in features)
             return Explanation(name, score, weights.constant, base, features, title)
@@ -305,17 +302,16 @@ class Reading:
             if unknown[name] in examples.rare:
                 raise InvalidParameter(f"{name!r} is both a seed and in `exclude`; leave it out of one")
         excluded = fields.resolve_all([name for name in request.exclude if name not in unknown])
-        weights = examples_weights(fields, examples, model, self.defaults.feedback_of(request.model), excluded)
-        if not examples.ids and not any(own.df.any() for own in weights.positive):
-            raise NoSeeds(
-                "the example has no feature more often than the collection; try `binarize=presence`, or another example"
-            )
+        weights = two_passes(fields, examples, self.defaults, request.model, excluded)
         require_distinct(fields.describe(sorted({*examples.ids}.intersection(excluded))))
         gamma = request.gamma if request.gamma is not None else GAMMA if isinstance(model, Lift) else 0.0
         if excluded and gamma:
             weights = weights.minus(seed_weights(fields, Examples(sorted(excluded)), model), gamma)
-        if self.defaults.wants_likes(request.model):
-            weights = with_popularity(fields, weights)
+        weights = with_priors(fields, weights, self.defaults, request.model)
+        if not examples.ids and not any(own.df.any() for own in weights.positive) and not weights.priors:
+            raise NoSeeds(
+                "the example has no feature more often than the collection; try `binarize=presence`, or another example"
+            )
         return weights, excluded + ([] if request.keep_seeds else list(examples.ids))
 
     def _expand(self, fields: Fields, examples: Examples, request: ExpandRequest) -> Hits:

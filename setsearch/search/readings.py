@@ -18,6 +18,8 @@ from setsearch.search.derivation import derive_contexts, derive_lists
 from setsearch.search.fields import Field, Fields
 from setsearch.search.freshness import Fresh, is_fresh
 from setsearch.search.snapshot import Snapshot
+from setsearch.search.stored_vectors import StoredVectors
+from setsearch.search.vocabularies import WordVocabulary
 from setsearch.search.word_contexts import WordContexts, read_contexts
 from setsearch.storage.analyzers import Analyzers
 from setsearch.storage.database import Database
@@ -25,6 +27,7 @@ from setsearch.storage.generations import CONTEXTS, LISTS, Generation, find_gene
 from setsearch.storage.relation import Relation, load_relations, wants_contexts
 from setsearch.storage.revisions import changed_items
 from setsearch.text.analyzer import Analyzer
+from setsearch.text.encoder import Encoders
 
 COEFFICIENTS = {"contexts win2": 1.0, "contexts skip": 1.0, "contexts lists": 0.3, "documents": 0.3}
 BY = {
@@ -61,9 +64,10 @@ class _Version:
 class Readings:
     """The readings of a database. Threads may share it."""
 
-    def __init__(self, database: Database, analyzers: Analyzers) -> None:
+    def __init__(self, database: Database, analyzers: Analyzers, encoders: Encoders) -> None:
         self._database = database
         self._analyzers = analyzers
+        self._vectors = StoredVectors(encoders)
         self._versions: dict[int, list[_Version]] = {}  # by relation, the latest last
         self._contexts: dict[int, WordContexts] = {}  # by relation
         self._distrusted: set[int] = set()  # generations that are damaged or gone
@@ -158,6 +162,11 @@ class Readings:
             for forward in (True, False):
                 content.read(cursor, forward)
         self._store_lists(self._database, version)
+
+    def words(self, cursor: sqlite3.Cursor, relation: Relation) -> WordVocabulary | None:
+        """The words of a collection that have contexts, as they are now; None without contexts."""
+        contexts = self._word_contexts(cursor, self._version(cursor, relation.items.name))
+        return None if contexts is None or not contexts.snapshots else contexts.words
 
     def describe_contexts(self, cursor: sqlite3.Cursor, relation: Relation) -> dict[str, Any]:
         """The number of words with contexts and of the contexts, and how old these are; empty without contexts."""
@@ -254,13 +263,15 @@ class Readings:
         if by == "documents":
             self._content(cursor, version)
             snapshot = version.snapshot(relation.features.name == name)
-            return Fields((Field(snapshot, cursor),), relation, version.analyzer)
+            vectors = self._vectors.of(cursor, relation, snapshot.items)
+            return Fields((Field(snapshot, cursor),), relation, version.analyzer, vectors=vectors)
         contexts = self._word_contexts(cursor, version)
         if contexts is None or not contexts.snapshots:
             return None
         chosen = [(contexts.snapshots[field], COEFFICIENTS[field]) for field in BY[by]]
         fields = tuple(Field(snapshot, cursor, weight) for snapshot, weight in chosen)
-        return Fields(fields, relation, version.analyzer, contexts.generation.revision)
+        vectors = self._vectors.of(cursor, relation, contexts.words)
+        return Fields(fields, relation, version.analyzer, contexts.generation.revision, vectors=vectors)
 
     def _store_first_lists(self, version: _Version) -> None:
         """Store the lists in our own file if it has none and can be written now: the next process starts faster."""

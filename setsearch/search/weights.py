@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import LATTICE, Floats, Ints, offsets, run_lengths, run_starts, scale_for, to_lattice
+from setsearch.arrays import LATTICE, Floats, Ints, moments, offsets, run_lengths, run_starts, scale_for, to_lattice
 from setsearch.errors import InvalidParameter, NoSeeds
 from setsearch.models import Model, Query, Seeds
 from setsearch.models.model import has_tiny_weights
@@ -38,6 +38,7 @@ class Examples:
     texts: Sequence[Mapping[str, int]] = ()
     weights: Floats | None = None
     has_features: bool = False  # whether one of the texts is a set of features
+    like: Sequence[str] = ()  # the first texts as they were given
     given: float | None = None  # the sum of weights without items that joined
     # Words without contexts, by their stored id, with their counted documents: for the field of documents.
     rare: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
@@ -80,13 +81,14 @@ def find_examples(fields: Fields, seeds: SeedNames, like: Iterable[str] = (), ha
     names = text_list(list(seeds), "seeds")
     rare = fields.without_contexts(names)
     ids = fields.resolve_all([name for name in names if name not in rare])
-    texts = [fields.count_terms(text) for text in text_list(like, "like")]
+    given_texts = text_list(like, "like")
+    texts = [fields.count_terms(text) for text in given_texts]
     features = text_list(having, "having")
     texts += [fields.resolve_features(features)] if features else []
     if not ids and not texts:
         raise fields.no_seeds()
     counted = {id: fields.counted_documents(id) for id in rare.values()}
-    examples = Examples(ids, texts, has_features=bool(features), rare=counted)
+    examples = Examples(ids, texts, has_features=bool(features), like=given_texts, rare=counted)
     given = {name: seed_weight(name, weight) for name, weight in seeds.items()} if isinstance(seeds, Mapping) else {}
     if all(weight == 1 for weight in given.values()):
         return examples
@@ -149,7 +151,7 @@ class FieldWeights(NamedTuple):
 class SeedWeights(NamedTuple):
     """Everything that scores an item, for one set of examples. Base and lists are `scale` times as large as scores.
 
-    `priors` are parts of the base with names, `(n_ids,)` each.
+    `priors` are parts of the base with names, `(n_ids,)` each; `joined`: the examples and what joined them.
     """
 
     model: Model
@@ -160,6 +162,7 @@ class SeedWeights(NamedTuple):
     negative: tuple[FieldWeights, ...] = ()  # of negative examples
     scale: float = 1.0
     priors: tuple[tuple[str, Floats], ...] = ()
+    joined: Examples | None = None
 
     @property
     def all(self) -> tuple[FieldWeights, ...]:
@@ -176,6 +179,21 @@ class SeedWeights(NamedTuple):
         scores = self.base.items.copy()
         accumulate(scores, *self.lists)
         return scores if self.scale == 1 else scores / self.scale
+
+    def with_prior(self, name: str, items: Ints, values: Floats, share: float) -> "SeedWeights":
+        """A named part of the base for some items: share sd(scores) z(values), where z is in standard deviations.
+
+        If all scores are equal, sd(scores) is taken as 1.
+        """
+        mean, spread = moments(values)
+        if not spread:
+            return self
+        present = self.scores()[self.base.items > -np.inf]
+        prior = np.zeros(len(self.base.items))
+        amounts = share * (moments(present)[1] or 1.0) / spread * (values - mean)
+        prior[items] = to_lattice(amounts, coefficient=self.scale)
+        base = Base(self.base.items + prior, self.base.constant, self.scale)
+        return self._replace(base=base, priors=(*self.priors, (name, prior)))
 
     def minus(self, other: "SeedWeights", gamma: float) -> "SeedWeights":
         """v+ - gamma v-: these weights minus gamma times those of negative examples."""

@@ -98,6 +98,8 @@ class SparkReading:
     def _model(self, options: ModelOptions) -> Model:
         if options.get("by") not in (None, "documents"):
             raise InvalidParameter("`by` is documents on Spark, which has no contexts")
+        if options.get("vectors"):
+            raise InvalidParameter("Spark has no `vectors`; leave it out")
         if self._defaults.wants_likes(options):
             raise InvalidParameter("Spark has no `purpose`; leave it out")
         model = self._defaults.make(options)

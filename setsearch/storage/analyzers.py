@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from setsearch.errors import InvalidParameter
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
+from setsearch.text.encoder import Encoder
 
 FTS5 = "fts5 "  # the specification of an FTS5 tokenizer begins with this
 CONTEXTS = ("auto", "on", "off", "phrases")
@@ -14,10 +15,11 @@ CONTEXTS = ("auto", "on", "off", "phrases")
 
 @dataclass(frozen=True)
 class TextSettings:
-    """How a new text collection is made: its analyzer, and whether words get contexts: auto, on, off, phrases."""
+    """How a new text collection is made: its analyzer, whether words get contexts, and an encoder."""
 
     analyzer: Analyzer = field(default_factory=Analyzer)
     contexts: str = "auto"
+    encoder: Encoder | None = None
 
     def __post_init__(self) -> None:
         if self.contexts not in CONTEXTS:

@@ -18,7 +18,15 @@ from setsearch.storage.transactions import READ, WRITE, Transaction
 _log = logging.getLogger("setsearch")
 
 # The migrations of schema.py. A query does not import them; a test keeps both equal.
-SCHEMA = {"m001_relations", "m002_contexts", "m003_origins", "m004_checksums", "m005_generations", "m006_columns"}
+SCHEMA = {
+    "m001_relations",
+    "m002_contexts",
+    "m003_origins",
+    "m004_checksums",
+    "m005_generations",
+    "m006_columns",
+    "m007_vectors",
+}
 WITH_CHECKSUM = "m003_origins"  # the migration that made the checksum of small tables
 
 

@@ -13,10 +13,10 @@ from setsearch.errors import CorruptIndex
 
 _NAMES = (
     "array change columns forward free generation kind member name numbers "
-    "origin posting relation revision seal set text"
+    "origin posting relation revision seal set text vector"
 )
 TABLES = {f"setsearch_{name}" for name in _NAMES.split()}
-DECLARATIONS = 2977145783  # CRC-32 of the columns of all tables
+DECLARATIONS = 4293764885  # CRC-32 of the columns of all tables
 CHECKED = ("kind", "relation", "origin", "set", "member")  # tables under the checksum
 CHECKSUM_BYTES = 4
 

@@ -10,6 +10,7 @@ setsearch_generation  what was derived from one revision, and may be deleted at 
 setsearch_free        ids of a vocabulary that names may take
 setsearch_text        texts of documents, the input of contexts
 setsearch_columns     columns of documents that are shown with them
+setsearch_vector      vectors of names, of the user or of an encoder
 setsearch_numbers     items that numbers describe
 setsearch_origin      the synced source of a relation
 setsearch_change      keys of rows that changed in a tracked table since the last sync
@@ -249,6 +250,20 @@ def m006_columns(db: Database) -> None:
         "columns blob not null, "  # a JSON object, and a checksum
         "primary key (relation, item)) strict, without rowid"
     )
+
+
+@migrations()
+def m007_vectors(db: Database) -> None:
+    """Vectors of the names of a vocabulary, and where they come from."""
+    db.execute("alter table setsearch_kind add column vectors text")  # JSON, as storage/vectors.py has it
+    db.execute("""
+        create table setsearch_vector (
+            id integer primary key, kind integer not null, name text not null,
+            vector blob not null,  -- int8, and a checksum
+            digest integer,        -- of the text that was encoded
+            unique (kind, name)
+        ) strict
+    """)
 
 
 def drop_tables(cursor: sqlite3.Cursor) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from setsearch.errors import CorruptIndex, UsageError
-from setsearch.storage.relation import TEXT, Relation
+from setsearch.storage.relation import TEXT, Relation, load_relations
+from setsearch.storage.sql import quote
 
 TABLE, FTS5, WHOOSH = "table", "fts5", "whoosh"
 TRIGGER_EVENTS = ("insert", "update", "delete", "before_insert", "before_update")
@@ -144,3 +145,14 @@ def describe_sources(cursor: sqlite3.Cursor, relations: Sequence[Relation]) -> l
 def trigger_name(relation: Relation, event: str) -> str:
     """The name of the trigger for an event."""
     return f"setsearch_{relation.id}_{event}"
+
+
+def describe_table(cursor: sqlite3.Cursor, table: str, kinds: Sequence[str]) -> dict[str, Any] | None:
+    """How a table is indexed: its `items`, their `key`, whether that is the `primary` key; None if it is not."""
+    for relation in load_relations(cursor):
+        source = load_source(cursor, relation)
+        if source is not None and source.kind in kinds and source.name.lower() == table.lower():
+            primary = [row[1] for row in cursor.execute(f"pragma main.table_info({quote(table)})") if row[5]]
+            by_rowid = source.key == "rowid" and not primary
+            return {"items": relation.items.name, "key": source.key, "primary": by_rowid or primary == [source.key]}
+    return None

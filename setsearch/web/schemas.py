@@ -28,6 +28,7 @@ class ModelQuery(BaseModel):
     popularity: Annotated[float, Field(ge=0, le=1)] | None = None
     rarity: Annotated[float, Field(ge=0, le=4)] | None = None
     feedback: Annotated[float, Field(ge=0, le=1000)] | None = Field(None, description="share that a second pass reads")
+    vectors: Annotated[float, Field(ge=0, le=1000)] | None = Field(None, description="weight of vectors")
     purpose: Literal["kind", "likes"] | None = Field(None, description="of ratings: likes put popular items first")
     by: Literal["contexts", "documents", "both"] | None = Field(None, description="what describes terms")
     fresh: Annotated[str, StringConstraints(pattern=r"^(now|[0-9]{1,9}%?)$")] | None = Field(

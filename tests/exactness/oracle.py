@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from math import lgamma, log, sqrt
-from statistics import median
+from math import floor, lgamma, log, log2, sqrt
+from statistics import median, pstdev
 
 import pytest
 
@@ -140,10 +140,20 @@ def feedback_scores(
     binarization: str = "soft-twice-mean",
     excluded: Iterable[str] = (),
     own: int = 20,
+    *,
+    vectors: Mapping[str, Sequence[float]] | None = None,
+    share: float = 0.0,
 ) -> dict[str, float]:
-    """Scores of the model lift after a second pass: 10 // N items, n // 25 at most, join the seeds at half weight."""
+    """Scores of the model lift after a second pass: 10 // N items, n // 25 at most, join the seeds at half weight.
+
+    With vectors, both passes add the field of their meaning.
+    """
+
+    def added(scores: dict[str, float], shares: Mapping[str, float]) -> dict[str, float]:
+        return scores if vectors is None else meaning_scores(scores, vectors, shares, share)
+
     values, seeds = soft_values(data, slope, binarization), list(dict.fromkeys(seeds))
-    one_pass = lift_scores(data, seeds, 2.0, slope, binarization, RARITY)
+    one_pass = added(lift_scores(data, seeds, 2.0, slope, binarization, RARITY), dict.fromkeys(seeds, 1.0))
     count = min(10 // len(seeds), len(data) // 25)
     best = [item for item, score in ranking(one_pass, {*seeds, *excluded})[:count] if score > 0]
     if count < 2 or not best:
@@ -164,9 +174,41 @@ def feedback_scores(
             break
         kept.update(equal)
     weights = lift_weights(values, joined, 2.0, None, RARITY, len(seeds))
-    return {
+    scores = {
         item: sum(weights[f] * x for f, x in own.items() if f in kept or f in always) for item, own in values.items()
     }
+    return added(scores, joined)
+
+
+def meaning_scores(
+    scores: Mapping[str, float],
+    vectors: Mapping[str, Sequence[float]],
+    seeds: Mapping[str, float],
+    share: float,
+    texts: Iterable[Sequence[float]] = (),
+) -> dict[str, float]:
+    """Scores plus share sd(scores) z(cosine with the seeds' centroid) of centred vectors."""
+
+    def unit(vector: Sequence[float]) -> list[float]:
+        length = sqrt(sum(x * x for x in vector))
+        return [x / length for x in vector]
+
+    def stored(vector: Sequence[float]) -> list[float]:
+        largest = max(map(abs, vector))
+        return unit([round(127 * x / largest) for x in vector])
+
+    rows = {item: stored(vector) for item, vector in vectors.items()}
+    mean = [sum(column) / len(rows) for column in zip(*rows.values(), strict=True)]
+    centred = {item: unit([x - m for x, m in zip(row, mean, strict=True)]) for item, row in rows.items()}
+    parts = [(centred[seed], weight) for seed, weight in seeds.items() if seed in centred]
+    parts += [(unit([x - m for x, m in zip(stored(text), mean, strict=True)]), 1.0) for text in texts]
+    centroid = [sum(row[k] * weight for row, weight in parts) for k in range(len(mean))]
+    step = 2.0 ** -floor(log2(2**23 / 127 / sum(map(abs, centroid))))
+    centroid = [round(c / step) * step for c in centroid]
+    cosines = {item: sum(x * c for x, c in zip(row, centroid, strict=True)) for item, row in centred.items()}
+    factor = share * pstdev(scores.values()) / pstdev(cosines.values())
+    middle = sum(cosines.values()) / len(cosines)
+    return {item: score + factor * (cosines.get(item, middle) - middle) for item, score in scores.items()}
 
 
 def x1_scores(data: Data, seeds: Iterable[str], strength: float = 50.0) -> dict[str, float]:

@@ -183,7 +183,7 @@ def test_one_seed_has_one_weight(built):
     _, reading = built
     with pytest.raises(errors.InvalidParameter, match="no weights here"):
         reading.expand([], having={"f1": 2})
-    with pytest.raises(errors.InvalidParameter, match="feedback is a share"):
+    with pytest.raises(errors.InvalidParameter, match="feedback is a number from 0"):
         reading.features(["i1"], feedback=-1)
     with pytest.raises(errors.InvalidParameter, match="purpose is one of"):
         reading.fits(["i1", "i2"], purpose="love")

@@ -1,0 +1,108 @@
+"""The command that adds vectors of items."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, nullcontext
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+import setsearch
+from setsearch.cli.options import DB, Items, waiting_options, with_options
+from setsearch.cli.output import say
+from setsearch.cli.progress import count_items
+from setsearch.errors import SourceError, UsageError
+
+Pair = tuple[Any, Any]  # an id and a vector
+
+
+class Place(NamedTuple):
+    """Where vectors are: the file with the ids of a matrix, or a table, and columns; or nowhere yet (`latent`)."""
+
+    ids: str | None
+    table: str | None
+    latent: bool
+    id: str
+    vector: str
+
+
+def place_options(
+    *,
+    ids: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Of .npy: the id of each row, one a line; - for standard input.")
+    ] = None,
+    table: Annotated[str | None, typer.Option(metavar="NAME", help="Read a table of DB itself.")] = None,
+    latent: Annotated[
+        bool, typer.Option("--latent", help="Make them from the collection itself; `update` makes them anew.")
+    ] = False,
+    id: Annotated[str, typer.Option(metavar="COL", help="Column with the ids of items.")] = "id",
+    vector: Annotated[str, typer.Option(metavar="COL", help="Column with the vectors.")] = "vector",
+) -> Place:
+    """Where vectors are."""
+    return Place(ids, table, latent, id, vector)
+
+
+@with_options(place=place_options, waiting=waiting_options)
+def vectors(
+    db: DB,
+    source: Annotated[str | None, typer.Argument(metavar="SOURCE", show_default=False)] = None,
+    *,
+    items: Items = None,
+    place: Place,
+    waiting: dict[str, Any],
+) -> None:
+    """Add vectors of items, by which questions also find what is like the seeds in meaning.
+
+    SOURCE is a .npy file with a row for each id of --ids; or rows (JSONL, CSV, TSV, Parquet, Arrow) with an id and a
+    vector, an array of numbers. A --table of DB may hold vectors as float32 or JSON. Existing vectors of the same items
+    are replaced. `index --encoder` makes vectors from texts, --latent from the features of all items together.
+
+    Example: setsearch vectors notes.db notes.npy --ids notes.txt
+    """
+    if [source is not None, place.table is not None, place.latent].count(True) != 1:
+        raise UsageError("give one source of vectors: a file, --table NAME, or --latent")
+    is_matrix = source is not None and source.endswith(".npy")
+    if is_matrix != (place.ids is not None):
+        raise UsageError(
+            "--ids FILE names the rows of a .npy file" + ("; give it" if is_matrix else ", and of no other")
+        )
+    with setsearch.open(db, **waiting) as index:
+        if place.latent:
+            count = index.add_latent(items)
+        else:
+            pairs = _read_matrix(Path(source or ""), place) if is_matrix else _read_rows(db, source, place)
+            try:
+                names, rows = zip(*count_items(pairs), strict=True)
+            except ValueError as error:
+                raise SourceError(f"{source or place.table} has no vectors, or another number of ids") from error
+            count = index.add_vectors(names, rows, items)
+        held = index.info()["vectors"].items()
+    parts = [f"{own['count']:,} {name} with {own['dimensions']} dimensions" for name, own in held if own["count"]]
+    say(f"added {count:,} vectors; {db} now holds those of {', '.join(parts)}")
+
+
+def _read_matrix(path: Path, place: Place) -> Iterator[Pair]:
+    """The rows of a .npy file with their ids."""
+    import numpy as np
+
+    from setsearch.cli.set_files import read_ids
+
+    try:
+        matrix = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise SourceError(f"{path} is no .npy file of numbers: {error}") from error
+    if matrix.ndim != 2:
+        raise SourceError(f"{path} has the shape {matrix.shape}; give a matrix with a row for each id")
+    return zip(read_ids(place.ids or ""), matrix, strict=True)
+
+
+def _read_rows(db: Path, source: str | None, place: Place) -> Iterator[Pair]:
+    """The id and vector of each row."""
+    from setsearch.indexing.rows import RowReader, require_column
+
+    with closing(sqlite3.connect(db)) if place.table is not None else nullcontext() as host:
+        for position, row in RowReader(table=place.table, connection=host).read(source or str(db)):
+            for name in (place.id, place.vector):
+                require_column(position, row, name)
+            yield row[place.id], row[place.vector]

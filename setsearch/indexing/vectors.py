@@ -1,0 +1,119 @@
+"""Vectors of items: those that the user gives, and those of an encoder for the texts and words that have none."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, TypeVar
+
+from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem
+from setsearch.storage.database import Database
+from setsearch.storage.names import Vocabulary
+from setsearch.storage.relation import Relation
+from setsearch.storage.texts import decompress
+from setsearch.storage.vectors import ENCODER, OWN, Bytes, VectorSource, digest, quantized, write_vectors
+from setsearch.text.encoder import Encoder
+
+TOGETHER = 1024  # texts that are encoded between two writes
+
+Find = Callable[[sqlite3.Cursor], Relation]
+T = TypeVar("T")
+Progress = Callable[[Iterator[Any]], Iterator[Any]]
+
+
+def add_vectors(
+    cursor: sqlite3.Cursor, kind: Vocabulary, names: Iterable[str], vectors: Iterable[Any], words: Vocabulary | None
+) -> int:
+    """Store the user's vectors; returns how many. Names are those of a kind, or of `words` in context.
+
+    The caller commits. Raises UnknownItem, DuplicateItem, InvalidItem.
+    """
+    ids, rows = list(names), list(vectors)
+    if len(ids) != len(rows):
+        raise InvalidItem(f"{len(ids)} ids and {len(rows)} vectors; give one vector for each id")
+    known: set[str] = set()
+    for vocabulary in (kind, words):
+        known |= set(vocabulary.find(cursor, [name for name in ids if isinstance(name, str)]) if vocabulary else ())
+    seen: set[str] = set()
+    for name in ids:
+        if name not in known:
+            hint = kind.hint(cursor, name) if isinstance(name, str) else "ids are texts"
+            raise UnknownItem(f"no {name!r:.60} among the {kind.size} {kind.name}; {hint or 'leave it out'}")
+        if name in seen:
+            raise DuplicateItem(f"the id {name!r} occurs twice; ids must be unique")
+        seen.add(name)
+    if ids:
+        write_vectors(cursor, kind, VectorSource(OWN), (ids, quantized(ids, rows), [None] * len(ids)))
+    return len(ids)
+
+
+def encode_texts(database: Database, find: Find, encoder: Encoder, progress: Progress = iter) -> None:
+    """Give vectors to all texts of a collection that have none, some in each transaction.
+
+    No question and no write waits for the encoder. What was encoded before an error stays.
+    """
+    with database.read() as cursor:
+        relation = find(cursor)
+        rows = cursor.execute(
+            "select t.item from setsearch_text t join setsearch_name n on n.kind = ? and n.id = t.item "
+            "where t.relation = ? and not exists "
+            "(select 1 from setsearch_vector v where v.kind = n.kind and v.name = n.name) order by t.item",
+            (relation.items.id, relation.id),
+        ).fetchall()
+    for ids in _groups(progress(id for (id,) in rows)):
+        with database.read() as cursor:
+            texts = {name: data for name, data in _texts(cursor, find(cursor), ids) if decompress(data).strip()}
+        if texts:
+            vectors = _encoded(encoder, list(texts), [decompress(data) for data in texts.values()])
+            with database.write() as cursor:
+                relation = find(cursor)
+                present = dict(_texts(cursor, relation, ids))  # somebody may have written meanwhile
+                _write(cursor, relation.items, encoder, texts, present, vectors)
+
+
+def encode_words(database: Database, find: Find, encoder: Encoder, words: Sequence[str], progress: Progress) -> None:
+    """Give vectors to all words that have none, some in each transaction."""
+    with database.read() as cursor:
+        kind = find(cursor).features.id
+        encoded = {name for (name,) in cursor.execute("select name from setsearch_vector where kind = ?", (kind,))}
+    for names in _groups(progress(word for word in words if word not in encoded)):
+        vectors = _encoded(encoder, names, names)
+        with database.write() as cursor:
+            source = VectorSource(ENCODER, None, encoder.name)
+            write_vectors(cursor, find(cursor).features, source, (names, vectors, [None] * len(names)))
+
+
+def _groups(values: Iterator[T]) -> Iterator[list[T]]:
+    """Some at a time."""
+    while group := list(islice(values, TOGETHER)):
+        yield group
+
+
+def _texts(cursor: sqlite3.Cursor, relation: Relation, ids: Sequence[int]) -> list[tuple[str, bytes]]:
+    """(name, text as stored) of some items."""
+    return cursor.execute(
+        "select n.name, t.text from setsearch_text t join setsearch_name n on n.kind = ? and n.id = t.item "
+        "where t.relation = ? and t.item in (select value from json_each(?)) order by n.name",
+        (relation.items.id, relation.id, json.dumps(ids)),
+    ).fetchall()
+
+
+def _encoded(encoder: Encoder, names: Sequence[str], texts: Sequence[str]) -> Bytes:
+    return quantized(names, encoder(texts))
+
+
+def _write(
+    cursor: sqlite3.Cursor,
+    kind: Vocabulary,
+    encoder: Encoder,
+    texts: dict[str, bytes],
+    present: dict[str, bytes],
+    vectors: Bytes,
+) -> None:
+    """Store the vectors of those texts that are still the same."""
+    places = [place for place, (name, data) in enumerate(texts.items()) if present.get(name) == data]
+    names = list(texts)
+    kept = [names[place] for place in places]
+    if kept:
+        digests = [digest(texts[name]) for name in kept]
+        write_vectors(cursor, kind, VectorSource(ENCODER, None, encoder.name), (kept, vectors[places], digests))

@@ -1,0 +1,51 @@
+"""What an index holds, as `Index.info` shows it."""
+
+import sqlite3
+from typing import Any
+
+from setsearch.search.catalog import default_reading, defaults_of, describe_readings, relations_by_reading
+from setsearch.search.readings import Readings
+from setsearch.search.starters import sample_items
+from setsearch.storage.relation import Relation, load_relations
+from setsearch.storage.synced_source import describe_sources
+from setsearch.storage.vectors import count_vectors, vector_source
+
+
+def describe_index(cursor: sqlite3.Cursor, readings: Readings, database: str) -> dict[str, Any]:
+    """Readings with counts of items, features and postings, revision, vectors, defaults; raises NoIndex."""
+    relations = load_relations(cursor)
+    postings = {relation.id: relation.postings.entry_count(cursor) for relation in relations}
+    some = {
+        vocabulary.name: sample_items(cursor, relation, transposed)
+        for relation in relations
+        for transposed, vocabulary in ((False, relation.items), (True, relation.features))
+    }
+    default = default_reading(relations, database)
+    defaults = defaults_of(relations_by_reading(relations)[default], default)
+    return {
+        "readings": [
+            reading
+            | {"posting_count": postings[relation.id], "revision": relation.revision, "some": some[reading["items"]]}
+            for relation in relations
+            for reading in describe_readings(relation)
+        ],
+        "revision": sum(relation.revision for relation in relations),
+        "mirrors": describe_sources(cursor, relations),
+        "contexts": next(filter(None, (readings.describe_contexts(cursor, relation) for relation in relations)), {}),
+        "vectors": {name: value for relation in relations for name, value in _vectors(cursor, relation).items()},
+        "defaults": {"items": default} | defaults.describe(),
+    }
+
+
+def _vectors(cursor: sqlite3.Cursor, relation: Relation) -> dict[str, Any]:
+    """Where the vectors of both sides come from, how many there are and of how many dimensions."""
+    return {
+        vocabulary.name: {
+            "source": source.source,
+            "encoder": source.name or None,
+            "count": count_vectors(cursor, vocabulary),
+            "dimensions": source.size,
+        }
+        for vocabulary in (relation.items, relation.features)
+        if (source := vector_source(vocabulary)) is not None
+    }

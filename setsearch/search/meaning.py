@@ -1,0 +1,130 @@
+"""Vectors as one more field: how much items are like the seeds in meaning.
+
+    score_i = lift_i + w sd(lift) z_i     z_i = (c_i - mean(c)) / sd(c)     c_i = cosine of x_i and the seeds' centroid
+
+x_i is the stored vector of an item at unit length, minus the mean of all, at unit length again. The centroid is the
+mean of the seeds' vectors by their weights. Means and standard deviations (sd) of c are over the items with vectors;
+an item without one has z = 0. All vectors are compared: the field is exact, whatever lists a query reads.
+
+Products are sums of integers small enough to be exact, so that neither the order of items nor the library for matrices
+changes a bit. For that the mean is rounded to multiples of 2^-30, and the centroid c to those of a power of two: the
+least with which 127 sum |c_k| is at most 2^23 of them.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from math import fsum
+
+import numpy as np
+
+from setsearch.arrays import Floats, Floats32, Ints
+from setsearch.search.fields import Fields
+from setsearch.search.weights import Examples, SeedWeights
+from setsearch.storage.vectors import LARGEST, Bytes, quantized
+
+NAME = "like in meaning"
+STEPS = 2.0**30  # of the mean and of the centroid, for each unit
+LEAST = 2.0**-18  # norm of what is not at the mean
+EXACT = 2.0**24  # float32 holds all integers below
+ROWS = 1024  # that become float32 together: they stay in the processor's cache
+
+Encode = Callable[[Sequence[str]], Floats32]
+
+
+class Vectors:
+    """The vectors of items: `ids`, `(n,)` ascending, and `rows`, `(n, size)`; `encode` gives those of new texts.
+
+    `source` is that of storage/vectors.py.
+    """
+
+    def __init__(self, ids: Ints, rows: Bytes, source: str, encode: Encode | None = None) -> None:
+        self.ids, self.rows, self.source, self._encode = ids, rows, source, encode
+
+    @property
+    def encodes(self) -> bool:
+        """Whether an encoder gives the vectors of new texts."""
+        return self._encode is not None
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """Euclidean norms of the rows, `(n,)`."""
+        return lengths_of(self.rows)
+
+    @cached_property
+    def mean(self) -> Floats:
+        """The mean of the rows at unit length, `(size,)`."""
+        total = np.zeros(self.rows.shape[1])
+        for start in range(0, len(self.rows), ROWS):
+            part = self.rows[start : start + ROWS] / self.lengths[start : start + ROWS, None]
+            total += np.rint(part * STEPS).sum(axis=0)
+        return np.rint(total / STEPS / max(len(self.rows), 1) * STEPS) / STEPS
+
+    @cached_property
+    def _mean_square(self) -> float:
+        return fsum(self.mean * self.mean)
+
+    @cached_property
+    def centred_lengths(self) -> Floats:
+        """Euclidean norms of the rows at unit length minus the mean, `(n,)`."""
+        return self._centred_lengths(self.rows, self.lengths)
+
+    def _centred_lengths(self, rows: Bytes, lengths: Floats) -> Floats:
+        """|u - m| = sqrt(1 - 2 u m + m m) of rows at unit length."""
+        products = np.empty(len(rows))
+        for start in range(0, len(rows), ROWS):
+            products[start : start + ROWS] = rows[start : start + ROWS].astype(float) @ (self.mean * STEPS)
+        return np.sqrt(np.maximum(1.0 - products / (lengths * (STEPS / 2)) + self._mean_square, 0.0))
+
+    def encoded(self, texts: Sequence[str]) -> Floats | None:
+        """Centred unit vectors of texts, `(n_texts, size)`; None without an encoder."""
+        if self._encode is None or not texts:
+            return None
+        return self.centred(quantized(texts, self._encode(texts)))
+
+    def centred(self, rows: Bytes) -> Floats:
+        """Rows at unit length, minus the mean, at unit length again; 0 for those at the mean."""
+        lengths = lengths_of(rows)
+        centred, norms = rows / lengths[:, None] - self.mean, self._centred_lengths(rows, lengths)[:, None]
+        return np.divide(centred, norms, out=np.zeros_like(centred), where=norms > LEAST)
+
+    def cosines(self, centroid: Floats) -> Floats:
+        """The cosine of each row with a centroid, times a number that is the same for all, `(n,)`."""
+        bound = LARGEST * float(np.abs(centroid).sum())
+        whole = np.rint(centroid * (2.0 ** np.floor(np.log2(EXACT / 2 / bound)) if bound else 0.0))
+        products, as_float32 = np.empty(len(self.rows), np.float32), whole.astype(np.float32)
+        for start in range(0, len(self.rows), ROWS):
+            products[start : start + ROWS] = self.rows[start : start + ROWS].astype(np.float32) @ as_float32
+        cosines = products / self.lengths - fsum(self.mean * whole)
+        norms = self.centred_lengths
+        centred: Floats = np.divide(cosines, norms, out=np.zeros(len(cosines)), where=norms > LEAST)
+        return centred
+
+    def centroid(self, examples: Examples) -> Floats | None:
+        """The weighted sum of the examples' vectors, `(size,)`; None if none has one."""
+        shares, ids = examples.weight(), np.array(examples.ids, np.int64)
+        places = np.searchsorted(self.ids, ids)
+        known = np.append(self.ids, -1)[places] == ids
+        parts = [(shares[: len(ids)][known], self.centred(self.rows[places[known]]))]
+        texts = self.encoded(examples.like)
+        if texts is not None:
+            parts.append((shares[len(ids) : len(ids) + len(texts)], texts))
+        total = sum(np.rint(rows * share[:, None] * STEPS).sum(axis=0) for share, rows in parts)
+        return total / STEPS if np.any(total) else None
+
+
+def lengths_of(rows: Bytes) -> Floats:
+    """Euclidean norms, `(n,)`."""
+    squares: Floats = np.einsum("ij,ij->i", rows, rows, dtype=np.int64).astype(float)
+    return np.sqrt(squares)
+
+
+def with_meaning(fields: Fields, weights: SeedWeights, share: float) -> SeedWeights:
+    """Weights with the field of vectors as a part of the base, if one of the examples has a vector.
+
+    Items that joined the examples (search/feedback.py) are part of the centroid.
+    """
+    vectors = fields.vectors() if share and fields.vectors is not None else None
+    centroid = None if vectors is None else vectors.centroid(weights.joined or weights.examples)
+    if vectors is None or centroid is None:
+        return weights
+    return weights.with_prior(NAME, vectors.ids, vectors.cosines(centroid), share)

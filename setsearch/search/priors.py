@@ -1,0 +1,36 @@
+"""What counts beside the features that items share with the seeds: popularity, and vectors."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from setsearch.models.defaults import Defaults, ModelOptions
+from setsearch.search.feedback import examples_weights
+from setsearch.search.fields import Fields
+from setsearch.search.popularity import with_popularity
+from setsearch.search.weights import Examples, SeedWeights
+
+
+def with_priors(fields: Fields, weights: SeedWeights, defaults: Defaults, options: ModelOptions) -> SeedWeights:
+    """Weights with the parts of the base that the options ask for; raises InvalidParameter."""
+    if defaults.wants_likes(options):
+        weights = with_popularity(fields, weights)
+    return with_vectors(fields, weights, defaults, options)
+
+
+def two_passes(
+    fields: Fields, examples: Examples, defaults: Defaults, options: ModelOptions, excluded: Sequence[int] = ()
+) -> SeedWeights:
+    """The weights of examples; if they are asked twice, vectors also say which items join. Raises InvalidParameter."""
+    model, feedback = defaults.make(options), defaults.feedback_of(options)
+
+    vectors = partial(with_vectors, fields, defaults=defaults, options=options)
+    return examples_weights(fields, examples, model, feedback, excluded, with_priors=vectors)
+
+
+def with_vectors(fields: Fields, weights: SeedWeights, defaults: Defaults, options: ModelOptions) -> SeedWeights:
+    """Weights with the field of vectors, if there are some; raises InvalidParameter."""
+    if fields.vectors is None or not defaults.vectors_of(options):
+        return weights
+    from setsearch.search.meaning import with_meaning
+
+    return with_meaning(fields, weights, defaults.vectors_of(options, fields.vectors().source))

@@ -1,0 +1,64 @@
+"""The vectors of a database in memory: read when a question needs them, and again when they change."""
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from setsearch.lists import LOCK
+from setsearch.storage.names import Vocabulary
+from setsearch.storage.relation import Relation
+from setsearch.storage.vectors import ENCODER, read_vectors, vector_source
+from setsearch.text.encoder import Encoders
+
+if TYPE_CHECKING:
+    from setsearch.search.meaning import Vectors
+
+
+class _Known(NamedTuple):
+    """Vectors by the ids of `ranked`, at one stamp."""
+
+    stamp: int
+    ranked: Vocabulary
+    vectors: "Vectors"
+
+
+class StoredVectors:
+    """The vectors of each vocabulary. Threads may share it."""
+
+    def __init__(self, encoders: Encoders) -> None:
+        self._encoders = encoders
+        self._known: dict[tuple[int, int], _Known] = {}  # by the ids of both vocabularies
+
+    def of(self, cursor: sqlite3.Cursor, relation: Relation, ranked: Vocabulary) -> Callable[[], "Vectors"] | None:
+        """What reads the vectors of ranked items, which are items or features of a relation, or words in context."""
+        kind = relation.items if ranked.id == relation.items.id else relation.features
+        # Vectors change without a new revision of the relation.
+        row = cursor.execute("select vectors from setsearch_kind where id = ?", (kind.id,)).fetchone()
+        kind = replace(kind, vectors=None if row is None else row[0])
+        source = vector_source(kind)
+        return None if source is None or source.size is None else partial(self._read, cursor, kind, ranked)
+
+    def _read(self, cursor: sqlite3.Cursor, kind: Vocabulary, ranked: Vocabulary) -> "Vectors":
+        """Vectors by the ids of what is ranked; those of names that are not there are left out."""
+        from setsearch.search.meaning import Vectors
+
+        source = vector_source(kind)
+        assert source is not None
+        in_context = ranked.id != kind.id  # their ids change as a whole, with another vocabulary
+        with LOCK:
+            known = self._known.get((kind.id, ranked.id))
+            if known is not None and known.stamp == source.stamp and (known.ranked is ranked or not in_context):
+                return known.vectors
+            names, rows = read_vectors(cursor, kind)
+            id_of = ranked.find(cursor, names)
+            places = np.array([place for place, name in enumerate(names) if name in id_of], np.int64)
+            ids = np.array([id_of[names[place]] for place in places.tolist()], np.int64)
+            order = np.argsort(ids)
+            encode = self._encoders(source.name) if source.source == ENCODER else None
+            vectors = Vectors(ids[order], rows[places[order]], source.source, encode)
+            self._known[kind.id, ranked.id] = _Known(source.stamp, ranked, vectors)
+            return vectors

@@ -1,0 +1,183 @@
+"""Vectors of items as stored: a row of small integers for each name of a vocabulary.
+
+A vector counts by its direction only: v becomes rint(127 v / max |v_k|), one byte a dimension. The vocabulary says
+where its vectors come from, and has a random stamp that is new whenever they change.
+"""
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from setsearch.errors import CorruptIndex, InvalidItem
+from setsearch.storage.integrity import CHECKSUM_BYTES, add_checksum, strip_checksum
+from setsearch.storage.names import Vocabulary
+from setsearch.storage.revisions import random_number
+from setsearch.storage.sql import insert_rows
+
+OWN, ENCODER, LATENT = "own", "encoder", "latent"
+SOURCES = (OWN, ENCODER, LATENT)
+LARGEST = 127  # absolute value of a stored number
+MOST_DIMENSIONS = 8192
+
+Bytes = npt.NDArray[np.int8]
+
+
+class VectorSource(NamedTuple):
+    """Where the vectors of a vocabulary come from: "own" (of the user), "encoder" (of that `name`), or "latent".
+
+    `stamp` identifies the present vectors; `state` is the revision and stamp of the content that latent ones are of.
+    """
+
+    source: str
+    size: int | None = None  # dimensions; None as long as there is no vector
+    name: str = ""
+    stamp: int = 0
+    state: tuple[int, int] | None = None
+
+
+def vector_source(vocabulary: Vocabulary) -> VectorSource | None:
+    """Where the vectors of a vocabulary come from; None without vectors. Raises CorruptIndex."""
+    if vocabulary.vectors is None:
+        return None
+    try:
+        source, size, name, stamp, state = json.loads(vocabulary.vectors)
+        known = VectorSource(source, size, name, stamp, None if state is None else (state[0], state[1]))
+        if known.source in SOURCES and (size is None or 0 < size <= MOST_DIMENSIONS) and isinstance(name, str):
+            return known
+    except (ValueError, TypeError, LookupError, RecursionError):
+        pass
+    raise CorruptIndex(f"where the vectors of {vocabulary.name} come from is damaged; add the vectors again")
+
+
+def is_encoded(vocabulary: Vocabulary) -> bool:
+    """Whether the vectors of a vocabulary are those of an encoder."""
+    source = vector_source(vocabulary)
+    return source is not None and source.source == ENCODER
+
+
+def set_source(cursor: sqlite3.Cursor, vocabulary: Vocabulary, source: VectorSource | None) -> None:
+    """Say where vectors come from, with a new stamp. Those of another source are deleted."""
+    before = vector_source(vocabulary)
+    if before is not None and (source is None or not _is_same(before, source)):
+        cursor.execute("delete from setsearch_vector where kind = ?", (vocabulary.id,))
+    stored = None if source is None else json.dumps(source._replace(stamp=random_number()))
+    vocabulary.vectors = stored
+    cursor.execute("update setsearch_kind set vectors = ? where id = ?", (stored, vocabulary.id))
+
+
+def quantized(names: Sequence[str], vectors: Iterable[object]) -> Bytes:
+    """Vectors as stored, `(n_names, size)`; raises InvalidItem. A vector is a row of numbers, or float32 as bytes."""
+    rows = [_numbers(name, vector) for name, vector in zip(names, vectors, strict=True)]
+    for name, row in zip(names, rows, strict=True):
+        if row.ndim != 1 or not 0 < len(row) <= MOST_DIMENSIONS:
+            raise InvalidItem(f"the vector of {name!r} has the shape {row.shape}; give 1 to {MOST_DIMENSIONS} numbers")
+        if len(row) != len(rows[0]):
+            raise InvalidItem(f"the vector of {name!r} has {len(row)} numbers, that of {names[0]!r} {len(rows[0])}")
+    matrix = np.array(rows, float).reshape(len(rows), -1)
+    largest = np.abs(matrix).max(axis=1, initial=0.0)
+    for place in np.flatnonzero(~(np.isfinite(largest) & (largest > 0))).tolist():
+        raise InvalidItem(f"the vector of {names[place]!r} has no direction: all numbers are 0, or one is not finite")
+    rounded: Bytes = np.rint(matrix / largest[:, None] * LARGEST).astype(np.int8)
+    return rounded
+
+
+def _numbers(name: str, vector: object) -> npt.NDArray[np.float64]:
+    try:
+        if isinstance(vector, (bytes, memoryview)):
+            return np.frombuffer(vector, "<f4").astype(float)
+        return np.asarray(json.loads(vector) if isinstance(vector, str) else vector, float)
+    except (ValueError, TypeError) as error:
+        raise InvalidItem(f"the vector of {name!r} is no row of numbers: {error}") from error
+
+
+def write_vectors(
+    cursor: sqlite3.Cursor,
+    vocabulary: Vocabulary,
+    source: VectorSource,
+    rows: tuple[Sequence[str], Bytes, Sequence[int | None]],
+) -> None:
+    """Store names, their vectors `(n_names, size)`, and the digests of what was encoded; raises InvalidItem.
+
+    Vectors of these names are replaced, and all vectors of another source.
+    """
+    names, vectors, digests = rows
+    before = vector_source(vocabulary)
+    if before is not None and _is_same(before, source) and before.size not in (None, vectors.shape[1]):
+        raise InvalidItem(f"the vectors of {vocabulary.name} have {before.size} numbers, not {vectors.shape[1]}")
+    set_source(cursor, vocabulary, source._replace(size=vectors.shape[1]))
+    data = [add_checksum(row.tobytes(), name) for name, row in zip(names, vectors, strict=True)]
+    insert = "insert or replace into setsearch_vector (kind, name, vector, digest)"
+    insert_rows(cursor, insert, f"({vocabulary.id}, ?, ?, ?)", list(names), data, list(digests))
+
+
+def replace_vectors(
+    cursor: sqlite3.Cursor,
+    vocabulary: Vocabulary,
+    source: VectorSource,
+    rows: tuple[Sequence[str], Bytes, Sequence[int | None]],
+) -> None:
+    """Store vectors as `write_vectors` does, in place of all that there are."""
+    set_source(cursor, vocabulary, None)
+    write_vectors(cursor, vocabulary, source, rows)
+
+
+def read_vectors(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> tuple[list[str], Bytes]:
+    """All names and vectors of a vocabulary, in the order of the names; raises CorruptIndex."""
+    source = vector_source(vocabulary)
+    size = 0 if source is None or source.size is None else source.size
+    rows = cursor.execute(
+        "select name, vector from setsearch_vector where kind = ? order by name", (vocabulary.id,)
+    ).fetchall()
+    vectors = []
+    for name, data in rows:
+        vector = strip_checksum(data, name) if len(data) == size + CHECKSUM_BYTES else None
+        if vector is None:
+            raise CorruptIndex(f"the vector of {name!r:.40} is damaged; add the vectors again")
+        vectors.append(vector)
+    return [name for name, _ in rows], np.frombuffer(b"".join(vectors), np.int8).reshape(len(rows), size)
+
+
+def count_vectors(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> int:
+    """How many names have a vector."""
+    (count,) = cursor.execute("select count(*) from setsearch_vector where kind = ?", (vocabulary.id,)).fetchone()
+    return int(count)
+
+
+def delete_vectors(cursor: sqlite3.Cursor, vocabulary: Vocabulary, names: Iterable[tuple[str, int | None]]) -> None:
+    """Delete the vectors of names; with a digest, only those of another one."""
+    source = vector_source(vocabulary)
+    if source is None:
+        return
+    rows = [(vocabulary.id, name, digest, digest) for name, digest in names]
+    cursor.executemany(
+        "delete from setsearch_vector where kind = ? and name = ? and (? is null or digest is not ?)", rows
+    )
+    if cursor.rowcount:
+        set_source(cursor, vocabulary, source)
+
+
+def delete_orphans(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> None:
+    """Delete the vectors of names that are gone, after all items of a relation were replaced."""
+    source = vector_source(vocabulary)
+    if source is None:
+        return
+    cursor.execute(
+        "delete from setsearch_vector where kind = ? and name not in "
+        "(select name from setsearch_name where kind = setsearch_vector.kind)",
+        (vocabulary.id,),
+    )
+    set_source(cursor, vocabulary, source)  # names have other ids
+
+
+def _is_same(one: VectorSource, other: VectorSource) -> bool:
+    return (one.source, one.name) == (other.source, other.name)
+
+
+def digest(stored_text: bytes) -> int:
+    """What tells texts apart, from a text as stored."""
+    return zlib.crc32(stored_text)

@@ -1,0 +1,109 @@
+"""What keeps an index fresh: applies changes of synced tables, derives arrays and contexts, and makes vectors."""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+from setsearch.errors import NoIndex, UsageError
+from setsearch.indexing import vectors as indexing
+from setsearch.indexing.intake import Intake
+from setsearch.indexing.sync import Changes, needs_sync, sync
+from setsearch.search.catalog import find_again
+from setsearch.search.freshness import Fresh, is_fresh
+from setsearch.search.latent import latent_vectors
+from setsearch.search.reading import Reading
+from setsearch.search.readings import Readings
+from setsearch.storage.database import Database
+from setsearch.storage.generations import Generation
+from setsearch.storage.relation import load_relations
+from setsearch.storage.vectors import LATENT, VectorSource, is_encoded, replace_vectors, vector_source
+from setsearch.text.encoder import Encoders
+
+Progress = Callable[[Iterator[Any]], Iterator[Any]]
+
+
+class Parts(NamedTuple):
+    """What an index is made of."""
+
+    database: Database
+    readings: Readings
+    encoders: Encoders
+    make_reading: Callable[[str], Reading]
+
+
+def refresh(parts: Parts, intake: Intake, fresh: Fresh, progress: Progress) -> Changes:
+    """As `Index.refresh`."""
+    database, readings = parts.database, parts.readings
+    changes = Changes()
+    with database.read() as cursor:
+        is_behind = any(needs_sync(cursor, relation) for relation in load_relations(cursor))
+    if is_behind:
+        with database.write() as cursor:
+            for relation in load_relations(cursor):
+                changes += sync(cursor, intake, relation)
+    with database.read() as cursor:
+        names = [relation.items.name for relation in load_relations(cursor) if relation.columns is None]
+    for name in names:
+        readings.refresh(name, fresh)
+        _encode(parts, name, progress)
+        _renew_latent(parts, name, fresh)
+    return changes
+
+
+def _encode(parts: Parts, name: str, progress: Progress) -> None:
+    """Give vectors to texts and words that have none, if the collection has an encoder."""
+    with parts.database.read() as cursor:
+        relation = find_again(cursor, name)
+        words = parts.readings.words(cursor, relation) if is_encoded(relation.features) else None
+    find = partial(find_again, name=name)
+    for kind in (relation.items, relation.features):
+        source = vector_source(kind)
+        if source is None or not is_encoded(kind):
+            continue
+        if kind is relation.items:
+            indexing.encode_texts(parts.database, find, parts.encoders(source.name), progress)
+        elif words is not None:
+            indexing.encode_words(parts.database, find, parts.encoders(source.name), words.words, progress)
+
+
+def add_vectors(
+    database: Database, readings: Readings, items: str | None, ids: Iterable[str], vectors: Iterable[Any]
+) -> int:
+    """As `Index.add_vectors`."""
+    with database.write() as cursor:
+        relations = load_relations(cursor)
+        if not relations:
+            raise NoIndex(f"{database} holds no items yet; index them first")
+        name = relations[0].items.name if items is None else items
+        relation = find_again(cursor, name)
+        if relation.columns is not None:
+            raise UsageError(f"{name} are described by numbers, and have no vectors")
+        words = readings.words(cursor, relation) if name == relation.features.name else None
+        kind = relation.items if name == relation.items.name else relation.features
+        return indexing.add_vectors(cursor, kind, ids, vectors, words)
+
+
+def add_latent(database: Database, reading: Reading) -> int:
+    """As `Index.add_latent`."""
+    with reading.fields() as fields:
+        names, rows = latent_vectors(fields, reading.defaults)
+        state = fields.relation.revision, fields.relation.stamp
+    with database.write() as cursor:
+        relation = find_again(cursor, reading.name)
+        kind = relation.items if reading.name == relation.items.name else relation.features
+        replace_vectors(cursor, kind, VectorSource(LATENT, state=state), (names, rows, [None] * len(names)))
+    return len(names)
+
+
+def _renew_latent(parts: Parts, name: str, fresh: Fresh) -> None:
+    """Make latent vectors anew whose collection has changed by more than `fresh` allows."""
+    stale = []
+    with parts.database.read() as cursor:
+        relation = find_again(cursor, name)
+        for kind in (relation.items, relation.features):
+            source = vector_source(kind)
+            if source is not None and source.state is not None:
+                made = Generation(0, relation.id, LATENT, *source.state)
+                stale += [] if is_fresh(cursor, relation, made, fresh) else [kind.name]
+    for own in stale:
+        add_latent(parts.database, parts.make_reading(own))

@@ -1,0 +1,80 @@
+"""Vectors from the collection itself: what features together say, made anew by `refresh`."""
+
+import json
+
+import pytest
+
+import setsearch
+from setsearch import errors
+from setsearch.search import latent
+
+
+def ratings(n_films=40, n_users=60):
+    """Films of four kinds; users rate a part of one kind, so that most films of a kind share no user."""
+    data = {}
+    for film in range(n_films):
+        kind = film % 4
+        data[f"f{film}"] = {
+            f"u{user}": 1 for user in range(n_users) if user % 4 == kind and (user // 4 + film // 4) % 5 < 2
+        }
+    return data
+
+
+def test_films_of_a_kind_are_found_by_all_users_together(tmp_path, monkeypatch):
+    monkeypatch.setattr(latent, "SIZE", 4)
+    data = ratings()
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(data.items(), ("film", "user"))
+        films = index.items("film")
+        kind = {film for film in data if int(film[1:]) % 4 == 1}
+        assert index.add_latent("film") == len(data)
+        found = {hit.item for hit in films.expand(["f1"], len(kind) - 1)}
+        assert found <= kind
+        assert index.info()["vectors"]["film"] == {
+            "source": "latent", "encoder": None, "count": 40, "dimensions": 4,
+        }  # fmt: skip
+        with_all = films.expand(["f1"], 39)
+        index.refresh()
+        assert films.expand(["f1"], 39) == with_all
+        index.update([("f1", [f"u{user}" for user in range(60) if user % 4 == 2])], ("film", "user"))
+        index.refresh("50%")
+        lagging = films.expand(["f1"], 9)
+        index.refresh()
+        assert films.expand(["f1"], 9) != lagging
+        assert {hit.item for hit in films.expand(["f1"], 9)} <= {film for film in data if int(film[1:]) % 4 == 2}
+        assert index.check() == []
+
+
+def test_the_command_line_makes_them_and_update_makes_them_anew(run, tmp_path):
+    rows = ["film,user", *(f"{film},{user}" for film, users in ratings().items() for user in users)]
+    (tmp_path / "r.csv").write_text("\n".join(rows))
+    assert run("index", "a.db", "r.csv", "--items", "film", "--features", "user")[0] == 0
+    code, _, err = run("vectors", "a.db", "--latent", "--items", "film")
+    assert (code, err.strip()) == (0, "added 40 vectors; a.db now holds those of 40 film with 39 dimensions")
+    hits = json.loads(run("expand", "a.db", "f1", "--items", "film", "--explain", "--json")[1])
+    assert "like in meaning" in {part["feature"] for part in hits[0]["features"]}
+    assert run("update", "a.db")[0] == 0
+    assert run("vectors", "a.db", "--latent", "--table", "x")[0] == 2
+
+
+def test_too_few_items_are_refused(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([("a", "lion"), ("b", "tiger")])
+        with pytest.raises(errors.UsageError, match="too few for latent vectors"):
+            index.add_latent("documents")
+        assert index.info()["vectors"] == {}
+
+
+def test_words_have_vectors_by_their_contexts(tmp_path):
+    animals, foods = "lion tiger cat dog".split(), "bread cake pie soup".split()
+    lines = [f"the {animal} runs and the {food} tastes well" for animal in animals for food in foods]
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add([(f"d{n}", " . ".join(lines)) for n in range(3)])
+        terms = index.items("terms")
+        assert index.add_latent("terms") >= 10
+        found = [hit.item for hit in terms.expand(["lion", "tiger"], 2, vectors=9)]
+        assert set(found) == {"cat", "dog"}
+        source = index.info()["vectors"]["terms"]
+        assert (source["source"], source["count"]) == ("latent", 12)
+        index.refresh()  # the same write: nothing to do
+        assert [hit.item for hit in terms.expand(["lion", "tiger"], 2, vectors=9)] == found

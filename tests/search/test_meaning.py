@@ -1,0 +1,235 @@
+"""Vectors as a field: scores equal their definition, and what changes vectors changes answers."""
+
+import random
+import sqlite3
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import RARITY, feedback_scores, lift_scores, meaning_scores, same_scores
+from samples import random_data
+
+import setsearch
+from setsearch import errors
+from setsearch.arrays import moments
+from setsearch.search.feedback import LEAST
+
+SIZE = 12
+
+
+def random_vectors(names, seed=1, size=SIZE):
+    rng = random.Random(seed)
+    return {name: [rng.gauss(0.3, 1) for _ in range(size)] for name in names}
+
+
+def texts_of(data):
+    return [(name, " ".join(f for f, n in own.items() for _ in range(n))) for name, own in data.items()]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    data = random_data(3, 60, 50, 0.2)
+    vectors = random_vectors([name for name in data if name != "i5"])
+    with setsearch.open(tmp_path_factory.mktemp("meaning") / "a.db", create=True) as index:
+        index.add(texts_of(data))
+        assert index.add_vectors(vectors, vectors.values()) == len(vectors)
+        yield data, vectors, index
+
+
+def expected_scores(data, vectors, seeds, share):
+    weights = seeds if isinstance(seeds, dict) else dict.fromkeys(seeds, 1.0)
+    plain = lift_scores(data, seeds, rarity=RARITY)
+    return meaning_scores(plain, vectors, weights, share)
+
+
+@pytest.mark.parametrize("share", [0.25, 1, 2])
+@pytest.mark.parametrize("n_seeds", [1, 3, 8])
+def test_scores_equal_their_definition(built, n_seeds, share):
+    data, vectors, index = built
+    reading, seeds = index.items("documents"), random.Random(n_seeds).sample(sorted(set(data) - {"i5"}), n_seeds)
+    options = {"vectors": share, "feedback": 0}
+    hits = reading.expand(seeds, 100, explain=True, **options)
+    same_scores(hits, expected_scores(data, vectors, seeds, share), seeds, 5e-7)
+    for hit in hits:
+        assert sum(part.weight for part in hit.features) == pytest.approx(hit.score, abs=1e-9)
+        explained = reading.explain(seeds, hit.item, **options)
+        assert explained.score == pytest.approx(hit.score, abs=1e-12)
+        assert explained.base == pytest.approx(0, abs=1e-12)
+    by_name = {hit.item: {part.feature for part in hit.features} for hit in hits}
+    assert all(("like in meaning" in own) == (item != "i5") or item == "i5" for item, own in by_name.items())
+
+
+@pytest.mark.parametrize("n_seeds", [1, 3])
+def test_vectors_say_which_items_join_and_these_are_in_the_centroid(built, n_seeds):
+    data, vectors, index = built
+    reading, seeds = index.items("documents"), random.Random(n_seeds).sample(sorted(data), n_seeds)
+    expected = feedback_scores(data, seeds, 0.25, LEAST, slope=0.8, vectors=vectors, share=1.0)
+    hits = reading.expand(seeds, 100, explain=True)
+    same_scores(hits, expected, seeds, 5e-7)
+    explained = reading.explain(seeds, hits[0].item)
+    assert explained.score == pytest.approx(hits[0].score, abs=1e-12)
+
+
+def test_weights_of_seeds_are_those_of_their_vectors(built):
+    _, vectors, index = built
+    seeds = {"i1": 1.0, "i2": 0.25, "i5": 0.5}
+    plain = {hit.item: hit.score for hit in index.items("documents").expand(seeds, 100, vectors=0, feedback=0)}
+    both = index.items("documents").expand(seeds, 100, keep_seeds=True, feedback=0)
+    scores = {
+        hit.item: hit.score
+        for hit in index.items("documents").expand(seeds, 100, keep_seeds=True, vectors=0, feedback=0)
+    }
+    expected = meaning_scores(scores, vectors, seeds, 1.0)
+    assert {hit.item: hit.score for hit in both} == pytest.approx(expected, abs=5e-7)
+    assert set(plain) == set(expected) - set(seeds)
+
+
+def test_a_set_without_vectors_is_asked_as_without(built):
+    index = built[2]
+    documents = index.items("documents")
+    assert documents.expand(["i5"], 20, feedback=0) == documents.expand(["i5"], 20, vectors=0, feedback=0)
+    assert documents.expand(["i1"], 5, model="bernoulli") == documents.expand(["i1"], 5, model="bernoulli", vectors=0)
+    with pytest.raises(errors.InvalidParameter, match="vectors needs the model lift"):
+        documents.expand(["i1"], vectors=1, model="bernoulli")
+    with pytest.raises(errors.InvalidParameter, match="vectors is a number from 0"):
+        documents.expand(["i1"], vectors=-1)
+
+
+def test_filters_apply_before_the_best_are_taken(built):
+    documents = built[2].items("documents")
+    every = documents.expand(["i1", "i2"], 100)
+    among = [hit.item for hit in every[30:]]
+    assert [(hit.item, hit.score) for hit in documents.expand(["i1", "i2"], 5, among=among)] == [
+        (hit.item, hit.score) for hit in every[30:35]
+    ]
+    marked = documents.expand(["i1", "i2"], 100, cut="mark")
+    assert [hit.belongs for hit in marked] == sorted([hit.belongs for hit in marked], reverse=True)
+
+
+def test_neither_the_order_of_writes_nor_kernels_change_a_bit(built, tmp_path):
+    data, vectors, index = built
+    asked = {"k": 60, "exclude": ["i3"]}
+    expected = index.items("documents").expand(["i1", "i2"], **asked)
+    names = list(vectors)[::-1]
+    with setsearch.open(tmp_path / "b.db", create=True) as other:
+        other.add(texts_of(data)[::-1])
+        other.add_vectors(names[:20], np.array([vectors[name] for name in names[:20]]))
+        other.add_vectors(names[20:], [np.array(vectors[name], "<f8") * 7 for name in names[20:]])
+        assert other.items("documents").expand(["i1", "i2"], **asked) == expected
+        for kernel in ("numpy", "scipy"):
+            setsearch.use_kernel(kernel)
+            try:
+                assert other.items("documents").expand(["i1", "i2"], **asked) == expected
+            finally:
+                setsearch.use_kernel(None)
+
+
+def test_writes_of_items_and_vectors_are_followed(tmp_path):
+    data = random_data(4, 30, 30, 0.2)
+    vectors = random_vectors(data)
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(texts_of(data))
+        documents = index.items("documents")
+        without = documents.expand(["i1"], 30)
+        index.add_vectors(vectors, vectors.values())
+        assert documents.expand(["i1"], 30) != without
+        changed = vectors | {"i7": vectors["i1"]}
+        index.add_vectors(["i7"], [vectors["i1"]])
+        assert documents.expand(["i1"], 1, vectors=9)[0].item == "i7"
+        index.delete(["i7", "i8"])
+        left = {name: own for name, own in data.items() if name not in ("i7", "i8")}
+        kept = {name: vector for name, vector in changed.items() if name in left}
+        same_scores(documents.expand(["i1"], 30, feedback=0), expected_scores(left, kept, ["i1"], 1), ["i1"], 5e-7)
+        index.add([("i7", "w1 w2 w3"), ("new", "w1")])  # ids that were free; no vectors
+        assert index.info()["vectors"]["documents"]["count"] == 28
+        index.update([("i9", "w1 w2")])  # the user's vectors stay
+        assert index.info()["vectors"]["documents"]["count"] == 28
+        index.replace(texts_of(data)[:10])
+        assert index.info()["vectors"]["documents"]["count"] == len(set(list(data)[:10]) & set(kept))
+        assert documents.expand(["i2"], 3, explain=True)
+        assert index.check() == []
+
+
+def test_vectors_as_tables_have_them(built, tmp_path):
+    data, vectors, index = built
+    connection = sqlite3.connect(tmp_path / "host.db")
+    connection.execute("create table embedding (id text, vector blob)")
+    rows = [(name, np.array(vector, "<f4").tobytes()) for name, vector in vectors.items()]
+    connection.executemany("insert into embedding values (?, ?)", rows)
+    with setsearch.open(connection) as other:
+        other.add(texts_of(data))
+        other.add_vectors(*zip(*connection.execute("select id, vector from embedding").fetchall(), strict=True))
+        assert other.items("documents").expand(["i1"], 9) == index.items("documents").expand(["i1"], 9)
+        assert connection.in_transaction
+    connection.rollback()
+    connection.close()
+
+
+def test_wrong_vectors_are_refused_and_nothing_is_written(built):
+    index = built[2]
+    before = index.items("documents").expand(["i1"], 5)
+    good = [1.0] * SIZE
+    for ids, vectors, error, message in [
+        (["i1", "nobody"], [good, good], errors.UnknownItem, "no 'nobody' among"),
+        (["i1", "i1"], [good, good], errors.DuplicateItem, "occurs twice"),
+        (["i1"], [[0.0] * SIZE], errors.InvalidItem, "'i1' has no direction"),
+        (["i1"], [[float("nan")] * SIZE], errors.InvalidItem, "'i1' has no direction"),
+        (["i1"], [good[1:]], errors.InvalidItem, "have 12 numbers, not 11"),
+        (["i1", "i2"], [good, good[1:]], errors.InvalidItem, "'i2' has 11 numbers, that of 'i1' 12"),
+        (["i1", "i2"], [good], errors.InvalidItem, "2 ids and 1 vectors"),
+        (["i1"], ["[1, 2"], errors.InvalidItem, "'i1' is no row of numbers"),
+        (["i1"], [b"abc"], errors.InvalidItem, "'i1' is no row of numbers"),
+        ([7], [good], errors.UnknownItem, "no 7 among"),
+    ]:
+        with pytest.raises(error, match=message):
+            index.add_vectors(ids, vectors)
+    assert index.items("documents").expand(["i1"], 5) == before
+
+
+def test_films_and_words_have_vectors_too(tmp_path):
+    data = random_data(5, 40, 30, 0.3)
+    vectors = random_vectors(data)
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(data.items(), ("film", "user"))
+        users = sorted({user for own in data.values() for user in own})
+        index.add_vectors(vectors, vectors.values())
+        index.add_vectors(users, random_vectors(users, 2).values(), "user")
+        plain = lift_scores(data, ["i1", "i2"], slope=1.0, binarization="presence")
+        expected = meaning_scores(plain, vectors, {"i1": 1, "i2": 1}, 1.0)
+        same_scores(index.items("film").expand(["i1", "i2"], 40), expected, ["i1", "i2"], 5e-7)
+        likes = index.items("film").expand(["i1"], 5, purpose="likes")
+        assert likes == index.items("film").expand(["i1"], 5, purpose="likes", vectors=0)
+        assert index.items("user").expand(users[:2], 5) != index.items("user").expand(users[:2], 5, vectors=0)
+        assert index.info()["vectors"]["user"] == {
+            "source": "own",
+            "encoder": None,
+            "count": len(users),
+            "dimensions": 12,
+        }
+
+
+def test_a_damaged_vector_is_noticed(built, tmp_path):
+    data, vectors, _ = built
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(texts_of(data))
+        index.add_vectors(vectors, vectors.values())
+    connection = sqlite3.connect(tmp_path / "a.db")
+    connection.execute("update setsearch_vector set vector = zeroblob(16) where name = 'i2'")
+    connection.commit()
+    connection.close()
+    with setsearch.open(tmp_path / "a.db") as index:
+        with pytest.raises(errors.CorruptIndex, match="vector of 'i2' is damaged"):
+            index.items("documents").expand(["i1"])
+        assert any("vector of 'i2' is damaged" in line for line in index.check())
+
+
+@given(st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 6)), min_size=1, max_size=60), st.randoms())
+@settings(max_examples=100)
+def test_moments_do_not_depend_on_the_order(values, shuffler):
+    mean, deviation = moments(np.array(values))
+    largest = max(map(abs, values), default=0)
+    assert mean == pytest.approx(np.mean(values), abs=largest * 1e-7)
+    assert deviation == pytest.approx(np.std(values), abs=largest * 2e-4)
+    shuffler.shuffle(values)
+    assert moments(np.array(values)) == (mean, deviation)
