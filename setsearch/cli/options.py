@@ -285,6 +285,19 @@ def text_options(
             rich_help_panel=ADVANCED,
         ),
     ] = None,
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="Pairs of neighboring words as features, too.", rich_help_panel=ADVANCED)
+    ] = False,
+    ngrams: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Runs of N characters of words as features, too: 4 suits any language.",
+            min=2,
+            max=8,
+            rich_help_panel=ADVANCED,
+        ),
+    ] = None,
     encoder: Annotated[
         str | None,
         typer.Option(
@@ -302,6 +315,7 @@ def text_options(
     if phrases and contexts is False:
         raise UsageError("--phrases need contexts; leave --no-contexts out")
     choice = "phrases" if phrases else {None: "auto", True: "on", False: "off"}[contexts]
+    analyzer = "+".join([analyzer, *(["pairs"] if pairs else []), *([f"{ngrams}-grams"] if ngrams else [])])
     how = {"language": language, "analyzer": analyzer, "stop_words": stop_words}
     return how | {"contexts": choice, "encoder": encoder}
 

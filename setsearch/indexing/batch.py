@@ -11,7 +11,7 @@ from setsearch.arrays import LARGEST_COUNT, Ints
 from setsearch.errors import InvalidItem
 from setsearch.storage.names import is_storable
 from setsearch.storage.texts import compress
-from setsearch.text.analyzer import TermIds
+from setsearch.text.extras import TermIds
 from setsearch.text.tokenizer import Tokenizer
 
 Features = str | Sequence[str] | Mapping[str, int]

@@ -15,7 +15,8 @@ from setsearch.storage.names import NamesTaken, is_storable
 from setsearch.storage.relation import Relation
 from setsearch.storage.sql import insert_rows
 from setsearch.storage.vectors import delete_orphans, delete_vectors, digest, is_encoded
-from setsearch.text.analyzer import Analyzer, TermIds
+from setsearch.text.analyzer import Analyzer
+from setsearch.text.extras import TermIds
 from setsearch.text.tokenizer import Tokenizer
 
 DEFERRED_CELLS = 8_000_000  # cells that wait for the posting lists: 100 MB
@@ -190,7 +191,7 @@ class Writer:
     def _write_terms(self) -> None:
         """Give ids to the terms that are new since the last batch."""
         vocabulary = self.relation.features
-        terms = list(self.term_ids)[len(self.feature_ids) :]
+        terms = self.term_ids.names[len(self.feature_ids) :]
         for term in terms:
             if not is_storable(term):
                 raise InvalidItem(f"an item has the feature {term!r}; features are text as ids are")

@@ -254,7 +254,7 @@ class Fields(NamedTuple):
         is_text = self.analyzer is not None and self.analyzer.is_available and not self.first.snapshot.transposed
         counts = {}
         for name in names:
-            forms = [name, *(self.analyzer(name) if self.analyzer and is_text else ())]
+            forms = [name, *(self.analyzer.terms(name) if self.analyzer and is_text else ())]
             known = [form for form in forms if vocabulary.find_one(cursor, form) is not None]
             if not known:
                 hint = vocabulary.hint(cursor, name)
@@ -287,5 +287,5 @@ class Fields(NamedTuple):
         if has_contexts:
             yield " ".join(forms)
             yield from snapshot.inflections(self.first.cursor, forms, self.analyzer.stem)
-        elif len(terms := list(self.analyzer(name))) == 1:
+        elif len(terms := self.analyzer.terms(name)) == 1:
             yield terms[0]

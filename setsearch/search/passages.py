@@ -147,7 +147,8 @@ def word_weights(analyzer: Analyzer | None, features: Iterable[Contribution]) ->
     for feature in features:
         forms = {feature.feature}
         if analyzer is not None:
-            forms.update(analyzer(feature.feature))
+            terms = analyzer.terms(feature.feature)
+            forms.update(terms if len(terms) == 1 else ())  # not those of pairs
         weights |= dict.fromkeys(forms, feature.weight)
     return weights
 
@@ -159,7 +160,7 @@ def marked_pieces(text: str, analyzer: Analyzer | None, weights: dict[str, float
     end = 0  # of the last marked word; pairs of characters overlap
     for start, stop, word in words.spans(text):
         if word not in weight_of:
-            terms = {word} if analyzer is None else set(analyzer(word))
+            terms = {word} if analyzer is None else set(analyzer.terms(word))
             weight_of[word] = sum(weights.get(term, 0.0) for term in terms)
         if not weight_of[word]:
             continue

@@ -24,6 +24,7 @@ from setsearch.search.content import Content
 from setsearch.storage.names import Vocabulary
 
 CACHED_NAMES = 100_000
+NGRAM = "~"  # the first character of n-grams (text/extras.py)
 CACHED_BASES = CACHED_FILTERS = 8  # a full cache starts again
 FEW = 2000  # items that are put in the order of names without the names of all
 
@@ -225,7 +226,7 @@ class Snapshot:
 
     def _compute_base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: float) -> Base:
         scores = np.zeros(self.items.next_id)
-        scores[self.absent()] = -np.inf
+        scores[self.absent(cursor)] = -np.inf
         if not getattr(model, "has_base", True):
             return Base(scores, 0.0)
         df = self.document_frequencies(cursor, model.rule)
@@ -247,9 +248,14 @@ class Snapshot:
             accumulate(scores, WeightedLists(self.postings(cursor, np.arange(len(df)), model.rule), weights))
         return Base(scores, background.constant, scale)
 
-    def absent(self) -> Ints:
-        """The ids without an item."""
-        return np.flatnonzero(self.lists(True).lengths == 0) if self.transposed else self.content.absent
+    def absent(self, cursor: sqlite3.Cursor) -> Ints:
+        """The ids without an item; character n-grams, which describe texts, are no items."""
+        if not self.transposed:
+            return self.content.absent
+        absent = np.flatnonzero(self.lists(True).lengths == 0)
+        if not self.items.has_ngrams:
+            return absent
+        return np.union1d(absent, self.items.starting_with(cursor, NGRAM, self.items.next_id)).astype(np.int64)
 
 
 class _Counts:

@@ -78,7 +78,7 @@ def _forms(layout: Layout, side: Side, name: str) -> list[str]:
     if layout.analyzer is None or side.items != layout.features:
         return [name]
     analyzer = load_analyzer(layout.analyzer)
-    terms = list(analyzer(name)) if analyzer.is_available else []
+    terms = analyzer.terms(name) if analyzer.is_available else []
     return [name, *(terms if len(terms) == 1 else [])]
 
 

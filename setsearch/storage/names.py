@@ -52,6 +52,7 @@ class Vocabulary:
     size: int
     next_id: int
     titles_shown: bool = False  # show the title in place of the name: the surface form of a stem
+    has_ngrams: bool = False  # whether n-grams are among the names (text/extras.py)
     vectors: str | None = None  # where its vectors come from (vectors.py)
 
     def find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from setsearch.errors import CorruptIndex, InvalidParameter, UsageError
+from setsearch.text.extras import Extras
 from setsearch.text.words import KINDS, OLD, UNICODE, words_of_kind
 
 CHUNK = 1 << 20  # characters; a longer text is analyzed in chunks of this size
@@ -23,7 +24,7 @@ class Analyzer:
     `language` (english, german, ...) selects a Snowball stemmer; `stop_words` drops the stop words of the language.
     `function` is an analyzer of the application, for example Whoosh's: it returns words, or tokens with a `text`; or
     the name of one: "unicode", the default; "icu", which segments Chinese, Japanese, Thai, ... with dictionaries; or
-    "words", that of versions before 0.6.
+    "words", that of versions before 0.6. "unicode+pairs+4-grams" adds features beside words (extras.py).
     """
 
     def __init__(
@@ -33,13 +34,15 @@ class Analyzer:
         function: Callable[[str], Iterable[Any]] | str | None = None,
         spec: str | None = None,
     ) -> None:
-        kind = UNICODE
+        kind, extras = UNICODE, list[str]()
         if isinstance(function, str):
-            if function not in KINDS:
+            kind, *extras = function.split("+")
+            if kind not in KINDS:
                 raise InvalidParameter(
                     f"the analyzer is one of {', '.join(KINDS)}, or a function, not {function!r:.40}"
                 )
-            kind, function = function, None
+            function = None
+        self.extras = Extras.parse(extras)
         if stop_words and language is None:
             raise InvalidParameter("stop words belong to a language; name it too, such as english")
         if function is not None and not callable(function):
@@ -49,7 +52,8 @@ class Analyzer:
         self.function = function
         self.language, self.drops = language, stop_words
         self.words = words_of_kind(OLD if function else kind)
-        default = CUSTOM if function else " ".join(filter(None, [kind, language, "stop" if stop_words else None]))
+        parts = ["+".join([kind, *extras]), language, "stop" if stop_words else None]
+        default = CUSTOM if function else " ".join(filter(None, parts))
         self.spec = spec or default
         self._terms = _Terms(language, stop_words) if language else None
 
@@ -59,9 +63,12 @@ class Analyzer:
         if spec == CUSTOM:
             return cls(function=_unavailable)
         kind, *options = spec.split() or [""]
-        if kind not in KINDS or len(options) > 2 or options[1:] not in ([], ["stop"]):
+        if kind.partition("+")[0] not in KINDS or len(options) > 2 or options[1:] not in ([], ["stop"]):
             raise CorruptIndex(f"unknown analyzer {spec!r:.60}; index the collection again")
-        return cls(options[0] if options else None, "stop" in options[1:], kind)
+        try:
+            return cls(options[0] if options else None, "stop" in options[1:], kind)
+        except InvalidParameter as error:
+            raise CorruptIndex(f"unknown analyzer {spec!r:.60}; index the collection again") from error
 
     def agrees(self, spec: str) -> bool:
         """Whether a collection of that specification can take texts of this analyzer: words may be of another kind.
@@ -70,7 +77,7 @@ class Analyzer:
         """
         kind, _, options = self.spec.partition(" ")
         other, _, other_options = spec.partition(" ")
-        is_other_kind = kind == UNICODE and other in KINDS
+        is_other_kind = kind == UNICODE and other.partition("+")[0] in KINDS
         return self.spec in (spec, UNICODE) or (is_other_kind and options == other_options)
 
     @property
@@ -79,18 +86,28 @@ class Analyzer:
         return self.function is not _unavailable
 
     def __call__(self, text: str) -> list[str] | Counter[str]:
-        """The terms of a text in order; for a text longer than CHUNK their counts, which need less memory."""
+        """The terms of a text in order, then its extras; for a text longer than CHUNK their counts, in less memory."""
         if self.function is not None:
-            return [getattr(token, "text", token) for token in self.function(text)]
+            return self.terms(text)
         if len(text) <= CHUNK:
-            return self._terms_of(self.words.split(text))
+            return self._features_of(self.words.split(text))
         counts: Counter[str] = Counter()
         for chunk in _chunks(text):
-            counts.update(self._terms_of(self.words.split(chunk)))
+            counts.update(self._features_of(self.words.split(chunk)))
         return counts
+
+    def _features_of(self, words: list[str]) -> list[str]:
+        terms = self._terms_of(words)
+        return terms + self.extras.of(terms) if any(self.extras) else terms
 
     def _terms_of(self, words: list[str]) -> list[str]:
         return words if self._terms is None else [term for term in map(self._terms.__getitem__, words) if term]
+
+    def terms(self, text: str) -> list[str]:
+        """The terms of a short text, without features beside them."""
+        if self.function is not None:
+            return [getattr(token, "text", token) for token in self.function(text)]
+        return self._terms_of(self.words.split(text))
 
     def term(self, word: str) -> str:
         """The term of a word; empty for a stop word. Not for a custom `function`."""
@@ -133,14 +150,6 @@ class _Terms(dict[str, str]):
     def __missing__(self, word: str) -> str:
         self[word] = term = "" if word in self.stop_words else self.stem(word)
         return term
-
-
-class TermIds(dict[str, int]):
-    """Maps terms to numbers in the order of first occurrence."""
-
-    def __missing__(self, term: str) -> int:
-        self[term] = number = len(self)
-        return number
 
 
 def _chunks(text: str) -> Iterator[str]:

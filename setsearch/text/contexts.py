@@ -59,7 +59,7 @@ def choose_items(stream: TokenStream, analyzer: Analyzer) -> tuple[Ints, list[st
         number
         for number in range(FIRST_WORD, len(stream.names))
         if frequent[number]
-        and any(map(str.isalpha, stream.names[number]))
+        and any(map(str.isalnum, stream.names[number]))
         and not analyzer.is_stop_word(stream.names[number])
     ]
     chosen.sort(key=stream.names.__getitem__)

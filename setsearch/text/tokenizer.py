@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import Ids, Ints
-from setsearch.text.analyzer import Analyzer, TermIds
+from setsearch.text.analyzer import Analyzer
+from setsearch.text.extras import NumberedExtras, TermIds
 
 Keys = npt.NDArray[np.uint64]
 
@@ -24,9 +25,10 @@ class Tokenizer:
         self._words, self._term = analyzer.words, analyzer.term
         self._term_ids = term_ids
         self._table = _HashTable()
+        self._extras = NumberedExtras(analyzer.extras, term_ids) if any(analyzer.extras) else None
 
     def tokenize(self, texts: Sequence[str]) -> tuple[Ids, Ints]:
-        """The term numbers of all texts, concatenated, and the number of terms of each text, `(n_texts,)`."""
+        """The feature numbers of all texts, concatenated, and the number of features of each text, `(n_texts,)`."""
         data, sizes, unread, characters = self._words.spaced(texts)
         self.unread, self.characters = self.unread + unread, self.characters + characters
         is_letter = np.frombuffer(data, np.uint8) != SPACE
@@ -44,7 +46,8 @@ class Tokenizer:
             starts, numbers = starts[kept], numbers[kept]
         # Each text begins after a space and ends before one.
         begins = np.cumsum(np.fromiter((0, *sizes), np.int64)) + np.arange(len(texts) + 1)
-        return numbers, np.diff(np.searchsorted(starts, begins))
+        lengths = np.diff(np.searchsorted(starts, begins))
+        return (numbers, lengths) if self._extras is None else self._extras.add(numbers, lengths)
 
     def _number(self, word: str) -> int:
         term = self._term(word)

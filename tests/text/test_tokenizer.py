@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from setsearch.text.analyzer import Analyzer, TermIds
+from setsearch.errors import CorruptIndex, InvalidParameter
+from setsearch.text.analyzer import Analyzer
+from setsearch.text.extras import TermIds
 from setsearch.text.tokenizer import Tokenizer
 
 WORDS = ["lion", "lions", "the", "of", "Tigers", "Häuser", "İ", "e\u0301", "日本", "a" * 8, "a" * 9, "b" * 16, "b" * 17]
@@ -24,6 +26,32 @@ def test_texts_have_the_same_terms_alone_and_together(analyzer, parts):
         found = np.split(np.array([terms[number] for number in numbers], object), np.cumsum(lengths)[:-1])
         assert [list(own) for own in found if len(texts)] == [analyzer(text) for text in texts]
     assert list(vocabulary) == list(dict.fromkeys(term for texts in parts for text in texts for term in analyzer(text)))
+
+
+@pytest.mark.parametrize("kind", ["unicode+pairs", "unicode+4-grams", "unicode+2-grams+pairs"])
+@pytest.mark.parametrize("options", [(None, False), ("english", True)])
+@given(parts=st.lists(st.lists(texts_of_words, max_size=6), max_size=4))
+def test_texts_have_the_same_extras_alone_and_together(kind, options, parts):
+    analyzer, vocabulary = Analyzer(*options, kind), TermIds()
+    numbering = Tokenizer(analyzer, vocabulary)
+    for texts in parts:
+        numbers, lengths = numbering.tokenize(texts)
+        found = np.split(np.array([vocabulary.names[number] for number in numbers], object), np.cumsum(lengths)[:-1])
+        assert [list(own) for own in found if len(texts)] == [analyzer(text) for text in texts]
+    assert vocabulary.names == list(vocabulary)
+
+
+def test_extras_by_hand():
+    assert Analyzer(function="unicode+pairs+4-grams")("Red wine") == [
+        "red", "wine", "red wine", "~_red", "~red_", "~_win", "~wine", "~ine_",
+    ]  # fmt: skip
+    assert Analyzer("english", True, "unicode+pairs")("the lions of Africa")[-1] == "lion africa"
+    assert Analyzer.from_spec("unicode+pairs english").extras == (True, 0)
+    for kind in ("unicode+", "unicode+pears", "unicode+9-grams", "unicode+1-grams", "unicode+pairs+pairs"):
+        with pytest.raises(InvalidParameter):
+            Analyzer(function=kind)
+        with pytest.raises(CorruptIndex):
+            Analyzer.from_spec(kind)
 
 
 def test_words_that_fall_on_each_other_are_numbered():

@@ -1,0 +1,111 @@
+"""Features of texts beside their terms: pairs of neighbors, and character n-grams.
+
+    "red wine is red"    pairs: red wine, wine is, is red    4-grams of red: ~_red, ~red_
+
+A pair has a space, an n-gram begins with ~, so that neither is a word. N-grams are those of the term between two _.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from setsearch.arrays import Ids, Ints, offsets, positions
+from setsearch.errors import InvalidParameter
+
+LEAST, MOST = 2, 8  # characters of an n-gram
+_ngrams = re.compile(r"(\d)-grams").fullmatch
+
+
+class TermIds(dict[str, int]):
+    """Maps terms to numbers in the order of first occurrence; `names` are the terms by number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __missing__(self, term: str) -> int:
+        self[term] = number = len(self)
+        self.names.append(term)
+        return number
+
+
+class Extras(NamedTuple):
+    """Which of them there are; `ngrams` is the number of characters, 0 for none."""
+
+    pairs: bool = False
+    ngrams: int = 0
+
+    @classmethod
+    def parse(cls, names: Sequence[str]) -> "Extras":
+        """From names such as ["pairs", "4-grams"]; raises InvalidParameter."""
+        sizes = [int(found[1]) for name in names if (found := _ngrams(name))]
+        if len(set(names)) < len(names) or len(sizes) + ("pairs" in names) < len(names) or len(sizes) > 1:
+            raise InvalidParameter(f"features beside words are pairs and 4-grams, not {'+'.join(names)!r:.40}")
+        if sizes and not LEAST <= sizes[0] <= MOST:
+            raise InvalidParameter(f"n-grams have {LEAST} to {MOST} characters, not {sizes[0]}")
+        return cls("pairs" in names, sizes[0] if sizes else 0)
+
+    def of(self, terms: Sequence[str]) -> list[str]:
+        """The features of a text beside its terms."""
+        pairs = [f"{one} {other}" for one, other in pairwise(terms)] if self.pairs else []
+        return pairs + [gram for term in terms for gram in self.grams(term)]
+
+    def grams(self, term: str) -> list[str]:
+        """The n-grams of a term."""
+        padded = f"_{term}_"
+        count = len(padded) - self.ngrams + 1 if self.ngrams else 0
+        return [f"~{padded[place : place + self.ngrams]}" for place in range(max(count, 0))]
+
+
+class NumberedExtras:
+    """The same as numbers of features, for many texts at once."""
+
+    def __init__(self, extras: Extras, term_ids: TermIds) -> None:
+        self._extras, self._ids = extras, term_ids
+        self._pairs: dict[int, int] = {}
+        self._grams: dict[int, list[int]] = {}
+
+    def add(self, numbers: Ids, lengths: Ints) -> tuple[Ids, Ints]:
+        """All features of texts, one text behind the other, and how many each has, given those of their terms."""
+        texts = np.repeat(np.arange(len(lengths)), lengths)
+        parts, owners = [numbers], [texts]
+        if self._extras.pairs and len(numbers) > 1:
+            inside = texts[1:] == texts[:-1]
+            parts.append(self._pairs_of(numbers[:-1][inside], numbers[1:][inside]))
+            owners.append(texts[1:][inside])
+        if self._extras.ngrams:
+            grams, counts = self._grams_of(numbers)
+            parts.append(grams)
+            owners.append(np.repeat(texts, counts))
+        owner = np.concatenate(owners)
+        order = np.argsort(owner, kind="stable")
+        return np.concatenate(parts)[order], np.bincount(owner, minlength=len(lengths))
+
+    def _pairs_of(self, first: Ids, second: Ids) -> Ids:
+        """The number of each pair of terms."""
+        keys, places = np.unique(first.astype(np.int64) << 32 | second, return_inverse=True)
+        return np.array([self._pair(key) for key in keys.tolist()], np.int32)[places]
+
+    def _pair(self, key: int) -> int:
+        number = self._pairs.get(key)
+        if number is None:
+            names = self._ids.names
+            number = self._pairs[key] = self._ids[f"{names[key >> 32]} {names[key & 0xFFFFFFFF]}"]
+        return number
+
+    def _grams_of(self, numbers: Ids) -> tuple[Ids, Ints]:
+        """All n-grams of some terms, one term behind the other, and how many each has."""
+        terms, places = np.unique(numbers, return_inverse=True)
+        grams = [self._grams_of_one(term) for term in terms.tolist()]
+        lengths = np.fromiter(map(len, grams), np.int64, len(grams))
+        every = np.array([gram for own in grams for gram in own], np.int32)
+        return every[positions(offsets(lengths)[:-1][places], lengths[places])], lengths[places]
+
+    def _grams_of_one(self, term: int) -> list[int]:
+        known = self._grams.get(term)
+        if known is None:
+            known = self._grams[term] = [self._ids[gram] for gram in self._extras.grams(self._ids.names[term])]
+        return known
