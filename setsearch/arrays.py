@@ -92,16 +92,14 @@ def scale_for(bound: float, binary: bool = True) -> float:
 
 
 def moments(values: Floats) -> tuple[float, float]:
-    """Mean and standard deviation, the same in any order: of values rounded to 2^-26 of a power of two above them."""
+    """Mean and standard deviation, the same in any order: of values rounded to 2^-20 of a power of two above them."""
     largest = float(np.abs(values).max(initial=0.0))
     if not 0 < largest < math.inf:
         return 0.0, 0.0
-    top = 2.0 ** math.ceil(math.log2(largest))
-    high = np.rint(values * (2**13 / top))  # two halves, so that sums of squares are exact
-    low = np.rint((values * (2**13 / top) - high) * 2**13)
-    square = float(high @ high) + float(high @ low) / 2**12 + float(low @ low) / 2**26
-    mean = (float(high.sum()) + float(low.sum()) / 2**13) / len(values)
-    return mean * top / 2**13, math.sqrt(max(square / len(values) - mean * mean, 0.0)) * top / 2**13
+    unit = 2.0 ** (math.ceil(math.log2(largest)) - 20)
+    whole = np.rint(values / unit).astype(np.int64)  # sums of squares are exact for eight million values
+    mean, square = int(whole.sum()) / len(values), int(whole @ whole) / len(values)
+    return mean * unit, math.sqrt(max(square - mean * mean, 0.0)) * unit
 
 
 def to_lattice(weights: Floats, binary: bool = True, coefficient: float = 1.0) -> Floats:

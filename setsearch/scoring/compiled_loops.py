@@ -300,3 +300,13 @@ def find(scratch: Any, items: Any, part: Any, known_bitmaps: Any, excluded: Any,
     long = (bits, rows, long_weights), rounded, unit_and_lost
     search_all(sums, items, (ids, starts, short_ends, values, weights), long, excluded, state, keep)
     return sort_candidates(state)
+
+
+@compiled
+def multiply(rows: Any, numbers: Any, found: Any) -> None:
+    """found[i] = the sum of rows[i, j] * numbers[j]: whole numbers of 8 and 32 bits, sums of 32 bits."""
+    for i in range(len(rows)):
+        total = np.int32(0)
+        for j in range(rows.shape[1]):
+            total += np.int32(rows[i, j]) * numbers[j]
+        found[i] = total

@@ -8,10 +8,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Scores
+from setsearch.arrays import Floats, Floats32, Scores
 from setsearch.errors import InvalidParameter
 from setsearch.scoring.postings import PostingArrays
 
+ROWS = 1024  # of bytes that become float32 together: they stay in the cache
 COPIED_TOGETHER = 1 << 17  # postings; few enough for the processor's cache
 
 
@@ -77,6 +78,18 @@ class NumbaKernel:
 
         ids, starts, ends, values = postings.for_loops()
         add(scores, (ids, starts.copy(), ends), values, weights, 0, len(scores), True)
+
+
+def products(rows: npt.NDArray[np.int8], numbers: Floats32) -> Floats:
+    """rows @ numbers, `(n_rows,)`, of whole numbers whose sums stay below 2^24: exact, the same by any kernel."""
+    if isinstance(kernel(), NumbaKernel):
+        from setsearch.scoring.compiled_loops import multiply
+
+        found = np.empty(len(rows), np.int32)
+        multiply(rows, numbers.astype(np.int32), found)
+        return found.astype(float)
+    parts = [rows[start : start + ROWS].astype(np.float32) @ numbers for start in range(0, len(rows), ROWS)]
+    return np.concatenate([np.zeros(0, np.float32), *parts]).astype(float)
 
 
 KERNELS: dict[str, Kernel] = {"numpy": NumpyKernel(), "scipy": ScipyKernel(), "numba": NumbaKernel()}

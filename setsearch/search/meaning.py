@@ -18,6 +18,7 @@ from math import fsum
 import numpy as np
 
 from setsearch.arrays import Floats, Floats32, Ints
+from setsearch.scoring.kernels import ROWS, products
 from setsearch.search.fields import Fields
 from setsearch.search.weights import Examples, SeedWeights
 from setsearch.storage.vectors import LARGEST, Bytes, quantized
@@ -26,7 +27,6 @@ NAME = "like in meaning"
 STEPS = 2.0**30  # of the mean and of the centroid, for each unit
 LEAST = 2.0**-18  # norm of what is not at the mean
 EXACT = 2.0**24  # float32 holds all integers below
-ROWS = 1024  # that become float32 together: they stay in the processor's cache
 
 Encode = Callable[[Sequence[str]], Floats32]
 
@@ -70,10 +70,10 @@ class Vectors:
 
     def _centred_lengths(self, rows: Bytes, lengths: Floats) -> Floats:
         """|u - m| = sqrt(1 - 2 u m + m m) of rows at unit length."""
-        products = np.empty(len(rows))
+        multiplied = np.empty(len(rows))
         for start in range(0, len(rows), ROWS):
-            products[start : start + ROWS] = rows[start : start + ROWS].astype(float) @ (self.mean * STEPS)
-        return np.sqrt(np.maximum(1.0 - products / (lengths * (STEPS / 2)) + self._mean_square, 0.0))
+            multiplied[start : start + ROWS] = rows[start : start + ROWS].astype(float) @ (self.mean * STEPS)
+        return np.sqrt(np.maximum(1.0 - multiplied / (lengths * (STEPS / 2)) + self._mean_square, 0.0))
 
     def encoded(self, texts: Sequence[str]) -> Floats | None:
         """Centred unit vectors of texts, `(n_texts, size)`; None without an encoder."""
@@ -91,10 +91,7 @@ class Vectors:
         """The cosine of each row with a centroid, times a number that is the same for all, `(n,)`."""
         bound = LARGEST * float(np.abs(centroid).sum())
         whole = np.rint(centroid * (2.0 ** np.floor(np.log2(EXACT / 2 / bound)) if bound else 0.0))
-        products, as_float32 = np.empty(len(self.rows), np.float32), whole.astype(np.float32)
-        for start in range(0, len(self.rows), ROWS):
-            products[start : start + ROWS] = self.rows[start : start + ROWS].astype(np.float32) @ as_float32
-        cosines = products / self.lengths - fsum(self.mean * whole)
+        cosines = products(self.rows, whole.astype(np.float32)) / self.lengths - fsum(self.mean * whole)
         norms = self.centred_lengths
         centred: Floats = np.divide(cosines, norms, out=np.zeros(len(cosines)), where=norms > LEAST)
         return centred
