@@ -9,6 +9,7 @@ import pytest
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 SHOWN = {
     "numbers_game.py": (),
+    "rating_from_neighbors.py": ("by neighbors 0.69, by the film's mean 0.83",),
     "estimates.py": ("cat         1.000  1.000  0.800         1.0000      0.2857",),
     "sqlite_application.py": ("Changes(written=1, deleted=0)", "paso doble", "in SQL"),
     "reranked_hits.py": ("by examples: ", "viola"),
