@@ -34,7 +34,7 @@ from setsearch.storage.posting_lists import PostingLists
 from setsearch.storage.relation import Relation, load_relations
 from setsearch.storage.sql import insert_rows
 from setsearch.storage.texts import read_texts
-from setsearch.storage.vectors import read_vectors
+from setsearch.storage.vectors import delete_damaged, read_vectors
 
 UNREADABLE = (CorruptIndex, sqlite3.DatabaseError, TypeError, ValueError, OverflowError)
 
@@ -59,6 +59,10 @@ def repair(cursor: sqlite3.Cursor, intake: Intake) -> Iterator[str]:
             continue
         if relation.contexts != "off":
             yield f"{relation.label}: contexts will be derived again"
+        for vocabulary in (relation.items, relation.features):
+            count = delete_damaged(cursor, vocabulary)
+            if count:
+                yield f"{vocabulary.name}: {count} damaged vectors were deleted"
         if read_again(cursor, intake, relation):
             yield f"{relation.label}: read again from its table"
         else:

@@ -128,18 +128,30 @@ def replace_vectors(
 
 def read_vectors(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> tuple[list[str], Bytes]:
     """All names and vectors of a vocabulary, in the order of the names; raises CorruptIndex."""
+    names, vectors = list[str](), list[bytes]()
+    for name, vector in _stored(cursor, vocabulary):
+        if vector is None:
+            raise CorruptIndex(f"the vector of {name!r:.40} is damaged; `check --repair` deletes it, then add it again")
+        names.append(name)
+        vectors.append(vector)
+    return names, np.frombuffer(b"".join(vectors), np.int8).reshape(len(names), -1 if names else 0)
+
+
+def delete_damaged(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> int:
+    """Delete the vectors that are damaged; returns how many."""
+    damaged = [name for name, vector in _stored(cursor, vocabulary) if vector is None]
+    delete_vectors(cursor, vocabulary, [(name, None) for name in damaged])
+    return len(damaged)
+
+
+def _stored(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> list[tuple[str, bytes | None]]:
+    """Names and vectors in the order of the names; None in place of a damaged one."""
     source = vector_source(vocabulary)
-    size = 0 if source is None or source.size is None else source.size
+    length = CHECKSUM_BYTES + (0 if source is None or source.size is None else source.size)
     rows = cursor.execute(
         "select name, vector from setsearch_vector where kind = ? order by name", (vocabulary.id,)
     ).fetchall()
-    vectors = []
-    for name, data in rows:
-        vector = strip_checksum(data, name) if len(data) == size + CHECKSUM_BYTES else None
-        if vector is None:
-            raise CorruptIndex(f"the vector of {name!r:.40} is damaged; add the vectors again")
-        vectors.append(vector)
-    return [name for name, _ in rows], np.frombuffer(b"".join(vectors), np.int8).reshape(len(rows), size)
+    return [(name, strip_checksum(data, name) if len(data) == length else None) for name, data in rows]
 
 
 def count_vectors(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> int:
