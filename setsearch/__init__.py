@@ -90,7 +90,7 @@ def open(
     seeds in meaning: a model of sentence-transformers by its name or folder, or a function from texts to vectors.
     `Index.refresh` encodes what is new.
 
-    Raises MissingDatabase, InvalidParameter.
+    Raises MissingDatabase, InvalidParameter, UsageError.
     """
     from setsearch.index import Index
     from setsearch.storage.analyzers import TextSettings
@@ -98,9 +98,10 @@ def open(
     from setsearch.text.analyzer import Analyzer
     from setsearch.text.encoder import Encoder
 
-    settings = TextSettings(
-        Analyzer(language, stop_words, analyzer), contexts, None if encoder is None else Encoder(encoder)
-    )
+    own = None if encoder is None else Encoder(encoder)
+    if own is not None:
+        own.require()
+    settings = TextSettings(Analyzer(language, stop_words, analyzer), contexts, own)
     return Index(Database(place, create=create, timeout=timeout, time_limit=time_limit), settings)
 
 

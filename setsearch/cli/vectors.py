@@ -79,7 +79,7 @@ def vectors(
             count = index.add_vectors(names, rows, items)
         held = index.info()["vectors"].items()
     parts = [f"{own['count']:,} {name} with {own['dimensions']} dimensions" for name, own in held if own["count"]]
-    say(f"added {count:,} vectors; {db} now holds those of {', '.join(parts)}")
+    say(f"added {count:,} vector{'s' * (count != 1)}; {db} now holds those of {', '.join(parts)}")
 
 
 def _read_matrix(path: Path, place: Place) -> Iterator[Pair]:
@@ -91,7 +91,7 @@ def _read_matrix(path: Path, place: Place) -> Iterator[Pair]:
     try:
         matrix = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError) as error:
-        raise SourceError(f"{path} is no .npy file of numbers: {error}") from error
+        raise SourceError(f"{path} is no .npy file of numbers; numpy.save(path, matrix) writes one") from error
     if matrix.ndim != 2:
         raise SourceError(f"{path} has the shape {matrix.shape}; give a matrix with a row for each id")
     return zip(read_ids(place.ids or ""), matrix, strict=True)

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 
 from setsearch.errors import InvalidParameter, UsageError
 
+NEEDS = "an encoder needs sentence-transformers; pip install sentence-transformers"
 FUNCTION = "function"  # the name of every encoder that is a function of the application
 
 Matrix = npt.NDArray[np.float32]
@@ -23,6 +25,11 @@ class Encoder:
         self.name = encoder if isinstance(encoder, str) else FUNCTION
         self._function = encoder if callable(encoder) else None
         self._lock = threading.Lock()
+
+    def require(self) -> None:
+        """Raise UsageError if the library of a model is not installed."""
+        if self._function is None and find_spec("sentence_transformers") is None:
+            raise UsageError(NEEDS)
 
     def __call__(self, texts: Sequence[str]) -> Matrix:
         """The vectors of texts, `(n_texts, size)`; raises UsageError, InvalidParameter."""
@@ -54,7 +61,7 @@ def _load(name: str) -> Callable[[list[str]], Any]:
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
-        raise UsageError("an encoder needs sentence-transformers; pip install sentence-transformers") from error
+        raise UsageError(NEEDS) from error
     try:
         model = SentenceTransformer(name)
     except Exception as error:  # of many libraries: the network, files, their formats

@@ -9,6 +9,7 @@ import pytest
 import setsearch
 from setsearch import errors
 from setsearch.indexing import vectors
+from setsearch.text import encoder as encoder_module
 
 TOPICS = {"lion": 0, "tiger": 0, "cat": 0, "wheat": 1, "barley": 1, "field": 1, "engine": 2, "steam": 2, "wheel": 2}
 TEXTS = {
@@ -139,7 +140,7 @@ def test_words_in_context_have_vectors(tmp_path):
         assert index.info()["vectors"]["terms"]["source"] == "own"
 
 
-def test_mistakes_are_said(built, tmp_path):
+def test_mistakes_are_said(built, tmp_path, monkeypatch):
     encoder = built[1]
     with setsearch.open(tmp_path / "a.db") as other, pytest.raises(errors.UsageError, match="give it as `encoder`"):
         other.items("documents").expand([], like=["lion"])
@@ -155,6 +156,10 @@ def test_mistakes_are_said(built, tmp_path):
         wrong.add(TEXTS.items())
         with pytest.raises(errors.InvalidParameter, match="shape \\(1, 3\\) for 7 texts"):
             wrong.refresh()
+    monkeypatch.setattr(encoder_module, "find_spec", lambda name: None)
+    with pytest.raises(errors.UsageError, match="pip install sentence-transformers"):
+        setsearch.open(tmp_path / "b.db", create=True, encoder="all-MiniLM-L6-v2")
+    assert not (tmp_path / "b.db").exists()
     with pytest.raises(errors.InvalidParameter, match="the name or folder of a model"):
         setsearch.open(tmp_path / "b.db", create=True, encoder=7)
     with setsearch.open(tmp_path / "films.db", create=True, encoder=encoder) as films:
