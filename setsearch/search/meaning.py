@@ -18,6 +18,7 @@ from math import fsum
 import numpy as np
 
 from setsearch.arrays import Floats, Floats32, Ints
+from setsearch.errors import InvalidParameter
 from setsearch.scoring.kernels import ROWS, products
 from setsearch.search.fields import Fields
 from setsearch.search.weights import Examples, SeedWeights
@@ -76,10 +77,16 @@ class Vectors:
         return np.sqrt(np.maximum(1.0 - multiplied / (lengths * (STEPS / 2)) + self._mean_square, 0.0))
 
     def encoded(self, texts: Sequence[str]) -> Floats | None:
-        """Centred unit vectors of texts, `(n_texts, size)`; None without an encoder."""
+        """Centred unit vectors of texts, `(n_texts, size)`; None without an encoder. Raises InvalidParameter."""
         if self._encode is None or not texts:
             return None
-        return self.centred(quantized(texts, self._encode(texts)))
+        rows = quantized(texts, self._encode(texts))
+        if rows.shape[1] != self.rows.shape[1]:
+            raise InvalidParameter(
+                f"the encoder gives {rows.shape[1]} numbers, but the index holds vectors of {self.rows.shape[1]}; "
+                "open it with the encoder that made them"
+            )
+        return self.centred(rows)
 
     def centred(self, rows: Bytes) -> Floats:
         """Rows at unit length, minus the mean, at unit length again; 0 for those at the mean."""
@@ -112,7 +119,7 @@ class Vectors:
 def lengths_of(rows: Bytes) -> Floats:
     """Euclidean norms, `(n,)`."""
     squares: Floats = np.einsum("ij,ij->i", rows, rows, dtype=np.int64).astype(float)
-    return np.sqrt(squares)
+    return np.sqrt(np.maximum(squares, 1.0))  # a damaged file may hold zeros
 
 
 def with_meaning(fields: Fields, weights: SeedWeights, share: float) -> SeedWeights:

@@ -47,7 +47,8 @@ def vector_source(vocabulary: Vocabulary) -> VectorSource | None:
     try:
         source, size, name, stamp, state = json.loads(vocabulary.vectors)
         known = VectorSource(source, size, name, stamp, None if state is None else (state[0], state[1]))
-        if known.source in SOURCES and (size is None or 0 < size <= MOST_DIMENSIONS) and isinstance(name, str):
+        is_size = size is None or (isinstance(size, int) and 0 < size <= MOST_DIMENSIONS)
+        if known.source in SOURCES and is_size and isinstance(name, str):
             return known
     except (ValueError, TypeError, LookupError, RecursionError):
         pass

@@ -140,6 +140,17 @@ def test_words_in_context_have_vectors(tmp_path):
         assert index.info()["vectors"]["terms"]["source"] == "own"
 
 
+def test_another_encoder_than_the_one_that_made_the_vectors_is_refused(built, tmp_path):
+    with setsearch.open(tmp_path / "a.db", encoder=lambda texts: np.ones((len(texts), 3))) as other:
+        with pytest.raises(errors.InvalidParameter, match="gives 3 numbers, but the index holds vectors of 4"):
+            other.items("documents").expand([], like=["lion"])
+        assert len(other.items("documents").expand(["a"], 2)) == 2
+        other.update([("new", "lion")])
+        with pytest.raises(errors.InvalidItem, match="have 4 numbers, not 3"):
+            other.refresh()
+    assert built[0].items("documents").expand(["a"], 2)
+
+
 def test_mistakes_are_said(built, tmp_path, monkeypatch):
     encoder = built[1]
     with setsearch.open(tmp_path / "a.db") as other, pytest.raises(errors.UsageError, match="give it as `encoder`"):

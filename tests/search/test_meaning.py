@@ -14,6 +14,7 @@ import setsearch
 from setsearch import errors
 from setsearch.arrays import moments
 from setsearch.search.feedback import LEAST
+from setsearch.storage.integrity import add_checksum
 
 SIZE = 12
 
@@ -226,6 +227,38 @@ def test_a_damaged_vector_is_noticed(built, tmp_path):
         assert index.check() == []
         assert index.info()["vectors"]["documents"]["count"] == len(vectors) - 1
         assert index.items("documents").expand(["i1"])
+
+
+@pytest.mark.parametrize(
+    "stored", ["[]", "7", "{", '["own", 1.5, "", 1, null]', '["own", -1, "", 1, null]', '["mine", 12, "", 1, null]',
+               '["own", 12, 3, 1, null]', '["own", 12, "", 1, 5]']
+)  # fmt: skip
+def test_a_hostile_description_of_vectors_is_one_line(built, tmp_path, stored):
+    data, vectors, _ = built
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(texts_of(data))
+        index.add_vectors(vectors, vectors.values())
+    connection = sqlite3.connect(tmp_path / "a.db")
+    connection.execute("update setsearch_kind set vectors = ? where name = 'documents'", (stored,))
+    connection.commit()
+    connection.close()
+    with setsearch.open(tmp_path / "a.db") as index:
+        with pytest.raises(errors.CorruptIndex, match="where the vectors of documents come from is damaged"):
+            index.items("documents").expand(["i1"])
+        assert index.check() != []
+
+
+def test_vectors_of_zeros_in_a_file_break_nothing(built, tmp_path):
+    data, vectors, _ = built
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(texts_of(data))
+        index.add_vectors(vectors, vectors.values())
+    connection = sqlite3.connect(tmp_path / "a.db")
+    connection.execute("update setsearch_vector set vector = ? where name = 'i2'", (add_checksum(bytes(SIZE), "i2"),))
+    connection.commit()
+    connection.close()
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert all(np.isfinite(hit.score) for hit in index.items("documents").expand(["i2"], 60))
 
 
 @given(st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 6)), min_size=1, max_size=60), st.randoms())
