@@ -180,27 +180,30 @@ class Index:
                 raise InvalidItem(f"{name!r} has the columns {column_names(relation)}, not {list(columns)}")
             return write_numbers(cursor, relation, items)
 
-    def add_vectors(self, ids: Iterable[str], vectors: Iterable[Any], items: str | None = None) -> int:
+    def add_vectors(
+        self, ids: Iterable[str], vectors: Iterable[Any], items: str | None = None, *, replace: bool = False
+    ) -> int:
         """Add vectors of items that exist, by which questions find what is like the seeds in meaning; returns how many.
 
         `vectors` are the rows of a matrix, or rows of numbers, or of float32 as bytes, all of one length; only their
         directions count. `items` names what they describe, by default the documents of a text collection, or the items
-        of the first relation. Vectors of the same items are replaced, and all that an encoder made.
+        of the first relation. Vectors of the same items are replaced; with `replace` all others go, also those that an
+        encoder made.
 
-        Raises UnknownItem, DuplicateItem, InvalidItem; then nothing is written.
+        Raises UnknownItem, DuplicateItem, InvalidItem, UsageError; then nothing is written.
         """
         from setsearch.upkeep import add_vectors
 
-        return add_vectors(self._database, self._readings, items, ids, vectors)
+        return add_vectors(self._database, self._readings, items, (ids, vectors), replace)
 
-    def add_latent(self, items: str | None = None) -> int:
+    def add_latent(self, items: str | None = None, *, replace: bool = False) -> int:
         """Add vectors that are made from the collection itself (search/latent.py); returns how many items have one.
 
-        `refresh` makes them anew. `items` as in `items()`; vectors that these have from elsewhere are replaced.
+        `refresh` makes them anew. `items` as in `items()`; with `replace` vectors from elsewhere go. Raises UsageError.
         """
         from setsearch.upkeep import add_latent
 
-        return add_latent(self._database, self.items(items))
+        return add_latent(self._database, self.items(items), replace)
 
     def items(self, name: str | None = None) -> Reading:
         """The reading that ranks `name`: "documents", "terms", or a column of a relation.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from sqlite3 import Cursor
 from typing import Any, NamedTuple
 
 from setsearch.errors import NoIndex, UsageError
@@ -15,8 +16,9 @@ from setsearch.search.reading import Reading
 from setsearch.search.readings import Readings
 from setsearch.storage.database import Database
 from setsearch.storage.generations import Generation
+from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import load_relations
-from setsearch.storage.vectors import LATENT, VectorSource, is_encoded, replace_vectors, vector_source
+from setsearch.storage.vectors import LATENT, VectorSource, is_encoded, refuse_others, replace_vectors, vector_source
 from setsearch.text.encoder import Encoders
 
 Progress = Callable[[Iterator[Any]], Iterator[Any]]
@@ -67,7 +69,11 @@ def _encode(parts: Parts, name: str, progress: Progress) -> None:
 
 
 def add_vectors(
-    database: Database, readings: Readings, items: str | None, ids: Iterable[str], vectors: Iterable[Any]
+    database: Database,
+    readings: Readings,
+    items: str | None,
+    pairs: tuple[Iterable[str], Iterable[Any]],
+    replace: bool,
 ) -> int:
     """As `Index.add_vectors`."""
     with database.write() as cursor:
@@ -80,18 +86,27 @@ def add_vectors(
             raise UsageError(f"{name} are described by numbers, and have no vectors")
         words = readings.words(cursor, relation) if name == relation.features.name else None
         kind = relation.items if name == relation.items.name else relation.features
-        return indexing.add_vectors(cursor, kind, ids, vectors, words)
+        return indexing.add_vectors(cursor, kind, pairs, words, replace)
 
 
-def add_latent(database: Database, reading: Reading) -> int:
+def add_latent(database: Database, reading: Reading, replace: bool = False) -> int:
     """As `Index.add_latent`."""
+
+    def find(cursor: Cursor) -> Vocabulary:
+        """What the vectors are of; raises UsageError if it has others that may not go."""
+        relation = find_again(cursor, reading.name)
+        kind = relation.items if reading.name == relation.items.name else relation.features
+        if not replace:
+            refuse_others(kind, VectorSource(LATENT))
+        return kind
+
+    with database.read() as cursor:
+        find(cursor)
     with reading.fields() as fields:
         names, rows = latent_vectors(fields, reading.defaults)
         state = fields.relation.revision, fields.relation.stamp
     with database.write() as cursor:
-        relation = find_again(cursor, reading.name)
-        kind = relation.items if reading.name == relation.items.name else relation.features
-        replace_vectors(cursor, kind, VectorSource(LATENT, state=state), (names, rows, [None] * len(names)))
+        replace_vectors(cursor, find(cursor), VectorSource(LATENT, state=state), (names, rows, [None] * len(names)))
     return len(names)
 
 

@@ -49,6 +49,7 @@ def vectors(
     source: Annotated[str | None, typer.Argument(metavar="SOURCE", show_default=False)] = None,
     *,
     items: Items = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Put them in the place of all others.")] = False,
     place: Place,
     waiting: dict[str, Any],
 ) -> None:
@@ -69,14 +70,14 @@ def vectors(
         )
     with setsearch.open(db, **waiting) as index:
         if place.latent:
-            count = index.add_latent(items)
+            count = index.add_latent(items, replace=replace)
         else:
             pairs = _read_matrix(Path(source or ""), place) if is_matrix else _read_rows(db, source, place)
             try:
                 names, rows = zip(*count_items(pairs), strict=True)
             except ValueError as error:
                 raise SourceError(f"{source or place.table} has no vectors, or another number of ids") from error
-            count = index.add_vectors(names, rows, items)
+            count = index.add_vectors(names, rows, items, replace=replace)
         held = index.info()["vectors"].items()
     parts = [f"{own['count']:,} {name} with {own['dimensions']} dimensions" for name, own in held if own["count"]]
     say(f"added {count:,} vector{'s' * (count != 1)}; {db} now holds those of {', '.join(parts)}")

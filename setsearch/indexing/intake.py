@@ -13,7 +13,7 @@ from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.generations import forget_contexts
 from setsearch.storage.kept_columns import Values, encode_columns
 from setsearch.storage.relation import TEXT, Relation, create_relation, find_relation, load_relations
-from setsearch.storage.vectors import ENCODER, VectorSource, set_source, vector_source
+from setsearch.storage.vectors import ENCODER, VectorSource, refuse_others, set_source, vector_source
 from setsearch.text.analyzer import CHUNK, Analyzer
 
 
@@ -97,9 +97,11 @@ class Intake:
                 "give all documents again with `replace`"
             )
         for kind in (relation.items, relation.features):
-            source = vector_source(kind)
+            source, wanted = vector_source(kind), VectorSource(ENCODER, None, encoder.name)
             if source is None or (source.source, source.name) != (ENCODER, encoder.name):
-                set_source(cursor, kind, VectorSource(ENCODER, None, encoder.name))
+                if not empty:
+                    refuse_others(kind, wanted)
+                set_source(cursor, kind, wanted)
 
     def _set_analyzer(self, cursor: sqlite3.Cursor, relation: Relation, spec: str, empty: bool) -> None:
         """Store the analyzer of terms that come without texts; raises UsageError if the relation has another one."""

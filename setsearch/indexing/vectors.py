@@ -11,7 +11,17 @@ from setsearch.storage.database import Database
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import Relation
 from setsearch.storage.texts import decompress
-from setsearch.storage.vectors import ENCODER, OWN, Bytes, VectorSource, digest, quantized, write_vectors
+from setsearch.storage.vectors import (
+    ENCODER,
+    OWN,
+    Bytes,
+    VectorSource,
+    digest,
+    quantized,
+    refuse_others,
+    replace_vectors,
+    write_vectors,
+)
 from setsearch.text.encoder import Encoder
 
 TOGETHER = 1024  # texts that are encoded between two writes
@@ -22,13 +32,18 @@ Progress = Callable[[Iterator[Any]], Iterator[Any]]
 
 
 def add_vectors(
-    cursor: sqlite3.Cursor, kind: Vocabulary, names: Iterable[str], vectors: Iterable[Any], words: Vocabulary | None
+    cursor: sqlite3.Cursor,
+    kind: Vocabulary,
+    pairs: tuple[Iterable[str], Iterable[Any]],
+    words: Vocabulary | None,
+    replace: bool,
 ) -> int:
-    """Store the user's vectors; returns how many. Names are those of a kind, or of `words` in context.
+    """Store the user's vectors, given as names and vectors; returns how many. With `replace`, all others go.
 
-    The caller commits. Raises UnknownItem, DuplicateItem, InvalidItem.
+    Names are those of a kind, or of `words` in context. The caller commits. Raises UnknownItem, DuplicateItem,
+    InvalidItem, UsageError.
     """
-    ids, rows = list(names), list(vectors)
+    ids, rows = (list(part) for part in pairs)
     if len(ids) != len(rows):
         raise InvalidItem(f"{len(ids)} ids and {len(rows)} vectors; give one vector for each id")
     known: set[str] = set()
@@ -43,7 +58,10 @@ def add_vectors(
             raise DuplicateItem(f"the id {name!r} occurs twice; ids must be unique")
         seen.add(name)
     if ids:
-        write_vectors(cursor, kind, VectorSource(OWN), (ids, quantized(ids, rows), [None] * len(ids)))
+        store = replace_vectors if replace else write_vectors
+        if not replace:
+            refuse_others(kind, VectorSource(OWN))
+        store(cursor, kind, VectorSource(OWN), (ids, quantized(ids, rows), [None] * len(ids)))
     return len(ids)
 
 

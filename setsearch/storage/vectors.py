@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.errors import CorruptIndex, InvalidItem
+from setsearch.errors import CorruptIndex, InvalidItem, UsageError
 from setsearch.storage.integrity import CHECKSUM_BYTES, add_checksum, strip_checksum
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.revisions import random_number
@@ -53,6 +53,14 @@ def vector_source(vocabulary: Vocabulary) -> VectorSource | None:
     except (ValueError, TypeError, LookupError, RecursionError):
         pass
     raise CorruptIndex(f"where the vectors of {vocabulary.name} come from is damaged; add the vectors again")
+
+
+def refuse_others(vocabulary: Vocabulary, source: VectorSource) -> None:
+    """Raise UsageError if there are vectors from elsewhere, which may have taken hours to make."""
+    before = vector_source(vocabulary)
+    if before is not None and before.size is not None and not _is_same(before, source):
+        kind = {OWN: "given by you", ENCODER: f"of the encoder {before.name!r}", LATENT: "made from the collection"}
+        raise UsageError(f"{vocabulary.name} have vectors {kind[before.source]}; `replace` puts others in their place")
 
 
 def is_encoded(vocabulary: Vocabulary) -> bool:
@@ -109,7 +117,10 @@ def write_vectors(
     names, vectors, digests = rows
     before = vector_source(vocabulary)
     if before is not None and _is_same(before, source) and before.size not in (None, vectors.shape[1]):
-        raise InvalidItem(f"the vectors of {vocabulary.name} have {before.size} numbers, not {vectors.shape[1]}")
+        raise InvalidItem(
+            f"the vectors of {vocabulary.name} have {before.size} numbers, not {vectors.shape[1]}; "
+            "`replace` puts others in their place"
+        )
     set_source(cursor, vocabulary, source._replace(size=vectors.shape[1]))
     data = [add_checksum(row.tobytes(), name) for name, row in zip(names, vectors, strict=True)]
     insert = "insert or replace into setsearch_vector (kind, name, vector, digest)"

@@ -136,8 +136,27 @@ def test_words_in_context_have_vectors(tmp_path):
         assert set(names(terms.expand(["lion", "tiger"], 1, vectors=5))) == {"cat"}
         parts = terms.expand(["wheat"], 1, explain=True)[0].features
         assert "like in meaning" in {part.feature for part in parts}
-        assert index.add_vectors(["lion", "wheat"], np.eye(2), "terms") == 2  # in place of the encoder's
+        with pytest.raises(errors.UsageError, match="terms have vectors of the encoder 'function'; `replace` puts"):
+            index.add_vectors(["lion", "wheat"], np.eye(2), "terms")
+        assert index.add_vectors(["lion", "wheat"], np.eye(2), "terms", replace=True) == 2
         assert index.info()["vectors"]["terms"]["source"] == "own"
+
+
+def test_vectors_from_elsewhere_are_not_lost_by_chance(built, tmp_path):
+    index = built[0]
+    before = index.items("documents").expand(["a"], 5)
+    with pytest.raises(errors.UsageError, match="of the encoder 'function'; `replace`"):
+        index.add_vectors(["a"], [[1, 2, 3, 4]])
+    with pytest.raises(errors.UsageError, match="of the encoder 'function'; `replace`"):
+        index.add_latent("documents")
+    assert index.items("documents").expand(["a"], 5) == before
+    assert index.add_vectors(TEXTS, np.ones((7, 9)) + np.eye(7, 9), replace=True) == 7
+    with setsearch.open(tmp_path / "a.db", encoder=Topics()) as other:
+        with pytest.raises(errors.UsageError, match="documents have vectors given by you"):
+            other.add([("new", "lion")])
+        other.replace(TEXTS.items())
+        other.refresh()
+        assert other.items("documents").expand(["a"], 5) == before
 
 
 def test_another_encoder_than_the_one_that_made_the_vectors_is_refused(built, tmp_path):
