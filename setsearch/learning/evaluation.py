@@ -18,9 +18,10 @@ from setsearch.errors import NoSeeds
 from setsearch.learning.baselines import Baselines, Score
 from setsearch.models.defaults import RATINGS, Defaults, ModelOptions
 from setsearch.search.cutoff import threshold
+from setsearch.search.examples import Examples
 from setsearch.search.fields import Fields
 from setsearch.search.priors import two_passes, with_priors
-from setsearch.search.weights import Examples, SeedWeights
+from setsearch.search.weights import SeedWeights
 
 MEASURES = ("map", "p10", "ndcg10", "r_precision")
 NEIGHBORS = " (neighbors only)"  # words by win2 and skip, as the baselines use them: for comparison only

@@ -14,8 +14,9 @@ import numpy as np
 from setsearch.arrays import Floats, Ints
 from setsearch.models import Lift, Model
 from setsearch.scoring.best import best
+from setsearch.search.examples import Examples
 from setsearch.search.fields import Fields
-from setsearch.search.weights import Examples, Limit, SeedWeights, seed_weights
+from setsearch.search.weights import Limit, SeedWeights, seed_weights
 
 JOINING = 10  # items that join one seed
 WEIGHT = 0.5  # of an item that joins

@@ -9,8 +9,9 @@ import numpy as np
 
 from setsearch.arrays import Floats
 from setsearch.models import Lift, Model
+from setsearch.search.examples import Examples, example_entries
 from setsearch.search.fields import Fields
-from setsearch.search.weights import Examples, SeedWeights, example_entries, seed_weights
+from setsearch.search.weights import SeedWeights, seed_weights
 
 ODD = 1 / 4  # of the middle score of the others, below which a seed is odd
 ENOUGH = 3  # seeds, to say that one of them is odd
@@ -51,7 +52,7 @@ def leave_one_out_scores(fields: Fields, weights: SeedWeights) -> Floats:
     scores = np.zeros(count)
     for own in weights.positive:
         examples = weights.examples.within(own.field)
-        which, features, values = example_entries(own.field, examples, model)
+        which, features, values = example_entries(own.field, examples, model.rule)
         positions = np.searchsorted(own.seeds.features, features)
         for seed in range(examples.count):
             if shares[seed] == examples.total:

@@ -20,8 +20,9 @@ import numpy as np
 from setsearch.arrays import Floats, Floats32, Ints
 from setsearch.errors import InvalidParameter
 from setsearch.scoring.kernels import ROWS, products
+from setsearch.search.examples import Examples
 from setsearch.search.fields import Fields
-from setsearch.search.weights import Examples, SeedWeights
+from setsearch.search.weights import SeedWeights
 from setsearch.storage.vectors import LARGEST, Bytes, quantized
 
 NAME = "like in meaning"

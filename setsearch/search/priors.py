@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from setsearch.models.defaults import Defaults, ModelOptions
+from setsearch.search.examples import Examples
 from setsearch.search.feedback import examples_weights
 from setsearch.search.fields import Fields
 from setsearch.search.popularity import with_popularity
-from setsearch.search.weights import Examples, SeedWeights
+from setsearch.search.weights import SeedWeights
 
 
 def with_priors(fields: Fields, weights: SeedWeights, defaults: Defaults, options: ModelOptions) -> SeedWeights:

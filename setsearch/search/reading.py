@@ -13,6 +13,7 @@ from setsearch.models.defaults import Defaults, ModelOptions
 from setsearch.scoring.best import best
 from setsearch.search.contributions import contributions, set_features
 from setsearch.search.cutoff import FLOOR, threshold
+from setsearch.search.examples import Examples, find_examples
 from setsearch.search.field_choice import FieldChoice
 from setsearch.search.fields import Fields
 from setsearch.search.folding import FOLDED
@@ -34,7 +35,7 @@ from setsearch.search.request import (
     text_list,
 )
 from setsearch.search.results import Explanation, Found, Hits, SetFeature
-from setsearch.search.weights import Examples, SeedWeights, find_examples, seed_weights
+from setsearch.search.weights import SeedWeights, seed_weights
 
 GAMMA = 0.1  # coefficient of negative examples, by default
 

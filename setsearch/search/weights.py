@@ -1,15 +1,13 @@
 """From examples to weights: what the examples have, the model's weights, and the lists that score every item."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from numbers import Real
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import LATTICE, Floats, Ints, moments, offsets, run_lengths, run_starts, scale_for, to_lattice
-from setsearch.errors import InvalidParameter, NoSeeds
 from setsearch.models import Model, Query, Seeds
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE
@@ -17,100 +15,12 @@ from setsearch.scoring.base import Base
 from setsearch.scoring.best import accumulate
 from setsearch.scoring.kernels import ones
 from setsearch.scoring.postings import PostingArrays, WeightedLists
+from setsearch.search.examples import Examples, example_entries
 from setsearch.search.fields import Field, Fields
-from setsearch.search.request import SeedNames, text_list
 
-WEIGHT_LATTICE, LARGEST_WEIGHT = 1024, 1000  # of seeds
 LEAST_BOUND = 2.0**-4  # of what weights may add together, for the same
 
 _INT, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
-
-
-@dataclass(slots=True)
-class Examples:
-    """The examples of a set: `ids` of items, and `texts`, the counted features of things that the index lacks.
-
-    `weights` are those of the ids (ascending if there are weights), then of the texts: multiples of 1/1024, so that
-    their sums are exact; all are 1 if there are none.
-    """
-
-    ids: Sequence[int]
-    texts: Sequence[Mapping[str, int]] = ()
-    weights: Floats | None = None
-    has_features: bool = False  # whether one of the texts is a set of features
-    like: Sequence[str] = ()  # the first texts as they were given
-    given: float | None = None  # the sum of weights without items that joined
-    # Words without contexts, by their stored id, with their counted documents: for the field of documents.
-    rare: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
-
-    @property
-    def count(self) -> int:
-        """How many there are."""
-        return len(self.ids) + len(self.texts) + len(self.rare)
-
-    @property
-    def total(self) -> float:
-        """N: the sum of their weights."""
-        return self.count if self.weights is None else float(self.weights.sum())
-
-    def weight(self) -> Floats:
-        """The weight of each."""
-        return np.ones(self.count) if self.weights is None else self.weights
-
-    def within(self, field: Field) -> "Examples":
-        """The examples that a field knows: contexts know nothing of rare words."""
-        if not self.rare:
-            return self
-        if not getattr(field.features, "are_contexts", False):
-            return replace(self, texts=[*self.texts, *self.rare.values()], rare={})
-        weights = None if self.weights is None else self.weights[: -len(self.rare)]
-        lost = len(self.rare) if self.weights is None else float(self.weights[-len(self.rare) :].sum())
-        return replace(self, weights=weights, rare={}, given=None if self.given is None else self.given - lost)
-
-    def joined_by(self, ids: Sequence[int], weight: float) -> "Examples":
-        """These examples, and other items with a weight."""
-        every = np.array([*self.ids, *ids], np.int64)
-        weights, order = self.weight(), np.argsort(every)
-        of_ids = np.append(weights[: len(self.ids)], np.full(len(ids), weight))
-        of_texts = weights[len(self.ids) :]
-        return replace(self, ids=every[order].tolist(), weights=np.append(of_ids[order], of_texts), given=self.total)
-
-
-def find_examples(fields: Fields, seeds: SeedNames, like: Iterable[str] = (), having: Iterable[str] = ()) -> Examples:
-    """The examples as the index knows them; raises NoSeeds, InvalidParameter."""
-    names = text_list(list(seeds), "seeds")
-    rare = fields.without_contexts(names)
-    ids = fields.resolve_all([name for name in names if name not in rare])
-    given_texts = text_list(like, "like")
-    texts = [fields.count_terms(text) for text in given_texts]
-    features = text_list(having, "having")
-    texts += [fields.resolve_features(features)] if features else []
-    if not ids and not texts:
-        raise fields.no_seeds()
-    counted = {id: fields.counted_documents(id) for id in rare.values()}
-    examples = Examples(ids, texts, has_features=bool(features), like=given_texts, rare=counted)
-    given = {name: seed_weight(name, weight) for name, weight in seeds.items()} if isinstance(seeds, Mapping) else {}
-    if all(weight == 1 for weight in given.values()):
-        return examples
-    known = {name: rare[name] if name in rare else fields.resolve(name) for name in given}
-    by_id: dict[tuple[bool, int], float] = {}
-    for name, weight in given.items():
-        if by_id.setdefault((name in rare, known[name]), weight) != weight:
-            raise InvalidParameter(f"{name!r} is another name of a seed that has another weight; give it once")
-    weights = [by_id[False, id] for id in sorted(ids)] + [1.0 for _ in texts] + [by_id[True, id] for id in counted]
-    examples.weights = np.array(weights)
-    if not examples.total:
-        raise NoSeeds("the weights of all seeds are 0; give one of them a larger one")
-    examples.ids = sorted(ids)
-    return examples
-
-
-def seed_weight(name: str, weight: float) -> float:
-    """The weight of a seed as a multiple of 1/1024; raises InvalidParameter."""
-    is_number = isinstance(weight, Real) and not isinstance(weight, bool)
-    if not is_number or not 0 <= weight <= LARGEST_WEIGHT:
-        raise InvalidParameter(f"the weight of {name!r} is a number from 0 to {LARGEST_WEIGHT}, not {weight!r}")
-    return round(float(weight) * WEIGHT_LATTICE) / WEIGHT_LATTICE
 
 
 class Limit(NamedTuple):
@@ -284,7 +194,7 @@ def _seeds(field: Field, examples: Examples, model: Model) -> Seeds:
         return Seeds(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), 1)
     if model.rule == PRESENCE and not examples.texts and examples.weights is None:
         return _binary_seeds(field.forward(examples.ids, PRESENCE), len(examples.ids))
-    which, features, values = example_entries(field, examples, model)
+    which, features, values = example_entries(field, examples, model.rule)
     order = np.argsort(features, kind="stable")
     features = features[order]
     begin = run_starts(features)
@@ -333,17 +243,3 @@ def _binary_seeds(stored: PostingArrays, count: int) -> Seeds:
     begin = run_starts(ids)
     having = run_lengths(begin, len(ids))
     return Seeds(ids.take(begin).astype(np.int64), having, having.astype(float), count)
-
-
-def example_entries(field: Field, examples: Examples, model: Model) -> tuple[Ints, Ints, Floats]:
-    """(number of the example, feature, value) of every entry of the examples."""
-    stored = field.forward(examples.ids, model.rule)
-    which = np.repeat(np.arange(len(examples.ids)), stored.lengths)
-    features, values = stored.concatenated_ids().astype(np.int64), stored.concatenated_values()
-    if examples.texts:
-        new = [field.new_item(text, model.rule) for text in examples.texts]
-        numbers = len(examples.ids) + np.arange(len(new))
-        which = np.concatenate([which, np.repeat(numbers, [len(own) for own, _ in new])])
-        features = np.concatenate([features, *(own for own, _ in new)])
-        values = np.concatenate([values, *(own for _, own in new)])
-    return which, features, values
