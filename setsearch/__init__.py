@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from setsearch.storage.limits import Cancellation
     from setsearch.storage.synced_source import Columns
 
-__version__ = "0.8.0"
+__version__ = "0.9.0"
 __all__ = [
     "Cancellation",
     "Changes",

@@ -85,6 +85,20 @@ def run_lengths(starts: Ints, end: int) -> Ints:
     return lengths
 
 
+def distinct(ids: Ints) -> Ints:
+    """The distinct ones of some small numbers, ascending; faster than by sorting."""
+    present = np.zeros(int(ids.max(initial=-1)) + 1, bool)
+    present[ids] = True
+    return np.flatnonzero(present)
+
+
+def places_of(ids: Ints) -> Ints:
+    """The place of each of some ascending ids, by id; others have any number."""
+    places = np.empty(int(ids.max(initial=-1)) + 1, np.int64)
+    places[ids] = np.arange(len(ids))
+    return places
+
+
 def scale_for(bound: float, binary: bool = True) -> float:
     """The largest power of two, 1 or more, times which sums below a bound stay exact, with some room left."""
     room = ROOM if binary else ROOM_OF_VALUES

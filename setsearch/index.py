@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from setsearch.errors import InvalidItem, InvalidParameter, NoIndex, UsageError
 from setsearch.search.catalog import defaults_of, describe_readings, has_surface_forms
+from setsearch.search.decisions import Decisions
 from setsearch.search.description import describe_index
 from setsearch.search.freshness import parse_fresh
 from setsearch.search.numeric import NumericReading
@@ -249,6 +250,10 @@ class Index:
     def sets(self) -> dict[str, str]:
         """The names of the saved sets, each with its items."""
         return saved_sets(self._database)
+
+    def decisions(self, name: str, items: str) -> Decisions:
+        """What was decided about items, one after another, in the saved set of this name (learning/review.py)."""
+        return Decisions(self._database, name, items)
 
     def delete_set(self, name: str) -> None:
         """Delete a saved set; raises UnknownSet."""

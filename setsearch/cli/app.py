@@ -34,6 +34,7 @@ PANELS = {
         "features": "query.features",
         "find": "query.find",
         "grow": "grow.grow",
+        "review": "review.review",
     },
     "Index": {
         "index": "indexing.index_command",

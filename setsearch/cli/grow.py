@@ -95,7 +95,7 @@ class Dialogue:
     def run(self, current: GrowingSet) -> GrowingSet:
         """Run the dialogue to its end; returns the set."""
         self._show(current)
-        for line in _lines():
+        for line in typed_lines():
             if line in ("q", "quit"):
                 break
             try:
@@ -174,7 +174,7 @@ class Dialogue:
         say(f"saved: {name!r}, {len(current.accepted)} accepted, {len(current.rejected)} rejected")
 
 
-def _lines() -> Iterator[str]:
+def typed_lines() -> Iterator[str]:
     """Typed lines, until the end of input; the prompt is on stderr."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")  # such a name is unknown, and an error says so

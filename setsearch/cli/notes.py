@@ -37,6 +37,8 @@ def _notes(reading: "AnyReading", seeds: Seeds, hits: "Hits", model: "ModelOptio
             yield f"{name} fits the other examples least"
     if hits.contexts_revision not in (None, hits.revision):
         yield f"contexts know write {hits.contexts_revision} of {hits.revision}; --fresh now derives them again"
+    if hits.learned:
+        yield "scores are margins, learned from what was accepted and rejected; --gamma 0 only leaves out"
     folded = sum(len(hit.duplicates) for hit in hits)
     if folded:
         yield f"{folded} near-duplicate{'s are' if folded > 1 else ' is'} folded; --unfold lists them"

@@ -298,6 +298,9 @@ def text_options(
             rich_help_panel=ADVANCED,
         ),
     ] = None,
+    title_words: Annotated[
+        bool, typer.Option("--title-words", help="Words of titles count too, or once more.", rich_help_panel=ADVANCED)
+    ] = False,
     encoder: Annotated[
         str | None,
         typer.Option(
@@ -315,7 +318,8 @@ def text_options(
     if phrases and contexts is False:
         raise UsageError("--phrases need contexts; leave --no-contexts out")
     choice = "phrases" if phrases else {None: "auto", True: "on", False: "off"}[contexts]
-    analyzer = "+".join([analyzer, *(["pairs"] if pairs else []), *([f"{ngrams}-grams"] if ngrams else [])])
+    extras = {"pairs": pairs, "titles": title_words, f"{ngrams}-grams": ngrams}
+    analyzer = "+".join([analyzer, *(name for name, is_wanted in extras.items() if is_wanted)])
     how = {"language": language, "analyzer": analyzer, "stop_words": stop_words}
     return how | {"contexts": choice, "encoder": encoder}
 

@@ -138,7 +138,7 @@ def _shared(answers: "list[list[Hit]]", model: str | None) -> "list[Hits]":
     """The hits that share something with their seeds."""
     from setsearch.search.results import Hits
 
-    return [Hits(hits, has_base=model == "bernoulli").shared() for hits in answers]
+    return [Hits(hits, blank=None if model == "bernoulli" else 0.0).shared() for hits in answers]
 
 
 @contextmanager

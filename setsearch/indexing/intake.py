@@ -154,9 +154,10 @@ def _prepare(relation: Relation, analyzer: Analyzer | None, item: Writable) -> P
                 f"item {id!r} has a text, but {relation.label} is not a text collection; "
                 f"give a list of {relation.features.name}"
             )
-        is_short = analyzer.function is None and len(features) <= CHUNK
         text = features if relation.contexts != "off" else None
-        return id, features if is_short else analyzer(features), title, text, kept
+        counted = analyzer.extras.counted(features, title) if isinstance(title, str) else features
+        is_short = analyzer.function is None and len(counted) <= CHUNK
+        return id, counted if is_short else analyzer(counted), title, text, kept
     if isinstance(features, Mapping):
         features = {f: n for f, n in features.items() if not (isinstance(n, Integral) and n == 0)}
     return id, features, title, None, kept

@@ -5,14 +5,14 @@
 
     select title from articles where year > 2000 order by setsearch_score(id, 'doc-1, doc-2') desc limit 10
 
-setsearch_expand(seeds [, k [, items [, model]]])     a JSON array of {"rank", "item", "score", "title"}
-setsearch_score(item, seeds [, items [, model]])      the score of one item; null for an unknown item
-setsearch_explain(item, seeds [, items [, model]])    a JSON object of the parts that sum to the score
-setsearch_error()                                     why the last of these calls failed on this connection
+setsearch_expand(seeds [, k [, items [, model [, rejected]]]])   a JSON array of {"rank", "item", "score", "title"}
+setsearch_score(item, seeds [, items [, model [, rejected]]])    the score of one item; null for an unknown item
+setsearch_explain(item, seeds [, items [, model]])               a JSON object of the parts that sum to the score
+setsearch_error()                                                why the last of these calls failed
 
-Seeds are a JSON array, or separated by commas. `items` names a reading; by default the documents of a text
-collection, else the items of the first relation. Only one thread at a time may use the connection, as with all
-functions that Python adds to SQLite: two threads that share it can deadlock.
+Seeds are a JSON array, or separated by commas; so are rejected items, from which the score learns. `items` names a
+reading; by default the documents of a text collection, else the items of the first relation. Only one thread at a time
+may use the connection, as with all functions that Python adds to SQLite: two threads that share it can deadlock.
 
 SQLite cannot pass the message of an error out of a function. It reports "user-defined function raised exception"; the
 logger "setsearch" and setsearch_error() have the message.
@@ -20,13 +20,13 @@ logger "setsearch" and setsearch_error() have the message.
 
 import json
 import logging
+import math
 import sqlite3
 from collections.abc import Callable
 from typing import Any
 
 from setsearch.errors import InvalidParameter, SetsearchError
 from setsearch.index import Index
-from setsearch.models.defaults import ModelOptions
 from setsearch.storage.analyzers import TextSettings
 from setsearch.storage.database import Database
 
@@ -44,9 +44,17 @@ class _Functions:
         self._asked: tuple[object, ...] = ()
         self._scores: dict[str, float] = {}
 
-    def expand(self, seeds: str, k: int | None = 10, items: str | None = None, model: str | None = None) -> str:
+    def expand(
+        self,
+        seeds: str,
+        k: int | None = 10,
+        items: str | None = None,
+        model: str | None = None,
+        rejected: str | None = None,
+    ) -> str:
         """A JSON array of hits."""
-        hits = self._reading(items).expand(_names(seeds), 10 if k is None else k, **_options(model))
+        options = _options(model) | _rejected(rejected)
+        hits = self._reading(items).expand(_names(seeds), 10 if k is None else k, **options)
         return json.dumps(
             [
                 {"rank": hit.rank, "item": hit.item, "score": hit.score} | ({"title": hit.title} if hit.title else {})
@@ -55,13 +63,21 @@ class _Functions:
             ensure_ascii=False,
         )
 
-    def score(self, item: Any, seeds: str, items: str | None = None, model: str | None = None) -> float | None:
-        """The score of an item."""
-        query = (seeds, items, model, self._state())
+    def score(
+        self,
+        item: Any,
+        seeds: str,
+        items: str | None = None,
+        model: str | None = None,
+        rejected: str | None = None,
+    ) -> float | None:
+        """The score of an item; null for a rejected one."""
+        query = (seeds, items, model, rejected, self._state())
         if query != self._asked:
-            with self._reading(items).scores(_names(seeds), keep_seeds=True, **_options(model)) as (fields, scores):
+            options = {"keep_seeds": True, **_options(model), **_rejected(rejected)}
+            with self._reading(items).scores(_names(seeds), **options) as (fields, scores):
                 names = fields.describe(fields.item_ids().tolist())
-                self._scores = {name: float(scores[id]) for id, (name, _) in names.items()}
+                self._scores = {name: float(scores[id]) for id, (name, _) in names.items() if scores[id] > -math.inf}
             self._asked = query
         return self._scores.get(str(item))
 
@@ -117,5 +133,9 @@ def _names(seeds: Any) -> list[str]:
     return [seed.strip() for seed in seeds.split(",") if seed.strip()]
 
 
-def _options(model: str | None) -> ModelOptions:
+def _options(model: str | None) -> dict[str, Any]:
     return {} if model is None else {"model": model}
+
+
+def _rejected(names: str | None) -> dict[str, Any]:
+    return {} if names is None else {"exclude": _names(names)}

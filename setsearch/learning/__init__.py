@@ -4,13 +4,14 @@ from typing import Any
 
 _MODULES = {
     "Design": "evaluation",
+    "Review": "review",
     "classify": "classification",
     "evaluate": "evaluation",
     "language_model": "features",
     "learn_concepts": "concepts",
     "most_informative": "features",
 }
-__all__ = ["Design", "classify", "evaluate", "language_model", "learn_concepts", "most_informative"]
+__all__ = ["Design", "Review", "classify", "evaluate", "language_model", "learn_concepts", "most_informative"]
 
 
 def __getattr__(name: str) -> Any:

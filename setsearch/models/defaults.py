@@ -59,7 +59,8 @@ class Defaults:
     `cut`: how far the threshold lies between the floor and the mean of the five best scores, with one seed and in
     addition for each further one; `left_out`: the coefficients of the other threshold, for the model lift
     (search/cutoff.py).
-    `feedback` is that of the model lift; `vectors`: the weight of vectors of each source.
+    `feedback` is that of the model lift; `vectors`: the weight of vectors of each source. `learns`: whether rejected
+    items teach what separates them (search/separation.py); else `gamma` times their weights are subtracted.
     """
 
     model: str
@@ -70,6 +71,8 @@ class Defaults:
     feedback: float = 0.0
     rarity: float = 0.0
     vectors: VectorWeights = _ALIKE
+    learns: bool = True
+    gamma: float = 0.1
 
     def feedback_of(self, options: ModelOptions) -> float:
         """The share that a second pass may read; raises InvalidParameter."""
@@ -159,7 +162,9 @@ def _cached_model(
 
 _OF_TEXTS = VectorWeights(encoder=2.0, latent=0.25)
 DOCUMENTS = Defaults("lift", 0.2, "twice-mean", cut=(0.2, 0.02), feedback=0.25, rarity=0.25, vectors=_OF_TEXTS)
-TERMS = Defaults("lift", 0.2, "twice-mean", cut=(0.33, 0.01), rarity=0.25, vectors=VectorWeights(latent=0.5))
+TERMS = Defaults(
+    "lift", 0.2, "twice-mean", cut=(0.33, 0.01), rarity=0.25, vectors=VectorWeights(latent=0.5), learns=False
+)
 # Authors: many documents as one item.
 GROUPS = Defaults("lift", 0.0, "twice-mean", cut=(0.2, 0.02), rarity=0.25, vectors=_OF_TEXTS)
 RATINGS = Defaults("lift", 0.0, "presence", cut=(0.2, 0.02), left_out=(0.25, 0.4, 0.45))

@@ -25,20 +25,20 @@ def set_features(weights: SeedWeights, k: int) -> list[SetFeature]:
 
 def contributions(fields: Fields, weights: SeedWeights, items: list[int]) -> dict[int, tuple[Contribution, ...]]:
     """What the active features, and priors, add to the score of each item, the largest first."""
-    order, binary = np.array(sorted(items), np.int64), weights.model.rule.binary
+    order = np.array(sorted(items), np.int64)
     added: dict[int, dict[tuple[str, str | None], float]] = {
         item: {(name, None): float(prior[item]) / weights.scale for name, prior in weights.priors} for item in items
     }
     for own in weights.all:
         active = own.seeds.features
-        stored = own.field.forward(items, weights.model.rule)
+        stored = own.field.forward(items, own.rule)
         features, values = stored.concatenated_ids().astype(np.int64), stored.concatenated_values()
         positions = np.searchsorted(active, features)
         shared = np.append(active, -1)[positions] == features
         owners = np.repeat(order, stored.lengths)[shared]
         positions, values = positions[shared], values[shared]
         names = own.field.describe_features(active[np.unique(positions)].tolist())
-        amounts = own.added(positions, values, binary)
+        amounts = own.added(positions, values, own.rule.binary)
         for item, position, amount in zip(owners.tolist(), positions.tolist(), amounts.tolist(), strict=True):
             name = names[int(active[position])]
             added[item][name] = added[item].get(name, 0.0) + amount

@@ -27,7 +27,12 @@ FLOOR = 100  # the place of the item with the score that others have by chance
 def threshold(fields: Fields, weights: SeedWeights, scores: Floats, defaults: Defaults) -> float:
     """tau: items with a larger score belong. `scores` are the FLOOR best ones, or all, best first."""
     mean = float(np.mean(scores[:LEADERS]))
-    if defaults.left_out is not None and isinstance(weights.model, Lift) and not weights.priors:
+    if (
+        defaults.left_out is not None
+        and isinstance(weights.model, Lift)
+        and not weights.priors
+        and not weights.corrections
+    ):
         of_leaders, of_seeds, of_one = defaults.left_out
         if weights.examples.count == 1:
             return of_one * mean

@@ -13,7 +13,7 @@ def with_headlines(reading: AnyReading, hits: Hits) -> Hits:
     """Hits whose missing titles are the headlines of their texts."""
     found = headlines(reading, [hit.item for hit in hits if hit.title is None])
     kept = [hit if hit.title is not None else hit._replace(title=found.get(hit.item)) for hit in hits]
-    return Hits(kept, hits.revision, hits.contexts_revision, hits.has_base)
+    return hits.with_hits(kept)
 
 
 def headlines(reading: AnyReading, names: Iterable[str]) -> dict[str, str]:

@@ -36,4 +36,5 @@ def make_hits(fields: Fields, weights: SeedWeights, ranked: Sequence[Row], reque
         for rank, (id, score, belongs) in enumerate(rows, 1)
     ]
     has_base = getattr(weights.model, "has_base", True) or bool(weights.priors)
-    return Hits(hits, fields.relation.revision, fields.contexts_revision, has_base)
+    blank = None if has_base else weights.constant
+    return Hits(hits, fields.relation.revision, fields.contexts_revision, blank, bool(weights.corrections))

@@ -37,8 +37,6 @@ from setsearch.search.request import (
 from setsearch.search.results import Explanation, Found, Hits, SetFeature
 from setsearch.search.weights import SeedWeights, seed_weights
 
-GAMMA = 0.1  # coefficient of negative examples, by default
-
 T = TypeVar("T")
 
 
@@ -78,8 +76,10 @@ class Reading:
         constant included. Every item is ranked, also those that share nothing with the seeds. Seeds are left out
         unless `keep_seeds`. `explain` fills the `features` of the hits.
 
-        `exclude` leaves out more items, as negative examples: the score subtracts `gamma` times their weights (default:
-        0.1 for "lift", 0 for models whose score is a probability). `among` filters before the best k are taken: ids
+        `exclude` leaves out more items, as negative examples. With "lift" they teach what separates them from the seeds
+        (search/separation.py): the hits are `learned`, and scores are margins, with 0 half-way. With `gamma` the score
+        subtracts gamma times their weights instead (default for words: 0.1); 0, the default of models whose score is a
+        probability, only leaves them out. `among` filters before the best k are taken: ids
         (unknown ones are ignored), or a `Where`, an SQL condition. `like` adds texts as examples, `having` adds one
         example with these features. `cut` = "mark" fills the `belongs` of the hits, "keep" drops hits that do not
         belong; then k = None returns all that do.
@@ -305,10 +305,15 @@ class Reading:
         excluded = fields.resolve_all([name for name in request.exclude if name not in unknown])
         weights = two_passes(fields, examples, self.defaults, request.model, excluded)
         require_distinct(fields.describe(sorted({*examples.ids}.intersection(excluded))))
-        gamma = request.gamma if request.gamma is not None else GAMMA if isinstance(model, Lift) else 0.0
-        if excluded and gamma:
+        learns = bool(excluded) and request.gamma is None and isinstance(model, Lift) and self.defaults.learns
+        gamma = self.defaults.gamma if request.gamma is None and isinstance(model, Lift) else request.gamma
+        if excluded and gamma and not learns:
             weights = weights.minus(seed_weights(fields, Examples(sorted(excluded)), model), gamma)
         weights = with_priors(fields, weights, self.defaults, request.model)
+        if learns:
+            from setsearch.search.separation import with_correction
+
+            weights = with_correction(fields, weights, excluded)
         if not examples.ids and not any(own.df.any() for own in weights.positive) and not weights.priors:
             raise NoSeeds(
                 "the example has no feature more often than the collection; try `binarize=presence`, or another example"

@@ -54,7 +54,8 @@ class Hits(list[Hit]):
     """Hits, and what they are of: the `revision` of the documents, and that of the contexts.
 
     `contexts_revision` is None for an answer without contexts. `expand_many` gives all its answers the same ones.
-    `has_base`: whether features that no seed has count too.
+    `blank` is the score of an item that shares nothing with the examples, None if features that no seed has count too;
+    `learned`: whether rejected items taught what separates them, so that scores are margins (search/separation.py).
     """
 
     def __init__(
@@ -62,12 +63,14 @@ class Hits(list[Hit]):
         hits: Iterable[Hit] = (),
         revision: int = 0,
         contexts_revision: int | None = None,
-        has_base: bool = True,
+        blank: float | None = None,
+        learned: bool = False,
     ) -> None:
         super().__init__(hits)
         self.revision = revision
         self.contexts_revision = contexts_revision
-        self.has_base = has_base
+        self.blank = blank
+        self.learned = learned
 
     def to_pandas(self) -> Any:
         """The hits as a frame of pandas."""
@@ -94,9 +97,12 @@ class Hits(list[Hit]):
         return "<table>" + "".join(f"<tr>{own}</tr>" for own in cells) + "</table>"
 
     def shared(self) -> "Hits":
-        """The hits without items that share nothing with the seeds: these score 0 with a model without a base."""
-        kept = [hit for hit in self if self.has_base or hit.score != 0]
-        return Hits(kept, self.revision, self.contexts_revision, self.has_base)
+        """The hits without items that share nothing with the examples."""
+        return self.with_hits(hit for hit in self if self.blank is None or hit.score != self.blank)
+
+    def with_hits(self, hits: Iterable[Hit]) -> "Hits":
+        """Other hits of the same answer."""
+        return Hits(hits, self.revision, self.contexts_revision, self.blank, self.learned)
 
 
 class SetFeature(NamedTuple):

@@ -104,8 +104,8 @@ def load_set(name: str, items: str | None, database: Database, reading: Callable
     if row is not None and items not in (None, row[0]):
         raise InvalidParameter(f"the set {name!r} is of {row[0]}, not of {items}; use another name")
     loaded = new_set(name, database, reading(items if row is None else row[0]))
-    loaded.accepted += [item for item, mark in marks.items() if mark]
-    loaded.rejected += [item for item, mark in marks.items() if not mark]
+    loaded.accepted += [item for item, mark in marks.items() if mark == 1]
+    loaded.rejected += [item for item, mark in marks.items() if mark == 0]
     return loaded
 
 

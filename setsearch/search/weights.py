@@ -10,7 +10,7 @@ import numpy.typing as npt
 from setsearch.arrays import LATTICE, Floats, Ints, moments, offsets, run_lengths, run_starts, scale_for, to_lattice
 from setsearch.models import Model, Query, Seeds
 from setsearch.models.model import has_tiny_weights
-from setsearch.models.values import PRESENCE
+from setsearch.models.values import PRESENCE, ValueRule
 from setsearch.scoring.base import Base
 from setsearch.scoring.best import accumulate
 from setsearch.scoring.kernels import ones
@@ -42,6 +42,7 @@ class FieldWeights(NamedTuple):
     query: Query
     unrounded: WeightedLists
     lists: WeightedLists
+    rule: ValueRule
     coefficient: float = 1.0
     scale: float = 1.0
 
@@ -61,7 +62,8 @@ class FieldWeights(NamedTuple):
 class SeedWeights(NamedTuple):
     """Everything that scores an item, for one set of examples. Base and lists are `scale` times as large as scores.
 
-    `priors` are parts of the base with names, `(n_ids,)` each; `joined`: the examples and what joined them.
+    `priors` are parts of the base with names, `(n_ids,)` each; `joined`: the examples and what joined them;
+    `corrections`: what rejected items teach (search/separation.py).
     """
 
     model: Model
@@ -73,11 +75,12 @@ class SeedWeights(NamedTuple):
     scale: float = 1.0
     priors: tuple[tuple[str, Floats], ...] = ()
     joined: Examples | None = None
+    corrections: tuple[FieldWeights, ...] = ()
 
     @property
     def all(self) -> tuple[FieldWeights, ...]:
-        """The weights of positive and negative examples."""
-        return self.positive + self.negative
+        """The weights of positive and negative examples, and corrections."""
+        return self.positive + self.negative + self.corrections
 
     @property
     def lists(self) -> list[WeightedLists]:
@@ -113,6 +116,18 @@ class SeedWeights(NamedTuple):
         base = _scaled_base(self.base, self.scale, scale, binary)
         return self._replace(positive=positive, negative=negative, base=base, scale=scale)
 
+    def corrected(self, share: float, corrections: Sequence[FieldWeights], bias: float) -> "SeedWeights":
+        """`share` times these weights, plus corrections; the bias, on the lattice, is a part of the constant."""
+        binary = self.model.rule.binary
+        positive = tuple(_scaled(own, share * own.coefficient, 1.0, binary) for own in self.positive)
+        learned = tuple(_scaled(own, own.coefficient, 1.0, own.rule.binary) for own in corrections)
+        base = Base(to_lattice(self.base.items, coefficient=share / self.scale), self.base.constant * share)
+        priors = tuple((name, to_lattice(prior, coefficient=share / self.scale)) for name, prior in self.priors)
+        constant = round(self.constant * share * LATTICE) / LATTICE + bias
+        return self._replace(
+            positive=positive, corrections=learned, base=base, priors=priors, constant=constant, scale=1.0
+        )
+
 
 def seed_weights(
     fields: Fields, examples: Examples, model: Model, limits: Sequence[Limit] | None = None
@@ -129,8 +144,8 @@ def seed_weights(
             seeds = _strongest(own_field, seeds, model, fields.items.size, limits[place])
         postings = own_field.postings(seeds.features, model.rule)
         query = model.query(seeds, postings.lengths, fields.items.size)
-        lists = _unrounded_lists(postings, query)
-        unscaled.append(FieldWeights(own_field, seeds, query, lists, lists, own_field.coefficient))
+        lists = weighted_lists(postings, query)
+        unscaled.append(FieldWeights(own_field, seeds, query, lists, lists, model.rule, own_field.coefficient))
         of_lengths = getattr(model, "of_lengths", None)
         if of_lengths is not None:
             lengths.append(own_field.coefficient * of_lengths(own_field.totals(), seeds))
@@ -155,7 +170,7 @@ def _scale(model: Model, base: Base, weights: Sequence[FieldWeights], lengths: S
     return scale_for(bound, binary) if has_tiny_weights(model) or bound < LEAST_BOUND else 1.0
 
 
-def _unrounded_lists(postings: PostingArrays, query: Query) -> WeightedLists:
+def weighted_lists(postings: PostingArrays, query: Query) -> WeightedLists:
     """Lists and weights. If the model has a table, what each entry adds becomes its value, and weights are 1."""
     if query.table is None:
         return WeightedLists(postings, query.weights)

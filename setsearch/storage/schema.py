@@ -266,6 +266,12 @@ def m007_vectors(db: Database) -> None:
     """)
 
 
+@migrations()
+def m008_decisions(db: Database) -> None:
+    """The order in which the members of a set were decided, null if they were known from the start."""
+    db.execute("alter table setsearch_member add column number integer")  # and `accepted` is 2 for "later"
+
+
 def drop_tables(cursor: sqlite3.Cursor) -> None:
     """Drop all tables and views that the migrations make, in reverse order."""
     made = Database(memory=True, execute_plugins=False)

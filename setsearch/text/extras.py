@@ -3,6 +3,7 @@
     "red wine is red"    pairs: red wine, wine is, is red    4-grams of red: ~_red, ~red_
 
 A pair has a space, an n-gram begins with ~, so that neither is a word. N-grams are those of the term between two _.
+With "titles" the words of a title count too: once more, if the text begins with it.
 """
 
 import re
@@ -37,16 +38,22 @@ class Extras(NamedTuple):
 
     pairs: bool = False
     ngrams: int = 0
+    titles: bool = False
 
     @classmethod
     def parse(cls, names: Sequence[str]) -> "Extras":
         """From names such as ["pairs", "4-grams"]; raises InvalidParameter."""
         sizes = [int(found[1]) for name in names if (found := _ngrams(name))]
-        if len(set(names)) < len(names) or len(sizes) + ("pairs" in names) < len(names) or len(sizes) > 1:
-            raise InvalidParameter(f"features beside words are pairs and 4-grams, not {'+'.join(names)!r:.40}")
+        words = [name for name in names if name in ("pairs", "titles")]
+        if len(set(names)) < len(names) or len(sizes) + len(words) < len(names) or len(sizes) > 1:
+            raise InvalidParameter(f"features beside words are pairs, titles, 4-grams, not {'+'.join(names)!r:.40}")
         if sizes and not LEAST <= sizes[0] <= MOST:
             raise InvalidParameter(f"n-grams have {LEAST} to {MOST} characters, not {sizes[0]}")
-        return cls("pairs" in names, sizes[0] if sizes else 0)
+        return cls("pairs" in names, sizes[0] if sizes else 0, "titles" in names)
+
+    def counted(self, text: str, title: str | None) -> str:
+        """The text whose words count."""
+        return f"{title}\n{text}" if self.titles and title else text
 
     def of(self, terms: Sequence[str]) -> list[str]:
         """The features of a text beside its terms."""

@@ -6,28 +6,29 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, Response
 
 from setsearch.errors import InvalidParameter, UnknownSet
 from setsearch.index import Index
 from setsearch.pool import QuestionPool
+from setsearch.text.cells import without_formula
 from setsearch.web.access import COOKIE, Rules
+from setsearch.web.forms import read_form, redirect, root_of
 from setsearch.web.page_state import Address
+from setsearch.web.review import add_review
 from setsearch.web.routes import describe_routes
 from setsearch.web.typed_names import find_spelled
 from setsearch.web.view import export_rows, label_of, make_view, open_item
 
 HERE = Path(__file__).parent
-SEE_OTHER = 303
 TYPES = {"csv": "text/csv", "json": "application/json", "txt": "text/plain"}
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
 Render = Callable[..., str]
 
 
@@ -60,6 +61,7 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
     reading = [Depends(rules.require_token)]
     writing = [*reading, Depends(rules.require_write)]
     _add_docs(router, reading, render)
+    add_review(router, pool, render, (reading, writing))
 
     @router.get("/", dependencies=reading)
     async def set_page(request: Request) -> Response:
@@ -75,7 +77,7 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
     @router.get("/open", dependencies=reading)
     async def open_set(request: Request) -> Response:
         name = request.query_params.get("name", "")
-        return _to(request, str(await pool.ask(lambda index: _address_of(index, name))))
+        return redirect(request, str(await pool.ask(lambda index: _address_of(index, name))))
 
     @router.get("/export.{kind}", dependencies=reading)
     async def export(request: Request, kind: str) -> Response:
@@ -88,27 +90,27 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
 
     @router.post("/sets", dependencies=writing)
     async def save(request: Request) -> Response:
-        form = await _form(request)
+        form = await read_form(request)
         state, name = Address.read(form), form.get("name", "").strip()
         await pool.ask(lambda index: _save(index, state, name))
-        return _to(request, str(state.replace(set=name)))
+        return redirect(request, str(state.replace(set=name)))
 
     @router.post("/forget", dependencies=writing)
     async def forget(request: Request) -> Response:
-        form = await _form(request)
+        form = await read_form(request)
         await pool.ask(lambda index: index.delete_set(form.get("name", "")))
         back = _back(form)
-        return _to(request, str(back.replace(set=None) if back.set == form.get("name") else back))
+        return redirect(request, str(back.replace(set=None) if back.set == form.get("name") else back))
 
     @router.post("/token", dependencies=[Depends(rules.require_same_origin)])
     async def sign_in(request: Request) -> Response:
-        form = await _form(request)
+        form = await read_form(request)
         if not rules.is_known(request, form.get("token", "")):
             raise HTTPException(401, "that is not the token")
-        answer = _to(request, str(_back(form)))
+        answer = redirect(request, str(_back(form)))
         # SameSite=Lax: links from other sites keep the login. Requests that change something must have the same origin.
         flags: Any = {"httponly": True, "samesite": "lax", "secure": request.url.scheme == "https"}
-        answer.set_cookie(COOKIE, rules.cookie, path=_root(request) + "/", **flags)
+        answer.set_cookie(COOKIE, rules.cookie, path=root_of(request) + "/", **flags)
         return answer
 
     return router
@@ -122,21 +124,9 @@ def _add_docs(router: APIRouter, reading: Sequence[Any], render: Render) -> None
         return HTMLResponse(page)
 
 
-def _root(request: Request) -> str:
-    return str(request.scope.get("root_path", ""))
-
-
-def _to(request: Request, place: str) -> Response:
-    return RedirectResponse(f"{_root(request)}/{place}", SEE_OTHER)
-
-
 def _back(form: QueryParams) -> Address:
     """The page that a form was on."""
     return Address.read(QueryParams(form.get("back", "").removeprefix("?")))
-
-
-async def _form(request: Request) -> QueryParams:
-    return QueryParams(parse_qsl((await request.body()).decode("utf-8", "replace"), keep_blank_values=True))
 
 
 def _address_of(index: Index, name: str) -> Address:
@@ -166,12 +156,7 @@ def _format(rows: list[dict[str, Any]], kind: str) -> str:
         out = io.StringIO()
         writer = csv.DictWriter(out, ["item", "title", "status", "score"], lineterminator="\n")
         writer.writeheader()
-        writer.writerows({name: _without_formula(value) for name, value in row.items()} for row in rows)
+        writer.writerows({name: without_formula(value) for name, value in row.items()} for row in rows)
         return out.getvalue()
     statuses = {"example", "belongs"} if any(row["status"] == "belongs" for row in rows) else {"example", "suggested"}
     return "".join(f"{row['item']}\n" for row in rows if row["status"] in statuses)
-
-
-def _without_formula(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula: a text that looks like one gets an apostrophe before it."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value

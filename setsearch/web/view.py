@@ -119,16 +119,12 @@ def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
     address, _ = find_typed(reading, asked.replace(items=reading.name))
     title = _titles(reading, Address(seeds=(item,))).get(item)
     hit = _hit(reading, address, item) if address.asks else None
-    bars = _bars(hit, _scale([hit]), BARS_OF_SET) if hit else []
+    bars = score_bars(hit, scale_of([hit]), BARS_OF_SET) if hit else []
     text = item_text(reading, item)
     pieces = []
     if text is not None:
-        heaviest = max((abs(part.weight) for part in hit.features), default=1.0) if hit else 1.0
         assert isinstance(reading, Reading)
-        pieces = [
-            {"text": piece.text, "weight": piece.weight, "level": _level(piece.weight, heaviest)}
-            for piece in mark_features(reading, text, hit.features if hit else ())
-        ]
+        pieces = marked_text(reading, text, hit)
     counts, count = top_features(reading, item, 4 * BARS_OF_SET)
     most = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[: 4 * BARS_OF_SET]
     other = _other_side(index.readings(), reading.name)
@@ -146,6 +142,15 @@ def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
         "more": max(0, count - len(most)),
         "marks": sum(1 for piece in pieces if piece["weight"]),
     }
+
+
+def marked_text(reading: Reading, text: str, hit: Hit | None) -> list[dict[str, Any]]:
+    """A text in pieces, with the weights of those that matter to the set."""
+    heaviest = max((abs(part.weight) for part in hit.features), default=1.0) if hit else 1.0
+    return [
+        {"text": piece.text, "weight": piece.weight, "level": _level(piece.weight, heaviest)}
+        for piece in mark_features(reading, text, hit.features if hit else ())
+    ]
 
 
 def export_rows(index: Index, asked: Address) -> list[dict[str, Any]]:
@@ -189,7 +194,7 @@ def _hits(reading: AnyReading, address: Address) -> Hits:
         hits[:] = [hit._replace(belongs=hit.rank <= address.end) for hit in hits]
     belonging = sum(1 for hit in hits if hit.belongs)
     shown = len(hits) if address.size != "large" else max(LEAST_LARGE, belonging)
-    return Hits(hits[:shown], hits.revision, hits.contexts_revision, hits.has_base)
+    return hits.with_hits(hits[:shown])
 
 
 def _hit(reading: AnyReading, address: Address, item: str) -> Hit:
@@ -202,13 +207,13 @@ def _hit(reading: AnyReading, address: Address, item: str) -> Hit:
 
 
 def _rows(address: Address, hits: list[Hit]) -> list[Row]:
-    scale = _scale(hits)
+    scale = scale_of(hits)
     following = [*(hit.belongs for hit in hits), None][1:]
     return [
         Row(
             hit,
             display_name(hit.item, hit.title),
-            _bars(hit, scale, BARS_OF_HIT),
+            score_bars(hit, scale, BARS_OF_HIT),
             hit.snippet.pieces() if hit.snippet is not None else [],
             [(name, _values(address, name, value)) for name, value in (hit.columns or {}).items()],
             address.accept(hit.item),
@@ -231,12 +236,12 @@ def _values(address: Address, name: str, value: Any) -> list[tuple[str, Address 
     ]
 
 
-def _scale(hits: Sequence[Hit]) -> float:
+def scale_of(hits: Sequence[Hit]) -> float:
     """The largest sum of positive parts: 100 for bars."""
     return max((sum(max(part.weight, 0) for part in hit.features) for hit in hits), default=0.0) or 1.0
 
 
-def _bars(hit: Hit, scale: float, most: int) -> list[Bar]:
+def score_bars(hit: Hit, scale: float, most: int) -> list[Bar]:
     """The parts of a score, which sum to it: the largest, all others, and base and constant."""
     rest = hit.score - sum(part.weight for part in hit.features)
     named = _reasons(hit.features)

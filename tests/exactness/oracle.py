@@ -277,3 +277,43 @@ def same_scores(
     expected = {item: score for item, score in scores.items() if item not in set(seeds)}
     assert {hit.item: hit.score for hit in hits} == pytest.approx(expected, abs=tolerance)
     assert [(-hit.score, hit.item) for hit in hits] == sorted((-hit.score, hit.item) for hit in hits)
+
+
+def corrected_scores(
+    data: Data,
+    scores: Mapping[str, float],
+    accepted: Mapping[str, float],
+    rejected: Iterable[str],
+    slope: float = 0.8,
+    large: int = 1000,
+) -> dict[str, float]:
+    """Margins of all items: scores of the model lift, corrected by a support vector machine, by coordinate descent.
+
+    For at most 200 items that nobody marked. Accepted examples have weights.
+    """
+    values, rejected = soft_values(data, slope, "presence"), list(rejected)
+    others = [item for item in data if item not in accepted and item not in rejected]
+    trust = min(1.0, len(data) / large) ** 3
+    best = sorted((scores[item] for item in others), reverse=True)[:5]
+    share = 3 * trust / len(rejected) ** (2 / 3) / (sum(best) / 5) if len(others) > 5 and sum(best) > 0 else 0.0
+    unmarked = 20 * trust + 0.3 * len(rejected)
+    negative = len(rejected) + (unmarked if others else 0.0)
+    costs = {item: 2 * negative * weight / sum(accepted.values()) for item, weight in accepted.items()}
+    costs |= dict.fromkeys(rejected, 1.0) | dict.fromkeys(others, unmarked / max(len(others), 1))
+    signs = {item: 1 if item in accepted else -1 for item in costs}
+    weights, bias, dual = dict.fromkeys(transpose(data), 0.0), 0.0, dict.fromkeys(costs, 0.0)
+    for _ in range(100_000):
+        moved = 0.0
+        for item, sign in signs.items():
+            margin = share * scores[item] + bias + sum(weights[f] * x for f, x in values[item].items())
+            softness = 1 / (2 * 0.1 * costs[item])
+            curvature = 1 + sum(x * x for x in values[item].values()) + softness
+            step = max(-dual[item], (1 - sign * margin - softness * dual[item]) / curvature)
+            dual[item] += step
+            bias += sign * step
+            for f, x in values[item].items():
+                weights[f] += sign * step * x
+            moved = max(moved, abs(step) * curvature)
+        if moved < 1e-10:
+            break
+    return {item: share * scores[item] + bias + sum(weights[f] * x for f, x in values[item].items()) for item in data}

@@ -38,6 +38,12 @@ def test_sql_functions_answer_as_the_index_does(caplog):
     assert told["score"] == pytest.approx(told["constant"] + told["base"] + sum(told["features"].values()))
     words = connection.execute("select setsearch_expand('lion', 1, 'terms')").fetchone()[0]
     assert json.loads(words)[0]["item"]
+    learned = index.items("documents").expand(["1", "4"], 9, exclude=["2"])
+    told = connection.execute("select setsearch_expand('1, 4', 9, 'documents', null, '2')").fetchone()[0]
+    assert [(row["item"], row["score"]) for row in json.loads(told)] == [(hit.item, hit.score) for hit in learned]
+    for item, score in [(learned[0].item, learned[0].score), ("2", None)]:
+        ask = "select setsearch_score(?, '1, 4', 'documents', null, '2')"
+        assert connection.execute(ask, (item,)).fetchone()[0] == score
     with caplog.at_level(logging.ERROR), pytest.raises(sqlite3.OperationalError):
         connection.execute("select setsearch_expand('99')").fetchall()
     assert "no '99' among the 5 documents" in caplog.text

@@ -43,7 +43,7 @@ def test_the_order_of_writes_does_not_matter(built, tmp_path):
     data, reading = built
     with setsearch.open(tmp_path / "b.db", create=True) as index:
         index.add([*data.items()][::-1], ("film", "user"))
-        asked = {"k": 50, "purpose": "likes", "exclude": ["i3"]}
+        asked = {"k": 50, "purpose": "likes", "exclude": ["i3"], "gamma": 0.5}
         assert index.items("film").expand(["i1", "i2"], **asked) == reading.expand(["i1", "i2"], **asked)
 
 

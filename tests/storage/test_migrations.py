@@ -46,7 +46,7 @@ def test_the_schema_of_0_2_0_is_migrated(tmp_path):
     connection.close()
 
 
-@pytest.mark.parametrize("version", ["0.3.0", "0.4.0", "0.5.0", "0.7.0"])
+@pytest.mark.parametrize("version", ["0.3.0", "0.4.0", "0.5.0", "0.7.0", "0.8.0"])
 def test_a_database_of_an_earlier_version_answers_to_the_bit(tmp_path, version):
     """Stems, phrases, contexts, a tracked table, numbers and a set; the JSON file has the answers of 0.3.0."""
     with setsearch.open(copied(tmp_path, version)) as index:

@@ -46,8 +46,10 @@ def test_extras_by_hand():
         "red", "wine", "red wine", "~_red", "~red_", "~_win", "~wine", "~ine_",
     ]  # fmt: skip
     assert Analyzer("english", True, "unicode+pairs")("the lions of Africa")[-1] == "lion africa"
-    assert Analyzer.from_spec("unicode+pairs english").extras == (True, 0)
-    for kind in ("unicode+", "unicode+pears", "unicode+9-grams", "unicode+1-grams", "unicode+pairs+pairs"):
+    assert Analyzer.from_spec("unicode+pairs english").extras == (True, 0, False)
+    assert Analyzer.from_spec("unicode+titles+pairs").extras == (True, 0, True)
+    for extras in ("", "pears", "9-grams", "1-grams", "pairs+pairs", "titles+titles"):
+        kind = f"unicode+{extras}"
         with pytest.raises(InvalidParameter):
             Analyzer(function=kind)
         with pytest.raises(CorruptIndex):

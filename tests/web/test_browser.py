@@ -122,7 +122,7 @@ def test_sets_are_saved_opened_exported_and_deleted(serve, animals, browse):
     with setsearch.open(animals) as index:
         kept = index.set('big <cats> & "more"')
         assert (kept.accepted, kept.rejected) == (["d0", "d1"], ["d4"])
-    page.get_by_role("link", name="grain").click()
+    page.get_by_role("link", name="grain", exact=True).click()
     settled(page, ["wheat", "oats"])
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV").click()
@@ -445,3 +445,43 @@ def test_a_phone_stays_where_it_was(serve, tmp_path, browse):
     row.locator(".accept").click()
     page.wait_for_selector(".examples .taken >> nth=1")
     assert abs(page.locator("#hits").bounding_box()["y"] - before) < 3
+
+
+def test_a_review_by_keyboard_survives_a_new_server(serve, animals, browse):
+    with setsearch.open(animals) as index:
+        index.keep_set("cats", ["d0"], items="documents")
+        every = index.items("documents").item_count()
+    server = serve(animals)
+    page = browse(server.url + "?items=documents")
+    page.get_by_role("link", name="Review cats one by one").click()
+    expect(page.locator("#far + p")).to_contain_text(f"1 found, 1 of {every} read")
+    shown = lambda: page.locator("#review input[name=item]").input_value()  # noqa: E731
+    first = shown()
+    page.keyboard.press("y")
+    expect(page.locator("#far + p")).to_contain_text(f"2 found, 2 of {every} read")
+    second = shown()
+    page.keyboard.press("n")
+    expect(page.locator("#far + p")).to_contain_text(f"2 found, 3 of {every} read")
+    third = shown()
+    page.keyboard.press("l")
+    expect(page.locator("#review input[name=item]")).not_to_have_value(third)
+    page.keyboard.press("u")
+    expect(page.locator("#review input[name=item]")).to_have_value(third)
+    server.process.kill()
+    again = serve(animals)
+    page.goto(again.url + "review?set=cats")
+    assert shown() == third
+    with setsearch.open(animals) as index:
+        kept = index.set("cats")
+        assert (kept.accepted, kept.rejected) == (sorted(["d0", first]), [second])
+    for _ in range(every - 3):
+        before = page.locator("#far + p").inner_text()
+        page.get_by_role("button", name="No").click()
+        expect(page.locator("#far + p")).not_to_have_text(before)
+    expect(page.locator("h1")).to_have_text("All are decided")
+    status, _, body = again.ask("/review.csv", set="cats")
+    rows = list(csv.DictReader(io.StringIO(body)))
+    assert (status, len(rows), rows[0]["decision"]) == (200, every, "yes")
+    assert "ASReview_irrelevant" in again.ask("/review.ris", set="cats")[2]
+    assert again.ask("/review.pdf", set="cats")[0] == 404
+    assert again.ask("/review", set="dogs")[0] == 404

@@ -87,7 +87,7 @@ document.addEventListener("submit", (event) => {
   const form = event.target;
   if (!form.matches("[data-go]")) return;
   event.preventDefault();
-  const fields = new URLSearchParams([...new FormData(form)].filter(([, value]) => value.trim()));
+  const fields = new URLSearchParams([...new FormData(form, event.submitter)].filter(([, value]) => value.trim()));
   if (form.method === "post") go(form.action, { body: fields });
   else go(form.action + "?" + fields);
 });
@@ -108,6 +108,8 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
   if (event.key.length === 1 && !keys.checked) return;
   if (event.key === "/") { event.preventDefault(); $("#seed")?.focus(); return; }
+  const answer = $(`#review [data-key="${CSS.escape(event.key)}"]`); // one by one
+  if (answer) { answer.click(); return; }
   if (event.key === "u" && steps) { history.back(); return; }
   const row = event.target.closest("#hits > li");
   const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];

@@ -1,0 +1,133 @@
+"""The command that reviews items one by one: yes, no, later; what is found so far, and when to stop."""
+
+import shutil
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import setsearch
+from setsearch.cli.grow import typed_lines
+from setsearch.cli.options import DB, Items
+from setsearch.cli.output import bars, say
+from setsearch.errors import Interrupted, SetsearchError, UsageError
+from setsearch.search.results import Hit
+
+if TYPE_CHECKING:
+    from setsearch.learning.review import Review
+
+ANSWERS = {"y": "yes", "n": "no", "l": "later"}
+LONGEST = 1500  # characters of a text
+EXPLAINED = 8  # features
+HELP = """y  yes, it belongs
+n  no
+l  later: it comes back at the end
+u  undo the last answer
+w  why: the features of this one
+t  the whole text
+q  done for now; every answer is kept"""
+
+
+def review(
+    db: DB,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the review.", show_default=False)],
+    seeds: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ID...]", help="Items known to belong, to begin with.", show_default=False),
+    ] = None,
+    *,
+    no: Annotated[list[str] | None, typer.Option(metavar="ID", help="An item known not to; may be repeated.")] = None,
+    known: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Answers known before: CSV (item, decision), or RIS with notes."),
+    ] = None,
+    export: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write all items with their answers, .csv or .ris, and end.")
+    ] = None,
+    items: Items = None,
+    recall: Annotated[float, typer.Option(metavar="R", help="The share that is to be found.")] = 0.95,
+) -> None:
+    """Say yes or no to one item after another, the likeliest first, until enough are found.
+
+    Each answer is kept at once, and changes what comes next. Answers are a saved set; `serve` shows the same review.
+
+    Example: setsearch review notes.db dances waltz
+    """
+    from setsearch.learning.review import Review
+    from setsearch.learning.review_files import KINDS, read_known, write_review
+
+    kind = "" if export is None else export.suffix.removeprefix(".").lower()
+    if export is not None and kind not in KINDS:
+        raise UsageError(f"--export writes .csv or .ris, not {export.name!r}")
+    accepted, rejected = read_known(known) if known else ([], [])
+    with setsearch.open(db) as index:
+        current = Review(index, name, items, recall=recall)
+        current.know([*(seeds or ()), *accepted], [*(no or ()), *rejected])
+        if export is not None:
+            export.write_text(write_review(current, kind), encoding="utf-8")
+            say(f"wrote {export}: {_state(current)}")
+            return
+        try:
+            _run(current)
+        except KeyboardInterrupt as error:
+            raise Interrupted("stopped; every answer is kept") from error
+        say(f"{name}: {_state(current)}; `setsearch review {db} {name}` goes on")
+
+
+def _run(review: "Review") -> None:
+    """Show what is first and read answers, until all are decided or the reader is done."""
+    shown = _show(review)
+    lines = typed_lines()
+    while shown is not None and (line := next(lines, "q")) not in ("q", "quit"):
+        try:
+            if line in ANSWERS:
+                review.decide(shown.item, ANSWERS[line])
+            elif line == "u":
+                undone = review.undo()
+                say("nothing to undo" if undone is None else f"undone: {undone.said} to {undone.item}")
+            elif line == "w":
+                parts: list[dict[str, Any]] = [part._asdict() for part in shown.features[:EXPLAINED]]
+                say("\n".join(bars(parts)))
+                continue
+            elif line == "t":
+                say(_text(review, shown, None))
+                continue
+            else:
+                say(HELP)
+                continue
+            shown = _show(review)
+        except SetsearchError as error:
+            say(f"Error: {error}")
+
+
+def _show(review: "Review") -> Hit | None:
+    """Print the next item; None if all are decided."""
+    hits = review.queue()
+    if not hits:
+        say("all are decided")
+        return None
+    hit = hits[0]
+    title = review.record(hit.item, hit.title).title
+    say(f"\n{title}" + (f"  ({hit.item})" if title != hit.item else ""))
+    say(_text(review, hit, LONGEST))
+    say(f"{_state(review)}\ny yes, n no, l later, u undo, w why, q done, h help")
+    return hit
+
+
+def _text(review: "Review", hit: Hit, most: int | None) -> str:
+    text = review.record(hit.item, hit.title).text
+    cut = text if most is None or len(text) <= most else f"{text[:most]}… (t shows all)"
+    width = min(shutil.get_terminal_size().columns, 100)
+    return "\n".join(textwrap.fill(line, width) for line in cut.splitlines())
+
+
+def _state(review: "Review") -> str:
+    progress = review.progress()
+    left, at_most = progress.outlook.left, progress.outlook.at_most
+    state = f"{progress.found:,} found, {progress.read:,} of {progress.records:,} read"
+    if progress.read == progress.records:
+        return state
+    if progress.may_stop:
+        return f"{state}; you may stop: {review.recall:.0%} are found with {review.confidence:.0%} confidence"
+    return f"{state}; about {left:,} left, at most {at_most:,}" if at_most < progress.records - progress.read else state

@@ -1,0 +1,133 @@
+"""A review: a person says yes or no to one item after another, and each answer changes what comes next.
+
+Its state is a saved set in the database. Nothing is lost when a page closes or a server is killed, and several people
+may decide at once.
+"""
+
+from collections.abc import Iterable
+from itertools import accumulate
+from typing import NamedTuple
+
+from setsearch.errors import InvalidParameter, NoSeeds, NothingToRank, UnknownItem
+from setsearch.index import Index
+from setsearch.learning.stopping import CONFIDENCE, RECALL, Outlook, outlook
+from setsearch.search.decisions import Decision
+from setsearch.search.highlight import item_text
+from setsearch.search.reading import Reading
+from setsearch.search.results import Hits
+
+
+class Record(NamedTuple):
+    """A document as a reader sees it: its whole title, and its text without it."""
+
+    title: str
+    text: str
+
+
+class Progress(NamedTuple):
+    """How far a review is.
+
+    `records` of which `read` were decided and `found` accepted, both with those known from the start; `curve`: how many
+    were found after each decision; `outlook`: what is left; `may_stop`: whether the promised recall is reached.
+    """
+
+    records: int
+    read: int
+    found: int
+    curve: list[int]
+    outlook: Outlook
+    may_stop: bool
+
+
+class Review:
+    """A review of items, under a name; `recall` is promised with `confidence` when it may stop."""
+
+    def __init__(
+        self,
+        index: Index,
+        name: str,
+        items: str | None = None,
+        *,
+        recall: float = RECALL,
+        confidence: float = CONFIDENCE,
+    ) -> None:
+        saved = index.set(name, items if items is not None or name in index.sets() else _documents(index))
+        reading = index.reading(saved.items)
+        if not isinstance(reading, Reading):
+            raise InvalidParameter(f"{saved.items} are described by numbers; a review needs features")
+        for value, what in ((recall, "recall"), (confidence, "confidence")):
+            if not 0 < value < 1:
+                raise InvalidParameter(f"the {what} lies between 0 and 1, as 0.95; it is not {value!r}")
+        self.name, self.reading = name, reading
+        self.recall, self.confidence = recall, confidence
+        self._decisions = index.decisions(name, reading.name)
+
+    def decisions(self) -> list[Decision]:
+        """What was decided, in order; what was known from the start comes first."""
+        return self._decisions.read()
+
+    def decide(self, item: str, said: str) -> None:
+        """Say "yes", "no" or "later" to an item. Raises UnknownItem, InvalidParameter."""
+        self._decisions.write(self.reading.find(item), said)
+
+    def know(self, accepted: Iterable[str] = (), rejected: Iterable[str] = ()) -> None:
+        """Items whose answer was known from the start. Raises UnknownItem; then nothing is written."""
+        names = {said: [self.reading.find(name) for name in own] for said, own in (("yes", accepted), ("no", rejected))}
+        for said, own in names.items():
+            for name in own:
+                self._decisions.write(name, said, known=True)
+
+    def undo(self) -> Decision | None:
+        """Take the last decision back; None if there is none."""
+        return self._decisions.undo()
+
+    def queue(self, k: int = 1, *, snippets: bool = False) -> Hits:
+        """The k items to look at next, with explanations; those put off come last. Empty when all are decided.
+
+        Raises NoSeeds if nothing was accepted, UnknownItem.
+        """
+        said = self._said()
+        if not said["yes"]:
+            raise NoSeeds(f"the review {self.name!r} has no accepted item to begin with; accept one")
+        later = set(said["later"])
+        try:
+            hits = self.reading.expand(
+                said["yes"], k + len(later), exclude=said["no"], explain=True, snippets=snippets, feedback=0.0
+            )
+        except NothingToRank:
+            return Hits()
+        except UnknownItem as error:
+            raise UnknownItem(f"the review {self.name!r}: {error}; `setsearch set remove` takes it out") from error
+        first = [hit for hit in hits if hit.item not in later]
+        return hits.with_hits([*first, *(hit for hit in hits if hit.item in later)][:k])
+
+    def record(self, item: str, title: str | None) -> Record:
+        """The title and the text of an item; titles of the index may be cut. Raises UnknownItem."""
+        text = item_text(self.reading, item) or ""
+        first, _, rest = text.partition("\n")
+        if title and first.startswith(title.removesuffix("…")):
+            return Record(first, rest.strip())
+        return Record(title or item, text.strip())
+
+    def progress(self) -> Progress:
+        """How far it is."""
+        decided = [decision for decision in self.decisions() if decision.said != "later"]
+        labels = [int(decision.said == "yes") for decision in decided if decision.number is not None]
+        known = len(decided) - len(labels)
+        records, found = self.reading.item_count(), sum(decision.said == "yes" for decision in decided)
+        ahead = outlook(labels, max(records - known, len(labels)), self.recall, self.confidence)
+        may_stop = ahead.chance < 1 - self.confidence
+        curve = [found - sum(labels) + count for count in accumulate(labels)]
+        return Progress(records, len(decided), found, curve, ahead, may_stop)
+
+    def _said(self) -> dict[str, list[str]]:
+        said: dict[str, list[str]] = {"yes": [], "no": [], "later": []}
+        for decision in self.decisions():
+            said[decision.said].append(decision.item)
+        return said
+
+
+def _documents(index: Index) -> str | None:
+    """Documents, if there are some: a review seldom is of words."""
+    names = [reading["items"] for reading in index.readings()]
+    return "documents" if "documents" in names else None

@@ -1,0 +1,95 @@
+"""Reviews from file to file: answers that are known, as CSV or RIS; decisions with their records, as CSV or RIS.
+
+In RIS a note (N1) has the answer as ASReview writes it, so that files go to and fro.
+"""
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from setsearch.errors import SourceError
+from setsearch.indexing.rows import RowReader, file_ending, open_file, require_column
+from setsearch.learning.review import Record, Review
+from setsearch.text.cells import without_formula
+
+SAID = {"yes": "ASReview_relevant", "no": "ASReview_irrelevant", "later": "ASReview_not_seen"}
+ANSWERS = {"yes": "yes", "1": "yes", "included": "yes", "no": "no", "0": "no", "excluded": "no"}
+UNREAD = "unread"
+KINDS = ("csv", "ris")
+
+
+def read_known(source: str) -> tuple[list[str], list[str]]:
+    """Accepted and rejected items, of CSV with the columns item and decision, or of RIS. Raises SourceError."""
+    known: dict[str, list[str]] = {"yes": [], "no": []}
+    pairs = _of_ris(source) if file_ending(Path(source)) == ".ris" else _of_rows(source)
+    for item, said in pairs:
+        known[said].append(item)
+    if not any(known.values()):
+        raise SourceError(f"{source} has no answers; CSV has the columns item and decision, RIS has notes (N1)")
+    return known["yes"], known["no"]
+
+
+def write_review(review: Review, kind: str) -> str:
+    """All records of a review with what was decided, in the order of decisions, those not read last."""
+    rows = list(_rows(review, with_texts=kind == "ris"))
+    if kind == "csv":
+        out = io.StringIO()
+        writer = csv.DictWriter(out, ["item", "title", "decision", "number"], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({name: without_formula(value) for name, value in row.items()} for row in rows)
+        return out.getvalue()
+    notes = {word: [note] for word, note in SAID.items()} | {UNREAD: [SAID["later"]]}
+    entries = [
+        {"type_of_reference": "GEN", "id": row["item"], "title": row["title"]}
+        | ({"abstract": " ".join(row["text"].split())} if row["text"] else {})
+        | {"notes": notes[row["decision"]]}
+        for row in rows
+    ]
+    return str(_rispy().dumps(entries))
+
+
+def _rows(review: Review, with_texts: bool) -> Iterator[dict[str, Any]]:
+    decisions = {decision.item: decision for decision in review.decisions()}
+    with review.reading.stored() as fields:
+        names = fields.describe(fields.item_ids().tolist())
+    titles = dict(names.values())
+    for item in [*decisions, *sorted(set(titles) - set(decisions))]:
+        decision, title = decisions.get(item), titles.get(item)
+        row: dict[str, Any] = {"item": item, "title": title, "decision": decision.said if decision else UNREAD}
+        if with_texts:
+            row |= (review.record(item, title) if item in titles else Record(item, ""))._asdict()
+        else:
+            row["number"] = decision.number if decision else None
+        yield row
+
+
+def _of_rows(source: str) -> Iterator[tuple[str, str]]:
+    for position, row in RowReader().read(source):
+        for name in ("item", "decision"):
+            require_column(position, row, name)
+        said = str(row["decision"] or "").strip().casefold()
+        if said in ANSWERS:
+            yield str(row["item"]), ANSWERS[said]
+        elif said not in ("", "later", UNREAD):
+            raise SourceError(f"{position}: the decision is yes or no (or empty), not {row['decision']!r}")
+
+
+def _of_ris(source: str) -> Iterator[tuple[str, str]]:
+    with open_file(Path(source)) as file:
+        text = RowReader().decode(file.read(), source) or ""
+    said = {note: word for word, note in SAID.items() if word != "later"}
+    for entry in _rispy().loads(text):
+        title = next((entry[name] for name in ("title", "primary_title") if entry.get(name)), None)
+        found = [said[note] for note in entry.get("notes", ()) if note in said]
+        if found and title:
+            yield str(title), found[-1]
+
+
+def _rispy() -> Any:
+    try:
+        import rispy
+    except ImportError:
+        raise SourceError("RIS files need rispy: pip install rispy") from None
+    return rispy

@@ -1,0 +1,59 @@
+"""What a person decided about items, one after another: the members of a saved set, in their order."""
+
+from typing import NamedTuple
+
+from setsearch.errors import InvalidParameter
+from setsearch.storage.database import Database
+
+MARKS = {"no": 0, "yes": 1, "later": 2}
+_WORDS = {mark: word for word, mark in MARKS.items()}
+
+
+class Decision(NamedTuple):
+    """An item and what was said: "yes", "no" or "later"; `number` is its place, None if it was known from the start."""
+
+    item: str
+    said: str
+    number: int | None = None
+
+
+class Decisions:
+    """The decisions of one saved set. They are in the database only, so that several people may decide at once."""
+
+    def __init__(self, database: Database, name: str, items: str) -> None:
+        self.name, self.items = name, items
+        self._database = database
+
+    def read(self) -> list[Decision]:
+        """All decisions in their order; those known from the start come first."""
+        with self._database.read() as cursor:
+            rows = cursor.execute(
+                "select item, accepted, number from setsearch_member where name = ? order by number, item", (self.name,)
+            ).fetchall()
+        return [Decision(item, _WORDS[mark], number) for item, mark, number in rows]
+
+    def write(self, item: str, said: str, known: bool = False) -> None:
+        """Decide about an item, again or for the first time. Raises InvalidParameter."""
+        if said not in MARKS:
+            raise InvalidParameter(f"a decision is yes, no or later, not {said!r}")
+        with self._database.write() as cursor:
+            cursor.execute("insert or ignore into setsearch_set (name, items) values (?, ?)", (self.name, self.items))
+            (items,) = cursor.execute("select items from setsearch_set where name = ?", (self.name,)).fetchone()
+            if items != self.items:
+                raise InvalidParameter(f"the set {self.name!r} is of {items}, not of {self.items}; use another name")
+            cursor.execute(
+                "insert or replace into setsearch_member (name, item, accepted, number) values (?, ?, ?, "
+                "case when ? then null else (select coalesce(max(number), 0) + 1 from setsearch_member "
+                "where name = ?) end)",
+                (self.name, item, MARKS[said], known, self.name),
+            )
+
+    def undo(self) -> Decision | None:
+        """Take the last decision back; None if there is none."""
+        with self._database.write() as cursor:
+            row = cursor.execute(
+                "delete from setsearch_member where name = ? and number = "
+                "(select max(number) from setsearch_member where name = ?) returning item, accepted, number",
+                (self.name, self.name),
+            ).fetchone()
+        return None if row is None else Decision(row[0], _WORDS[row[1]], row[2])

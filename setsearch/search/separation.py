@@ -1,0 +1,134 @@
+"""What rejected items teach: a correction of the scores that separates accepted from rejected ones (models/svm.py).
+
+    f(x) = 3 t R^(-2/3) lift(x) / l + b + sum_j w_j x_j        t = min(1, n / 1000)^3
+
+R is the number of rejected items, l the mean of the five best scores: with few rejections the scores of lift decide,
+with many what was learned. Accepted examples together weigh twice as much as all others: the rejected ones, each 1,
+and a sample of the items that nobody marked, as weak negatives, 20 t + 0.3 R together. In small collections, which
+often have one topic, lift knows little, and an item that nobody marked often belongs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from setsearch.arrays import VALUE_LATTICE, Floats, Ints, distinct, places_of
+from setsearch.models import Lift
+from setsearch.models.model import Query, Seeds
+from setsearch.models.svm import Marked, fit, svm_rule
+from setsearch.models.values import ValueRule
+from setsearch.search.examples import Examples, example_entries
+from setsearch.search.fields import Field, Fields
+from setsearch.search.weights import FieldWeights, SeedWeights, weighted_lists
+
+PRIOR, DECAY = 3.0, 2 / 3  # the share of lift, in margins, with one rejection
+ACCEPTED = 2.0  # the weight of all accepted examples, for that of all others
+UNMARKED, UNMARKED_SHARE = 20.0, 0.3  # the weight of the sample: in any case, and for each rejection
+SAMPLE = 200
+LEAST_WEIGHT = 1e-9  # of an example whose weight is 0
+LARGE = 1000  # items
+LEADERS = 5
+KNUTH = 2654435761  # a multiplicative hash: a write changes the sample little
+
+Cells = tuple[Ints, Ints, Floats]  # row, feature, value
+
+
+def with_correction(fields: Fields, weights: SeedWeights, rejected: Sequence[int]) -> SeedWeights:
+    """The weights of accepted examples, corrected by what separates them from rejected items."""
+    model, examples = weights.model, weights.examples
+    assert isinstance(model, Lift)
+    rule = svm_rule(model.slope)
+    scores = weights.scores()
+    unmarked = np.setdiff1d(np.flatnonzero(scores > -np.inf), [*examples.ids, *rejected], assume_unique=True)
+    trust = min(1.0, fields.items.size / LARGE) ** 3
+    share = _share(scores[unmarked], PRIOR * trust / len(rejected) ** DECAY)
+    groups = [replace(examples, ids=sorted(examples.ids)), Examples(sorted(rejected)), Examples(_sample(unmarked))]
+    cells = [_cells(field, groups, rule) for field in fields.all]
+    known = [distinct(features) for _, features, _ in cells]
+    signs, costs = _targets(groups, trust)
+    given = [share * scores[np.array(group.ids, np.int64)] for group in groups]
+    given.insert(1, share * _scores_of_texts(weights))
+    marked = _side_by_side(fields, cells, known)._replace(signs=signs, weights=costs, scores=np.concatenate(given))
+    starts = np.cumsum([0, *map(len, known)])
+    learned, bias = fit(marked, int(starts[-1]))
+    corrections = []
+    for field, own, entries, start in zip(fields.all, known, cells, starts, strict=False):
+        query = Query(learned[start : start + len(own)] / np.sqrt(field.coefficient), np.zeros(len(own)))
+        lists = weighted_lists(field.postings(own, rule), query)
+        seeds = _seeds(own, entries, examples)
+        corrections.append(FieldWeights(field, seeds, query, lists, lists, rule, field.coefficient))
+    return weights.corrected(share, corrections, round(bias * VALUE_LATTICE) / VALUE_LATTICE)
+
+
+def _share(scores: Floats, wanted: float) -> float:
+    """By what scores are multiplied, so that the best of those that nobody marked are near a margin."""
+    best = float(np.mean(np.partition(scores, -LEADERS)[-LEADERS:])) if len(scores) > LEADERS else 0.0
+    return wanted / best if best > 0 else 0.0
+
+
+def _sample(items: Ints) -> list[int]:
+    """Some items, ascending."""
+    order = np.argsort(items * KNUTH % 2**32, kind="stable")
+    return sorted(items[order[:SAMPLE]].tolist())
+
+
+def _targets(groups: Sequence[Examples], trust: float) -> tuple[Floats, Floats]:
+    """Signs and weights of accepted, rejected and unmarked items."""
+    accepted, rejected, others = groups
+    unmarked = UNMARKED * trust + UNMARKED_SHARE * rejected.count
+    negative = rejected.count + (unmarked if others.count else 0.0)
+    weights = [
+        accepted.weight() * (ACCEPTED * negative / accepted.total),
+        np.ones(rejected.count),
+        np.full(others.count, unmarked / max(others.count, 1)),
+    ]
+    signs = np.repeat([1.0, -1.0, -1.0], [group.count for group in groups])
+    return signs, np.maximum(np.concatenate(weights), LEAST_WEIGHT)
+
+
+def _cells(field: Field, groups: Sequence[Examples], rule: ValueRule) -> Cells:
+    """The entries of all groups, whose rows follow one another."""
+    found, first = [], 0
+    for group in groups:
+        rows, features, values = example_entries(field, group.within(field), rule)
+        found.append((rows + first, features, values))
+        first += group.count
+    rows, features, values = (np.concatenate(part) for part in zip(*found, strict=True))
+    return rows, features, values
+
+
+def _side_by_side(fields: Fields, cells: Sequence[Cells], known: Sequence[Ints]) -> Marked:
+    """The entries of all fields, a column for each known feature of each."""
+    starts = np.cumsum([0, *map(len, known)])
+    rows = np.concatenate([rows for rows, _, _ in cells])
+    columns = [
+        start + places_of(own)[features] for (_, features, _), own, start in zip(cells, known, starts, strict=False)
+    ]
+    values = [own * np.sqrt(field.coefficient) for (_, _, own), field in zip(cells, fields.all, strict=True)]
+    none = np.zeros(0)
+    return Marked(rows, np.concatenate(columns), np.concatenate(values), none, none, none)
+
+
+def _scores_of_texts(weights: SeedWeights) -> Floats:
+    """What examples that are no items score, `(n,)`."""
+    texts = replace(weights.examples, ids=[], weights=None)
+    scores = np.zeros(texts.count)
+    for own in weights.positive if texts.count else ():
+        rows, features, values = example_entries(own.field, texts.within(own.field), own.rule)
+        active = own.seeds.features
+        places = np.searchsorted(active, features)
+        shared = np.append(active, -1)[places] == features
+        added = own.added(places[shared], values[shared], own.rule.binary)
+        scores += np.bincount(rows[shared], added, len(scores))
+    return scores
+
+
+def _seeds(features: Ints, cells: Cells, examples: Examples) -> Seeds:
+    """How many accepted examples have each feature, and how much."""
+    rows, columns, values = cells
+    own = rows < examples.count
+    places, weights = places_of(features)[columns[own]], examples.weight()[rows[own]]
+    having = np.bincount(places, weights, len(features)).astype(float)
+    sums = np.bincount(places, weights * values[own], len(features)).astype(float)
+    return Seeds(features, having, sums, examples.total)

@@ -1,0 +1,102 @@
+"""The page of a review: one item after another, with its text, why it is suggested, and how far the review is."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from setsearch.errors import NoSeeds, UnknownSet
+from setsearch.index import Index
+from setsearch.learning.review import Progress, Review
+from setsearch.learning.review_files import KINDS, write_review
+from setsearch.pool import QuestionPool
+from setsearch.web.forms import read_form, redirect
+from setsearch.web.view import BARS_OF_SET, marked_text, scale_of, score_bars
+
+WIDTH, HEIGHT = 100, 40  # of the curve
+TYPES = {"csv": "text/csv", "ris": "application/x-research-info-systems"}
+
+
+def add_review(
+    router: APIRouter,
+    pool: QuestionPool,
+    render: Callable[..., str],
+    needs: tuple[Sequence[Any], Sequence[Any]],
+) -> None:
+    """Add the routes; `needs` are the dependencies of those that read and of those that write."""
+    reading, writing = needs
+
+    @router.get("/review", dependencies=reading)
+    async def review_page(request: Request) -> Response:
+        name = request.query_params.get("set", "")
+        return HTMLResponse(
+            await pool.ask(lambda index: render(request, "review.html", found=_found(_review(index, name))))
+        )
+
+    @router.get("/review.{kind}", dependencies=reading)
+    async def review_file(request: Request, kind: str) -> Response:
+        if kind not in KINDS:
+            raise HTTPException(404, f"reviews are exported as {', '.join(KINDS)}, not as {kind}")
+        name = request.query_params.get("set", "")
+        content = await pool.ask(lambda index: write_review(_review(index, name), kind))
+        headers = {"content-disposition": f'attachment; filename="review.{kind}"'}
+        return Response(content, media_type=f"{TYPES[kind]}; charset=utf-8", headers=headers)
+
+    @router.post("/review", dependencies=writing)
+    async def decide(request: Request) -> Response:
+        form = await read_form(request)
+        await pool.ask(lambda index: _decide(_review(index, form.get("set", "")), form))
+        return redirect(request, "review?" + urlencode({"set": form.get("set", "")}))
+
+
+def _review(index: Index, name: str) -> Review:
+    if name not in index.sets():
+        raise UnknownSet(f"no set {name!r}; it may have been deleted meanwhile")
+    return Review(index, name)
+
+
+def _decide(review: Review, form: Mapping[str, str]) -> None:
+    if form.get("said") == "undo":
+        review.undo()
+    else:
+        review.decide(form.get("item", ""), form.get("said", ""))
+
+
+def _found(review: Review) -> dict[str, Any]:
+    """What the page shows."""
+    progress = review.progress()
+    found: dict[str, Any] = {
+        "name": review.name,
+        "items": review.reading.name,
+        "recall": review.recall,
+        "confidence": review.confidence,
+        "progress": progress,
+        "knows": progress.outlook.at_most < progress.records - progress.read,
+        "curve": _points(progress),
+        "hit": None,
+        "problem": None,
+        "bars": [],
+    }
+    try:
+        hits = review.queue()
+    except NoSeeds as error:
+        return found | {"problem": str(error)}
+    if not hits:
+        return found
+    hit = hits[0]
+    record = review.record(hit.item, hit.title)
+    bars = score_bars(hit, scale_of([hit]), BARS_OF_SET)
+    pieces = marked_text(review.reading, record.text, hit)
+    return found | {"hit": hit, "title": record.title, "pieces": pieces, "bars": bars}
+
+
+def _points(progress: Progress) -> str:
+    """The curve of what was found, as points of an SVG."""
+    read, most = max(len(progress.curve), 1), max(progress.found, 1)
+    points = [(0, progress.found - (progress.curve[-1] if progress.curve else progress.found))]
+    points += list(enumerate(progress.curve, 1))
+    return " ".join(f"{WIDTH * x / read:.1f},{HEIGHT * (1 - y / most):.1f}" for x, y in points)

@@ -1,0 +1,86 @@
+"""Reviews in the terminal, and from file to file."""
+
+import io
+import json
+
+import pytest
+
+import setsearch
+from setsearch.errors import SourceError
+from setsearch.learning.review_files import read_known
+
+RECORDS = {
+    "r1": ("Aspirin after stroke", "a trial of aspirin in stroke patients"),
+    "r2": ("Statins after stroke", "a trial of statins in stroke patients"),
+    "r3": ("Rain in April", "rain and wind in spring"),
+    "r4": ("Surgery after stroke", "clot removal in stroke patients"),
+    "r5": ("=Storms", "wind and thunder"),
+}
+
+
+@pytest.fixture
+def review(run, tmp_path, monkeypatch):
+    rows = [{"id": id, "title": title, "text": f"{title}\n{text}"} for id, (title, text) in RECORDS.items()]
+    (tmp_path / "r.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert run("index", "r.db", "r.jsonl", "--language", "english", "--pairs", "--title-words")[0] == 0
+
+    def dialogue(lines, *arguments):
+        monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+        return run("review", "r.db", "stroke", *arguments)
+
+    return dialogue
+
+
+def test_answers_are_kept_and_gone_on_with(review, tmp_path):
+    code, out, err = review("y\nl\nw\nt\nx\nu\nn\nq\n", "r1", "--no", "r3")
+    assert (code, out) == (0, "")
+    assert "2 found, 4 of 5 read" in err and "undone: later to" in err
+    with setsearch.open(tmp_path / "r.db") as index:
+        assert len(index.set("stroke").accepted) == 2 and index.items("documents").features_of("r1")["aspirin"] == 3
+    code, _, err = review("n\n")  # and the input ends
+    assert code == 0 and "all are decided" in err
+    code, _, err = review("u\nu\nu\nu\nq\n")
+    assert code == 0 and "all are decided" in err
+
+
+def test_files_go_to_and_fro(review, run, tmp_path):
+    review("y\nn\nq\n", "r1")
+    for kind in ("csv", "ris"):
+        code, _, err = review("", "--export", f"out.{kind}")
+        assert code == 0 and f"wrote out.{kind}: 2 found, 3 of 5 read" in err
+    with setsearch.open(tmp_path / "r.db") as index:
+        saved = index.set("stroke")
+        expected = set(saved.accepted), set(saved.rejected)
+        accepted, rejected = read_known(str(tmp_path / "out.csv"))
+        assert (set(accepted), set(rejected)) == expected
+        documents = index.items("documents")
+        by_title = [{documents.find(title) for title in titles} for titles in read_known(str(tmp_path / "out.ris"))]
+        assert tuple(by_title) == expected
+        index.delete_set("stroke")
+    assert "'=Storms" in (tmp_path / "out.csv").read_text()
+    assert (tmp_path / "out.ris").read_text().count("ASReview_relevant") == 2
+    code, _, err = review("q\n", "--known", "out.ris")
+    assert code == 0 and "2 found, 3 of 5 read" in err
+
+
+def test_mistakes_take_one_line(review, tmp_path):
+    (tmp_path / "bad.csv").write_text("item,decision\nr1,perhaps\n")
+    (tmp_path / "none.csv").write_text("item,decision\nr1,\n")
+    for arguments in (
+        ["--export", "out.txt"],
+        ["--known", "bad.csv"],
+        ["--known", "none.csv"],
+        ["r9"],
+        [],
+        ["r1", "--recall", "2"],
+    ):
+        code, out, err = review("q\n", *arguments)
+        assert code in (1, 2) and not out and err.count("\n") == 1, arguments
+    with pytest.raises(SourceError, match="perhaps"):
+        read_known(str(tmp_path / "bad.csv"))
+
+
+def test_what_was_learned_is_said(review, run):
+    code, _, err = run("expand", "r.db", "r1", "--items", "documents", "--exclude", "r3")
+    assert code == 0 and "learned from what was accepted and rejected" in err
+    assert "learned" not in run("expand", "r.db", "r1", "--items", "documents", "--exclude", "r3", "--gamma", "0")[2]

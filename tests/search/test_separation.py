@@ -1,0 +1,137 @@
+"""Rejected items teach what separates them: scores equal the definition, and a rejection does no harm."""
+
+import random
+
+import numpy as np
+import pytest
+from oracle import corrected_scores, lift_scores, same_scores
+from samples import planted, random_data
+
+import setsearch
+from setsearch.models.svm import COST, Marked, fit
+from setsearch.scoring.kernels import KERNELS, use_kernel
+from setsearch.search import separation
+from setsearch.search.separation import SAMPLE, _sample
+
+NEAR = 1e-5  # weights and values are rounded to 2^-22
+
+
+@pytest.mark.parametrize("large", [30, 1000])
+@pytest.mark.parametrize("case", range(6))
+def test_scores_equal_the_definition(build, monkeypatch, case, large):
+    monkeypatch.setattr(separation, "LARGE", large)
+    data = random_data(case, 40, 25, 0.3)
+    lift = lift_scores(data, ["i1", "i2"], slope=1.0, binarization="presence")
+    for rejected in (["i3"], ["i5", "i4", "i9", "i0"]):
+        expected = corrected_scores(data, lift, {"i1": 1, "i2": 1}, rejected, 1.0, large)
+        hits = build(data).items("film").expand(["i2", "i1"], 100, exclude=rejected, explain=True)
+        assert hits.learned
+        same_scores(hits, expected, ["i1", "i2", *rejected], NEAR)
+        for hit in hits:
+            why = sum(part.weight for part in hit.features)
+            assert why + hits.blank == pytest.approx(hit.score, abs=1e-9)
+
+
+def test_seeds_have_weights_and_texts_are_examples(build, tmp_path):
+    data = random_data(1, 40, 25, 0.3)
+    reading = build(data).items("film")
+    shares = {"i1": 2.0, "i2": 0.5}
+    plain = {hit.item: hit.score for hit in reading.expand(shares, 100, keep_seeds=True)}
+    plain |= dict.fromkeys(set(data) - set(plain), 0.0)
+    same_scores(
+        reading.expand(shares, 100, exclude=["i3"]),
+        corrected_scores(data, plain, shares, ["i3"], 1.0),
+        ["i1", "i2", "i3"],
+        NEAR,
+    )
+    texts = {name: " ".join(counts) for name, counts in planted()[0].items()}
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(texts.items())
+        documents = index.items("documents")
+        options = {"exclude": ["y-01"], "keep_seeds": True, "feedback": 0}
+        by_name = {hit.item: hit.score for hit in documents.expand(["x-01"], 99, **options)}
+        twice = {hit.item: hit.score for hit in documents.expand([], 99, like=[texts["x-01"]], **options)}
+        assert [*by_name][1:6] == [item for item in twice if item != "x-01"][:5]
+
+
+@pytest.mark.parametrize("name", sorted(KERNELS))
+def test_kernels_give_the_same_bits(build, name):
+    reading = build(random_data(3, 300, 60, 0.3)).items("film")
+    expected = reading.expand(["i3", "i8"], 400, exclude=["i5", "i6"])
+    use_kernel(name)
+    assert reading.expand(["i3", "i8"], 400, exclude=["i5", "i6"]) == expected
+    use_kernel(None)
+
+
+def problem(seed, n_rows=60, n_columns=40):
+    rng = np.random.default_rng(seed)
+    dense = rng.random((n_rows, n_columns)) * (rng.random((n_rows, n_columns)) < 0.2)
+    signs = np.where(rng.random(n_rows) < 0.3, 1.0, -1.0)
+    rows, columns = np.nonzero(dense)
+    weights = rng.random(n_rows) * 50 + 0.01
+    return dense, Marked(rows, columns, dense[rows, columns], signs, weights, np.zeros(n_rows))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_fit_agrees_with_scikit_learn(seed):
+    from sklearn.svm import LinearSVC
+
+    dense, marked = problem(seed)
+    weights, bias = fit(marked, dense.shape[1])
+    machine = LinearSVC(C=COST, dual=True, tol=1e-9, max_iter=1_000_000, random_state=0)
+    machine.fit(dense, marked.signs, marked.weights)
+    assert np.allclose(weights, machine.coef_[0], rtol=0, atol=1e-6)
+    assert bias == pytest.approx(machine.intercept_[0], abs=1e-6)
+
+
+def test_given_scores_that_separate_by_themselves_stay():
+    dense, marked = problem(0)
+    weights, bias = fit(marked._replace(scores=2 * marked.signs), dense.shape[1])
+    assert not weights.any() and not bias
+
+
+def test_gamma_and_other_models_learn_nothing(build):
+    reading = build(random_data(1, 40, 25, 0.3)).items("film")
+    for options in ({"gamma": 0}, {"gamma": 0.5}, {"model": "bernoulli"}):
+        assert not reading.expand(["i1"], 9, exclude=["i3"], **options).learned
+    assert not reading.expand(["i1"], 9).learned
+
+
+def test_the_more_are_marked_the_more_of_the_set_is_found(build):
+    data, sets = planted(3)
+    for name, members in sets.items():
+        rng = random.Random(name)
+        seeds = rng.sample(members, 2)
+        rejected = rng.sample(sorted(set(data) - set(members)), 4)
+        index = build(data)
+        reading = index.items("film")
+        precision = {}
+        for gamma in (0, None):
+            hits = reading.expand(seeds, 10, exclude=rejected, gamma=gamma)
+            precision[gamma] = sum(hit.item in members for hit in hits)
+        assert precision[None] >= precision[0]
+
+
+def test_a_write_changes_the_sample_little():
+    before, after = _sample(np.arange(5000)), _sample(np.arange(5050))
+    assert len(before) == len(after) == SAMPLE
+    assert len(set(before) & set(after)) > 0.95 * SAMPLE
+    assert _sample(np.arange(5)) == [0, 1, 2, 3, 4]
+
+
+def test_words_without_mail_hosts(tmp_path):
+    """Rejecting one thing that looks like the examples does not open the door to everything else."""
+    planets, hosts = "jupiter saturn neptune uranus venus mars".split(), [f"host{n}" for n in range(8)]
+    rng = random.Random(0)
+    lines = [f"the planet {rng.choice(planets)} orbits the sun with many moons" for _ in range(300)]
+    lines += [f"the small world pluto orbits far from the sun and has ice {n}" for n in range(40)]
+    lines += [f"mail from {rng.choice(hosts)} was sent to the server at noon" for _ in range(300)]
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add((str(number), line) for number, line in enumerate(lines))
+        index.refresh()
+        words = index.items("terms")
+        seeds = ["jupiter", "saturn", "neptune"]
+        best = [hit.item for hit in words.expand(seeds, 3, exclude=["pluto"])]
+        assert sorted(best) == ["mars", "uranus", "venus"]
+        belonging = {hit.item for hit in words.expand(seeds, None, exclude=["pluto"], cut="keep")}
+        assert not belonging & set(hosts)
