@@ -11,7 +11,7 @@ OLDEST = .venv-oldest
 # A model of sentence-transformers takes more room than everything else.
 ENCODER = .venv-encoder
 
-.PHONY: demo test test-long test-others test-encoder test-oldest browser torture lint format docs bench bench-fresh bench-spark bench-relevance clean
+.PHONY: demo test test-long test-others test-encoder test-oldest browser torture lint format docs bench bench-fresh bench-spark bench-relevance bench-screening clean
 
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
@@ -66,6 +66,9 @@ bench-spark: $(VENV)/installed-dev
 
 bench-relevance: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/relevance.py $(DATA)
+
+bench-screening: $(VENV)/installed-bench
+	$(RUN)/python benchmarks/screening.py $(DATA)
 
 clean:
 	rm -rf $(VENV) $(OTHERS) $(ENCODER) $(OLDEST) dist demo.db demo.db-wal demo.db-shm

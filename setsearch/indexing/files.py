@@ -47,7 +47,7 @@ class FileReader:
                 self.counts["no text"] += 1
                 return
             form = mailbox if data.startswith(b"From ") else manual if is_manual(data) else plain_text
-        number = 0
+        number, times = 0, Counter[str]()
         for part in self._parts(path, data, form):
             number += 1
             text = self._without_nul(part.text, path, data)
@@ -57,6 +57,8 @@ class FileReader:
                 self.counts["empty"] += 1
                 continue
             own = id if part.key is None else f"{id}#{part.key}"
+            times[own] += 1  # of several databases, a file may have a record twice
+            own = own if times[own] == 1 else f"{own} ({times[own]})"
             yield own, text, (part.title or path.name).replace("\0", " ")
         if not number:
             self.counts["empty"] += 1

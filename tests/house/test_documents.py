@@ -30,6 +30,10 @@ def newcomer(tmp_path):
     (tmp_path / "ratings.csv").write_text("film,user,times\nAlien,u1,1\nAliens,u1,2\nAliens,u2,1\nBrazil,u3,1\n")
     (tmp_path / "papers.csv").write_text("author,text\nAda,engines compute\nBabbage,engines grind\nAda,notes\n")
     (tmp_path / "wines.csv").write_text("id,alcohol,sugar\na,12,3\nb,13,2\nc,9,40\n")
+    titles = ("Aspirin after stroke", "Statins after stroke", "Rain in April")
+    references = [f"TY  - JOUR\nTI  - {title}\nAB  - a trial\nER  - \n" for title in titles]
+    (tmp_path / "refs.ris").write_text("\n".join(references))
+    (tmp_path / "answers.csv").write_text("item,decision\nRain in April,no\n")
     app = sqlite3.connect(tmp_path / "app.db")
     app.execute("create table articles (id integer primary key, title text, body text, year int)")
     app.execute("create virtual table search using fts5(title, body, content=articles, content_rowid=id)")

@@ -42,7 +42,9 @@ EXCEPTIONS = {("integrations/sqlite_utils.py", "cli")}  # sqlite-utils offers ou
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.parent != PACKAGE or path.stem in ROOMS]
 MOST_ENTRIES = 19
 # Functions inside functions.
-INNER = "load loss slopes add answer count decorate run main look interrupt reason client_is_gone checksum bound".split()
+INNER = (
+    "load loss slopes add answer count decorate run main look interrupt reason client_is_gone checksum bound".split()
+)
 
 
 def imported(path):

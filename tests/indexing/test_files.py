@@ -131,7 +131,9 @@ def test_encodings_are_detected_or_named(tmp_path):
 
 REFERENCES = {
     "a.ris": "TY  - JOUR\nID  - r1\nTI  - Bayesian sets\nAB  - Items from a set\nKW  - lion\nKW  - cats\nER  - \n"
-    "TY  - JOUR\nAB  - No title here\nER  - \n",
+    "TY  - JOUR\nAB  - No title here\nER  - \n"
+    "TY  - JOUR\nTI  - No key\nER  - \n"
+    "TY  - JOUR\nID  - r1\nTI  - Bayesian sets\nER  - \n",
     "b.bib": "@article{heller, title={The {B}ayesian sets}, abstract={Items}}\n@book{x1, title={Other}}\n",
     "c.nbib": "PMID- 123\nTI  - A trial of\n      something\nAB  - We tried.\n\n",
 }
@@ -142,7 +144,9 @@ def test_references_have_keys_and_titles(tmp_path):
         (tmp_path / name).write_text(text)
     found, _ = read(tmp_path)
     assert found["a.ris#r1"] == ("Bayesian sets\nItems from a set\nlion ; cats", "Bayesian sets")
-    assert ("No title here", "a.ris") in found.values()
+    assert found["a.ris"] == ("No title here", "a.ris")
+    assert found["a.ris (2)"] == ("No key", "No key")
+    assert found["a.ris#r1 (2)"] == ("Bayesian sets", "Bayesian sets")
     assert found["b.bib#heller"] == ("The Bayesian sets\nItems", "The Bayesian sets")
     assert found["c.nbib#123"][1] == "A trial of something"
 

@@ -108,9 +108,37 @@ def test_the_chance_equals_the_definition(found, unread, recall):
         elif unread:
             chances.append(0.0)
     expected = min(chances) if unread else 0.0
-    assert chance_of_missing(found, n_records, recall) == pytest.approx(expected, abs=1e-12)
+    assert chance_of_missing(found, n_records, recall, odds=1) == pytest.approx(expected, abs=1e-12)
+    assert chance_of_missing(found, n_records, recall) <= expected + 1e-9  # a ranking finds relevant ones earlier
     ahead = outlook(found, n_records, recall)
     assert 0 <= ahead.left <= ahead.at_most <= unread
+
+
+def chance_of_drawing(most, n_records, relevant, drawn, odds):
+    """P(X <= most), draw by draw: a relevant record is `odds` times as likely to be next as any other."""
+    chances = {0: 1.0}
+    for number in range(drawn):
+        following: dict[int, float] = {}
+        for x, chance in chances.items():
+            weight = odds * (relevant - x)
+            hit = weight / (weight + n_records - relevant - (number - x))
+            following[x + 1] = following.get(x + 1, 0.0) + chance * hit
+            following[x] = following.get(x, 0.0) + chance * (1 - hit)
+        chances = following
+    return sum(chance for x, chance in chances.items() if x <= most)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_biased_urn_is_drawn_from_draw_by_draw(seed):
+    rng = random.Random(seed)
+    found = [int(rng.random() < 0.4) for _ in range(rng.randint(3, 30))]
+    n_records, r = len(found) + rng.randint(20, 60), sum(found)
+    expected = 1.0
+    for i in range(len(found)):
+        before = sum(found[:i])
+        k = int(r / 0.9 + 1) - before
+        expected = min(expected, chance_of_drawing(r - before, n_records - i, k, len(found) - i, 2.0))
+    assert chance_of_missing(found, n_records, 0.9, odds=2.0) == pytest.approx(expected, abs=1e-7)
 
 
 def test_a_random_order_keeps_the_promise():
@@ -121,7 +149,7 @@ def test_a_random_order_keeps_the_promise():
         labels = [1] * 40 + [0] * 160
         rng.shuffle(labels)
         for read in range(20, 200, 20):
-            if chance_of_missing(labels[:read], 200, 0.9) < 0.05:
+            if chance_of_missing(labels[:read], 200, 0.9, odds=1) < 0.05:
                 missed += sum(labels[:read]) < 0.9 * 40
                 break
     assert missed <= 10 + 6

@@ -468,6 +468,9 @@ def test_a_review_by_keyboard_survives_a_new_server(serve, animals, browse):
     page.keyboard.press("u")
     expect(page.locator("#review input[name=item]")).to_have_value(third)
     server.process.kill()
+    server.process.wait()
+    server.reader.join()
+    server.process.stderr.close()
     again = serve(animals)
     page.goto(again.url + "review?set=cats")
     assert shown() == third
