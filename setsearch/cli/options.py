@@ -175,7 +175,11 @@ def expand_options(
     gamma: Annotated[
         float | None,
         typer.Option(
-            metavar="G", help="Coefficient of negative examples, 0 to 1.", min=0, max=1, rich_help_panel=ADVANCED
+            metavar="G",
+            help="Subtract G times the weights of negative examples, 0 to 1, instead of learning from them.",
+            min=0,
+            max=1,
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
     filter: Annotated[

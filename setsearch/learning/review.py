@@ -68,14 +68,14 @@ class Review:
 
     def decide(self, item: str, said: str) -> None:
         """Say "yes", "no" or "later" to an item. Raises UnknownItem, InvalidParameter."""
-        self._decisions.write(self.reading.find(item), said)
+        self._decisions.write({self.reading.find(item): said})
 
     def know(self, accepted: Iterable[str] = (), rejected: Iterable[str] = ()) -> None:
         """Items whose answer was known from the start. Raises UnknownItem; then nothing is written."""
-        names = {said: [self.reading.find(name) for name in own] for said, own in (("yes", accepted), ("no", rejected))}
-        for said, own in names.items():
-            for name in own:
-                self._decisions.write(name, said, known=True)
+        given = (("yes", accepted), ("no", rejected))
+        known = {self.reading.find(name): said for said, names in given for name in names}
+        if known:
+            self._decisions.write(known, known=True)
 
     def undo(self) -> Decision | None:
         """Take the last decision back; None if there is none."""

@@ -1,5 +1,6 @@
 """What a person decided about items, one after another: the members of a saved set, in their order."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from setsearch.errors import InvalidParameter
@@ -32,20 +33,20 @@ class Decisions:
             ).fetchall()
         return [Decision(item, _WORDS[mark], number) for item, mark, number in rows]
 
-    def write(self, item: str, said: str, known: bool = False) -> None:
-        """Decide about an item, again or for the first time. Raises InvalidParameter."""
-        if said not in MARKS:
-            raise InvalidParameter(f"a decision is yes, no or later, not {said!r}")
+    def write(self, said: Mapping[str, str], known: bool = False) -> None:
+        """Decide about items, again or for the first time, in one transaction. Raises InvalidParameter."""
+        for word in said.values():
+            if word not in MARKS:
+                raise InvalidParameter(f"a decision is yes, no or later, not {word!r}")
         with self._database.write() as cursor:
             cursor.execute("insert or ignore into setsearch_set (name, items) values (?, ?)", (self.name, self.items))
             (items,) = cursor.execute("select items from setsearch_set where name = ?", (self.name,)).fetchone()
             if items != self.items:
                 raise InvalidParameter(f"the set {self.name!r} is of {items}, not of {self.items}; use another name")
-            cursor.execute(
-                "insert or replace into setsearch_member (name, item, accepted, number) values (?, ?, ?, "
-                "case when ? then null else (select coalesce(max(number), 0) + 1 from setsearch_member "
-                "where name = ?) end)",
-                (self.name, item, MARKS[said], known, self.name),
+            cursor.executemany(
+                "insert or replace into setsearch_member (name, item, accepted, number) values (?1, ?2, ?3, case when ?4 "
+                "then null else (select coalesce(max(number), 0) + 1 from setsearch_member where name = ?1) end)",
+                [(self.name, item, MARKS[word], known) for item, word in said.items()],
             )
 
     def undo(self) -> Decision | None:

@@ -68,7 +68,7 @@ def test_later_comes_last_and_undo_takes_back(path):
         with pytest.raises(errors.UnknownItem):
             review.decide("r99", "yes")
         with pytest.raises(errors.InvalidParameter, match="is of documents, not of terms"):
-            index.decisions("stroke", "terms").write("rain", "yes")
+            index.decisions("stroke", "terms").write({"rain": "yes"})
         with pytest.raises(errors.InvalidParameter, match="between 0 and 1"):
             Review(index, "stroke", recall=95)
 
