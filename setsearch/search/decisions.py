@@ -44,8 +44,9 @@ class Decisions:
             if items != self.items:
                 raise InvalidParameter(f"the set {self.name!r} is of {items}, not of {self.items}; use another name")
             cursor.executemany(
-                "insert or replace into setsearch_member (name, item, accepted, number) values (?1, ?2, ?3, case when ?4 "
-                "then null else (select coalesce(max(number), 0) + 1 from setsearch_member where name = ?1) end)",
+                "insert or replace into setsearch_member (name, item, accepted, number) values (?1, ?2, ?3, "
+                "case when ?4 then null "
+                "else (select coalesce(max(number), 0) + 1 from setsearch_member where name = ?1) end)",
                 [(self.name, item, MARKS[word], known) for item, word in said.items()],
             )
 

@@ -29,7 +29,7 @@ SAMPLE = 200
 LEAST_WEIGHT = 1e-9  # of an example whose weight is 0
 LARGE = 1000  # items
 LEADERS = 5
-KNUTH = 2654435761  # a multiplicative hash: a write changes the sample little
+HASH = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hash
 
 Cells = tuple[Ints, Ints, Floats]  # row, feature, value
 
@@ -43,7 +43,11 @@ def with_correction(fields: Fields, weights: SeedWeights, rejected: Sequence[int
     unmarked = np.setdiff1d(np.flatnonzero(scores > -np.inf), [*examples.ids, *rejected], assume_unique=True)
     trust = min(1.0, fields.items.size / LARGE) ** 3
     share = _share(scores[unmarked], PRIOR * trust / len(rejected) ** DECAY)
-    groups = [replace(examples, ids=sorted(examples.ids)), Examples(sorted(rejected)), Examples(_sample(unmarked))]
+    groups = [
+        replace(examples, ids=sorted(examples.ids)),
+        Examples(sorted(rejected)),
+        Examples(_sample(fields, unmarked, rule)),
+    ]
     cells = [_cells(field, groups, rule) for field in fields.all]
     known = [distinct(features) for _, features, _ in cells]
     signs, costs = _targets(groups, trust)
@@ -67,10 +71,16 @@ def _share(scores: Floats, wanted: float) -> float:
     return wanted / best if best > 0 else 0.0
 
 
-def _sample(items: Ints) -> list[int]:
-    """Some items, ascending."""
-    order = np.argsort(items * KNUTH % 2**32, kind="stable")
-    return sorted(items[order[:SAMPLE]].tolist())
+def _sample(fields: Fields, items: Ints, rule: ValueRule) -> list[int]:
+    """Some items, ascending: those whose norms have the least hashes, so that the order of writes is of no matter."""
+    norms = fields.first.statistics(rule).norms
+    if norms is None or len(items) <= SAMPLE:
+        return list(items.tolist())
+    hashes = norms[items].view(np.uint64) * HASH
+    least = np.partition(hashes, SAMPLE - 1)[SAMPLE - 1]
+    sure, ties = items[hashes < least], items[hashes == least]
+    first = ties[np.argsort(fields.ranks(ties), kind="stable")][: SAMPLE - len(sure)]
+    return sorted([*sure.tolist(), *first.tolist()])
 
 
 def _targets(groups: Sequence[Examples], trust: float) -> tuple[Floats, Floats]:
