@@ -1,5 +1,6 @@
 """Saved sets: accepted and rejected items under a name in the database."""
 
+import json
 import sqlite3
 from collections.abc import Callable
 from typing import Any
@@ -64,18 +65,23 @@ class ItemSet:
         if replace:
             changes = {item: int(item in self.accepted) for item in (*self.accepted, *self.rejected)}
         with self._database.write() as cursor:
-            if replace:
+            if replace and saved_items(cursor, self.name) != self.items:
                 _delete(cursor, self.name)
+            elif replace:
+                gone = "delete from setsearch_member where name = ? and item not in (select value from json_each(?))"
+                cursor.execute(gone, (self.name, json.dumps([*changes])))
             cursor.execute("insert or ignore into setsearch_set (name, items) values (?, ?)", (self.name, self.items))
-            (items,) = cursor.execute("select items from setsearch_set where name = ?", (self.name,)).fetchone()
+            items = saved_items(cursor, self.name)
             if items != self.items:
                 raise InvalidParameter(f"the set {self.name!r} is of {items} now, not of {self.items}")
             for item, mark in changes.items():
                 if mark is None:
                     cursor.execute("delete from setsearch_member where name = ? and item = ?", (self.name, item))
                 else:
-                    cursor.execute(
-                        "insert or replace into setsearch_member (name, item, accepted) values (?, ?, ?)",
+                    cursor.execute(  # what was decided before keeps its place in a review
+                        "insert into setsearch_member (name, item, accepted) values (?, ?, ?) "
+                        "on conflict do update set accepted = excluded.accepted, "
+                        "number = case when accepted = excluded.accepted then number end",
                         (self.name, item, mark),
                     )
         self._changes = {}
@@ -107,6 +113,12 @@ def load_set(name: str, items: str | None, database: Database, reading: Callable
     loaded.accepted += [item for item, mark in marks.items() if mark == 1]
     loaded.rejected += [item for item, mark in marks.items() if mark == 0]
     return loaded
+
+
+def saved_items(cursor: sqlite3.Cursor, name: str) -> str | None:
+    """Of what a saved set is; None if there is none of this name."""
+    row = cursor.execute("select items from setsearch_set where name = ?", (name,)).fetchone()
+    return None if row is None else str(row[0])
 
 
 def saved_sets(database: Database) -> dict[str, str]:

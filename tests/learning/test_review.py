@@ -73,6 +73,18 @@ def test_later_comes_last_and_undo_takes_back(path):
             Review(index, "stroke", recall=95)
 
 
+def test_a_set_that_is_saved_again_keeps_the_order_of_its_review(path):
+    with setsearch.open(path) as index:
+        review = Review(index, "stroke")
+        review.know(["r00"])
+        for item, said in (("r08", "yes"), ("r04", "no"), ("r01", "later"), ("r12", "yes")):
+            review.decide(item, said)
+        index.keep_set("stroke", ["r00", "r08", "r04"], ["r05"], "documents")  # as the page does
+        assert [tuple(decision) for decision in review.decisions()] == [
+            ("r00", "yes", None), ("r04", "yes", None), ("r05", "no", None), ("r08", "yes", 1),
+        ]  # fmt: skip
+
+
 def test_all_are_decided(path):
     with setsearch.open(path) as index:
         review = Review(index, "stroke")
