@@ -3,8 +3,6 @@
 In RIS a note (N1) has the answer as ASReview writes it, so that files go to and fro.
 """
 
-import csv
-import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ from typing import Any
 from setsearch.errors import SourceError
 from setsearch.indexing.rows import RowReader, file_ending, open_file, require_column
 from setsearch.learning.review import Record, Review
-from setsearch.text.cells import without_formula
+from setsearch.text.cells import csv_text
 
 SAID = {"yes": "ASReview_relevant", "no": "ASReview_irrelevant", "later": "ASReview_not_seen"}
 ANSWERS = {"yes": "yes", "1": "yes", "included": "yes", "no": "no", "0": "no", "excluded": "no"}
@@ -35,11 +33,7 @@ def write_review(review: Review, kind: str) -> str:
     """All records of a review with what was decided, in the order of decisions, those not read last."""
     rows = list(_rows(review, with_texts=kind == "ris"))
     if kind == "csv":
-        out = io.StringIO()
-        writer = csv.DictWriter(out, ["item", "title", "decision", "number"], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({name: without_formula(value) for name, value in row.items()} for row in rows)
-        return out.getvalue()
+        return csv_text(rows, ["item", "title", "decision", "number"])
     notes = {word: [note] for word, note in SAID.items()} | {UNREAD: [SAID["later"]]}
     entries = [
         {"type_of_reference": "GEN", "id": row["item"], "title": row["title"]}

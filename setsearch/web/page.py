@@ -1,7 +1,5 @@
 """The page: HTML that works without scripts. Its URL holds its whole state."""
 
-import csv
-import io
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,7 +16,7 @@ from starlette.responses import HTMLResponse, Response
 from setsearch.errors import InvalidParameter, UnknownSet
 from setsearch.index import Index
 from setsearch.pool import QuestionPool
-from setsearch.text.cells import without_formula
+from setsearch.text.cells import csv_text
 from setsearch.web.access import COOKIE, Rules
 from setsearch.web.forms import read_form, redirect, root_of
 from setsearch.web.page_state import Address
@@ -153,10 +151,6 @@ def _format(rows: list[dict[str, Any]], kind: str) -> str:
     if kind == "json":
         return json.dumps(rows, ensure_ascii=False, indent=1)
     if kind == "csv":
-        out = io.StringIO()
-        writer = csv.DictWriter(out, ["item", "title", "status", "score"], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({name: without_formula(value) for name, value in row.items()} for row in rows)
-        return out.getvalue()
+        return csv_text(rows, ["item", "title", "status", "score"])
     statuses = {"example", "belongs"} if any(row["status"] == "belongs" for row in rows) else {"example", "suggested"}
     return "".join(f"{row['item']}\n" for row in rows if row["status"] in statuses)
