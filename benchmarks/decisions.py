@@ -14,6 +14,7 @@ import statistics
 import sys
 import tempfile
 import time
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -28,35 +29,48 @@ TIMES = 15
 def main() -> None:
     name, paths = sys.argv[1], sys.argv[2:]
     how = {"language": "english", "analyzer": "unicode+pairs+titles", "contexts": "off"}
-    with tempfile.TemporaryDirectory() as place, setsearch.open(f"{place}/a.db", create=True, **how) as index:
-        for path in paths:
-            with gzip.open(path, "rt") as file:
-                rows = map(json.loads, file)
-                index.add((f"{path} {row['id']}", f"{row.get('title') or ''}\n{row['text']}", None) for row in rows)
-        index.refresh()
-        documents = index.items("documents")
-        with documents.stored() as fields:
-            names = [name for name, _ in fields.describe(fields.item_ids().tolist()).values()]
-        found, chance = {}, random.Random(0)
+    with tempfile.TemporaryDirectory() as place:
+        with setsearch.open(f"{place}/a.db", create=True, **how) as index:
+            index.add(chain.from_iterable(map(records, paths)))
+            index.refresh()
+        found = {}
         for kernel in ("numba", "scipy"):
             setsearch.use_kernel(kernel)
-            for accepted, rejected in MARKS:
-                seconds = []
-                for _ in range(TIMES + 3):  # the first ones read what the process has not seen yet
-                    marked = chance.sample(names, accepted + rejected)
-                    started = time.perf_counter()
-                    documents.expand(marked[:accepted], 1, exclude=marked[accepted:], explain=True, feedback=0)
-                    seconds.append(time.perf_counter() - started)
-                low, high = min(seconds[3:]), max(seconds[3:])
-                found[f"{kernel}, {accepted} + {rejected}"] = {
-                    "ms": [round(1000 * x, 1) for x in (statistics.median(seconds[3:]), low, high)],
-                    "first ms": round(1000 * seconds[0], 1),
-                }
-                print(name, len(names), kernel, accepted, rejected, found[f"{kernel}, {accepted} + {rejected}"])
+            with setsearch.open(f"{place}/a.db") as index:  # opened anew: a kernel must not find what another one read
+                number, times = decisions(index)
+            found |= {f"{kernel}, {marks}": figures for marks, figures in times.items()}
+            print(name, number, kernel, times)
     kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     versions = {"python": platform.python_version(), "setsearch": setsearch.__version__, "numpy": np.__version__}
-    kept[name] = {"records": len(names), "decisions": found, "versions": versions, "cpus": os.cpu_count()}
+    kept[name] = {"records": number, "decisions": found, "versions": versions, "cpus": os.cpu_count()}
     RESULTS.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
+
+
+def records(path):
+    """The records of one file, as `Index.add` takes them."""
+    with gzip.open(path, "rt") as file:
+        for number, row in enumerate(map(json.loads, file)):
+            yield f"{path} {number} {row['id']}", f"{row.get('title') or ''}\n{row['text']}", None
+
+
+def decisions(index):
+    """How many records there are, and the milliseconds of a decision by the number of marks."""
+    documents, chance, found = index.items("documents"), random.Random(0), {}
+    with documents.stored() as fields:
+        names = [name for name, _ in fields.describe(fields.item_ids().tolist()).values()]
+    for accepted, rejected in MARKS:
+        seconds = []
+        for _ in range(TIMES + 3):  # the first ones read what the process has not seen yet
+            marked = chance.sample(names, accepted + rejected)
+            started = time.perf_counter()
+            documents.expand(marked[:accepted], 1, exclude=marked[accepted:], explain=True, feedback=0)
+            seconds.append(time.perf_counter() - started)
+        times = [statistics.median(seconds[3:]), min(seconds[3:]), max(seconds[3:])]
+        found[f"{accepted} + {rejected}"] = {
+            "ms": [round(1000 * x, 1) for x in times],
+            "first ms": round(1000 * seconds[0], 1),
+        }
+    return len(names), found
 
 
 if __name__ == "__main__":
