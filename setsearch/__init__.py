@@ -11,7 +11,6 @@ Bayesian Sets (Ghahramani and Heller, NIPS 2005) on an inverted index in SQLite.
 
 import sqlite3
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from setsearch.errors import SetsearchError
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from setsearch.storage.limits import Cancellation
     from setsearch.storage.synced_source import Columns
 
-__version__ = "0.9.0"
+__version__ = "0.10.0"
 __all__ = [
     "Cancellation",
     "Changes",
@@ -63,7 +62,7 @@ _HOMES = {
 
 
 def open(
-    place: str | Path | sqlite3.Connection,
+    place: Any,
     *,
     create: bool = False,
     timeout: float = 5.0,
@@ -74,12 +73,14 @@ def open(
     contexts: str = "auto",
     encoder: Callable[[list[str]], Any] | str | None = None,
 ) -> "Index":
-    """Open the index in a database: a path, or a connection of the host application.
+    """Open the index in a database: a path, a URI, a connection of the host application, or a function that makes one.
 
-    With `create`, a path that does not exist becomes a new database with the first write. A write waits `timeout`
-    seconds for another writer. SQL of others, in a `Where` or behind a view that is followed, may keep SQLite busy
-    for `time_limit` seconds. A lent connection keeps its transaction, row factory and tables; inside its
-    transaction, the host commits our writes.
+    Connections are those of `sqlite3`, pysqlite3 and sqlcipher3, also inside a `sqlite_utils.Database`. With a function
+    each thread has a connection of its own. With `create`, a path that does not exist becomes a new database with the
+    first write. A write waits `timeout` seconds for another writer. SQL of others, in a `Where` or behind a view that
+    is followed, may keep SQLite busy for `time_limit` seconds. A lent connection keeps its transaction, row factory and
+    tables; inside its transaction, the host commits our writes. What was read by connections to one file stays in
+    memory for the next one, so that a connection for each request costs nothing more.
 
     The other parameters configure a text collection when its first document is added. `language` (english, ...) stems
     words, `stop_words` drops the stop words of the language. `analyzer` is "unicode", "icu" (with dictionaries for

@@ -10,6 +10,7 @@ from setsearch.search.catalog import defaults_of, describe_readings, has_surface
 from setsearch.search.decisions import Decisions
 from setsearch.search.description import describe_index
 from setsearch.search.freshness import parse_fresh
+from setsearch.search.memory import memory_of
 from setsearch.search.numeric import NumericReading
 from setsearch.search.reading import Reading
 from setsearch.search.readings import FieldsSource, Readings
@@ -17,7 +18,7 @@ from setsearch.search.sets import ItemSet, delete_set, load_set, new_set, saved_
 from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.database import Database
 from setsearch.storage.limits import limited
-from setsearch.storage.names import is_storable
+from setsearch.storage.names import id_text, is_storable
 from setsearch.storage.relation import (
     TEXT,
     create_relation,
@@ -25,7 +26,6 @@ from setsearch.storage.relation import (
     load_relations,
 )
 from setsearch.storage.synced_source import SyncedSource, describe_table, drop_source, load_source, refuse_synced
-from setsearch.text.encoder import Encoders
 
 if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
     from setsearch.indexing.intake import Intake, Writable
@@ -46,8 +46,9 @@ class Index:
         self._database = database
         self._settings = settings
         self._analyzers = Analyzers(settings.analyzer)
-        self._encoders = Encoders(settings.encoder)
-        self._readings = Readings(database, self._analyzers, self._encoders)
+        memory = memory_of(database, settings)
+        self._encoders = memory.encoders
+        self._readings = Readings(database, self._analyzers, memory)
         self.unread_share = 0.0  # of the characters of the last texts written: those in no word, white space aside
 
     def __enter__(self) -> "Index":
@@ -103,10 +104,10 @@ class Index:
 
     def delete(self, ids: Iterable[str], relation: tuple[str, str] | None = None) -> int:
         """Delete items by id; returns how many. Raises UnknownItem; then nothing is deleted."""
-        names = list(dict.fromkeys([ids] if isinstance(ids, str) else ids))
+        names = list(dict.fromkeys(map(id_text, [ids] if isinstance(ids, str) else ids)))
         for name in names:
             if not isinstance(name, str):
-                raise InvalidParameter(f"items are deleted by id, a text, not by {name!r}")
+                raise InvalidParameter(f"items are deleted by id, a text or a whole number, not by {name!r}")
         from setsearch.indexing.writer import Writer
 
         with self._database.write() as cursor:

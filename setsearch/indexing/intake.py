@@ -12,6 +12,7 @@ from setsearch.indexing.writer import Writer
 from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.generations import forget_contexts
 from setsearch.storage.kept_columns import Values, encode_columns
+from setsearch.storage.names import id_text
 from setsearch.storage.relation import TEXT, Relation, create_relation, find_relation, load_relations
 from setsearch.storage.vectors import ENCODER, VectorSource, refuse_others, set_source, vector_source
 from setsearch.text.analyzer import CHUNK, Analyzer
@@ -147,6 +148,7 @@ def _prepare(relation: Relation, analyzer: Analyzer | None, item: Writable) -> P
     if not isinstance(item, tuple) or not 2 <= len(item) <= 4:
         raise InvalidItem(f"an item is (id, features), (id, features, title) or Item(...), not {item!r:.80}")
     id, features, title, columns = (*item, None, None)[:4]
+    id = id_text(id)
     kept = None if columns is None else encode_columns(id, columns)
     if isinstance(features, str):
         if analyzer is None:

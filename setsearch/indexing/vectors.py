@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem
 from setsearch.storage.database import Database
-from setsearch.storage.names import Vocabulary
+from setsearch.storage.names import Vocabulary, id_text
 from setsearch.storage.relation import Relation
 from setsearch.storage.texts import decompress
 from setsearch.storage.vectors import (
@@ -43,7 +43,7 @@ def add_vectors(
     Names are those of a kind, or of `words` in context. The caller commits. Raises UnknownItem, DuplicateItem,
     InvalidItem, UsageError.
     """
-    ids, rows = (list(part) for part in pairs)
+    ids, rows = [id_text(id) for id in pairs[0]], list(pairs[1])
     if len(ids) != len(rows):
         raise InvalidItem(f"{len(ids)} ids and {len(rows)} vectors; give one vector for each id")
     known: set[str] = set()

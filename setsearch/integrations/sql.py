@@ -22,6 +22,7 @@ import json
 import logging
 import math
 import sqlite3
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,7 @@ from setsearch.storage.database import Database
 
 _log = logging.getLogger("setsearch")
 _ANY_NUMBER = -1
+MOMENT = 0.001  # seconds between two looks for writes of others: a look takes longer than all else that a row needs
 
 
 class _Functions:
@@ -40,6 +42,9 @@ class _Functions:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._index = Index(Database(connection), TextSettings())
+        self._look = connection.cursor()
+        self._look.row_factory = None
+        self._looked, self._version = -math.inf, 0
         self._error: str | None = None
         self._asked: tuple[object, ...] = ()
         self._scores: dict[str, float] = {}
@@ -106,10 +111,11 @@ class _Functions:
         return _call
 
     def _state(self) -> tuple[int, int]:
-        """A value that changes with each write, by this connection or another."""
-        cursor = self._connection.cursor()
-        cursor.row_factory = None
-        return self._connection.total_changes, cursor.execute("pragma data_version").fetchone()[0]
+        """A value that changes with each write: of this connection at once, of others after MOMENT at the latest."""
+        now = time.monotonic()
+        if now - self._looked > MOMENT:
+            self._version, self._looked = self._look.execute("pragma data_version").fetchone()[0], now
+        return self._connection.total_changes, self._version
 
     def _reading(self, items: str | None) -> Any:
         return self._index.reading(self._index.info()["readings"][0]["items"] if items is None else items)

@@ -1,10 +1,17 @@
-"""sqlite-utils plug-in: the command `sqlite-utils setsearch ...`, and our SQL functions on its connections."""
+"""sqlite-utils plug-in: the command `sqlite-utils setsearch ...`, our SQL functions, and `expand` of its tables.
+
+db["articles"].expand([1, 4], k=5)
+"""
 
 import sqlite3
 import sys
+from typing import Any
 
 import click
 from sqlite_utils import hookimpl
+from sqlite_utils.db import Table
+
+from setsearch.errors import UsageError
 
 EVERYTHING = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
 
@@ -28,3 +35,18 @@ def prepare_connection(conn: sqlite3.Connection) -> None:
     from setsearch.integrations.sql import register
 
     register(conn)
+
+
+def expand(table: Table, seeds: Any, k: int | None = 10, **options: Any) -> Any:
+    """The k rows of an indexed table that belong most with some rows, by their keys: `Hits` of `Reading.expand`."""
+    import setsearch
+    from setsearch.storage.synced_source import TABLE
+
+    index = setsearch.open(table.db)
+    source = index.table_source(table.name, [TABLE])
+    if source is None:
+        raise UsageError(f"the table {table.name!r} is not indexed; setsearch.open(db).add_table({table.name!r}, ...)")
+    return index.reading(source["items"]).expand(seeds, k, **options)
+
+
+Table.expand = expand  # type: ignore[attr-defined]

@@ -10,7 +10,6 @@
 The terms are Whoosh's own, by the analyzers of its fields; no text is copied. Runs on Whoosh 2.7.4 and whoosh3.
 """
 
-import logging
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,8 +29,6 @@ from setsearch.integrations.whoosh_documents import WhooshDocuments, segment_of
 from setsearch.models.defaults import ModelOptions
 from setsearch.search.fields import Fields
 from setsearch.search.request import ExpandOptions, positive_integer, text_list
-
-_log = logging.getLogger("setsearch")
 
 LOWEST_SCORE = 1.0  # of the worst document: Whoosh drops scores of 0 and below
 ADDED_WORDS = 10  # at most, by ~{...}
@@ -69,7 +66,7 @@ class WhooshSets(WhooshDocuments):
             raise TypeError(f"more_like has no argument {min(unknown)!r}")
         seeds = [] if text else [str(searcher.stored_fields(docnum)[self.id])]
         among = self.named(searcher, more.get("filter"))
-        query = SetQuery(seeds, self, k=top + 1, like=[text] if text else None, among=among)
+        query = SetQuery(seeds, self, k=top + 1, like=[text] if text else None, among=among, missing="skip")
         return searcher.search(query, limit=top, mask={docnum})
 
 
@@ -79,7 +76,8 @@ class SetQuery(query.Query):  # type: ignore[misc]
     With `k`, or `cut="keep"`, it matches the best live documents only, exactly; else all documents that the database
     follows, so that it ranks in an And and adds in an Or. With `words` it matches documents that have one of these
     words, or of the words most like them. `like`, `having`, `exclude`, `among`, `keep_seeds` and model options are
-    those of `Reading.expand`. `missing="skip"` ignores unknown seeds and words; if none is left, nothing matches.
+    those of `Reading.expand`. Raises UnknownItem for unknown names, unless `missing="skip"`. Names that are deleted
+    later are left out; if none is left, nothing matches.
 
     Whoosh drops scores of 0 and below, so scores are shifted: the worst document has 1. Ties are in Whoosh's order.
     """
@@ -97,13 +95,15 @@ class SetQuery(query.Query):  # type: ignore[misc]
             raise TypeError(f"SetQuery has no option {min(unknown)!r}; there is {', '.join(sorted(OPTIONS))}")
         if "k" in self.options:
             positive_integer(self.options["k"])
+        if self.options.pop("missing", "error") != "skip":
+            self._require_known()
         self._answer: tuple[object, Answer] = None, {}
 
     def __repr__(self) -> str:
         more = "".join(f", {key}={value!r}" for key, value in self.options.items())
         return f"SetQuery({list(self.seeds)!r}, words={list(self.words)!r}{more})^{self.boost}"
 
-    __unicode__ = __repr__
+    __str__ = __unicode__ = __repr__
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SetQuery) and repr(self) == repr(other) and self.sets is other.sets
@@ -157,15 +157,15 @@ class SetQuery(query.Query):  # type: ignore[misc]
         self.sets.segments()
         key = self.sets.index.stamp(), *((segment_of(leaf), leaf.doc_count()) for leaf in leaves)
         if self._answer[0] != key:
-            if any(map(self.sets.unseen, leaves)):
-                _log.warning("documents of new segments of the Whoosh index are not ranked before WhooshSets.update()")
             self._answer = key, self._score(leaves)
         return self._answer[1]
 
     def _score(self, leaves: list[Any]) -> Answer:
         options = dict(self.options)
         k, cut = options.pop("k", None), options.pop("cut", None)
-        seeds, words = self._known(options.pop("missing", "error"))
+        seeds, words = self._known("documents", self.seeds), self._known("terms", self.words)
+        if "exclude" in options:
+            options["exclude"] = self._known("documents", text_list(options["exclude"], "exclude"))
         having = [*options.pop("having", ()), *self._with_similar(words)]
         if not (seeds or having or options.get("like")) and (self.seeds or self.words):
             return {}
@@ -187,21 +187,24 @@ class SetQuery(query.Query):  # type: ignore[misc]
             answer[segment_of(leaf)] = docnums[matches], scores[ids][matches]
         return answer
 
-    def _known(self, missing: str) -> tuple[list[str], list[str]]:
-        """Seeds and words; with `missing="skip"` without the unknown ones."""
-        if missing != "skip":
-            return list(self.seeds), list(self.words)
-        known = []
-        for items, names in (("documents", self.seeds), ("terms", self.words)):
+    def _require_known(self) -> None:
+        """Raise UnknownItem for a name that the database lacks now."""
+        self.sets.segments()
+        excluded = text_list(self.options.get("exclude", ()), "exclude")
+        for items, names in (("documents", [*self.seeds, *excluded]), ("terms", self.words)):
             with self.sets.index.items(items).stored() as fields:
-                known.append([name for name in names if fields.knows(name)])
-        return known[0], known[1]
+                fields.resolve_all(names)
+
+    def _known(self, items: str, names: Iterable[str]) -> list[str]:
+        """Those of the names that the database has."""
+        with self.sets.index.items(items).stored() as fields:
+            return [name for name in names if fields.knows(name)]
 
     def _strongest(self) -> list[str]:
         """The words that speak most for the set; none for a set without an answer."""
         options = {key: value for key, value in self.options.items() if key in ("like", *ModelOptions.__annotations__)}
         try:
-            seeds, words = self._known("skip")
+            seeds, words = self._known("documents", self.seeds), self._known("terms", self.words)
             having = [*self.options.get("having", ()), *self._with_similar(words)]
             if not (seeds or having or options.get("like")):
                 return []
@@ -287,7 +290,7 @@ class SetPlugin(Plugin):  # type: ignore[misc]
     def taggers(self, parser: Any) -> list[tuple[Any, int]]:
         """The taggers of the two forms."""
         one = r"(?P<one>\"[^\"]+\"|'[^']+'|[^\s()^]+)"
-        documents = _SetTagger(rf"(?<!\w)like:(?:\((?P<given>[^)]*)(?:\)|$)|{one})", self._documents)
+        documents = _SetTagger(rf"(?<!\w)(?i:like):(?:\((?P<given>[^)]*)(?:\)|$)|{one})", self._documents)
         return [(_SetTagger(r"~\{(?P<given>[^}]*)\}", self._words), FIRST), (documents, FIRST)]
 
     def filters(self, parser: Any) -> list[Any]:

@@ -1,6 +1,8 @@
 """Follows a Whoosh index: reads each new segment once into the documents of a setsearch database."""
 
+import logging
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,10 @@ from setsearch.indexing.sources import SourceItem
 from setsearch.indexing.sync import Changes, SourceChanges
 from setsearch.search.fields import Fields
 from setsearch.storage.synced_source import WHOOSH, SyncedSource
+
+OLDER_SEGMENTS = 64  # whose ids stay in memory, for searchers that are still open
+
+_log = logging.getLogger("setsearch")
 
 
 class WhooshDocuments:
@@ -31,7 +37,9 @@ class WhooshDocuments:
         self.index = setsearch.open(place, create=True, analyzer=self._analyze)
         self._lock = threading.Lock()
         self._known: tuple[int, dict[str, Any]] = -1, {}
+        self._other_names: OrderedDict[str, list[str | None]] = OrderedDict()
         self._item_ids: dict[str, tuple[int, Ints]] = {}
+        self._warned: set[str] = set()
 
     def close(self) -> None:
         """Close the database; the Whoosh index stays as it is."""
@@ -49,8 +57,8 @@ class WhooshDocuments:
             return self.index.follow(source, lambda state: self._delta(leaves, state))
 
     def documents(self, reader: Any) -> tuple[list[str | None], Ints]:
-        """The ids of the documents of a segment, by docnum, as the database knows them; and the live docnums."""
-        names = self.segments().get(segment_of(reader), {}).get("ids", [])
+        """The ids of the documents of a segment, by docnum, and the live docnums."""
+        names = self._names_in(reader)
         live = np.array([name is not None for name in names], bool)
         live[[docnum for docnum in reader.segment().deleted_docs() if docnum < len(names)]] = False
         return names, np.flatnonzero(live)
@@ -64,8 +72,33 @@ class WhooshDocuments:
             ids = fields.items.find(fields.first.cursor, [name for name in names if name])
             known = stamp, np.array([ids.get(name or "", -1) for name in names], np.int64)
             self._item_ids[segment] = known
-        live = live[known[1][live] >= 0]
-        return live, known[1][live]
+        followed = known[1][live] >= 0
+        if not followed.all() and segment not in self._warned and segment not in self.segments():
+            self._warned.add(segment)
+            new = int(np.sum(~followed))
+            _log.warning("%d new documents of the Whoosh index are not ranked before WhooshSets.update()", new)
+        return live[followed], known[1][live[followed]]
+
+    def _names_in(self, reader: Any) -> list[str | None]:
+        """The ids of the documents of a segment: as last read, or, if it is newer or older, as Whoosh stores them.
+
+        A merge moves documents into a new segment; searchers that are still open have the old ones.
+        """
+        segment = segment_of(reader)
+        known = self.segments().get(segment)
+        if known is not None:
+            return list(known["ids"])
+        names = self._other_names.get(segment) or self._names(reader)
+        self._remember({segment: names})
+        return names
+
+    def _remember(self, segments: dict[str, list[str | None]]) -> None:
+        with self._lock:
+            for segment, names in segments.items():
+                self._other_names[segment] = names
+                self._other_names.move_to_end(segment)
+            while len(self._other_names) > OLDER_SEGMENTS:
+                self._other_names.popitem(last=False)
 
     def segments(self) -> dict[str, Any]:
         """The segments that were read, by their ids; reloaded after each write."""
@@ -73,15 +106,12 @@ class WhooshDocuments:
             stamp = self.index.stamp()
         except (MissingDatabase, NoIndex, UnknownReading) as error:
             raise type(error)(f"{error}; WhooshSets.update() reads the Whoosh index") from error
-        with self._lock:
-            if self._known[0] != stamp:
-                self._known = stamp, self.index.source_state() or {}
-                self._item_ids = {}
-            return self._known[1]
-
-    def unseen(self, reader: Any) -> bool:
-        """Whether a segment is newer than the last `update`."""
-        return segment_of(reader) not in self.segments()
+        known, before = self._known
+        if known != stamp:
+            self._remember({segment: own["ids"] for segment, own in before.items()})
+            self._known = stamp, self.index.source_state() or {}
+            self._item_ids = {}
+        return self._known[1]
 
     def _check(self, schema: Any) -> None:
         stored = [self.id, *filter(None, [self.title])]
@@ -110,6 +140,9 @@ class WhooshDocuments:
                 ids = known[segment]["ids"]
             else:
                 ids = self._names(leaf)
+                nameless = [docnum for docnum in leaf.all_doc_ids() if ids[docnum] is None]
+                if nameless:
+                    raise InvalidItem(f"document {nameless[0]} of the Whoosh index has no stored {self.id!r}")
                 new.append(leaf)
             state[segment] = {"ids": ids, "deleted": sorted(int(number) for number in leaf.segment().deleted_docs())}
         items = (item for leaf in new for item in self._read(leaf, state[segment_of(leaf)]["ids"]))
@@ -120,9 +153,7 @@ class WhooshDocuments:
         names: list[str | None] = [None] * leaf.doc_count_all()
         for docnum in leaf.all_doc_ids():
             name = leaf.stored_fields(docnum).get(self.id)
-            if name is None:
-                raise InvalidItem(f"document {docnum} of the Whoosh index has no stored {self.id!r}")
-            names[docnum] = str(name)
+            names[docnum] = None if name is None else str(name)
         return names
 
     def _read(self, leaf: Any, names: list[str | None]) -> Iterator[SourceItem]:

@@ -10,7 +10,7 @@ from setsearch.arrays import Floats, Ints
 from setsearch.errors import InvalidParameter, NoSeeds
 from setsearch.models.values import ValueRule
 from setsearch.search.fields import Field, Fields
-from setsearch.search.request import SeedNames, text_list
+from setsearch.search.request import SeedNames, id_list, text_list
 
 WEIGHT_LATTICE, LARGEST_WEIGHT = 1024, 1000  # of seeds
 
@@ -67,12 +67,12 @@ class Examples:
 
 def find_examples(fields: Fields, seeds: SeedNames, like: Iterable[str] = (), having: Iterable[str] = ()) -> Examples:
     """The examples as the index knows them; raises NoSeeds, InvalidParameter."""
-    names = text_list(list(seeds), "seeds")
+    names = id_list(list(seeds), "seeds")
     rare = fields.without_contexts(names)
     ids = fields.resolve_all([name for name in names if name not in rare])
     given_texts = text_list(like, "like")
     texts = [fields.count_terms(text) for text in given_texts]
-    features = text_list(having, "having")
+    features = id_list(having, "having")
     texts += [fields.resolve_features(features)] if features else []
     if not ids and not texts:
         raise fields.no_seeds()

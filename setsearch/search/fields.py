@@ -13,11 +13,11 @@ from setsearch.models import Model
 from setsearch.models.values import RuleStatistics, ValueRule
 from setsearch.scoring.base import Base
 from setsearch.scoring.postings import PostingArrays
-from setsearch.search.request import ExpandRequest, text_list
+from setsearch.search.request import ExpandRequest, Ids, id_list
 from setsearch.search.snapshot import Snapshot
 from setsearch.search.where import Where
 from setsearch.storage.kept_columns import Values, find_by_columns, read_columns
-from setsearch.storage.names import Vocabulary, is_storable
+from setsearch.storage.names import Vocabulary, id_text, is_storable
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.words import without_marks
@@ -161,10 +161,12 @@ class Fields(NamedTuple):
 
     def knows(self, name: str) -> bool:
         """Whether an item has this name."""
+        name = id_text(name)
         return isinstance(name, str) and self._find(name) is not None
 
     def resolve(self, name: str, hint: bool = True) -> int:
         """The id of an item: by name, by the name as the analyzer writes it, or by a unique title."""
+        name = id_text(name)
         id = self._find(name) if isinstance(name, str) else None
         if id is not None:
             return id
@@ -184,9 +186,9 @@ class Fields(NamedTuple):
         known = self.first.snapshot.known_ids
         return list(dict.fromkeys([known[name] if name in known else self.resolve(name) for name in names]))
 
-    def resolve_seeds(self, seeds: Iterable[str]) -> list[int]:
+    def resolve_seeds(self, seeds: Ids) -> list[int]:
         """The distinct ids of seeds; raises UnknownItem, AmbiguousItem, NoSeeds."""
-        ids = self.resolve_all(text_list(seeds, "seeds"))
+        ids = self.resolve_all(id_list(seeds, "seeds"))
         if not ids:
             raise self.no_seeds()
         return ids

@@ -11,7 +11,7 @@ import numpy as np
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import InvalidParameter, NoSeeds, NothingToRank
 from setsearch.models.gaussian import Gaussian
-from setsearch.search.request import positive_integer, require_distinct, text_list
+from setsearch.search.request import id_list, positive_integer, require_distinct
 from setsearch.search.results import Contribution, Explanation, Found, Hit, Hits
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.numbers import column_names, read_numbers
@@ -62,11 +62,11 @@ class NumericReading:
         with self._open() as (cursor, relation):
             matrix = self._load(cursor, relation)
             ids, parts = self._score(cursor, relation, matrix, seeds, model)
-            excluded = [relation.items.resolve(cursor, name) for name in text_list(exclude, "exclude")]
+            excluded = [relation.items.resolve(cursor, name) for name in id_list(exclude, "exclude")]
             require_distinct(relation.items.describe(cursor, sorted({*ids}.intersection(excluded))))
             allowed = ~np.isin(matrix.ids, excluded + ([] if keep_seeds else ids))
             if among is not None:
-                allowed &= np.isin(matrix.ids, [*relation.items.find(cursor, text_list(among, "among")).values()])
+                allowed &= np.isin(matrix.ids, [*relation.items.find(cursor, id_list(among, "among")).values()])
             rows = np.flatnonzero(allowed)
             if not len(rows):
                 raise NothingToRank(f"all {len(matrix.ids)} {self.name} are seeds or excluded, none is left to rank")
@@ -143,7 +143,7 @@ class NumericReading:
         self, cursor: sqlite3.Cursor, relation: Relation, matrix: _Matrix, seeds: Iterable[str], model: Gaussian
     ) -> tuple[list[int], Floats]:
         """The ids of the seeds, and what each dimension adds to each item."""
-        ids = list(dict.fromkeys(relation.items.resolve(cursor, name) for name in text_list(seeds, "seeds")))
+        ids = list(dict.fromkeys(relation.items.resolve(cursor, name) for name in id_list(seeds, "seeds")))
         if not ids:
             raise NoSeeds(f"no seeds; give at least one of the {relation.items.size} {self.name}")
         return ids, model.parts(matrix.x, np.searchsorted(matrix.ids, sorted(ids)))

@@ -27,6 +27,7 @@ from setsearch.search.request import (
     ExpandOptions,
     ExpandRequest,
     SeedNames,
+    id_list,
     nothing_left,
     parse_request,
     parse_seeds,
@@ -87,7 +88,7 @@ class Reading:
         Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
         """
         request = parse_request(k, options)
-        names, texts, features = parse_seeds(seeds), text_list(like, "like"), text_list(having, "having")
+        names, texts, features = parse_seeds(seeds), text_list(like, "like"), id_list(having, "having")
 
         def answer(fields_by: FieldsBy) -> Hits:
             fields = self._choice.choose(fields_by, request.model, names, request.exclude)
@@ -135,7 +136,7 @@ class Reading:
         A candidate that the index does not hold is an error, or is left out with `missing` = "skip". Raises as `expand`
         does.
         """
-        names = list(dict.fromkeys(text_list(candidates, "candidates")))
+        names = list(dict.fromkeys(id_list(candidates, "candidates")))
         if missing not in ("error", "skip"):
             raise InvalidParameter(f"missing is 'error' or 'skip', not {missing!r}")
         if missing == "error":

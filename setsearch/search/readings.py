@@ -1,8 +1,6 @@
 """The readings of a database: which lists and contexts answer a question, and how old they may be."""
 
-import os
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -17,8 +15,7 @@ from setsearch.search.content import RelationContent
 from setsearch.search.derivation import derive_contexts, derive_lists
 from setsearch.search.fields import Field, Fields
 from setsearch.search.freshness import Fresh, is_fresh
-from setsearch.search.snapshot import Snapshot
-from setsearch.search.stored_vectors import StoredVectors
+from setsearch.search.memory import Memory, Version
 from setsearch.search.vocabularies import WordVocabulary
 from setsearch.search.word_contexts import WordContexts, read_contexts
 from setsearch.storage.analyzers import Analyzers
@@ -26,8 +23,6 @@ from setsearch.storage.database import Database
 from setsearch.storage.generations import CONTEXTS, LISTS, Generation, find_generation
 from setsearch.storage.relation import Relation, load_relations, wants_contexts
 from setsearch.storage.revisions import changed_items
-from setsearch.text.analyzer import Analyzer
-from setsearch.text.encoder import Encoders
 
 COEFFICIENTS = {"contexts win2": 1.0, "contexts skip": 1.0, "contexts lists": 0.3, "documents": 0.3}
 BY = {
@@ -43,36 +38,13 @@ T = TypeVar("T")
 FieldsBy = Callable[[str], Fields | None]  # the fields of a key of BY; None without contexts
 
 
-class _Version:
-    """A relation at one stamp, and what memory holds of it. Threads share it."""
-
-    def __init__(self, relation: Relation, analyzer: Analyzer | None) -> None:
-        self.relation = relation
-        self.analyzer = analyzer
-        self.content: RelationContent | None = None
-        self.wants_contexts: bool | None = None
-        self._snapshots: dict[bool, Snapshot] = {}
-
-    def snapshot(self, transposed: bool) -> Snapshot:
-        """The snapshot of one reading; the content has been loaded."""
-        if transposed not in self._snapshots:
-            assert self.content is not None
-            self._snapshots.setdefault(transposed, Snapshot(self.content, transposed))
-        return self._snapshots[transposed]
-
-
 class Readings:
     """The readings of a database. Threads may share it."""
 
-    def __init__(self, database: Database, analyzers: Analyzers, encoders: Encoders) -> None:
+    def __init__(self, database: Database, analyzers: Analyzers, memory: Memory) -> None:
         self._database = database
         self._analyzers = analyzers
-        self._vectors = StoredVectors(encoders)
-        self._versions: dict[int, list[_Version]] = {}  # by relation, the latest last
-        self._contexts: dict[int, WordContexts] = {}  # by relation
-        self._distrusted: set[int] = set()  # generations that are damaged or gone
-        self._deriving = threading.Lock()
-        self._process = os.getpid()
+        self._memory = memory
 
     def find(self, name: str | None) -> tuple[str, Relation]:
         """A reading by the name of its items, the default one for None; raises UnknownReading."""
@@ -112,18 +84,16 @@ class Readings:
             relation = find_again(cursor, name)
             for kind in (LISTS, CONTEXTS):
                 self._distrust(find_generation(cursor, relation.id, kind))
-            self._versions.pop(relation.id, None)
-            self._contexts.pop(relation.id, None)
+            self._memory.versions.pop(relation.id, None)
+            self._memory.contexts.pop(relation.id, None)
 
     def update_contexts(self, name: str, fresh: Fresh, required: bool = False) -> None:
         """Derive the contexts of a collection if there are none, or these lack more than `fresh` allows.
 
         Only one process derives; others wait for it. `required` raises what keeps them from being stored.
         """
-        if self._process != os.getpid():  # a thread of the process that forked this one may have been deriving
-            self._deriving, self._process = threading.Lock(), os.getpid()
         while True:
-            with self._deriving:
+            with self._memory.deriving:
                 with self._database.read() as cursor:  # another thread may have derived
                     version = self._version(cursor, name)
                     if not self._needs_contexts(cursor, version, fresh):
@@ -132,7 +102,7 @@ class Readings:
                     return
             time.sleep(REST)
 
-    def _derive(self, name: str, version: _Version, required: bool) -> bool:
+    def _derive(self, name: str, version: Version, required: bool) -> bool:
         """Derive contexts; False if another process is at work."""
         relation = version.relation
         rule = _default_rule(relation, relation.features.name)
@@ -142,9 +112,9 @@ class Readings:
         if contexts is None:
             return False
         with LOCK:
-            self._contexts[relation.id] = contexts
+            self._memory.contexts[relation.id] = contexts
             if has_surface_forms(relation):
-                self._versions.pop(relation.id, None)  # its titles are older
+                self._memory.versions.pop(relation.id, None)  # its titles are older
         return True
 
     def refresh(self, name: str, fresh: Fresh) -> None:
@@ -181,7 +151,7 @@ class Readings:
             "phrases": relation.contexts == "phrases",
         } | contexts.sizes
 
-    def _needs_contexts(self, cursor: sqlite3.Cursor, version: _Version, fresh: Fresh) -> bool:
+    def _needs_contexts(self, cursor: sqlite3.Cursor, version: Version, fresh: Fresh) -> bool:
         relation = version.relation
         if relation.contexts == "off":
             return False
@@ -192,34 +162,34 @@ class Readings:
             version.wants_contexts = relation.may_have_contexts and wants_contexts(cursor, relation)
         return version.wants_contexts or has_surface_forms(relation)
 
-    def _word_contexts(self, cursor: sqlite3.Cursor, version: _Version) -> WordContexts | None:
+    def _word_contexts(self, cursor: sqlite3.Cursor, version: Version) -> WordContexts | None:
         """The contexts of a collection: those that the file holds, or those that only memory does."""
         relation = version.relation
         if relation.contexts == "off":
             return None
         generation = self._trusted(find_generation(cursor, relation.id, CONTEXTS))
         with LOCK:
-            known = self._contexts.get(relation.id)
+            known = self._memory.contexts.get(relation.id)
             own = known if known is not None and known.is_in_memory else None
             if generation is None or (own is not None and own.generation.stamp == relation.stamp):
                 return own
             if known is None or known.generation.id != generation.id:
                 try:
-                    self._contexts[relation.id] = known = read_contexts(cursor, generation)
+                    self._memory.contexts[relation.id] = known = read_contexts(cursor, generation)
                 except LostArrays:
                     self._distrust(generation)
                     return None
                 if has_surface_forms(relation):
-                    self._versions[relation.id] = [version]
+                    self._memory.versions[relation.id] = [version]
             return known
 
     def _trusted(self, generation: Generation | None) -> Generation | None:
-        return None if generation is None or generation.id in self._distrusted else generation
+        return None if generation is None or generation.id in self._memory.distrusted else generation
 
-    def _version(self, cursor: sqlite3.Cursor, name: str) -> _Version:
+    def _version(self, cursor: sqlite3.Cursor, name: str) -> Version:
         """The relation of a reading as this transaction sees it."""
         with LOCK:
-            for versions in self._versions.values():
+            for versions in self._memory.versions.values():
                 relation = versions[-1].relation
                 if name in (relation.items.name, relation.features.name):
                     row = cursor.execute("select stamp from setsearch_relation where id = ?", (relation.id,)).fetchone()
@@ -228,25 +198,25 @@ class Readings:
                             return version
             relation = find_again(cursor, name)
             analyzer = self._analyzers.of(relation) if relation.analyzer else None
-            version = _Version(relation, analyzer)
-            self._versions[relation.id] = [*self._versions.get(relation.id, []), version][-VERSIONS:]
+            version = Version(relation, analyzer)
+            self._memory.versions[relation.id] = [*self._memory.versions.get(relation.id, []), version][-VERSIONS:]
             return version
 
-    def _content(self, cursor: sqlite3.Cursor, version: _Version) -> RelationContent:
+    def _content(self, cursor: sqlite3.Cursor, version: Version) -> RelationContent:
         """The lists of a version: brought up from an earlier one, or loaded."""
         with LOCK:
             if version.content is None:
                 try:
                     version.content = self._advance(cursor, version) or RelationContent.load(
-                        cursor, version.relation, self._distrusted
+                        cursor, version.relation, self._memory.distrusted
                     )
                 except LostArrays:
                     self._distrust(find_generation(cursor, version.relation.id, LISTS))
-                    version.content = RelationContent.load(cursor, version.relation, self._distrusted)
+                    version.content = RelationContent.load(cursor, version.relation, self._memory.distrusted)
             return version.content
 
-    def _advance(self, cursor: sqlite3.Cursor, version: _Version) -> RelationContent | None:
-        for other in reversed(self._versions.get(version.relation.id, [])):
+    def _advance(self, cursor: sqlite3.Cursor, version: Version) -> RelationContent | None:
+        for other in reversed(self._memory.versions.get(version.relation.id, [])):
             if other.content is not None:
                 content = other.content.advanced(cursor, version.relation)
                 if content is not None:
@@ -255,25 +225,25 @@ class Readings:
 
     def _distrust(self, generation: Generation | None) -> None:
         if generation is not None:
-            self._distrusted.add(generation.id)
+            self._memory.distrusted.add(generation.id)
 
-    def _fields(self, cursor: sqlite3.Cursor, name: str, version: _Version, by: str) -> Fields | None:
+    def _fields(self, cursor: sqlite3.Cursor, name: str, version: Version, by: str) -> Fields | None:
         """The fields that `by` names, for one transaction; None without contexts."""
         relation = version.relation
         if by == "documents":
             self._content(cursor, version)
             snapshot = version.snapshot(relation.features.name == name)
-            vectors = self._vectors.of(cursor, relation, snapshot.items)
+            vectors = self._memory.vectors.of(cursor, relation, snapshot.items)
             return Fields((Field(snapshot, cursor),), relation, version.analyzer, vectors=vectors)
         contexts = self._word_contexts(cursor, version)
         if contexts is None or not contexts.snapshots:
             return None
         chosen = [(contexts.snapshots[field], COEFFICIENTS[field]) for field in BY[by]]
         fields = tuple(Field(snapshot, cursor, weight) for snapshot, weight in chosen)
-        vectors = self._vectors.of(cursor, relation, contexts.words)
+        vectors = self._memory.vectors.of(cursor, relation, contexts.words)
         return Fields(fields, relation, version.analyzer, contexts.generation.revision, vectors=vectors)
 
-    def _store_first_lists(self, version: _Version) -> None:
+    def _store_first_lists(self, version: Version) -> None:
         """Store the lists in our own file if it has none and can be written now: the next process starts faster."""
         if self._database.path is None:
             return
@@ -285,7 +255,7 @@ class Readings:
             self._store_lists(database, version)
         database.close()
 
-    def _store_lists(self, database: Database, version: _Version) -> None:
+    def _store_lists(self, database: Database, version: Version) -> None:
         assert version.content is not None
         rules = [
             (version.snapshot(transposed), _default_rule(version.relation, vocabulary.name))

@@ -1,7 +1,7 @@
 """The options of `expand`, checked."""
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -9,10 +9,12 @@ from setsearch.arrays import Ints
 from setsearch.errors import InvalidParameter
 from setsearch.models.defaults import ModelOptions
 from setsearch.search.where import Where
-from setsearch.storage.names import Vocabulary
+from setsearch.storage.names import Vocabulary, id_text
 
 NO_LIMIT = 1 << 62
-SeedNames = Iterable[str] | Mapping[str, float]  # with the weights of the seeds, 1 without
+# Ids are texts, whole numbers, or objects with a primary key `pk`; with the weights of the seeds, 1 without.
+Ids = Iterable[str | int | Any]
+SeedNames = Ids | Mapping[Any, float]
 CUTS = (None, "mark", "keep")
 
 
@@ -26,8 +28,8 @@ class ExpandOptions(ModelOptions, total=False):
     "mark" fills their `belongs`, "keep" drops items below the threshold.
     """
 
-    exclude: Iterable[str]
-    among: Iterable[str] | Where | None
+    exclude: Ids
+    among: Ids | Where | None
     filter: Iterable[str]
     gamma: float | None
     keep_seeds: bool
@@ -67,8 +69,8 @@ def parse_request(k: int | None, options: ExpandOptions) -> ExpandRequest:
         raise InvalidParameter(f"gamma must lie from 0 to 1, not {gamma!r}")
     return ExpandRequest(
         NO_LIMIT if k is None else positive_integer(k),
-        text_list(options.get("exclude", ()), "exclude"),
-        among if among is None or isinstance(among, Where) else text_list(among, "among"),
+        id_list(options.get("exclude", ()), "exclude"),
+        among if among is None or isinstance(among, Where) else id_list(among, "among"),
         text_list(options.get("filter", ()), "filter"),
         gamma,
         bool(options.get("keep_seeds")),
@@ -85,6 +87,13 @@ def positive_integer(k: int) -> int:
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise InvalidParameter(f"k must be a whole number from 1 on, not {k!r}")
     return int(k)
+
+
+def id_list(ids: Ids, parameter: str) -> list[str]:
+    """Ids as a list of texts; raises InvalidParameter for a single text and for what is no id."""
+    if isinstance(ids, (str, Mapping)) or not isinstance(ids, Iterable):
+        return text_list(ids, parameter)
+    return text_list(map(id_text, ids), parameter)
 
 
 def text_list(names: Iterable[str], parameter: str) -> list[str]:
@@ -115,8 +124,8 @@ def nothing_left(items: Vocabulary, among: Ints | None) -> str:
 def parse_seeds(seeds: SeedNames) -> list[str] | dict[str, float]:
     """Names, with their weights if these are given; raises InvalidParameter."""
     if not isinstance(seeds, Mapping):
-        return text_list(seeds, "seeds")
-    return dict(zip(text_list(list(seeds), "seeds"), seeds.values(), strict=True))
+        return id_list(seeds, "seeds")
+    return dict(zip(id_list(list(seeds), "seeds"), seeds.values(), strict=True))
 
 
 def require_distinct(both: Mapping[int, tuple[str, str | None]]) -> None:

@@ -25,6 +25,12 @@ class TextSettings:
         if self.contexts not in CONTEXTS:
             raise InvalidParameter(f"contexts is one of {', '.join(CONTEXTS)}, not {self.contexts!r}")
 
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for settings that read a stored collection alike."""
+        encoder = () if self.encoder is None else self.encoder.key
+        return self.analyzer.spec, self.analyzer.function, *encoder
+
 
 class Analyzers:
     """Analyzers by their specifications; the application's own is known from the start."""

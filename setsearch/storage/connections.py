@@ -1,9 +1,9 @@
-"""Connections to one SQLite file: our own, or one that the host application lends."""
+"""Connections to one SQLite file: our own, one that the host application lends, or those that a function makes."""
 
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from setsearch.errors import (
     SetsearchError,
     UsageError,
 )
+from setsearch.storage.drivers import connection_maker, driver_connection
 from setsearch.storage.forks import LOCK, File, is_barred, watch
 
 LEGACY = -1  # sqlite3.LEGACY_TRANSACTION_CONTROL, which Python 3.11 does not name
@@ -43,15 +44,17 @@ class OwnConnection(sqlite3.Connection):
 class Connections:
     """Connections to one SQLite database; each is used by one thread at a time.
 
-    `place` is a path, or the host's `sqlite3.Connection`, whose settings are restored after each use. `time_limit` is
-    how many seconds SQL of others may take (limits.py).
+    `place` is a path, a URI, the host's connection, whose settings are restored after each use, or a function that
+    makes connections: each thread has its own, until `close_idle`. `time_limit` is how many seconds SQL of others may
+    take (limits.py).
     """
 
-    def __init__(
-        self, place: str | Path | sqlite3.Connection, timeout: float = 5.0, time_limit: float = TIME_LIMIT
-    ) -> None:
-        self.lent = place if isinstance(place, sqlite3.Connection) else None
-        self.path = None if isinstance(place, sqlite3.Connection) else Path(place)
+    def __init__(self, place: Any, timeout: float = 5.0, time_limit: float = TIME_LIMIT) -> None:
+        self.lent = driver_connection(place)
+        self._make = connection_maker(place, timeout) if self.lent is None else None
+        self.path = None if self.lent is not None or self._make is not None else Path(place)
+        self._made = threading.local()  # connections of a thread, by the round in which they were made
+        self._round = 0
         self._name = str(self.path)  # faster than the path for the look at the file before each query
         self.timeout = timeout
         self.time_limit = time_limit
@@ -72,7 +75,7 @@ class Connections:
             )
         if str(place) == ":memory:":
             raise InvalidParameter("an in-memory database is its connection: use open(sqlite3.connect(':memory:'))")
-        self._label = "the database" if self.path is None else self._name
+        self._label = self._name if self.path is not None else place if isinstance(place, str) else "the database"
         watch(self)
 
     def __str__(self) -> str:
@@ -98,6 +101,7 @@ class Connections:
         with LOCK:
             while self._idle:
                 self._idle.pop().close()
+            self._round += 1
 
     def abandon(self) -> Iterable[tuple[object, File]]:
         """Forget the connections in use, which belong to the process that forked this one."""
@@ -120,6 +124,9 @@ class Connections:
         if self.lent is not None:
             self._borrow(self.lent)
             return self.lent
+        if self._make is not None:
+            idle = self._idle_of_thread()
+            return idle.pop() if idle else self._made_anew(self._make)
         file = self._look()
         with LOCK:
             while self._idle:
@@ -158,6 +165,9 @@ class Connections:
                     self._in_use.remove(connection)
                     self._idle.append(connection)
             return
+        if self.lent is None:
+            self._idle_of_thread().append(connection)
+            return
         self._busy = False
         if self._text_factory is not str:
             connection.text_factory = self._text_factory
@@ -165,6 +175,39 @@ class Connections:
             setattr(connection, "autocommit", self._autocommit)  # noqa: B010
             self._autocommit = None
         self._lock.release()
+
+    def _idle_of_thread(self) -> list[sqlite3.Connection]:
+        """The connections that a function made for this thread, and that nobody uses."""
+        now = self._round, os.getpid()
+        made, idle = getattr(self._made, "idle", (now, []))
+        if made != now:
+            while idle and made[1] == now[1]:
+                idle.pop().close()
+            made, idle = now, []
+        self._made.idle = made, idle
+        return idle
+
+    def _made_anew(self, make: Callable[[], Any]) -> sqlite3.Connection:
+        try:
+            connection = driver_connection(make())
+        except sqlite3.Error as error:
+            raise self.translate(error) from error
+        if connection is None:
+            raise InvalidParameter("the function that was given to setsearch.open makes no connection; return one")
+        return connection
+
+    def file(self) -> tuple[str, File] | None:
+        """The path, device and inode of the file that a lent connection has open; None for others, and in memory."""
+        if self.lent is None:
+            return None
+        with suppress(sqlite3.Error, OSError):
+            cursor = self.lent.cursor()
+            cursor.row_factory = None
+            for _, name, path in cursor.execute("pragma database_list").fetchall():
+                if name == "main" and path:
+                    found = Path(path).stat()
+                    return path, (found.st_dev, found.st_ino)
+        return None
 
     def _connect(self) -> OwnConnection:
         self.require_file()  # SQLite would create an empty file

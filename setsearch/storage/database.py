@@ -4,8 +4,7 @@ import logging
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from setsearch.errors import NewerSchema, NoIndex, ReadOnlyDatabase
 from setsearch.storage.connections import NO_FILE, TIME_LIMIT, Connections, OwnConnection
@@ -34,7 +33,7 @@ WITH_CHECKSUM = "m003_origins"  # the migration that made the checksum of small 
 class Database:
     """Transactions on one SQLite database. Threads may share it.
 
-    `place` is a path, to which each transaction uses a connection of its own, or the host's `sqlite3.Connection`,
+    `place` is a path or a function, by which each transaction has a connection of its own, or the host's connection,
     which one thread at a time uses.
     """
 
@@ -42,7 +41,7 @@ class Database:
 
     def __init__(
         self,
-        place: str | Path | sqlite3.Connection,
+        place: Any,
         *,
         create: bool = False,
         timeout: float = 5.0,
@@ -57,6 +56,10 @@ class Database:
 
     def __str__(self) -> str:
         return str(self._connections)
+
+    def lent_file(self) -> tuple[str, File] | None:
+        """The file that a lent connection has open; None for others, and in memory."""
+        return self._connections.file()
 
     def close(self) -> None:
         """Close our own connections; the next call opens new ones. A lent connection stays open."""
@@ -161,7 +164,8 @@ class Database:
         if applied:
             _log.warning("%s: converting the index of an earlier version, once", self)
         try:
-            migrations.apply(Tables(connection, recursive_triggers=False, execute_plugins=False))
+            tables: Any = getattr(connection, "raw", connection)
+            migrations.apply(Tables(tables, recursive_triggers=False, execute_plugins=False))
         finally:
             connection.row_factory = row_factory
         require_tables(cursor, str(self))

@@ -4,6 +4,8 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
 
 from setsearch.errors import REPAIR_HINT, AmbiguousItem, CorruptIndex, InvalidParameter, UnknownItem
 from setsearch.storage.matching import Match, best_matches, match, spellings, trigrams
@@ -33,6 +35,12 @@ def is_storable(name: object) -> bool:
     if not isinstance(name, str) or not name or "\0" in name:
         return False
     return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
+
+
+def id_text(id: Any) -> Any:
+    """An id as a text: that of a whole number, or of an object with a primary key `pk`; anything else as it is."""
+    id = getattr(id, "pk", id)
+    return str(int(id)) if isinstance(id, Integral) and not isinstance(id, bool) else id
 
 
 class NamesTaken(sqlite3.IntegrityError):
@@ -76,8 +84,9 @@ class Vocabulary:
 
         With `hint` the message offers similar names, which takes a scan.
         """
+        name = id_text(name)
         if not isinstance(name, str):
-            raise InvalidParameter(f"an item is named by its id, a text, not by {name!r}")
+            raise InvalidParameter(f"an item is named by its id, a text or a whole number, not by {name!r}")
         id = self.find_one(cursor, name)
         if id is not None:
             return id

@@ -24,6 +24,7 @@ class Encoder:
             raise InvalidParameter(f"an encoder is the name or folder of a model, or a function, not {encoder!r:.60}")
         self.name = encoder if isinstance(encoder, str) else FUNCTION
         self._function = encoder if callable(encoder) else None
+        self.key = self.name, self._function
         self._lock = threading.Lock()
 
     def require(self) -> None:

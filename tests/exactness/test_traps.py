@@ -152,7 +152,7 @@ def test_only_active_lists_are_read(build, monkeypatch):
     monkeypatch.setattr(valued_lists, "AHEAD", 1)
     with setsearch.open(index._database.path) as fresh:
         fresh.items("film").expand(["i2"], model="lift")
-        version = fresh._readings._versions[1][0]
+        version = fresh._readings._memory.versions[1][0]
         with fresh._database.read() as cursor:
             items = version.relation.items.find(cursor, ["i2"])
             features = version.relation.features.find(cursor, list(data["i2"]))

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,24 @@ SHOWN = {
     "estimates.py": ("cat         1.000  1.000  0.800         1.0000      0.2857",),
     "sqlite_application.py": ("Changes(written=1, deleted=0)", "paso doble", "in SQL"),
     "reranked_hits.py": ("by examples: ", "viola"),
+    "django/application.py": ("like violin and cello: ", "after a write: ", "zither", "by Haystack: "),
+    "flask_application.py": (),
     "whoosh_application.py": ("Changes(written=", "like:(violin cello) wind: ", "~{waltz, tango}: "),
     "datasette_application.py": ("now run: datasette",),
 }
+
+NEEDS = {
+    "whoosh_application.py": ["whoosh"],
+    "flask_application.py": ["whoosh", "flask"],
+    "django/application.py": ["whoosh", "django", "haystack"],
+}
+
+
+def require(name):
+    """Skip if a package that the example needs is missing."""
+    for needed in NEEDS.get(name, ()):
+        if find_spec(needed) is None:
+            pytest.skip(f"the example needs {needed}")
 
 
 def run(name, *arguments, **options):
@@ -26,13 +42,13 @@ def run(name, *arguments, **options):
 
 
 def test_every_example_is_run():
-    assert set(SHOWN) == {path.name for path in EXAMPLES.glob("*.py")}
+    applications = {*EXAMPLES.glob("*.py"), *EXAMPLES.glob("*/application.py")}
+    assert set(SHOWN) == {str(path.relative_to(EXAMPLES)) for path in applications}
 
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_an_example_runs(tmp_path, name):
-    if name.startswith("whoosh"):
-        pytest.importorskip("whoosh", reason="needs Whoosh: pip install setsearch[whoosh]")
+    require(name)
     arguments = {"datasette_application.py": [tmp_path], "numbers_game.py": ["16", "8", "2"]}.get(name, [])
     out = run(name, *arguments, cwd=tmp_path)
     for shown in SHOWN[name]:
@@ -47,3 +63,18 @@ def test_the_datasette_example_is_served(tmp_path):
     command = [sys.executable, "-m", "datasette", str(tmp_path / "entries.db"), "--get", address]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "fox-trot" in done.stdout or "foxtrot" in done.stdout or "quickstep" in done.stdout
+
+
+def test_the_flask_example_answers(monkeypatch):
+    require("flask_application.py")
+    monkeypatch.syspath_prepend(EXAMPLES)
+    import flask_application
+
+    client = flask_application.create_app().test_client()
+    found = client.get("/search", query_string={"q": "like:(violin cello) wind"}).json
+    assert found
+    assert all("<b " in hit["marked"] for hit in found)
+    assert "cello" in client.get("/like/violin").json
+    assert client.get("/like/nobody").status_code == 404
+    client.post("/entries/zither", data="a stringed instrument that is plucked, or bowed like a violin")
+    assert "violin" in client.get("/like/zither").json

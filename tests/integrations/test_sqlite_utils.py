@@ -83,3 +83,15 @@ def test_migrations_are_applied_by_sqlite_utils(call, tmp_path):
 def test_an_import_of_the_plugin_is_light():
     code = "import sys, setsearch.integrations.sqlite_utils; sys.exit('setsearch.index' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_tables_expand(database):
+    opened = sqlite_utils.Database(database)
+    with pytest.raises(setsearch.errors.SetsearchError):
+        opened["articles"].expand([1])
+    index = setsearch.open(opened)
+    index.add_table("articles", setsearch.Columns(text="text"))
+    assert opened["articles"].expand([1], 2) == index.items("documents").expand(["1"], 2)
+    with pytest.raises(setsearch.errors.UsageError, match="'others' is not indexed"):
+        opened["others"].expand([1])
+    opened.close()

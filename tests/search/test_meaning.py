@@ -181,7 +181,7 @@ def test_wrong_vectors_are_refused_and_nothing_is_written(built):
         (["i1", "i2"], [good], errors.InvalidItem, "2 ids and 1 vectors"),
         (["i1"], ["[1, 2"], errors.InvalidItem, "'i1' is no row of numbers"),
         (["i1"], [b"abc"], errors.InvalidItem, "'i1' is no row of numbers"),
-        ([7], [good], errors.UnknownItem, "no 7 among"),
+        ([7], [good], errors.UnknownItem, "no '7' among"),
     ]:
         with pytest.raises(error, match=message):
             index.add_vectors(ids, vectors)

@@ -1,0 +1,1 @@
+"""A dictionary: one model, whose rows are searched by examples."""

@@ -1,0 +1,156 @@
+"""What a host may give: connections, also of other drivers such as pysqlite3 and sqlcipher3, and what makes them.
+
+Other drivers have the interface of `sqlite3`, but classes and exceptions of their own. Here these exceptions become
+Python's.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any
+
+from setsearch.errors import InvalidParameter
+
+WRAPPERS = ("conn", "driver_connection")  # where sqlite_utils.Database and SQLAlchemy have their connection
+NEEDED = ("cursor", "execute", "in_transaction", "interrupt", "row_factory", "Error")
+URI = "file:"
+OWN = ("raw", "time_limit")
+
+
+def driver_connection(place: Any) -> sqlite3.Connection | None:
+    """The connection that a host lends, with Python's interface; None if `place` is none. Raises InvalidParameter."""
+    for name in WRAPPERS:
+        if not isinstance(place, sqlite3.Connection):
+            place = getattr(place, name, place)
+    if isinstance(place, sqlite3.Connection):
+        return place
+    if all(hasattr(place, name) for name in NEEDED):
+        return DriverConnection(place)  # type: ignore[return-value]
+    if hasattr(place, "cursor"):
+        kind = f"{type(place).__module__}.{type(place).__qualname__}"
+        raise InvalidParameter(
+            f"a connection of {kind} has another interface than sqlite3; "
+            "give the path of its file, or a connection of sqlite3, pysqlite3 or sqlcipher3"
+        )
+    return None
+
+
+def connection_maker(place: Any, timeout: float) -> Callable[[], Any] | None:
+    """What makes connections: a function of the host's, or one for a URI; None for a path."""
+    if callable(place):
+        return place  # type: ignore[no-any-return]
+    if not (isinstance(place, str) and place.startswith(URI)):
+        return None
+    # A file that is not there would be made, and be empty.
+    address = place if ":memory:" in place or "mode=" in place else f"{place}{'&' if '?' in place else '?'}mode=rw"
+    return lambda: sqlite3.connect(address, timeout, uri=True, isolation_level=None)
+
+
+def _translated(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A method whose exceptions are those of `sqlite3`."""
+
+    @wraps(call)
+    def _called(self: Any, *arguments: Any) -> Any:
+        try:
+            return call(self, *arguments)
+        except Exception as error:
+            raise _as_pythons(error) from error
+
+    return _called
+
+
+def _as_pythons(error: Exception) -> Exception:
+    own = getattr(sqlite3, type(error).__name__, None)
+    if not (isinstance(own, type) and issubclass(own, (sqlite3.Error, sqlite3.Warning))):
+        return error
+    translated: Exception = own(*error.args)
+    for name in ("sqlite_errorcode", "sqlite_errorname"):
+        if hasattr(error, name):
+            setattr(translated, name, getattr(error, name))
+    return translated
+
+
+class _Driver:
+    """An object of a driver, `raw`, whose attributes are read and set as they are."""
+
+    raw: Any
+
+    def __init__(self, raw: Any) -> None:
+        self.raw = raw
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.raw, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in OWN:
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self.raw, name, value)
+
+
+class DriverCursor(_Driver):
+    """A cursor of another driver."""
+
+    @property
+    def connection(self) -> "DriverConnection":
+        """The connection, as this module shows it."""
+        return DriverConnection(self.raw.connection)
+
+    @_translated
+    def execute(self, *arguments: Any) -> "DriverCursor":
+        """Execute a statement; returns itself."""
+        self.raw.execute(*arguments)
+        return self
+
+    @_translated
+    def executemany(self, *arguments: Any) -> "DriverCursor":
+        """Execute a statement for each row; returns itself."""
+        self.raw.executemany(*arguments)
+        return self
+
+    @_translated
+    def fetchone(self) -> Any:
+        """The next row, or None."""
+        return self.raw.fetchone()
+
+    @_translated
+    def fetchmany(self, *arguments: Any) -> Any:
+        """The next rows."""
+        return self.raw.fetchmany(*arguments)
+
+    @_translated
+    def fetchall(self) -> Any:
+        """All rows that are left."""
+        return self.raw.fetchall()
+
+    def __iter__(self) -> Iterator[Any]:
+        try:
+            yield from self.raw
+        except Exception as error:
+            raise _as_pythons(error) from error
+
+
+class DriverConnection(_Driver):
+    """A connection of another driver."""
+
+    def cursor(self, *factory: Any) -> DriverCursor:
+        """A cursor; a class for it is that of Python's driver, and is ignored."""
+        return DriverCursor(self.raw.cursor())
+
+    def execute(self, *arguments: Any) -> Any:
+        """Execute a statement with a new cursor; returns the cursor."""
+        return self.cursor().execute(*arguments)
+
+    def executemany(self, *arguments: Any) -> Any:
+        """Execute a statement for each row with a new cursor; returns the cursor."""
+        return self.cursor().executemany(*arguments)
+
+    @_translated
+    def commit(self) -> None:
+        """Commit the transaction."""
+        self.raw.commit()
+
+    @_translated
+    def close(self) -> None:
+        """Close the connection."""
+        self.raw.close()
