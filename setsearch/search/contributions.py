@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from setsearch.errors import UsageError
 from setsearch.search.fields import Fields
-from setsearch.search.results import Contribution, SetFeature
+from setsearch.search.results import Contribution, Explanation, SetFeature, WeightedQuery
 from setsearch.search.weights import SeedWeights
 
 
@@ -49,3 +50,33 @@ def contributions(fields: Fields, weights: SeedWeights, items: list[int]) -> dic
         )
         for item, parts in added.items()
     }
+
+
+def explanation(fields: Fields, weights: SeedWeights, id: int) -> Explanation:
+    """The parts that sum to the score of one item."""
+    features = contributions(fields, weights, [id])[id]
+    base = float(weights.base.items[id] - sum(prior[id] for _, prior in weights.priors)) / weights.scale
+    name, title = fields.describe([id])[id]
+    score = base + weights.constant + sum(part.weight for part in features)
+    return Explanation(name, score, weights.constant, base, features, title)
+
+
+def weighted_query(weights: SeedWeights, most: int | None) -> WeightedQuery:
+    """The constant and the `most` features that add most, on average over the items that have them.
+
+    Raises UsageError for several fields, whose features are of several kinds.
+    """
+    if len(weights.positive) > 1:
+        raise UsageError("words by contexts are no query of another engine; use documents, or by='documents'")
+    added: dict[str, float] = {}
+    for own in weights.all:
+        postings, amounts = own.lists
+        lengths, values = postings.lengths, postings.concatenated_values()
+        features = np.repeat(np.arange(len(lengths)), lengths)
+        sums = np.bincount(features, values, len(lengths)) if len(lengths) else np.zeros(0)
+        means = amounts * sums / np.maximum(lengths, 1) / weights.scale
+        names = own.field.describe_features(own.seeds.features.tolist())
+        for id, amount in zip(own.seeds.features.tolist(), means.tolist(), strict=True):
+            added[names[id][0]] = added.get(names[id][0], 0.0) + amount
+    ranked = sorted(added.items(), key=lambda part: (-abs(part[1]), part[0]))
+    return WeightedQuery(weights.constant, ranked[:most])

@@ -11,7 +11,7 @@ from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, NothingToRan
 from setsearch.models import Lift
 from setsearch.models.defaults import Defaults, ModelOptions
 from setsearch.scoring.best import best
-from setsearch.search.contributions import contributions, set_features
+from setsearch.search.contributions import explanation, set_features, weighted_query
 from setsearch.search.cutoff import FLOOR, threshold
 from setsearch.search.examples import Examples, find_examples
 from setsearch.search.field_choice import FieldChoice
@@ -35,7 +35,7 @@ from setsearch.search.request import (
     require_distinct,
     text_list,
 )
-from setsearch.search.results import Explanation, Found, Hits, SetFeature
+from setsearch.search.results import Explanation, Found, Hits, SetFeature, WeightedQuery
 from setsearch.search.weights import SeedWeights, seed_weights
 
 T = TypeVar("T")
@@ -70,8 +70,7 @@ class Reading:
     ) -> Hits:
         """The k items that belong most with the seeds, best first; ties in the order of ids.
 
-        Seeds are names, or names with weights: `{"red": 1, "blue": 0.5}`.
-        The list names its `revision`, which counts the writes, and its `contexts_revision`.
+        Seeds are names, or names with weights: `{"red": 1, "blue": 0.5}`. The list has the `revision` of the documents.
 
         With the model "bernoulli" a score is the natural logarithm of p(x | D) / p(x), equation (12) of the paper,
         constant included. Every item is ranked, also those that share nothing with the seeds. Seeds are left out
@@ -181,13 +180,7 @@ class Reading:
         def answer(fields_by: FieldsBy) -> Explanation:
             fields = self._choice.choose(fields_by, options, names, item=item)
             weights = two_passes(fields, find_examples(fields, names), self.defaults, options)
-            weights = with_priors(fields, weights, self.defaults, options)
-            id = fields.resolve(item)
-            features = contributions(fields, weights, [id])[id]
-            base = float(weights.base.items[id] - sum(prior[id] for _, prior in weights.priors)) / weights.scale
-            name, title = fields.describe([id])[id]
-            score = base + weights.constant + sum(part.weight for part in features)
-            return Explanation(name, score, weights.constant, base, features, title)
+            return explanation(fields, with_priors(fields, weights, self.defaults, options), fields.resolve(item))
 
         return self._answer(options, answer)
 
@@ -224,6 +217,19 @@ class Reading:
             return set_features(seed_weights(fields, examples, self.defaults.make(options)), k)
 
         return self._answer(options, answer)
+
+    def query(self, seeds: SeedNames, most: int | None = None, **options: Unpack[ExpandOptions]) -> WeightedQuery:
+        """The set as a weighted query, for other engines: a constant, and the `most` features of largest weight.
+
+        The base is left out (integrations/queries.py). Raises as `expand`, and UsageError for words by contexts.
+        """
+        request, names = parse_request(most or 1, options), parse_seeds(seeds)
+
+        def answer(fields_by: FieldsBy) -> WeightedQuery:
+            fields = self._choice.choose(fields_by, request.model, names, request.exclude)
+            return weighted_query(self._weights(fields, find_examples(fields, names), request)[0], most)
+
+        return self._answer(request.model, answer)
 
     def item_count(self) -> int:
         """n, the number of items."""

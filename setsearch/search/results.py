@@ -50,6 +50,13 @@ class Hit(NamedTuple):
     duplicates: tuple[str, ...] = ()
 
 
+class WeightedQuery(NamedTuple):
+    """A set as other engines understand it: `constant`, and what each feature adds on average to items that have it."""
+
+    constant: float
+    weights: list[tuple[str, float]]  # the largest amount first
+
+
 class Hits(list[Hit]):
     """Hits, and what they are of: the `revision` of the documents, and that of the contexts.
 

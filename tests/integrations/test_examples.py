@@ -16,11 +16,13 @@ SHOWN = {
     "reranked_hits.py": ("by examples: ", "viola"),
     "django/application.py": ("like violin and cello: ", "after a write: ", "zither", "by Haystack: "),
     "flask_application.py": (),
+    "retrievers.py": ("LangChain: ", "LlamaIndex: ", "viola"),
     "whoosh_application.py": ("Changes(written=", "like:(violin cello) wind: ", "~{waltz, tango}: "),
     "datasette_application.py": ("now run: datasette",),
 }
 
 NEEDS = {
+    "retrievers.py": ["langchain_core", "llama_index"],
     "whoosh_application.py": ["whoosh"],
     "flask_application.py": ["whoosh", "flask"],
     "django/application.py": ["whoosh", "django", "haystack"],

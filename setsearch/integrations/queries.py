@@ -1,0 +1,42 @@
+"""A set as a query of another engine: what `Reading.query` gives, in the engine's words.
+
+    query = index.items("documents").query(["doc-1", "doc-2"], 100)
+    searcher.search(tantivy_query(query, schema, "body"), 10)
+    cursor.execute(*postgres_query(query, "articles", "id", "words", 10))
+
+Each feature adds a constant amount to the documents that have it. With the model "bernoulli" that is the score without
+its base, which is small; with others also without counts and lengths. The engine must have the same terms: index what
+our analyzer makes of a text, or let our index read the engine's terms. Negative amounts are left out, since engines
+have none.
+"""
+
+import json
+from typing import Any
+
+from setsearch.search.results import WeightedQuery
+
+
+def tantivy_query(query: WeightedQuery, schema: Any, field: str) -> Any:
+    """A query of tantivy on the terms of a field."""
+    import tantivy
+
+    parts = []
+    for feature, amount in query.weights:
+        if amount > 0:
+            term = tantivy.Query.term_query(schema, field, feature, "basic")
+            parts.append((tantivy.Occur.Should, tantivy.Query.const_score_query(term, amount)))
+    return tantivy.Query.boolean_query(parts)
+
+
+def postgres_query(query: WeightedQuery, table: str, id: str, words: str, k: int) -> tuple[str, list[Any]]:
+    """A statement of Postgres and its parameters: id and score of the k best rows by `words`, a column of tsvector.
+
+    Names of table and columns are taken as they are. An index on `words` (gin) serves.
+    """
+    amounts = {feature: amount for feature, amount in query.weights if amount > 0}
+    statement = f"""
+        select t.{id}, sum(q.value::float8) as score
+        from json_each_text(%s) q join {table} t on t.{words} @@ quote_literal(q.key)::tsquery
+        group by t.{id} order by score desc, t.{id} limit %s
+    """
+    return statement, [json.dumps(amounts), k]
