@@ -147,7 +147,7 @@ def on_spark(master: str | None) -> "Iterator[SparkSession]":
     try:
         from setsearch.spark.session import session
     except ImportError as error:
-        raise UsageError("the commands of spark need Java 17, and: pip install pyspark 'pandas<3' pyarrow") from error
+        raise UsageError(f"{error}; Spark also needs Java 17") from error
     with session(master) as spark:
         yield spark
 

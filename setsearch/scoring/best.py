@@ -9,7 +9,7 @@ one, and tests compare them with it. P is the number of postings in the lists, n
       prefilter.best_by_prefilter           k <= 1000, exact sums, no values        at most k + 100 items rescored
     32 bits, numpy and scipy              the same, with float32 values, or       as plain on 4n bytes,
       prefilter.best_by_prefilter           too many candidates by 16 bits          at most 1000 items rescored
-    compiled, all items, numba            P >= n/10, k <= 1000, exact sums        P additions, 2^16 items at a time
+    compiled, all items, numba            P >= n/10, k <= 1000, exact sums (2)    P additions, 2^16 items at a time
       compiled.search
     compiled, touched items, numba        P < n/10, k <= 1000, exact sums         P additions, nothing of order n
       compiled.search
@@ -19,6 +19,7 @@ one, and tests compare them with it. P is the number of postings in the lists, n
       best                                                                          n maxima
 
 (1) prefilter.WORK_OF_A_LIST: many short lists cost more than the prefilter saves.
+(2) and one part, or n <= 2^16: to merge the lists of several parts costs more than chunks save.
 """
 
 import threading

@@ -56,8 +56,10 @@ def _find(scratch: Scratch, base: Base, parts: Sequence[WeightedLists], excluded
         return _find_in(scratch, base, parts[0], excluded, (k, bound / parts[0].postings.largest, few, False))
     if sum(part.bound for part in parts) >= bound:
         return INEXACT, 0
-    if len(base.items) > CHUNK or sum(part.postings.size for part in parts) < few:
+    if sum(part.postings.size for part in parts) < few:
         return _find_in(scratch, base, _merged(parts), excluded, (k, np.inf, few, False))
+    if len(base.items) > CHUNK:  # the plain strategy is faster than to merge the parts
+        return INEXACT, 0
     *others, last = parts or [_NO_LISTS]
     sums = scratch[0][: len(base.items)]
     sums[:] = 0.0

@@ -105,6 +105,14 @@ def _translate(error: Exception) -> Exception:
     return error
 
 
+def use_this_python(spark: SparkSession) -> None:
+    """Let the workers of this machine be of the Python that runs; those of a cluster have their own."""
+    with suppress(PySparkException):  # Spark Connect shows no context
+        context = spark.sparkContext
+        if str(context.master).startswith("local") and "PYSPARK_PYTHON" not in os.environ:
+            context.pythonExec = sys.executable
+
+
 def first_line(error: Exception) -> str:
     """The message of an error, without the trace that Spark appends."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]

@@ -16,7 +16,7 @@ from pyspark.sql import types as T  # noqa: N812
 
 from setsearch.errors import DuplicateItem, InvalidItem, SourceError, UsageError
 from setsearch.spark.builder import Cells
-from setsearch.spark.session import first_line
+from setsearch.spark.session import first_line, use_this_python
 from setsearch.storage.relation import TEXT
 from setsearch.storage.synced_source import Columns
 from setsearch.text.analyzer import Analyzer
@@ -64,6 +64,7 @@ def _documents(rows: DataFrame, columns: Columns, analyzer: Analyzer) -> Cells:
     twice = documents.groupBy("name").count().filter("count > 1").select("name").take(1)
     if twice:
         raise DuplicateItem(f"the id {twice[0].name!r} occurs twice; ids must be unique")
+    use_this_python(documents.sparkSession)
     cells = documents.select("name", "text").mapInPandas(_count_terms(analyzer.spec), CELLS)
     items, stemmed = documents.select("name", "title"), analyzer.language is not None
     return Cells(items, cells, TEXT, analyzer.spec, _forms(documents, analyzer) if stemmed else None, stemmed)

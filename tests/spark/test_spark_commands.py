@@ -148,3 +148,14 @@ def test_the_master_that_is_asked_for_is_the_one_that_java_starts_with(tmp_path)
     surroundings = os.environ | {"SPARK_CONF_DIR": str(tmp_path)}
     done = subprocess.run(command, capture_output=True, text=True, env=surroundings, check=False)
     assert "holds no setsearch index" in done.stderr
+
+
+def test_a_missing_package_is_named(tmp_path):
+    program = (
+        "import sys; sys.modules['pyarrow'] = None; sys.argv = ['setsearch', 'spark', 'expand', 'nowhere', 'a']; "
+        "from setsearch.cli import run; run()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode
+    assert done.stderr.count("\n") == 1
+    assert "needs pyarrow: pip install" in done.stderr
