@@ -14,6 +14,7 @@ SHOWN = {
     "estimates.py": ("cat         1.000  1.000  0.800         1.0000      0.2857",),
     "sqlite_application.py": ("Changes(written=1, deleted=0)", "paso doble", "in SQL"),
     "reranked_hits.py": ("by examples: ", "viola"),
+    "async_application.py": ("like violin and cello: ", "zither"),
     "django/application.py": ("like violin and cello: ", "after a write: ", "zither", "by Haystack: "),
     "flask_application.py": (),
     "retrievers.py": ("LangChain: ", "LlamaIndex: ", "viola"),
@@ -22,6 +23,7 @@ SHOWN = {
 }
 
 NEEDS = {
+    "async_application.py": ["aiosqlite"],
     "retrievers.py": ["langchain_core", "llama_index"],
     "whoosh_application.py": ["whoosh"],
     "flask_application.py": ["whoosh", "flask"],
