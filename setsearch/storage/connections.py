@@ -19,7 +19,7 @@ from setsearch.errors import (
     SetsearchError,
     UsageError,
 )
-from setsearch.storage.drivers import connection_maker, driver_connection
+from setsearch.storage.drivers import as_pythons, connection_maker, driver_connection
 from setsearch.storage.forks import LOCK, File, is_barred, watch
 
 LEGACY = -1  # sqlite3.LEGACY_TRANSACTION_CONTROL, which Python 3.11 does not name
@@ -102,6 +102,8 @@ class Connections:
             while self._idle:
                 self._idle.pop().close()
             self._round += 1
+        if self._make is not None:
+            self._idle_of_thread()  # closes those of the last round
 
     def abandon(self) -> Iterable[tuple[object, File]]:
         """Forget the connections in use, which belong to the process that forked this one."""
@@ -190,8 +192,9 @@ class Connections:
     def _made_anew(self, make: Callable[[], Any]) -> sqlite3.Connection:
         try:
             connection = driver_connection(make())
-        except sqlite3.Error as error:
-            raise self.translate(error) from error
+        except Exception as error:
+            own = as_pythons(error)
+            raise (self.translate(own) if isinstance(own, sqlite3.Error) else own) from error
         if connection is None:
             raise InvalidParameter("the function that was given to setsearch.open makes no connection; return one")
         return connection

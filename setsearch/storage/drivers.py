@@ -54,12 +54,13 @@ def _translated(call: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return call(self, *arguments)
         except Exception as error:
-            raise _as_pythons(error) from error
+            raise as_pythons(error) from error
 
     return _called
 
 
-def _as_pythons(error: Exception) -> Exception:
+def as_pythons(error: Exception) -> Exception:
+    """An exception of a driver as that of `sqlite3` of the same name; others as they are."""
     own = getattr(sqlite3, type(error).__name__, None)
     if not (isinstance(own, type) and issubclass(own, (sqlite3.Error, sqlite3.Warning))):
         return error
@@ -127,7 +128,7 @@ class DriverCursor(_Driver):
         try:
             yield from self.raw
         except Exception as error:
-            raise _as_pythons(error) from error
+            raise as_pythons(error) from error
 
 
 class DriverConnection(_Driver):

@@ -92,8 +92,14 @@ def test_a_function_makes_a_connection_for_each_thread(host):
     assert len(answers) == 12
     index.keep_set("cats", [1], items="documents")
     index.close()
+    assert not [path for path in host.path.parent.iterdir() if path.name.endswith("-wal")]
     assert index.sets() == {"cats": "documents"}
     assert len(made) == 5
+    missing = host.path.with_name("folder") / "a.db"
+    with pytest.raises(errors.DatabaseError, match="cannot be opened"):
+        setsearch.open(lambda: connect(host.driver, missing)).sets()
+    with pytest.raises(ZeroDivisionError):
+        setsearch.open(lambda: 1 / 0).sets()
     with pytest.raises(errors.InvalidParameter, match="makes no connection"):
         setsearch.open(lambda: 7).sets()
 
