@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from setsearch.storage.limits import Cancellation
     from setsearch.storage.synced_source import Columns
 
-__version__ = "0.10.0"
+__version__ = "0.11.0"
 __all__ = [
     "Cancellation",
     "Changes",
@@ -61,7 +61,7 @@ _HOMES = {
 }  # all others live in search.results
 
 
-def open(
+def open(  # noqa: PLR0913
     place: Any,
     *,
     create: bool = False,
@@ -72,6 +72,7 @@ def open(
     analyzer: Callable[[str], Iterable[Any]] | str | None = None,
     contexts: str = "auto",
     encoder: Callable[[list[str]], Any] | str | None = None,
+    collection: str = "",
 ) -> "Index":
     """Open the index in a database: a path, a URI, a connection of the host application, or a function that makes one.
 
@@ -91,6 +92,10 @@ def open(
     seeds in meaning: a model of sentence-transformers by its name or folder, or a function from texts to vectors.
     `Index.refresh` encodes what is new.
 
+    One database may hold several collections, such as articles and comments, each with its own language and contexts:
+    with `collection` all names are within it, and `items()` its terms. Its whole names, comments/documents and
+    comments/terms, are known everywhere: `open(place).items("comments/terms")`.
+
     Raises MissingDatabase, InvalidParameter, UsageError.
     """
     from setsearch.index import Index
@@ -102,7 +107,7 @@ def open(
     own = None if encoder is None else Encoder(encoder)
     if own is not None:
         own.require()
-    settings = TextSettings(Analyzer(language, stop_words, analyzer), contexts, own)
+    settings = TextSettings(Analyzer(language, stop_words, analyzer), contexts, own, collection)
     return Index(Database(place, create=create, timeout=timeout, time_limit=time_limit), settings)
 
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from sqlite3 import Cursor
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from setsearch.errors import InvalidItem, InvalidParameter, NoIndex, UsageError
+from setsearch.errors import InvalidParameter, NoIndex, UsageError
 from setsearch.search.catalog import defaults_of, describe_readings, has_surface_forms
 from setsearch.search.decisions import Decisions
 from setsearch.search.description import describe_index
@@ -14,17 +15,13 @@ from setsearch.search.memory import memory_of
 from setsearch.search.numeric import NumericReading
 from setsearch.search.reading import Reading
 from setsearch.search.readings import FieldsSource, Readings
-from setsearch.search.sets import ItemSet, delete_set, load_set, new_set, saved_sets
+from setsearch.search.sets import ItemSet, delete_set, delete_sets_of, load_set, new_set, saved_sets
 from setsearch.storage.analyzers import Analyzers, TextSettings
+from setsearch.storage.collection_names import collection_of, name_in
 from setsearch.storage.database import Database
 from setsearch.storage.limits import limited
-from setsearch.storage.names import id_text, is_storable
-from setsearch.storage.relation import (
-    TEXT,
-    create_relation,
-    find_relation,
-    load_relations,
-)
+from setsearch.storage.names import id_text
+from setsearch.storage.relation import TEXT, Relation, delete_relation, find_relation, load_relations, of_collection
 from setsearch.storage.synced_source import SyncedSource, describe_table, drop_source, load_source, refuse_synced
 
 if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
@@ -32,6 +29,7 @@ if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
     from setsearch.indexing.sync import Changes, SourceChanges
     from setsearch.storage.numbers import NumericItem
     from setsearch.storage.synced_source import Columns
+    from setsearch.upkeep import Parts
 
 Progress = Callable[[Iterator[Any]], Iterator[Any]]
 
@@ -49,6 +47,7 @@ class Index:
         memory = memory_of(database, settings)
         self._encoders = memory.encoders
         self._readings = Readings(database, self._analyzers, memory)
+        self._collection = settings.collection
         self.unread_share = 0.0  # of the characters of the last texts written: those in no word, white space aside
 
     def __enter__(self) -> "Index":
@@ -111,7 +110,7 @@ class Index:
         from setsearch.indexing.writer import Writer
 
         with self._database.write() as cursor:
-            target = find_relation(load_relations(cursor), relation)
+            target = find_relation(load_relations(cursor), relation, self._collection)
             if target is None:
                 raise NoIndex(f"{self._database} holds no such relation to delete from")
             if target.columns is not None:
@@ -148,7 +147,7 @@ class Index:
 
     def source_state(self) -> Any:
         """The state of the last `follow`, or None; for integrations."""
-        with self._readings.relation(TEXT[0]) as (cursor, relation):
+        with self._readings.relation(name_in(self._collection, TEXT[0])) as (cursor, relation):
             source = load_source(cursor, relation)
             return None if source is None else source.state
 
@@ -159,7 +158,7 @@ class Index:
 
     def stamp(self) -> int:
         """A number that identifies the present content of the documents: a new one after each write."""
-        with self._readings.relation(TEXT[0]) as (_, relation):
+        with self._readings.relation(name_in(self._collection, TEXT[0])) as (_, relation):
             return relation.stamp
 
     def add_numbers(self, items: "Iterable[NumericItem]", columns: Sequence[str], name: str = "items") -> int:
@@ -170,17 +169,10 @@ class Index:
 
         Raises InvalidItem, DuplicateItem; then nothing is written.
         """
-        from setsearch.storage.numbers import column_names, write_numbers
+        from setsearch.storage.numbers import open_numbers, write_numbers
 
-        names = [name, *columns]
-        if isinstance(columns, str) or len(set(columns)) < len(columns) or not all(map(is_storable, names)):
-            raise InvalidParameter(f"columns are distinct names such as ['height', 'weight'], not {columns!r}")
         with self._database.write() as cursor:
-            known = [relation for relation in load_relations(cursor) if relation.items.name == name]
-            relation = known[0] if known else create_relation(cursor, name, f"numbers of {name}", None, columns=columns)
-            if column_names(relation) != list(columns):
-                raise InvalidItem(f"{name!r} has the columns {column_names(relation)}, not {list(columns)}")
-            return write_numbers(cursor, relation, items)
+            return write_numbers(cursor, open_numbers(cursor, self._collection, name, columns), items)
 
     def add_vectors(
         self, ids: Iterable[str], vectors: Iterable[Any], items: str | None = None, *, replace: bool = False
@@ -196,7 +188,7 @@ class Index:
         """
         from setsearch.upkeep import add_vectors
 
-        return add_vectors(self._database, self._readings, items, (ids, vectors), replace)
+        return add_vectors(self._parts, self._whole_name(items), (ids, vectors), replace)
 
     def add_latent(self, items: str | None = None, *, replace: bool = False) -> int:
         """Add vectors that are made from the collection itself (search/latent.py); returns how many items have one.
@@ -227,7 +219,7 @@ class Index:
 
     def reading(self, name: str | None = None) -> Reading | NumericReading:
         """The reading that ranks `name`, whatever describes it: `items` or `numbers`. Raises UnknownReading."""
-        name, relation = self._readings.find(name)
+        name, relation = self._readings.find(name, self._collection)
         if relation.columns is not None:
             return NumericReading(name, partial(self._readings.relation, name))
         has_contexts = name == relation.features.name and relation.may_have_contexts
@@ -236,7 +228,7 @@ class Index:
 
     def set(self, name: str, items: str | None = None) -> ItemSet:
         """The saved set of this name, or a new one of `items` (by default as in `items()`)."""
-        return load_set(name, items, self._database, self.reading)
+        return load_set(name, self._whole_name(items), self._database, self.reading)
 
     def keep_set(
         self, name: str, accepted: Iterable[str], rejected: Iterable[str] = (), items: str | None = None
@@ -250,11 +242,12 @@ class Index:
 
     def sets(self) -> dict[str, str]:
         """The names of the saved sets, each with its items."""
-        return saved_sets(self._database)
+        sets = saved_sets(self._database)
+        return {name: items for name, items in sets.items() if self._collection in ("", collection_of(items))}
 
     def decisions(self, name: str, items: str) -> Decisions:
         """What was decided about items, one after another, in the saved set of this name (learning/review.py)."""
-        return Decisions(self._database, name, items)
+        return Decisions(self._database, name, name_in(self._collection, items))
 
     def delete_set(self, name: str) -> None:
         """Delete a saved set; raises UnknownSet."""
@@ -268,29 +261,35 @@ class Index:
         Questions and short writes go on meanwhile. Raises SourceError if a table is no longer as indexed,
         LockedDatabase if somebody else writes for longer than the timeout; the next call goes on from there.
         """
-        from setsearch.upkeep import Parts, refresh
+        from setsearch.upkeep import refresh
 
-        parts = Parts(self._database, self._readings, self._encoders, self.items)
-        return refresh(parts, self._intake(), parse_fresh(fresh), progress)
+        return refresh(self._parts, self._intake(), parse_fresh(fresh), progress)
 
     def drop(self) -> None:
-        """Remove everything of ours from the database, saved sets too; the host's tables stay as they are."""
+        """Remove everything of ours from the database, saved sets too; the host's tables stay as they are.
+
+        With a collection, only what belongs to this one.
+        """
         from setsearch.storage.schema import drop_tables
 
         with self._database.write() as cursor:
-            for relation in load_relations(cursor):
+            for relation in self._relations(cursor):
                 drop_source(cursor, relation)
-            drop_tables(cursor)
+                if self._collection:
+                    delete_sets_of(cursor, (relation.items.name, relation.features.name))
+                    delete_relation(cursor, relation)
+            if not self._collection:
+                drop_tables(cursor)
 
     def readings(self) -> list[dict[str, Any]]:
         """What can be ranked: items, features, and the number of both."""
         with self._database.read() as cursor:
-            return [reading for relation in load_relations(cursor) for reading in describe_readings(relation)]
+            return [reading for relation in self._relations(cursor) for reading in describe_readings(relation)]
 
     def info(self) -> dict[str, Any]:
         """What the index holds: readings with counts of items, features and postings, revision, defaults."""
         with self._database.read() as cursor, limited(cursor, "reading the index"):
-            return describe_index(cursor, self._readings, str(self._database))
+            return describe_index(cursor, self._readings, str(self._database), self._collection)
 
     def check(self) -> list[str]:
         """The problems of the index, one line each; empty for a sound one.
@@ -309,6 +308,20 @@ class Index:
 
         with self._database.write() as cursor:
             return list(repair(cursor, self._intake()))
+
+    @property
+    def _parts(self) -> "Parts":
+        from setsearch.upkeep import Parts
+
+        return Parts(self._database, self._readings, self._encoders, self.items, self._collection)
+
+    def _relations(self, cursor: Cursor) -> list[Relation]:
+        """Those of the collection; without one, all."""
+        relations = load_relations(cursor)
+        return of_collection(relations, self._collection) if self._collection else relations
+
+    def _whole_name(self, items: str | None) -> str | None:
+        return None if items is None else name_in(self._collection, items)
 
     def _intake(self) -> "Intake":
         from setsearch.indexing.intake import Intake

@@ -17,7 +17,7 @@ from setsearch.search.readings import Readings
 from setsearch.storage.database import Database
 from setsearch.storage.generations import Generation
 from setsearch.storage.names import Vocabulary
-from setsearch.storage.relation import load_relations
+from setsearch.storage.relation import Relation, load_relations, of_collection
 from setsearch.storage.vectors import LATENT, VectorSource, is_encoded, refuse_others, replace_vectors, vector_source
 from setsearch.text.encoder import Encoders
 
@@ -31,6 +31,12 @@ class Parts(NamedTuple):
     readings: Readings
     encoders: Encoders
     make_reading: Callable[[str], Reading]
+    collection: str  # all of them without one
+
+    def relations(self, cursor: Cursor) -> list[Relation]:
+        """What is kept fresh."""
+        relations = load_relations(cursor)
+        return of_collection(relations, self.collection) if self.collection else relations
 
 
 def refresh(parts: Parts, intake: Intake, fresh: Fresh, progress: Progress) -> Changes:
@@ -38,13 +44,13 @@ def refresh(parts: Parts, intake: Intake, fresh: Fresh, progress: Progress) -> C
     database, readings = parts.database, parts.readings
     changes = Changes()
     with database.read() as cursor:
-        is_behind = any(needs_sync(cursor, relation) for relation in load_relations(cursor))
+        is_behind = any(needs_sync(cursor, relation) for relation in parts.relations(cursor))
     if is_behind:
         with database.write() as cursor:
-            for relation in load_relations(cursor):
+            for relation in parts.relations(cursor):
                 changes += sync(cursor, intake, relation)
     with database.read() as cursor:
-        names = [relation.items.name for relation in load_relations(cursor) if relation.columns is None]
+        names = [relation.items.name for relation in parts.relations(cursor) if relation.columns is None]
     for name in names:
         readings.refresh(name, fresh)
         _encode(parts, name, progress)
@@ -68,16 +74,11 @@ def _encode(parts: Parts, name: str, progress: Progress) -> None:
             indexing.encode_words(parts.database, find, parts.encoders(source.name), words.words, progress)
 
 
-def add_vectors(
-    database: Database,
-    readings: Readings,
-    items: str | None,
-    pairs: tuple[Iterable[str], Iterable[Any]],
-    replace: bool,
-) -> int:
+def add_vectors(parts: Parts, items: str | None, pairs: tuple[Iterable[str], Iterable[Any]], replace: bool) -> int:
     """As `Index.add_vectors`."""
+    database, readings = parts.database, parts.readings
     with database.write() as cursor:
-        relations = load_relations(cursor)
+        relations = parts.relations(cursor)
         if not relations:
             raise NoIndex(f"{database} holds no items yet; index them first")
         name = relations[0].items.name if items is None else items

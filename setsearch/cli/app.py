@@ -17,6 +17,7 @@ from typing import Annotated
 import typer
 
 import setsearch
+from setsearch.cli.collection import with_collection
 from setsearch.cli.help import PanelCommand, PanelGroup
 from setsearch.cli.output import say
 from setsearch.errors import SetsearchError
@@ -75,7 +76,9 @@ def make_app(names: Iterable[str]) -> typer.Typer:
         panel = panel_of.get(name)
         if function:
             hidden = name in ALIASES
-            app.command(name, cls=PanelCommand, rich_help_panel=panel, hidden=hidden)(getattr(module, function))
+            app.command(name, cls=PanelCommand, rich_help_panel=panel, hidden=hidden)(
+                with_collection(getattr(module, function))
+            )
         else:
             app.add_typer(module.app, name=name, rich_help_panel=panel)
     return app

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-import setsearch
+from setsearch.cli.collection import Collection
 from setsearch.cli.notes import tell_notes
-from setsearch.cli.options import DB, Items, OptionalSeeds, model_options, with_options
+from setsearch.cli.options import Items, OptionalSeeds, model_options, with_options
 from setsearch.cli.output import Show, bars, format_options, say
 from setsearch.errors import Interrupted, SetsearchError, UsageError
 from setsearch.search.results import Hits
@@ -34,7 +34,7 @@ q          done: the set is printed"""
 
 @with_options(model=model_options, show=format_options)
 def grow(
-    db: DB,
+    db: Collection,
     seeds: OptionalSeeds = None,
     *,
     items: Items = None,
@@ -50,7 +50,7 @@ def grow(
     """
     if not seeds and set is None:
         raise UsageError("no examples: give SEED..., or --set NAME")
-    with setsearch.open(db) as index:
+    with db.open() as index:
         start = GrowingSet()
         if set is not None:
             saved = index.set(set, items)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 import setsearch
+from setsearch.cli.collection import Collection
 from setsearch.cli.options import (
     DB,
     Fresh,
@@ -31,7 +32,7 @@ T = TypeVar("T")
 
 @with_options(given=input_options, columns=column_options, settings=text_options, waiting=waiting_options)
 def index_command(
-    db: DB,
+    db: Collection,
     sources: Annotated[list[str] | None, typer.Argument(metavar="SOURCE...", show_default=False)] = None,
     *,
     replace: Annotated[bool, typer.Option("--replace", help="Replace the whole collection.")] = False,
@@ -66,13 +67,13 @@ def index_command(
     is_own_table = table is not None and not sources
     if track and (not is_own_table or columns.numbers):
         raise UsageError("--track is for --table of the database itself, with texts or a relation")
-    if is_own_table and not db.is_file():
+    if is_own_table and not db.path.is_file():
         raise SetsearchError(f"{db} does not exist, so it has no table {table!r} to index")
     with (
-        closing(sqlite3.connect(db, timeout=waiting["timeout"]))
+        closing(sqlite3.connect(db.path, timeout=waiting["timeout"]))
         if is_own_table and columns.numbers
         else nullcontext() as host,
-        setsearch.open(host or db, create=not is_own_table, **waiting, **settings) as index,
+        setsearch.open(host or db.path, create=not is_own_table, collection=db.name, **waiting, **settings) as index,
     ):
         reader = _make_reader(given, columns, host, waiting["time_limit"])
         if columns.numbers:
@@ -89,7 +90,7 @@ def index_command(
         _tell_left_out(reader)
 
 
-def update(db: DB, *, fresh: Fresh = "now", timeout: Timeout = 5.0, time_limit: TimeLimit = 10.0) -> None:
+def update(db: Collection, *, fresh: Fresh = "now", timeout: Timeout = 5.0, time_limit: TimeLimit = 10.0) -> None:
     """Apply the changes of an indexed table (`index DB --table`), and derive contexts of words again.
 
     With --track, triggers have noted the changed rows, and only these are read; otherwise all are. Contexts that lack
@@ -97,7 +98,7 @@ def update(db: DB, *, fresh: Fresh = "now", timeout: Timeout = 5.0, time_limit: 
 
     Example: setsearch update app.db
     """
-    with setsearch.open(db, timeout=timeout, time_limit=time_limit) as index:
+    with db.open(timeout=timeout, time_limit=time_limit) as index:
         changes = index.refresh(fresh, count_items)
         info = index.info()
     written = f"updated {changes.written}, deleted {changes.deleted} in {db}" if info["mirrors"] else str(db)
@@ -107,7 +108,7 @@ def update(db: DB, *, fresh: Fresh = "now", timeout: Timeout = 5.0, time_limit: 
 
 
 def drop(
-    db: DB,
+    db: Collection,
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     timeout: Timeout = 5.0,
@@ -116,7 +117,7 @@ def drop(
 
     Example: setsearch drop app.db --yes
     """
-    with setsearch.open(db, timeout=timeout) as index:
+    with db.open(timeout=timeout) as index:
         held = ", ".join(f"{r['item_count']} {r['items']}" for r in index.info()["readings"])
         sets = index.sets()
         what = f"the index of {held}" + (f" and the sets {', '.join(sets)}" if sets else "")
@@ -127,7 +128,7 @@ def drop(
 
 
 def delete(
-    db: DB,
+    db: Collection,
     ids: Annotated[list[str], typer.Argument(metavar="ID...", help="What to delete.", show_default=False)],
     *,
     items: Annotated[str | None, typer.Option(metavar="NAME", help="The kind of items, if there are several.")] = None,
@@ -137,7 +138,7 @@ def delete(
 
     Example: setsearch delete notes.db old.txt
     """
-    with setsearch.open(db, timeout=timeout) as index:
+    with db.open(timeout=timeout) as index:
         relations = [(r["items"], r["features"]) for r in index.info()["readings"][::2]]
         named = [names for names in relations if names[0] == items]
         if items is not None and not named:
@@ -146,7 +147,7 @@ def delete(
 
 
 def info(
-    db: DB,
+    db: Collection,
     *,
     json: Annotated[bool, typer.Option("--json", help="One JSON object (default when piped).")] = False,
     time_limit: TimeLimit = 10.0,
@@ -155,7 +156,7 @@ def info(
 
     Example: setsearch info notes.db
     """
-    with setsearch.open(db, time_limit=time_limit) as index:
+    with db.open(time_limit=time_limit) as index:
         content = index.info()
     if json or not sys.stdout.isatty():
         print_lines([content])

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-import setsearch
+from setsearch.cli.collection import Collection
 from setsearch.cli.help import ADVANCED
-from setsearch.cli.options import DB, By, Items, Seeds, Top, with_options
+from setsearch.cli.options import By, Items, Seeds, Top, with_options
 from setsearch.cli.output import Show, drop_redundant_titles, format_options, print_json, print_lines, say
 from setsearch.cli.progress import count_steps
 from setsearch.errors import UsageError
@@ -19,7 +19,7 @@ SETS = "JSON: set -> items; or CSV: set,item. Default: the saved sets."
 
 @with_options(show=format_options)
 def concepts(
-    db: DB,
+    db: Collection,
     seeds: Seeds,
     *,
     items: Items = None,
@@ -45,7 +45,7 @@ def concepts(
     from setsearch.search.request import positive_integer
 
     weights = None if prior is None else read_weights(prior)
-    with setsearch.open(db) as index:
+    with db.open() as index:
         learned = learn_concepts(index.items(items), seeds, prior=weights, size_principle=not no_size_principle)
     rows = [hypothesis._asdict() for hypothesis in learned.hypotheses[: positive_integer(k)]]
     show(drop_redundant_titles(rows))
@@ -53,7 +53,7 @@ def concepts(
 
 @with_options(show=format_options)
 def classify(
-    db: DB,
+    db: Collection,
     item: Annotated[str | None, typer.Argument(metavar="ITEM", help="What to classify.", show_default=False)] = None,
     *,
     text: Annotated[str | None, typer.Option(metavar="TEXT", help="A text to classify.")] = None,
@@ -79,7 +79,7 @@ def classify(
     """
     from setsearch.learning import classify as classify_item
 
-    with setsearch.open(db) as index:
+    with db.open() as index:
         classes, items = _sets_of(index, sets, items)
         found = classify_item(index.items(items), item, classes, text=text, model=model, prior=prior)
     show([row._asdict() for row in found])
@@ -87,7 +87,7 @@ def classify(
 
 @with_options(show=format_options)
 def evaluate_command(
-    db: DB,
+    db: Collection,
     sets: Annotated[str | None, typer.Argument(metavar="SETS", help=SETS)] = None,
     *,
     items: Items = None,
@@ -105,7 +105,7 @@ def evaluate_command(
     """
     from setsearch.learning.evaluation import Design, as_rows, evaluate
 
-    with setsearch.open(db) as index:
+    with db.open() as index:
         known, items = _sets_of(index, sets, items)
         reading = index.items(items)
         with reading.fields(by=by) as fields:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import setsearch
+from setsearch.cli.collection import Collection
 from setsearch.cli.notes import tell_notes
 from setsearch.cli.options import (
-    DB,
     Asking,
     Items,
     OptionalSeeds,
@@ -53,7 +53,7 @@ WEIGHTINGS = ("weight", "mi", "probability")
     show=format_options,
 )
 def expand(
-    db: DB,
+    db: Collection,
     seeds: OptionalSeeds = None,
     *,
     items: Items = None,
@@ -75,7 +75,7 @@ def expand(
         if seeds or any(more.values()):
             raise UsageError("--batch FILE brings its own examples; leave the others out")
         require_lines(show)
-        with setsearch.open(db, time_limit=time_limit) as index:
+        with db.open(time_limit=time_limit) as index:
             _expand_batch(index.reading(items), batch, wanted, model)
         return
     if not (seeds or more["set"] or more["like"] or more["having"]):
@@ -84,7 +84,7 @@ def expand(
     from setsearch.search.sharing import expand_shared
 
     setsearch.use_kernel("numpy")  # for one query the others take longer to load than they save
-    with setsearch.open(db, time_limit=time_limit) as index:
+    with db.open(time_limit=time_limit) as index:
         name = more.pop("set")
         if name is not None:
             if name not in index.sets():
@@ -110,7 +110,7 @@ def expand(
 
 @with_options(model=model_options, show=format_options)
 def explain_command(
-    db: DB,
+    db: Collection,
     item: Annotated[str, typer.Argument(metavar="ITEM", help="The item whose score to explain.", show_default=False)],
     seeds: Seeds,
     *,
@@ -122,7 +122,7 @@ def explain_command(
 
     Example: setsearch explain notes.db neon helium argon
     """
-    with setsearch.open(db) as index:
+    with db.open() as index:
         explanation = index.reading(items).explain(seeds, item, **model)
     if show in (print_json, print_lines):
         row: dict[str, Any] = {"item": explanation.item} | ({"title": explanation.title} if explanation.title else {})
@@ -139,7 +139,7 @@ def explain_command(
 
 @with_options(model=model_options, as_bars=bar_options, show=format_options)
 def features(
-    db: DB,
+    db: Collection,
     seeds: Seeds,
     *,
     items: Items = None,
@@ -165,7 +165,7 @@ def features(
     given = [f"--{name}" for name, value in model.items() if value is not None]
     if weigh != "weight" and given:
         raise UsageError(f"--weigh {weigh} counts and uses no model; leave {' and '.join(given)} out")
-    with setsearch.open(db) as index:
+    with db.open() as index:
         reading = index.items(items)
         if weigh == "weight":
             found: Any = reading.features(seeds, k, **model)
@@ -179,7 +179,7 @@ def features(
 
 @with_options(show=format_options)
 def find(
-    db: DB,
+    db: Collection,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What is known of the name.", show_default=False)],
     *,
     items: Items = None,
@@ -190,7 +190,7 @@ def find(
 
     Example: setsearch find films.db "toy story" --items film
     """
-    with setsearch.open(db) as index:
+    with db.open() as index:
         found = index.reading(items).find_names(text, k)
     if not found:
         say(f"note: no name is like {text!r}")

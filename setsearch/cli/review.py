@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-import setsearch
+from setsearch.cli.collection import Collection
 from setsearch.cli.grow import typed_lines
-from setsearch.cli.options import DB, Items
+from setsearch.cli.options import Items
 from setsearch.cli.output import bars, say
 from setsearch.errors import Interrupted, SetsearchError, UsageError
 from setsearch.search.results import Hit
@@ -30,7 +30,7 @@ q  done for now; every answer is kept"""
 
 
 def review(
-    db: DB,
+    db: Collection,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the review.", show_default=False)],
     seeds: Annotated[
         list[str] | None,
@@ -61,7 +61,7 @@ def review(
     if export is not None and kind not in KINDS:
         raise UsageError(f"--export writes .csv or .ris, not {export.name!r}")
     accepted, rejected = read_known(known) if known else ([], [])
-    with setsearch.open(db) as index:
+    with db.open() as index:
         current = Review(index, name, items, recall=recall)
         current.know([*(seeds or ()), *accepted], [*(no or ()), *rejected])
         if export is not None:

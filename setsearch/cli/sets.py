@@ -1,12 +1,13 @@
 """Commands for saved sets: `setsearch set ...`."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 import setsearch
+from setsearch.cli.collection import Collection, with_collection
 from setsearch.cli.help import PanelCommand
-from setsearch.cli.options import DB, Items, with_options
+from setsearch.cli.options import Items, with_options
 from setsearch.cli.output import Show, format_options, say
 from setsearch.errors import UnknownSet, UsageError
 
@@ -17,8 +18,9 @@ Members = Annotated[list[str], typer.Argument(metavar="ITEM...", help="Its items
 
 
 @app.command("save", cls=PanelCommand)
+@with_collection
 def save(
-    db: DB,
+    db: Collection,
     name: Name,
     members: Members,
     *,
@@ -32,13 +34,14 @@ def save(
     both = set(members) & set(reject or ())
     if both:
         raise UsageError(f"{min(both)!r} cannot be both accepted and rejected")
-    with setsearch.open(db) as index:
+    with db.open() as index:
         _tell_size(index.keep_set(name, members, reject or (), items))
 
 
 @app.command("accept", cls=PanelCommand)
 @app.command("add", cls=PanelCommand, hidden=True)
-def accept(db: DB, name: Name, members: Members) -> None:
+@with_collection
+def accept(db: Collection, name: Name, members: Members) -> None:
     """Accept items into a set.
 
     Example: setsearch set accept notes.db dances fox-trot
@@ -47,7 +50,8 @@ def accept(db: DB, name: Name, members: Members) -> None:
 
 
 @app.command("reject", cls=PanelCommand)
-def reject(db: DB, name: Name, members: Members) -> None:
+@with_collection
+def reject(db: Collection, name: Name, members: Members) -> None:
     """Reject items: they become negative examples.
 
     Example: setsearch set reject notes.db dances minuet
@@ -56,7 +60,8 @@ def reject(db: DB, name: Name, members: Members) -> None:
 
 
 @app.command("remove", cls=PanelCommand)
-def remove(db: DB, name: Name, members: Members) -> None:
+@with_collection
+def remove(db: Collection, name: Name, members: Members) -> None:
     """Remove items, accepted or rejected, from a set.
 
     Example: setsearch set remove notes.db dances minuet
@@ -65,25 +70,27 @@ def remove(db: DB, name: Name, members: Members) -> None:
 
 
 @app.command("list", cls=PanelCommand)
+@with_collection
 @with_options(show=format_options)
-def list_command(db: DB, *, show: Show) -> None:
+def list_command(db: Collection, *, show: Show) -> None:
     """The saved sets.
 
     Example: setsearch set list notes.db
     """
-    with setsearch.open(db) as index:
+    with db.open() as index:
         saved = [index.set(name) for name in index.sets()]
     show([{"set": s.name, "items": s.items, "accepted": len(s.accepted), "rejected": len(s.rejected)} for s in saved])
 
 
 @app.command("show", cls=PanelCommand)
+@with_collection
 @with_options(show=format_options)
-def show_command(db: DB, name: Name, *, show: Show) -> None:
+def show_command(db: Collection, name: Name, *, show: Show) -> None:
     """The items of a set; --csv, --json and the like export it.
 
     Example: setsearch set show notes.db dances --csv
     """
-    with setsearch.open(db) as index:
+    with db.open() as index:
         saved = _saved_set(index, name)
     show(
         [{"item": item, "mark": "accepted"} for item in saved.accepted]
@@ -92,18 +99,19 @@ def show_command(db: DB, name: Name, *, show: Show) -> None:
 
 
 @app.command("delete", cls=PanelCommand)
-def delete(db: DB, name: Name) -> None:
+@with_collection
+def delete(db: Collection, name: Name) -> None:
     """Delete a set; its items stay in the index.
 
     Example: setsearch set delete notes.db dances
     """
-    with setsearch.open(db) as index:
+    with db.open() as index:
         index.delete_set(name)
     say(f"deleted the set {name}")
 
 
-def _change(db: Any, name: str, method: str, members: list[str]) -> None:
-    with setsearch.open(db) as index:
+def _change(db: Collection, name: str, method: str, members: list[str]) -> None:
+    with db.open() as index:
         saved = _saved_set(index, name)
         if method == "forget":
             missing = [item for item in members if item not in (*saved.accepted, *saved.rejected)]

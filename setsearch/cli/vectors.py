@@ -8,8 +8,8 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-import setsearch
-from setsearch.cli.options import DB, Items, waiting_options, with_options
+from setsearch.cli.collection import Collection
+from setsearch.cli.options import Items, waiting_options, with_options
 from setsearch.cli.output import say
 from setsearch.cli.progress import count_items
 from setsearch.errors import SourceError, UsageError
@@ -45,7 +45,7 @@ def place_options(
 
 @with_options(place=place_options, waiting=waiting_options)
 def vectors(
-    db: DB,
+    db: Collection,
     source: Annotated[str | None, typer.Argument(metavar="SOURCE", show_default=False)] = None,
     *,
     items: Items = None,
@@ -68,7 +68,7 @@ def vectors(
         raise UsageError(
             "--ids FILE names the rows of a .npy file" + ("; give it" if is_matrix else ", and of no other")
         )
-    with setsearch.open(db, **waiting) as index:
+    with db.open(**waiting) as index:
         if place.latent:
             count = index.add_latent(items, replace=replace)
         else:
@@ -98,11 +98,11 @@ def _read_matrix(path: Path, place: Place) -> Iterator[Pair]:
     return zip(read_ids(place.ids or ""), matrix, strict=True)
 
 
-def _read_rows(db: Path, source: str | None, place: Place) -> Iterator[Pair]:
+def _read_rows(db: Collection, source: str | None, place: Place) -> Iterator[Pair]:
     """The id and vector of each row."""
     from setsearch.indexing.rows import RowReader, require_column
 
-    with closing(sqlite3.connect(db)) if place.table is not None else nullcontext() as host:
+    with closing(sqlite3.connect(db.path)) if place.table is not None else nullcontext() as host:
         for position, row in RowReader(table=place.table, connection=host).read(source or str(db)):
             for name in (place.id, place.vector):
                 require_column(position, row, name)

@@ -10,6 +10,7 @@ from setsearch.errors import InvalidItem, UsageError
 from setsearch.indexing.batch import Features, PreparedItem
 from setsearch.indexing.writer import Writer
 from setsearch.storage.analyzers import Analyzers, TextSettings
+from setsearch.storage.collection_names import name_in, plain_name
 from setsearch.storage.generations import forget_contexts
 from setsearch.storage.kept_columns import Values, encode_columns
 from setsearch.storage.names import id_text
@@ -47,7 +48,7 @@ class Intake:
 
         `spec` is the analyzer of terms that come without their texts.
         """
-        relation = find_relation(load_relations(cursor), names)
+        relation = self.find(cursor, names)
         needs_texts = self._settings.contexts in ("on", "phrases") or self._settings.encoder is not None
         if spec is not None and (self._settings.analyzer.language or needs_texts):
             raise UsageError(f"{spec!r} gives terms without texts; leave `language`, `contexts` and `encoder` out")
@@ -65,6 +66,10 @@ class Intake:
         self._set_encoder(cursor, relation, empty)
         return relation
 
+    def find(self, cursor: sqlite3.Cursor, names: tuple[str, str] | None) -> Relation | None:
+        """The relation of our collection with these names, or its only one; None if there is none."""
+        return find_relation(load_relations(cursor), names, self._settings.collection)
+
     def write(self, writer: Writer, items: Iterable[Writable]) -> int:
         """Write items; returns how many."""
         relation = writer.relation
@@ -72,12 +77,13 @@ class Intake:
         return writer.write(map(partial(_prepare, relation, analyzer), items), analyzer)
 
     def _create(self, cursor: sqlite3.Cursor, items: str, features: str, spec: str | None) -> Relation:
-        if features != TEXT[1]:
+        settings = self._settings
+        items, features = (name_in(settings.collection, name) for name in (items, features))
+        if plain_name(features) != TEXT[1]:
             return create_relation(cursor, items, features, None)
         if spec is not None:
             return create_relation(cursor, items, features, spec, "off")
-        settings = self._settings
-        contexts = settings.contexts if items == TEXT[0] and settings.analyzer.function is None else "off"
+        contexts = settings.contexts if plain_name(items) == TEXT[0] and settings.analyzer.function is None else "off"
         if contexts == "off" and (settings.analyzer.language or settings.encoder):
             contexts = "forms"
         relation = create_relation(cursor, items, features, settings.analyzer.spec, contexts)
@@ -122,7 +128,8 @@ class Intake:
         contexts = self._settings.contexts
         if contexts == "off" and (" " in (relation.analyzer or "") or self._settings.encoder):
             contexts = "forms"
-        if relation.analyzer is None or relation.items.name != TEXT[0] or contexts in ("auto", relation.contexts):
+        is_text = relation.analyzer is not None and plain_name(relation.items.name) == TEXT[0]
+        if not is_text or contexts in ("auto", relation.contexts):
             return
         if not empty and (contexts in ("off", "forms") or relation.contexts == "off"):
             stored = "stores no texts" if relation.contexts == "off" else "stores texts"
@@ -139,7 +146,7 @@ class Intake:
         if relation.analyzer is not None and not self._settings.analyzer.agrees(relation.analyzer):
             raise UsageError(
                 f"{self._database} was analyzed by {relation.analyzer!r}, not by {spec!r}; leave that out, "
-                "or index into another database"
+                "or index into another `collection`"
             )
 
 

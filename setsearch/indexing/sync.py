@@ -19,7 +19,7 @@ from setsearch.indexing.writer import Writer
 from setsearch.storage.analyzers import FTS5 as FTS5_SPEC
 from setsearch.storage.fts5 import find_declaration, find_tokenizer, read_terms
 from setsearch.storage.limits import limited, limited_rows, time_limit_of
-from setsearch.storage.relation import TEXT, Relation, load_relations
+from setsearch.storage.relation import TEXT, Relation
 from setsearch.storage.sql import main_table, missing_table, quote, table_columns
 from setsearch.storage.synced_source import (
     FTS5,
@@ -69,7 +69,7 @@ def follow(
     relation = intake.open(cursor, TEXT)
     known = load_source(cursor, relation)
     if relation.items.size and (known is None or (known.kind, known.name) != (source.kind, source.name)):
-        raise UsageError(_holds_others(relation, known, source, "use another database"))
+        raise UsageError(_holds_others(relation, known, source, "use another `collection`"))
     changes = read(known.state if known is not None and known.columns == source.columns else None)
     written, gone = _write(
         Writer(cursor, relation, replace=True),
@@ -89,11 +89,13 @@ def add_source(
     Raises SourceError, and UsageError if the relation holds other items, which only `empty` deletes.
     """
     names = source.roles.relation
-    relation = next((r for r in load_relations(cursor) if (r.items.name, r.features.name) == names), None)
+    relation = intake.find(cursor, names)
     known = None if relation is None else load_source(cursor, relation)
     is_same = known is not None and (known.kind, known.name) == (source.kind, source.name)
     if relation is not None and relation.items.size and not (empty or is_same):
-        raise UsageError(_holds_others(relation, known, source, "delete them with `replace`, or use another database"))
+        raise UsageError(
+            _holds_others(relation, known, source, "delete them with `replace`, or use another `collection`")
+        )
     spec = None
     if source.kind == FTS5:
         spec = FTS5_SPEC + find_tokenizer(find_declaration(cursor, source.name) or "")

@@ -58,8 +58,9 @@ def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
     ) -> list[dict[str, Any]]:
         """The items that belong with the seeds, best first, with scores.
 
-        `items` names what is ranked ("terms", "documents", ...), `exclude` are negative examples. `only_what_belongs`
-        leaves out what is below the threshold. `fresh`, "now" or seconds: how far contexts of words may be behind.
+        `items` names what is ranked ("terms", "documents", "comments/terms", ...), `exclude` are negative examples.
+        `only_what_belongs` leaves out what is below the threshold. `fresh`, "now" or seconds: how far contexts of words
+        may be behind.
         """
         cut = "keep" if only_what_belongs else None
         options: Any = {"exclude": exclude or (), "model": model, "cut": cut, "fresh": fresh, "snippets": True}
@@ -71,9 +72,9 @@ def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
         return _ask(_expanded)
 
     @server.tool()
-    def search_by_example(text: str, k: int = 10) -> list[dict[str, Any]]:
+    def search_by_example(text: str, items: str = "documents", k: int = 10) -> list[dict[str, Any]]:
         """The documents most like a text that is not in the index."""
-        return _ask(lambda: _rows(index.items("documents").expand([], min(k, MOST_HITS), like=[text], snippets=True)))
+        return _ask(lambda: _rows(index.items(items).expand([], min(k, MOST_HITS), like=[text], snippets=True)))
 
     @server.tool()
     def explain(item: str, seeds: list[str], items: str | None = None, model: str | None = None) -> dict[str, Any]:

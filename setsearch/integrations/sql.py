@@ -11,7 +11,8 @@ setsearch_explain(item, seeds [, items [, model]])               a JSON object o
 setsearch_error()                                                why the last of these calls failed
 
 Seeds are a JSON array, or separated by commas; so are rejected items, from which the score learns. `items` names a
-reading; by default the documents of a text collection, else the items of the first relation. Only one thread at a time
+reading, such as terms, or comments/documents of the collection comments; by default the documents of a text collection,
+else the items of the first relation. Only one thread at a time
 may use the connection, as with all functions that Python adds to SQLite: two threads that share it can deadlock.
 
 SQLite cannot pass the message of an error out of a function. It reports "user-defined function raised exception"; the

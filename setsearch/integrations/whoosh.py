@@ -45,8 +45,8 @@ class WhooshSets(WhooshDocuments):
     """A Whoosh index and the setsearch database that follows it. Threads may share it.
 
     `id` is the stored field that names documents, `fields` are the fields whose terms describe them, `title` is a
-    stored field to show. `place` is the path of the database. Raises InvalidParameter for a field that the schema
-    lacks.
+    stored field to show. `place` is the path of the database, in which a `collection` may have its own name. Raises
+    InvalidParameter for a field that the schema lacks.
     """
 
     def plugin(self, **options: Any) -> "SetPlugin":

@@ -27,14 +27,21 @@ class WhooshDocuments:
     """The documents of a Whoosh index in the setsearch database that follows it. `WhooshSets` queries them."""
 
     def __init__(
-        self, whoosh_index: Any, place: str | Path, *, id: str, fields: str | Sequence[str], title: str | None = None
+        self,
+        whoosh_index: Any,
+        place: str | Path,
+        *,
+        id: str,
+        fields: str | Sequence[str],
+        title: str | None = None,
+        collection: str = "",
     ) -> None:
         self.whoosh_index = whoosh_index
         self.id = id
         self.title = title
         self.fields = [fields] if isinstance(fields, str) else list(fields)
         self._check(whoosh_index.schema)
-        self.index = setsearch.open(place, create=True, analyzer=self._analyze)
+        self.index = setsearch.open(place, create=True, analyzer=self._analyze, collection=collection)
         self._lock = threading.Lock()
         self._known: tuple[int, dict[str, Any]] = -1, {}
         self._other_names: OrderedDict[str, list[str | None]] = OrderedDict()

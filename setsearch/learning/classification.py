@@ -51,7 +51,7 @@ def classify(
     + number of classes), or "uniform". Unknown members are ignored; an empty class is the average of the index. Reads
     the lists of the item and the members only. Raises InvalidParameter, UnknownItem, and NoSeeds without classes.
     """
-    model = model or ("multinomial" if reading.name == "documents" else "bernoulli")
+    model = model or ("multinomial" if reading.kind == "documents" else "bernoulli")
     if model not in MODELS:
         raise InvalidParameter(f"classify by {' or '.join(MODELS)}, not {model!r}")
     if prior not in PRIORS:

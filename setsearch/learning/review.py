@@ -15,6 +15,7 @@ from setsearch.search.decisions import Decision
 from setsearch.search.highlight import item_text
 from setsearch.search.reading import Reading
 from setsearch.search.results import Hits
+from setsearch.storage.collection_names import plain_name
 
 
 class Record(NamedTuple):
@@ -130,4 +131,4 @@ class Review:
 def _documents(index: Index) -> str | None:
     """Documents, if there are some: a review seldom is of words."""
     names = [reading["items"] for reading in index.readings()]
-    return "documents" if "documents" in names else None
+    return next((name for name in names if plain_name(name) == "documents"), None)

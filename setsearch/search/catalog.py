@@ -6,7 +6,8 @@ from typing import Any
 
 from setsearch.errors import NoIndex, UnknownReading
 from setsearch.models.defaults import NUMBERS, Defaults, defaults_for
-from setsearch.storage.relation import Relation, load_relations
+from setsearch.storage.collection_names import collection_of, plain_name
+from setsearch.storage.relation import Relation, load_relations, of_collection
 
 
 def find_again(cursor: sqlite3.Cursor, name: str) -> Relation:
@@ -47,14 +48,22 @@ def defaults_of(relation: Relation, name: str) -> Defaults:
     """The defaults of a reading."""
     if relation.columns is not None:
         return NUMBERS
-    return defaults_for(name, relation.features.name, relation.analyzer is not None)
+    names = plain_name(name), plain_name(relation.features.name)
+    return defaults_for(*names, is_text=relation.analyzer is not None)
 
 
-def default_reading(relations: Sequence[Relation], database: str) -> str:
-    """The terms of a text collection, else the items of the first relation; raises NoIndex."""
+def default_reading(relations: Sequence[Relation], database: str, collection: str = "") -> str:
+    """The terms of a text collection, else the items of its first relation; raises NoIndex, UnknownReading.
+
+    Without the name of a collection, it is the first one.
+    """
     if not relations:
         raise NoIndex(f"{database} holds no setsearch index; `setsearch index {database} SOURCE` creates one")
-    first = relations[0]
+    own = of_collection(relations, collection)
+    if collection and not own:
+        known = sorted({collection_of(relation.items.name) for relation in relations} - {""})
+        raise UnknownReading(f"{database} has no collection {collection!r}; it has {', '.join(known) or 'none'}")
+    first = own[0] if own else relations[0]
     return first.features.name if first.analyzer else first.items.name
 
 

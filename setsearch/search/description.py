@@ -6,21 +6,26 @@ from typing import Any
 from setsearch.search.catalog import default_reading, defaults_of, describe_readings, relations_by_reading
 from setsearch.search.readings import Readings
 from setsearch.search.starters import sample_items
-from setsearch.storage.relation import Relation, load_relations
+from setsearch.storage.relation import Relation, load_relations, of_collection
 from setsearch.storage.synced_source import describe_sources
 from setsearch.storage.vectors import count_vectors, vector_source
 
 
-def describe_index(cursor: sqlite3.Cursor, readings: Readings, database: str) -> dict[str, Any]:
-    """Readings with counts of items, features and postings, revision, vectors, defaults; raises NoIndex."""
+def describe_index(cursor: sqlite3.Cursor, readings: Readings, database: str, collection: str) -> dict[str, Any]:
+    """Readings with counts of items, features and postings, revision, vectors, defaults; raises NoIndex.
+
+    With a collection, of this one; else of all.
+    """
     relations = load_relations(cursor)
+    default = default_reading(relations, database, collection)
+    if collection:
+        relations = of_collection(relations, collection)
     postings = {relation.id: relation.postings.entry_count(cursor) for relation in relations}
     some = {
         vocabulary.name: sample_items(cursor, relation, transposed)
         for relation in relations
         for transposed, vocabulary in ((False, relation.items), (True, relation.features))
     }
-    default = default_reading(relations, database)
     defaults = defaults_of(relations_by_reading(relations)[default], default)
     return {
         "readings": [

@@ -19,7 +19,7 @@ def with_headlines(reading: AnyReading, hits: Hits) -> Hits:
 def headlines(reading: AnyReading, names: Iterable[str]) -> dict[str, str]:
     """The headlines of those documents whose text is known."""
     names = list(names)
-    if not names or not isinstance(reading, Reading) or reading.name != "documents":
+    if not names or not isinstance(reading, Reading) or reading.kind != "documents":
         return {}
     with reading.stored() as fields:
         ids = fields.items.find(fields.first.cursor, names)

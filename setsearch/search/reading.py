@@ -37,6 +37,7 @@ from setsearch.search.request import (
 )
 from setsearch.search.results import Explanation, Found, Hits, SetFeature, WeightedQuery
 from setsearch.search.weights import SeedWeights, seed_weights
+from setsearch.storage.collection_names import plain_name
 
 T = TypeVar("T")
 
@@ -53,10 +54,11 @@ class Reading:
         has_surface_forms: bool = False,
     ) -> None:
         self.name = name
+        self.kind = plain_name(name)  # documents, terms, or a column, whatever the collection
         self.defaults = defaults
         self._source = source
         self._has_contexts = has_contexts
-        self._choice = FieldChoice(name, has_contexts)
+        self._choice = FieldChoice(self.kind, has_contexts)
         self._has_surface_forms = has_surface_forms
 
     def expand(
@@ -299,8 +301,7 @@ class Reading:
 
     def _fields_by(self, options: ModelOptions) -> AbstractContextManager[FieldsBy]:
         uses_contexts = self._has_contexts and self._choice.keys(options) != ["documents"]
-        fresh = parse_fresh(options.get("fresh"))
-        return self._source.open(self._has_surface_forms or uses_contexts, fresh)
+        return self._source.open(self._has_surface_forms or uses_contexts, parse_fresh(options.get("fresh")))
 
     def _weights(self, fields: Fields, examples: Examples, request: ExpandRequest) -> tuple[SeedWeights, list[int]]:
         """What scores items, and the items that are not returned."""
@@ -322,9 +323,8 @@ class Reading:
 
             weights = with_correction(fields, weights, excluded)
         if not examples.ids and not any(own.df.any() for own in weights.positive) and not weights.priors:
-            raise NoSeeds(
-                "the example has no feature more often than the collection; try `binarize=presence`, or another example"
-            )
+            way_out = "try `binarize=presence`, or another example"
+            raise NoSeeds(f"the example has no feature more often than the collection; {way_out}")
         return weights, excluded + ([] if request.keep_seeds else list(examples.ids))
 
     def _expand(self, fields: Fields, examples: Examples, request: ExpandRequest) -> Hits:
@@ -341,10 +341,10 @@ class Reading:
             leaders = scores
             if among is not None or request.keep_seeds:  # neither a filter nor the seeds change what belongs
                 others = [*excluded, *examples.ids]
-                found = best(weights.base, weights.lists, others, FLOOR, fields.ranks)[1]
-                leaders = found / weights.scale + weights.constant if len(found) else scores
+                found = best(weights.base, weights.lists, others, FLOOR, fields.ranks)[1] / weights.scale
+                leaders = found + weights.constant if len(found) else scores
             above = scores > threshold(fields, weights, leaders, self.defaults)
             kept = above if request.cut == "keep" else np.ones(len(ids), bool)
             ids, scores, belongs = ids[kept], scores[kept], above[kept].tolist()
-        ranked = list(zip(ids.tolist(), scores.tolist(), belongs, strict=True))
-        return make_hits(fields, weights, ranked[:wanted], request)
+        ranked = list(zip(ids.tolist(), scores.tolist(), belongs, strict=True))[:wanted]
+        return make_hits(fields, weights, ranked, request)

@@ -19,6 +19,7 @@ from setsearch.search.memory import Memory, Version
 from setsearch.search.vocabularies import WordVocabulary
 from setsearch.search.word_contexts import WordContexts, read_contexts
 from setsearch.storage.analyzers import Analyzers
+from setsearch.storage.collection_names import name_in
 from setsearch.storage.database import Database
 from setsearch.storage.generations import CONTEXTS, LISTS, Generation, find_generation
 from setsearch.storage.relation import Relation, load_relations, wants_contexts
@@ -46,13 +47,14 @@ class Readings:
         self._analyzers = analyzers
         self._memory = memory
 
-    def find(self, name: str | None) -> tuple[str, Relation]:
-        """A reading by the name of its items, the default one for None; raises UnknownReading."""
+    def find(self, name: str | None, collection: str = "") -> tuple[str, Relation]:
+        """A reading of a collection by the name of its items, its default one for None; raises UnknownReading."""
         with self._database.read() as cursor:
             relations = load_relations(cursor)
-        name = default_reading(relations, str(self._database)) if name is None else name
+        default = None if name is not None else default_reading(relations, str(self._database), collection)
+        name = name_in(collection, name) if name is not None else default
         known = relations_by_reading(relations)
-        if name not in known:
+        if name is None or name not in known:
             raise UnknownReading(f"the index has no {name!r}; it has {', '.join(known) or 'nothing yet'}")
         return name, known[name]
 

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from setsearch.errors import InvalidParameter, NoSeeds, UnknownItem, UnknownSet
@@ -132,6 +132,15 @@ def delete_set(database: Database, name: str) -> None:
     with database.write() as cursor:
         if not _delete(cursor, name):
             raise UnknownSet(f"no set {name!r}; `setsearch set list` shows all")
+
+
+def delete_sets_of(cursor: sqlite3.Cursor, items: Sequence[str]) -> None:
+    """Delete all sets of these items."""
+    names = cursor.execute(
+        f"select name from setsearch_set where items in ({', '.join('?' * len(items))})", tuple(items)
+    ).fetchall()
+    for (name,) in names:
+        _delete(cursor, name)
 
 
 def _delete(cursor: sqlite3.Cursor, name: str) -> bool:

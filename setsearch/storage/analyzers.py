@@ -5,6 +5,7 @@ import threading
 from dataclasses import dataclass, field
 
 from setsearch.errors import InvalidParameter
+from setsearch.storage.collection_names import check_collection
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.encoder import Encoder
@@ -15,13 +16,15 @@ CONTEXTS = ("auto", "on", "off", "phrases")
 
 @dataclass(frozen=True)
 class TextSettings:
-    """How a new text collection is made: its analyzer, whether words get contexts, and an encoder."""
+    """How a new text collection is made: its analyzer, whether words get contexts, an encoder, and its own name."""
 
     analyzer: Analyzer = field(default_factory=Analyzer)
     contexts: str = "auto"
     encoder: Encoder | None = None
+    collection: str = ""
 
     def __post_init__(self) -> None:
+        check_collection(self.collection)
         if self.contexts not in CONTEXTS:
             raise InvalidParameter(f"contexts is one of {', '.join(CONTEXTS)}, not {self.contexts!r}")
 

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from setsearch.arrays import Floats, Ints
-from setsearch.errors import CorruptIndex, DuplicateItem, InvalidItem
+from setsearch.errors import CorruptIndex, DuplicateItem, InvalidItem, InvalidParameter
+from setsearch.storage.collection_names import name_in
 from setsearch.storage.integrity import add_checksum, strip_checksum
 from setsearch.storage.names import is_storable
-from setsearch.storage.relation import Relation
+from setsearch.storage.relation import Relation, create_relation, load_relations
 from setsearch.storage.sql import insert_rows
 
 LARGEST_NUMBER = 1e100  # its square, and sums of squares, are finite
@@ -26,6 +27,19 @@ def read_numbers(cursor: sqlite3.Cursor, relation: Relation) -> tuple[Ints, Floa
     data = b"".join(_verified(numbers, width, f"{relation.id} {item}") for item, numbers in rows)
     x = np.frombuffer(data, "<f8").reshape(len(rows), width)
     return np.array([item for item, _ in rows], np.int64), x
+
+
+def open_numbers(cursor: sqlite3.Cursor, collection: str, name: str, columns: Sequence[str]) -> Relation:
+    """The relation of the items of this name, made if there is none. Raises InvalidParameter, InvalidItem."""
+    names = [name, *columns]
+    if isinstance(columns, str) or len(set(columns)) < len(columns) or not all(map(is_storable, names)):
+        raise InvalidParameter(f"columns are distinct names such as ['height', 'weight'], not {columns!r}")
+    items, features = (name_in(collection, own) for own in (name, f"numbers of {name}"))
+    known = [relation for relation in load_relations(cursor) if relation.items.name == items]
+    relation = known[0] if known else create_relation(cursor, items, features, None, columns=columns)
+    if column_names(relation) != list(columns):
+        raise InvalidItem(f"{items!r} has the columns {column_names(relation)}, not {list(columns)}")
+    return relation
 
 
 def write_numbers(cursor: sqlite3.Cursor, relation: Relation, items: Iterable[NumericItem]) -> int:

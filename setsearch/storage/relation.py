@@ -8,6 +8,7 @@ from typing import Any
 
 from setsearch.arrays import Ints
 from setsearch.errors import REPAIR_HINT, CorruptIndex, InvalidItem, InvalidParameter, NameTaken
+from setsearch.storage.collection_names import collection_of, name_in
 from setsearch.storage.names import Vocabulary, is_storable
 from setsearch.storage.posting_lists import PostingLists
 from setsearch.storage.revisions import Revision, append_revision
@@ -110,15 +111,27 @@ def load_relations(cursor: sqlite3.Cursor) -> list[Relation]:
     return relations
 
 
-def find_relation(relations: Sequence[Relation], names: tuple[str, str] | None) -> Relation | None:
-    """The relation with these names, or the only one; None if there is none. Raises InvalidItem, InvalidParameter."""
+def of_collection(relations: Sequence[Relation], collection: str) -> list[Relation]:
+    """The relations of a collection."""
+    return [relation for relation in relations if collection_of(relation.items.name) == collection]
+
+
+def find_relation(
+    relations: Sequence[Relation], names: tuple[str, str] | None, collection: str = ""
+) -> Relation | None:
+    """The relation of a collection with these names, or its only one; None if there is none.
+
+    Raises InvalidItem, InvalidParameter.
+    """
     if names is None:
+        relations = of_collection(relations, collection)
         if len(relations) > 1:
             raise InvalidItem(f"the index holds several relations, {', '.join(r.label for r in relations)}; name one")
         return relations[0] if relations else None
     if not (isinstance(names, tuple) and len(names) == 2 and all(map(is_storable, names))):
         raise InvalidParameter(f"a relation is two names such as ('film', 'user'), not {names!r}")
-    return next((r for r in relations if (r.items.name, r.features.name) == names), None)
+    items, features = (name_in(collection, name) for name in names)
+    return next((r for r in relations if (r.items.name, r.features.name) == (items, features)), None)
 
 
 def _make_vocabulary(id: int, row: list[Any] | None, relation: int, most_ids: int) -> Vocabulary:
@@ -157,6 +170,16 @@ def create_relation(
     )
     (relation,) = [r for r in load_relations(cursor) if (r.items.name, r.features.name) == (items, features)]
     return relation
+
+
+def delete_relation(cursor: sqlite3.Cursor, relation: Relation) -> None:
+    """Delete a relation with its two vocabularies; sources are `drop_source`'s."""
+    relation.clear(cursor)
+    cursor.execute("delete from setsearch_revision where relation = ?", (relation.id,))
+    cursor.execute("delete from setsearch_relation where id = ?", (relation.id,))
+    for vocabulary in (relation.items, relation.features):
+        cursor.execute("delete from setsearch_vector where kind = ?", (vocabulary.id,))
+        cursor.execute("delete from setsearch_kind where id = ?", (vocabulary.id,))
 
 
 def create_vocabulary(cursor: sqlite3.Cursor, name: str, size: int = 0) -> int:

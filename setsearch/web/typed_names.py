@@ -52,7 +52,7 @@ def find_typed(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[
 
 def _is_text(reading: AnyReading, name: str) -> bool:
     """Whether what was typed is a text as an example, not the name of a document or several of them."""
-    if not isinstance(reading, Reading) or reading.name != "documents" or len(name.split()) < WORDS_OF_TEXT:
+    if not isinstance(reading, Reading) or reading.kind != "documents" or len(name.split()) < WORDS_OF_TEXT:
         return False
     names = [name, *(part.strip() for part in name.replace("\n", ",").split(","))]
     return not any(_is_known(reading, own) for own in names if own)

@@ -15,6 +15,7 @@ from setsearch.search.results import NOTHING_SHARED, Contribution, Hit, Hits, Se
 from setsearch.search.sets import AnyReading
 from setsearch.search.sharing import expand_shared
 from setsearch.search.starters import first_sets
+from setsearch.storage.collection_names import collection_of, plain_name
 from setsearch.storage.conditions import parse_condition
 from setsearch.web.page_state import Address
 from setsearch.web.typed_names import find_spelled, find_typed, without_commands
@@ -77,10 +78,17 @@ class View:
         """What is ranked, for people."""
         return label_of(self.address.items or "")
 
+    @property
+    def is_terms(self) -> bool:
+        """Whether words are ranked."""
+        return plain_name(self.address.items or "") == "terms"
+
 
 def label_of(items: str) -> str:
     """What is ranked, for people."""
-    return LABELS.get(items, items)
+    kind, collection = plain_name(items), collection_of(items)
+    label = LABELS.get(kind, kind)
+    return f"{collection}: {label}" if collection else label
 
 
 def make_view(index: Index, asked: Address) -> View:
@@ -104,7 +112,7 @@ def make_view(index: Index, asked: Address) -> View:
         view.problem = without_commands(str(error))
     other = _other_side(readings, reading.name)
     if other and address.seeds and isinstance(reading, Reading):
-        by = "documents" if other == "terms" else None  # contexts have no documents
+        by = "documents" if plain_name(other) == "terms" else None  # contexts have no documents
         view.other = Address(items=other, having=address.seeds, by=by)
     return view
 
@@ -176,7 +184,7 @@ def _titles(reading: AnyReading, address: Address) -> dict[str, str]:
 
 
 def _options(reading: AnyReading, address: Address) -> dict[str, Any]:
-    chosen_options = {"model": address.model, "by": address.by if reading.name == "terms" else None}
+    chosen_options = {"model": address.model, "by": address.by if plain_name(reading.name) == "terms" else None}
     return {key: value for key, value in chosen_options.items() if value}
 
 
@@ -268,7 +276,7 @@ def _shared(reading: AnyReading, address: Address) -> list[Bar]:
     """The features that define the set; none for numbers."""
     if not isinstance(reading, Reading):
         return []
-    is_terms = reading.name == "terms"
+    is_terms = reading.kind == "terms"
     most = BARS_OF_SET * (1 + 2 * is_terms)
     examples: Any = {"having": address.having, "like": address.like} | _options(reading, address)
     found = reading.features(address.seeds, most, **examples)

@@ -499,3 +499,18 @@ def test_main_leaves_a_process_as_it_was(run, animals):
     assert run("expand", "a.db", "lion")[0] == 0
     assert run("expand", "a.db", "nothing")[0] == 1
     assert (gc.get_threshold(), gc.get_freeze_count()) == before
+
+
+def test_collections_of_one_file(run, failed, animals):
+    assert run("index", "a.db", "docs.jsonl", "--collection", "more", "--language", "english")[0] == 0
+    failed(run("index", "a.db", "docs.jsonl", "--collection", "a/b"), 2, "a collection is a name", "'a/b'")
+    within = run("expand", "a.db", "a", "--items", "documents", "--collection", "more", "--json")
+    assert within == run("expand", "a.db", "a", "--items", "more/documents", "--json")
+    assert within[0] == 0
+    assert run("set", "save", "a.db", "cats", "lion", "tiger", "--collection", "more")[0] == 0
+    assert json.loads(run("set", "list", "a.db", "--collection", "more", "--json")[1])[0]["items"] == "more/terms"
+    readings = json.loads(run("info", "a.db", "--collection", "more")[1])["readings"]
+    assert [reading["items"] for reading in readings] == ["more/documents", "more/terms"]
+    assert run("drop", "a.db", "--collection", "more", "--yes")[0] == 0
+    assert len(json.loads(run("info", "a.db")[1])["readings"]) == 2
+    failed(run("expand", "a.db", "lion", "--collection", "more"), 1, "no collection 'more'; it has none")

@@ -306,3 +306,18 @@ def test_a_set_grows_in_chromium(server):
         assert json.loads(page.inner_text("body"))["ok"] is True
         assert errors == []
         browser.close()
+
+
+def test_each_table_has_its_collection(tmp_path):
+    path = make(tmp_path / "app.db")
+    connection = sqlite3.connect(path)
+    connection.execute("create table comments (id integer primary key, body text)")
+    rows = [("good lion",), ("bad wheat",), ("lion lion",), ("the end",)]
+    connection.executemany("insert into comments (body) values (?)", rows)
+    connection.commit()
+    setsearch.open(connection, collection="comments").add_table("comments", Columns(text="body"))
+    connection.commit()
+    page, comments = get(path, f"{TABLE}.json?row=1", "/-/setsearch/app/comments.json?row=1")
+    assert {hit["title"] for hit in page.json()["hits"]} <= {row[1] for row in ROWS}
+    assert {hit["item"] for hit in comments.json()["hits"]} <= {"2", "3", "4"}
+    assert comments.json()["seeds"][0]["item"] == "1"
