@@ -52,6 +52,7 @@ docs: $(VENV)/installed-dev
 	$(RUN)/python docs/command_line.py
 
 bench: $(VENV)/installed-bench
+	$(RUN)/python benchmarks/new_questions.py $(if $(filter data,$(DATA)),sample_corpus,$(DATA))
 	$(RUN)/python benchmarks/queries.py
 	$(RUN)/python benchmarks/scaling.py
 

@@ -9,7 +9,10 @@ import numpy.typing as npt
 from setsearch.indexing.rows import RowReader
 from setsearch.indexing.sources import SourceReader
 from setsearch.storage.synced_source import Columns
-from setsearch.text.analyzer import TermIds, words
+from setsearch.text.analyzer import Analyzer
+from setsearch.text.extras import TermIds
+
+words = Analyzer()  # those of a text
 
 
 @dataclass(frozen=True)
@@ -85,11 +88,21 @@ def generate(shape: Shape, seed: int = 0) -> Collection:
     return Collection(words, np.concatenate([[0], np.cumsum(lengths)]), topics)
 
 
+def read_texts(source: str) -> list[tuple[str, str]]:
+    """The texts of a folder or a file, as `setsearch index` reads them, but for those without words; ids d0, d1, ..."""
+    given = (text for _, text, *_ in SourceReader(Columns(), RowReader()).read([source]) if isinstance(text, str))
+    return [(f"d{number}", text) for number, text in enumerate(text for text in given if words(text))]
+
+
 def read(source: str) -> Collection:
-    """The documents of a folder or a file, as `setsearch index` reads them, but for those without words."""
+    """The documents of a folder or a file."""
+    return numbered(read_texts(source))
+
+
+def numbered(texts: list[tuple[str, str]]) -> Collection:
+    """The words of texts by number."""
     numbers = TermIds()
-    given = (words(text) for _, text, _ in SourceReader(Columns(), RowReader()).read([source]) if isinstance(text, str))
-    documents = [[numbers[word] for word in document] for document in given if document]
+    documents = [[numbers[word] for word in words(text)] for _, text in texts]
     lengths = [len(document) for document in documents]
     starts = np.concatenate([[0], np.cumsum(lengths)])
     return Collection(np.concatenate(documents), starts, np.zeros(len(documents), np.int64), tuple(numbers))

@@ -26,12 +26,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from corpora import words
+
 import setsearch
 from setsearch.indexing.rows import RowReader
 from setsearch.indexing.sources import SourceReader
 from setsearch.scoring.kernels import use_kernel
 from setsearch.storage.synced_source import Columns
-from setsearch.text.analyzer import words
 
 KERNELS = {"numba": "numba", "plain": "scipy"}
 WRITES = 9  # of each kind, of which the median counts
@@ -50,7 +51,9 @@ def read_texts(folder: Path, sentences: bool) -> Texts:
     texts = []
     for source in sources:
         try:
-            rows = [text for _, text, _ in SourceReader(Columns(), RowReader()).read([source]) if isinstance(text, str)]
+            rows = [
+                text for _, text, *_ in SourceReader(Columns(), RowReader()).read([source]) if isinstance(text, str)
+            ]
         except setsearch.errors.SetsearchError as error:
             print(f"left out: {error}", file=sys.stderr)
             continue
@@ -181,9 +184,9 @@ def _memory() -> float:
 
 def _decoded(index: setsearch.Index) -> float:
     """The arrays that answer: entries that were read, and those with values, in MB."""
-    readings, size = index._readings, 0
-    snapshots = [s for held in readings._versions.values() for v in held for s in v._snapshots.values()]
-    snapshots += [s for contexts in readings._contexts.values() for s in contexts.snapshots.values()]
+    memory, size = index._readings._memory, 0
+    snapshots = [s for held in memory.versions.values() for v in held for s in v._snapshots.values()]
+    snapshots += [s for contexts in memory.contexts.values() for s in contexts.snapshots.values()]
     for snapshot in snapshots:
         for lists in (snapshot.content.by_item, snapshot.content.by_feature):
             read = lists.buffer.loaded.mean() if len(lists.buffer.loaded) else 1.0

@@ -1,7 +1,11 @@
 """A command, and a question, load only what they use."""
 
+import ast
 import subprocess
 import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -47,3 +51,21 @@ def test_a_question_enters_nothing_of_indexing(animals):
     modules = loaded_by(animals, "expand", "x.db", "lion")
     assert "setsearch.search.reading" in modules
     assert not {name for name in modules if name.startswith("setsearch.indexing")}
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "examples"])
+def test_what_others_import_of_ours_exists(folder):
+    files = sorted((Path(__file__).parents[2] / folder).rglob("*.py"))
+    assert files
+    for path in files:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("setsearch"):
+                try:
+                    module = import_module(node.module)
+                except ImportError as error:
+                    if (error.name or "setsearch").startswith("setsearch"):
+                        raise
+                    continue  # a library that is not installed
+                for alias in node.names:
+                    known = hasattr(module, alias.name) or find_spec(f"{node.module}.{alias.name}")
+                    assert known, f"{path.name} imports {alias.name} of {node.module}"
