@@ -9,7 +9,8 @@ from setsearch.lists import LOCK, Lists
 from setsearch.scoring.bitmaps import Bitmaps
 from setsearch.scoring.postings import PostingArrays
 
-AHEAD = 1 << 17  # entries that are given values together with those that are needed
+AHEAD = 1 << 15  # entries that are given values together with those that are needed
+AT_FIRST = 4  # times that only what is needed gets values: a command, or the first question after a write, asks twice
 
 Value = Callable[[Entries], tuple[Entries, Floats]]  # the entries with a value above 0, and these values
 
@@ -18,14 +19,14 @@ class ValuedLists:
     """The lists of one direction under one rule. Threads may share it: a list does not change once it has values.
 
     `largest` bounds all values; if it is None, the values that are there do. Without `valued` all values are 1.
-    `eager` lists get values a little before they are asked for.
+    Each question gives values to some lists that nobody has asked for yet, so that new questions soon find all.
     """
 
-    def __init__(self, lists: Lists, valued: bool, largest: float | None, eager: bool) -> None:
-        self._lists, self._largest, self._is_eager = lists, largest, eager
+    def __init__(self, lists: Lists, valued: bool, largest: float | None) -> None:
+        self._lists, self._largest = lists, largest
         self._ids: Ids = np.empty(lists.size, np.int32)  # memory is taken where something is written
         self._values = np.empty(lists.size, np.float32) if valued else None
-        self._used = 0
+        self._used = self._asked = 0
         self._starts: Ints = np.full(len(lists), -1, np.int64)
         self._ends: Ints = np.zeros(len(lists), np.int64)
         self._next = 0  # lists before it have values
@@ -35,11 +36,10 @@ class ValuedLists:
     def missing(self, lists: Ints) -> Ints:
         """Those of some lists that have no values yet, and some more: their entries are read before `get`."""
         missing = lists[self._starts.take(lists) < 0]
-        if not self._is_eager:
+        self._asked += 1
+        if self._asked <= AT_FIRST or not 0 < self._lists.lengths[missing].sum() < AHEAD:
             return missing
-        needed = self._lists.lengths[missing].sum()
-        # The first question, perhaps right after a write, does only what it needs.
-        return np.union1d(missing, self._ahead()) if self._used and 0 < needed < AHEAD else missing
+        return np.union1d(missing, self._ahead())
 
     def get(self, lists: Ints, missing: Ints, value: Value) -> PostingArrays:
         """The posting lists of some features, ascending; the entries of `missing` ones have been read."""

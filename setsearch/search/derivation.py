@@ -169,8 +169,8 @@ def _fields(texts: _Texts, tokens: Tokens, analyzer: Analyzer, renew: Renew) -> 
         renew()
         fields[f"contexts {name}"] = field
         arrays[f"{name} keys"] = field.keys
-    documents = texts.relation.items
-    fields[documents.name] = ContextField(document_field(stream, item_of), np.zeros(documents.next_id, np.int64))
+    no_keys = np.zeros(texts.relation.items.next_id, np.int64)
+    fields["documents"] = ContextField(document_field(stream, item_of), no_keys)  # whatever the collection
     arrays["items"] = json.dumps(names, ensure_ascii=False)
     arrays["words"] = json.dumps(stream.names, ensure_ascii=False)
     arrays["documents"] = json.dumps(texts.documents, ensure_ascii=False)

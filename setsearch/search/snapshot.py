@@ -191,7 +191,7 @@ class Snapshot:
     def _valued_lists(self, forward: bool, rule: ValueRule) -> ValuedLists:
         valued = self._valued.get((forward, rule))
         if valued is None:
-            made = ValuedLists(self.lists(forward), not rule.binary, rule.largest, not forward)
+            made = ValuedLists(self.lists(forward), not rule.binary, rule.largest)
             valued = self._valued.setdefault((forward, rule), made)
         return valued
 

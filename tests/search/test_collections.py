@@ -23,6 +23,7 @@ STEPS = st.lists(
     min_size=3,
     max_size=12,
 )
+ANIMALS = "wolf fox bear deer wolf fox bear hare".split()
 MODELS = ({"model": "bernoulli", "binarize": "presence"}, {"model": "multinomial"})
 ANALYZED = {"articles": {"language": "english"}, "comments": {"contexts": "on"}, "": {}}
 
@@ -63,6 +64,19 @@ def test_a_collection_answers_as_a_database_of_its_own(tmp_path_factory, steps):
                 assert answers(shared[""], f"{own}/{items}" if own else items) == answers(alone[own], items)
     if any(written.values()):
         assert shared[""].check() == []
+
+
+def test_words_of_a_collection_have_their_own_contexts(tmp_path):
+    def described(collection, path):
+        with setsearch.open(path, create=True, collection=collection, contexts="on") as index:
+            index.add((str(n), f"the lion and the tiger saw a {word}") for n, word in enumerate(ANIMALS))
+            index.refresh()
+            hits = [index.items().expand(["lion"], 50, by=by, explain=True) for by in ("both", "contexts", None)]
+            assert hits[0].contexts_revision == 1
+            return [[(hit.item, hit.score, hit.features) for hit in found] for found in hits], index.info()["contexts"]
+
+    setsearch.open(tmp_path / "x.db", create=True).add([("1", "another collection")])
+    assert described("comments", tmp_path / "x.db") == described("", tmp_path / "y.db")
 
 
 @pytest.fixture
