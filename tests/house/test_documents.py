@@ -40,6 +40,9 @@ def newcomer(tmp_path):
     for title, body in (("A", "lion tiger"), ("B", "lion cat"), ("C", "wheat"), ("D", "tiger leopard")):
         app.execute("insert into articles (title, body, year) values (?, ?, 2001)", (title, body))
     app.execute("insert into search (search) values ('rebuild')")
+    app.execute("create table comments (id integer primary key, body text)")
+    said = [("a good lion",), ("a bad tiger",), ("the tiger and the lion",), ("wheat",)]
+    app.executemany("insert into comments (body) values (?)", said)
     app.commit()
     app.close()
     (tmp_path / "notes").mkdir()
