@@ -11,7 +11,7 @@ OLDEST = .venv-oldest
 # A model of sentence-transformers takes more room than everything else.
 ENCODER = .venv-encoder
 
-.PHONY: demo test test-long test-others test-encoder test-oldest browser torture lint format docs bench bench-fresh bench-spark bench-relevance bench-screening clean
+.PHONY: demo test test-long test-others test-encoder test-haystack test-oldest browser torture lint format docs bench bench-fresh bench-spark bench-relevance bench-screening clean
 
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
@@ -27,6 +27,13 @@ test-others: $(OTHERS)/installed
 
 test-encoder: $(ENCODER)/installed
 	$(ENCODER)/bin/python -m pytest -p no:cacheprovider tests/integrations/real_encoder.py
+
+# Haystack's tests of its Whoosh backend, which only its source archive has.
+test-haystack: $(VENV)/installed-dev
+	folder=$$(mktemp -d) && \
+	$(RUN)/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: -d $$folder django-haystack && \
+	tar xzf $$folder/*.tar.gz -C $$folder --strip-components 1 && \
+	$(RUN)/python tests/integrations/haystack_tests.py $$folder && rm -rf $$folder
 
 test-oldest: $(OLDEST)/installed
 	$(OLDEST)/bin/python -m pytest -p no:cacheprovider -n auto --maxprocesses 4 --ignore tests/house --ignore tests/spark --ignore tests/web

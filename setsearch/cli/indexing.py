@@ -20,7 +20,7 @@ from setsearch.cli.options import (
 )
 from setsearch.cli.output import print_lines, print_table, say
 from setsearch.cli.progress import count_items
-from setsearch.cli.source_options import Input, column_options, input_options
+from setsearch.cli.source_options import Input, Rules, column_options, input_options, rule_options
 from setsearch.errors import SetsearchError, UsageError
 
 if TYPE_CHECKING:
@@ -28,15 +28,19 @@ if TYPE_CHECKING:
     from setsearch.storage.synced_source import Columns
 
 T = TypeVar("T")
+RULES = "--split, --titles, --min-features and --min-items"
 
 
-@with_options(given=input_options, columns=column_options, settings=text_options, waiting=waiting_options)
+@with_options(
+    given=input_options, rules=rule_options, columns=column_options, settings=text_options, waiting=waiting_options
+)
 def index_command(
     db: Collection,
     sources: Annotated[list[str] | None, typer.Argument(metavar="SOURCE...", show_default=False)] = None,
     *,
     replace: Annotated[bool, typer.Option("--replace", help="Replace the whole collection.")] = False,
     given: Input,
+    rules: Rules,
     columns: "Columns",
     settings: dict[str, Any],
     waiting: dict[str, Any],
@@ -67,6 +71,8 @@ def index_command(
     is_own_table = table is not None and not sources
     if track and (not is_own_table or columns.numbers):
         raise UsageError("--track is for --table of the database itself, with texts or a relation")
+    if is_own_table and not columns.numbers and any(rules):
+        raise UsageError(f"--keep, {RULES} are not for a table of the database itself; index a view of the rows")
     if is_own_table and not db.path.is_file():
         raise SetsearchError(f"{db} does not exist, so it has no table {table!r} to index")
     with (
@@ -75,7 +81,7 @@ def index_command(
         else nullcontext() as host,
         setsearch.open(host or db.path, create=not is_own_table, collection=db.name, **waiting, **settings) as index,
     ):
-        reader = _make_reader(given, columns, host, waiting["time_limit"])
+        reader = _make_reader(given, rules, columns, host, waiting["time_limit"])
         if columns.numbers:
             written = index.add_numbers(count_items(reader.read_numbers(sources or [])), columns.numbers, relation[0])
         elif is_own_table:
@@ -196,18 +202,19 @@ def check(
 
 
 def _make_reader(
-    given: Input, columns: "Columns", host: sqlite3.Connection | None, time_limit: float
+    given: Input, rules: Rules, columns: "Columns", host: sqlite3.Connection | None, time_limit: float
 ) -> "SourceReader":
     from setsearch.indexing.cell_rules import CellRules, read_titles
     from setsearch.indexing.rows import RowReader
     from setsearch.indexing.sources import SourceReader
 
-    if columns.features is None and (given.split is not None or given.titles is not None):
-        raise UsageError("--split and --titles are for a relation: name its --items and --features")
+    if columns.features is None and any(rules._replace(keep=None)):
+        raise UsageError(f"{RULES} are for a relation: name its --items and --features")
     form: Any = {"encoding": given.encoding, "delimiter": given.delimiter}
-    titles = {} if given.titles is None else read_titles(RowReader(given.errors, say, **form), given.titles, columns)
+    titles = {} if rules.titles is None else read_titles(RowReader(given.errors, say, **form), rules.titles, columns)
+    cells = CellRules(rules.keep, rules.split, titles, rules.min_features, rules.min_items)
     rows = RowReader(given.errors, say, given.table, host, time_limit=time_limit, **form)
-    return SourceReader(columns, rows, given.globs, CellRules(given.keep, given.split, titles))
+    return SourceReader(columns, rows, given.globs, cells)
 
 
 def _tell_left_out(reader: "SourceReader") -> None:

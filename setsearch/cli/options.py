@@ -302,9 +302,9 @@ def text_options(
             rich_help_panel=ADVANCED,
         ),
     ] = None,
-    title_words: Annotated[
-        bool, typer.Option("--title-words", help="Words of titles count too, or once more.", rich_help_panel=ADVANCED)
-    ] = False,
+    title_weight: Annotated[
+        int, typer.Option(metavar="N", help="Count words of titles N times.", min=0, max=9, rich_help_panel=ADVANCED)
+    ] = 0,
     encoder: Annotated[
         str | None,
         typer.Option(
@@ -322,7 +322,8 @@ def text_options(
     if phrases and contexts is False:
         raise UsageError("--phrases need contexts; leave --no-contexts out")
     choice = "phrases" if phrases else {None: "auto", True: "on", False: "off"}[contexts]
-    extras = {"pairs": pairs, "titles": title_words, f"{ngrams}-grams": ngrams}
+    titles = "titles" if title_weight == 1 else f"{title_weight}-titles"
+    extras = {"pairs": pairs, titles: title_weight, f"{ngrams}-grams": ngrams}
     analyzer = "+".join([analyzer, *(name for name, is_wanted in extras.items() if is_wanted)])
     how = {"language": language, "analyzer": analyzer, "stop_words": stop_words}
     return how | {"contexts": choice, "encoder": encoder}

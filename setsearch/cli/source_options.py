@@ -20,9 +20,16 @@ class Input(NamedTuple):
     globs: tuple[str, ...]
     encoding: str | None
     delimiter: str | None
+
+
+class Rules(NamedTuple):
+    """Which rows of a relation count, and how."""
+
     keep: str | None
     split: str | None
     titles: str | None
+    min_features: int
+    min_items: int
 
 
 def input_options(
@@ -39,6 +46,20 @@ def input_options(
         str | None,
         typer.Option(metavar="C", help="Of CSV files. Default: as the header has it.", rich_help_panel=ADVANCED),
     ] = None,
+    errors: Annotated[
+        str, typer.Option(metavar="HOW", help="Unreadable input: strict, replace, skip.", rich_help_panel=ADVANCED)
+    ] = "strict",
+) -> Input:
+    """How sources are read."""
+    if errors not in ("strict", "replace", "skip"):
+        raise UsageError(f"--errors is strict, replace or skip, not {errors!r}")
+    if delimiter is not None and len(delimiter := delimiter.replace("\\t", "\t")) != 1:
+        raise UsageError(f"--delimiter is one character, not {delimiter!r}")
+    return Input(table, errors, tuple(glob or ()), encoding, delimiter)
+
+
+def rule_options(
+    *,
     keep: Annotated[
         str | None,
         typer.Option(metavar="CONDITION", help="Only rows such as 'rating >= 4'.", rich_help_panel=COLUMNS),
@@ -51,16 +72,17 @@ def input_options(
         str | None,
         typer.Option(metavar="FILE", help="A relation: rows with the titles of the items.", rich_help_panel=COLUMNS),
     ] = None,
-    errors: Annotated[
-        str, typer.Option(metavar="HOW", help="Unreadable input: strict, replace, skip.", rich_help_panel=ADVANCED)
-    ] = "strict",
-) -> Input:
-    """How sources are read."""
-    if errors not in ("strict", "replace", "skip"):
-        raise UsageError(f"--errors is strict, replace or skip, not {errors!r}")
-    if delimiter is not None and len(delimiter := delimiter.replace("\\t", "\t")) != 1:
-        raise UsageError(f"--delimiter is one character, not {delimiter!r}")
-    return Input(table, errors, tuple(glob or ()), encoding, delimiter, keep, split, titles)
+    min_features: Annotated[
+        int,
+        typer.Option(metavar="N", help="A relation: only items with N features.", min=0, rich_help_panel=COLUMNS),
+    ] = 0,
+    min_items: Annotated[
+        int,
+        typer.Option(metavar="N", help="A relation: then, only features of N items.", min=0, rich_help_panel=COLUMNS),
+    ] = 0,
+) -> Rules:
+    """Which rows of a relation count, and how."""
+    return Rules(keep, split, titles, min_features, min_items)
 
 
 def column_options(

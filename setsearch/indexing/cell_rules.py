@@ -1,4 +1,8 @@
-"""Rules for the rows of a relation: which are kept, how a cell holds several features, and titles from another file."""
+"""Rules for the rows of a relation: which are kept, how a cell holds several features, and titles from another file.
+
+"films rated by 15 people or more, people who rated 200 of these or more, ratings above 3" (EachMovie, in the paper):
+min_features=15, min_items=200, keep="rating > 3".
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,17 +19,28 @@ from setsearch.storage.synced_source import Columns
 
 @dataclass(frozen=True)
 class CellRules:
-    """`keep`: a condition such as "rating >= 4"; `split`: what stands between features; `titles`: title by item."""
+    """`keep`: a condition such as "rating >= 4"; `split`: what stands between features; `titles`: title by item.
+
+    `min_features`: items with fewer features are left out; then, `min_items`: features of fewer items. Both count the
+    rows that do not meet `keep`, too.
+    """
 
     keep: str | None = None
     split: str | None = None
     titles: Mapping[str, str] = field(default_factory=dict)
+    min_features: int = 0
+    min_items: int = 0
 
     def __post_init__(self) -> None:
         if self.keep is not None and self.condition is None:
             raise UsageError(f"`keep` is a condition such as 'rating >= 4', not {self.keep!r:.60}")
         if self.split == "":
             raise UsageError("`split` is what stands between features, such as '|', not an empty text")
+
+    @property
+    def drops_rare(self) -> bool:
+        """Whether items or features can be too rare."""
+        return self.min_features > 1 or self.min_items > 1
 
     @cached_property
     def condition(self) -> Condition | None:

@@ -23,7 +23,8 @@ Item = tuple[str, dict[str, int], str | None]
 
 def read_columns(path: Path, columns: Columns, rows: RowReader, cells: CellRules) -> Iterator[Item] | None:
     """The items of a file, in the order of their names, features likewise; None to read it row by row."""
-    is_usual = rows.errors == "strict" and rows.encoding is None and cells.split is None and not columns.title
+    is_usual = rows.errors == "strict" and rows.encoding is None and not columns.title
+    is_usual &= cells.split is None and not cells.drops_rare
     ending = file_ending(path)
     if not is_usual or path.suffix != ending or ending not in (*DELIMITERS, *ARROW_FILES[:1]) or not path.is_file():
         return None

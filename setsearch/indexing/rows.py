@@ -141,7 +141,8 @@ class RowReader:
             for number, row in enumerate(limited_rows(cursor, what, statement, each=is_stored), 1):
                 yield f"table {table}, row {number}", dict(zip(names, row, strict=True))
         except sqlite3.Error as error:
-            raise SourceError(f"table {table} of {source or 'the database'} cannot be read: {error}") from error
+            hint = "; read it by a connection that has this extension" if "no such module" in str(error) else ""
+            raise SourceError(f"table {table} of {source or 'the database'} cannot be read: {error}{hint}") from error
         finally:
             if source:
                 connection.close()

@@ -30,6 +30,14 @@ from setsearch.storage.synced_source import Columns
 
 T = TypeVar("T")
 
+ENTRIES = "select item, feature, sum(count) as count, max(title) as title from row group by item, feature"
+# of the items with enough features, those entries whose features have enough of these items
+FREQUENT = f"""
+    with entry as ({ENTRIES}),
+    kept as (select * from entry where item in (select item from entry group by item having count(*) >= {{}}))
+    select * from kept where feature in (select feature from kept group by feature having count(*) >= {{}})
+"""
+
 # id, text or counted features, title, columns to keep
 SourceItem = (
     tuple[str, str | dict[str, int], str | None] | tuple[str, str | dict[str, int], str | None, dict[str, Any] | None]
@@ -127,7 +135,7 @@ class SourceReader:
         """The rows of a source, converted; with errors = "skip" bad rows are skipped."""
         for row in self.rows.read(path):
             try:
-                if self.cells.keeps(row):
+                if self.cells.drops_rare or self.cells.keeps(row):  # the others are counted, but not kept
                     yield convert(row)
             except SourceError as error:
                 if self.rows.errors != "skip":
@@ -156,10 +164,11 @@ class SourceReader:
                 yield from by_columns
                 return
         columns = "item text, feature text, count integer, title text"
-        ordered = "select item, feature, sum(count), max(title) from row group by item, feature order by item, feature"
-        for item, group in self._grouped(paths, self._cells, columns, ordered):
-            cells = list(group)
-            yield item, {feature: count for _, feature, count, _ in cells if count}, cells[0][3]
+        cells = self.cells
+        entries = FREQUENT.format(cells.min_features, cells.min_items) if cells.drops_rare else ENTRIES
+        for item, group in self._grouped(paths, self._cells, columns, f"{entries} order by item, feature"):
+            own = list(group)
+            yield item, {feature: count for _, feature, count, _ in own if count}, own[0][3]
 
     def _grouped(
         self, paths: list[str], convert: Callable[[Row], Iterable[tuple[Any, ...]]], columns: str, ordered: str
@@ -184,6 +193,7 @@ class SourceReader:
         roles = (columns.items or "", columns.features or "")
         item, feature = (cell_id(position, name, values[name]) for name in roles)
         count = cell_count(position, columns.count, values[columns.count]) if columns.count else 1
+        count *= not self.cells.drops_rare or self.cells.keeps(row)
         title = self.cells.titles.get(item) if self.cells.titles else self._title(row)
         return [(item, own, count, title) for own in self.cells.split_features(feature)]
 

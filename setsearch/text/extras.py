@@ -3,7 +3,8 @@
     "red wine is red"    pairs: red wine, wine is, is red    4-grams of red: ~_red, ~red_
 
 A pair has a space, an n-gram begins with ~, so that neither is a word. N-grams are those of the term between two _.
-With "titles" the words of a title count too: once more, if the text begins with it.
+With "titles" the words of a title count too: once more, if the text begins with it. With "3-titles" they count three
+times, as those of a field of weight 3 do in BM25F (Robertson, Zaragoza and Taylor 2004).
 """
 
 import re
@@ -18,6 +19,7 @@ from setsearch.errors import InvalidParameter
 
 LEAST, MOST = 2, 8  # characters of an n-gram
 _ngrams = re.compile(r"(\d)-grams").fullmatch
+_titles = re.compile(r"(?:([2-9])-)?titles").fullmatch
 
 
 class TermIds(dict[str, int]):
@@ -34,26 +36,27 @@ class TermIds(dict[str, int]):
 
 
 class Extras(NamedTuple):
-    """Which of them there are; `ngrams` is the number of characters, 0 for none."""
+    """Which there are; `ngrams` is the number of characters, `titles` the weight of titles, 0 for none."""
 
     pairs: bool = False
     ngrams: int = 0
-    titles: bool = False
+    titles: int = 0
 
     @classmethod
     def parse(cls, names: Sequence[str]) -> "Extras":
         """From names such as ["pairs", "4-grams"]; raises InvalidParameter."""
         sizes = [int(found[1]) for name in names if (found := _ngrams(name))]
-        words = [name for name in names if name in ("pairs", "titles")]
-        if len(set(names)) < len(names) or len(sizes) + len(words) < len(names) or len(sizes) > 1:
+        weights = [int(found[1] or 1) for name in names if (found := _titles(name))]
+        known = len(sizes) + len(weights) + names.count("pairs")
+        if known < len(names) or max(len(sizes), len(weights), names.count("pairs")) > 1:
             raise InvalidParameter(f"features beside words are pairs, titles, 4-grams, not {'+'.join(names)!r:.40}")
         if sizes and not LEAST <= sizes[0] <= MOST:
             raise InvalidParameter(f"n-grams have {LEAST} to {MOST} characters, not {sizes[0]}")
-        return cls("pairs" in names, sizes[0] if sizes else 0, "titles" in names)
+        return cls("pairs" in names, sum(sizes), sum(weights))
 
     def counted(self, text: str, title: str | None) -> str:
         """The text whose words count."""
-        return f"{title}\n{text}" if self.titles and title else text
+        return "\n".join([*[title] * self.titles, text]) if title else text
 
     def of(self, terms: Sequence[str]) -> list[str]:
         """The features of a text beside its terms."""

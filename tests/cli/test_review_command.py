@@ -22,7 +22,7 @@ RECORDS = {
 def review(run, tmp_path, monkeypatch):
     rows = [{"id": id, "title": title, "text": f"{title}\n{text}"} for id, (title, text) in RECORDS.items()]
     (tmp_path / "r.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    assert run("index", "r.db", "r.jsonl", "--language", "english", "--pairs", "--title-words")[0] == 0
+    assert run("index", "r.db", "r.jsonl", "--language", "english", "--pairs", "--title-weight", "1")[0] == 0
 
     def dialogue(lines, *arguments):
         monkeypatch.setattr("sys.stdin", io.StringIO(lines))

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import sqlite3
+from collections import Counter
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -21,7 +23,7 @@ from setsearch.indexing.cell_rules import CellRules
 from setsearch.indexing.formats import FORMATS
 from setsearch.indexing.relation_columns import read_columns
 from setsearch.indexing.rows import RowReader
-from setsearch.indexing.sources import SourceReader
+from setsearch.indexing.sources import ENTRIES, SourceReader
 
 MAILS = Path(test.support.__file__).parents[1] / "test_email" / "data"  # written by the authors of Python's library
 SLAVIC = "bulgarian czech polish russian slovak ukrainian".split()
@@ -227,6 +229,55 @@ def test_a_ratings_table_becomes_a_relation(tmp_path, run, failed):
     failed(run("index", "a.db", "movies.csv", "--split", "|"), 2, "--split")
 
 
+@given(
+    st.lists(st.tuples(*[st.integers(1, 4).map(str)] * 3), max_size=30, unique_by=lambda row: row[:2]),
+    st.integers(0, 4),
+    st.integers(0, 4),
+)
+def test_rare_items_then_rare_features_are_left_out(tmp_path_factory, rows, min_features, min_items):
+    path = tmp_path_factory.mktemp("c") / "r.csv"
+    path.write_text("film,person,rating\n" + "".join(",".join(row) + "\n" for row in rows))
+    cells = CellRules("rating > 3", None, {}, min_features, min_items)
+    reader = SourceReader(Columns(items="film", features="person"), RowReader(), cells=cells)
+    people = Counter(film for film, _, _ in rows)
+    rated = [row for row in rows if people[row[0]] >= min_features]
+    films = Counter(person for _, person, _ in rated)
+    left = [row for row in rated if films[row[1]] >= min_items]
+    liked = {(film, person) for film, person, rating in left if rating == "4"}
+    found = {item: counts for item, counts, _ in reader.items([str(path)])}
+    assert {(item, feature) for item, counts in found.items() for feature in counts} == liked
+    if cells.drops_rare:
+        assert set(found) == {film for film, _, _ in left}
+
+
+def test_the_filter_of_eachmovie(tmp_path, run, failed):
+    rows = [(f"f{film}", f"p{person}", 5 - film % 3) for film in range(6) for person in range(8) if person >= film]
+    (tmp_path / "r.csv").write_text("film,person,rating\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows))
+    relation = ("--items", "film", "--features", "person")
+    filters = ("--min-features", "4", "--min-items", "3", "--keep", "rating > 3")
+    assert run("index", "a.db", "r.csv", *relation, *filters)[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert {name: len(index.items("film").features_of(name)) for name in ("f0", "f1", "f3")} == {
+            "f0": 6,
+            "f1": 6,
+            "f3": 5,
+        }
+    failed(run("index", "b.db", "r.csv", "--min-items", "3"), 2, "--min-items")
+
+
+def test_rules_for_rows_are_not_for_a_table_of_the_index(tmp_path, run, failed):
+    host = sqlite3.connect(tmp_path / "a.db")
+    host.execute("create table r (film, person, rating)")
+    host.executemany("insert into r values (?, ?, ?)", [("a", "x", 5), ("a", "y", 1), ("b", "x", 4)])
+    host.execute("create view liked as select * from r where rating > 3")
+    host.commit()
+    relation = ("--items", "film", "--features", "person")
+    failed(run("index", "a.db", "--table", "r", *relation, "--keep", "rating > 3"), 2, "--keep", "view")
+    assert run("index", "a.db", "--table", "liked", *relation)[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.items("film").features_of("a") == {"x": 1}
+
+
 cell = st.sampled_from(["a", "b", "c d", "é", "10", "", "x"])
 number = st.sampled_from(["0", "1", "2", "1.0", "-1", "0x1", "", "3000000000"])
 
@@ -242,8 +293,9 @@ def test_columns_are_the_rows(tmp_path_factory, rows, keep):
     reader = SourceReader(columns, RowReader(), cells=CellRules(keep))
     found = read_columns(path, columns, reader.rows, reader.cells)
     if found is not None:
-        ordered = "select item, feature, sum(count), max(title) from row group by item, feature order by item, feature"
-        by_rows = reader._grouped([str(path)], reader._cells, "item, feature, count integer, title", ordered)
+        by_rows = reader._grouped(
+            [str(path)], reader._cells, "item, feature, count integer, title", f"{ENTRIES} order by item, feature"
+        )
         expected = []
         for item, group in by_rows:
             cells = list(group)

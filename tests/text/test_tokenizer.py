@@ -47,8 +47,10 @@ def test_extras_by_hand():
     ]  # fmt: skip
     assert Analyzer("english", True, "unicode+pairs")("the lions of Africa")[-1] == "lion africa"
     assert Analyzer.from_spec("unicode+pairs english").extras == (True, 0, False)
-    assert Analyzer.from_spec("unicode+titles+pairs").extras == (True, 0, True)
-    for extras in ("", "pears", "9-grams", "1-grams", "pairs+pairs", "titles+titles"):
+    assert Analyzer.from_spec("unicode+titles+pairs").extras == (True, 0, 1)
+    assert Analyzer.from_spec("unicode+3-titles").extras == (False, 0, 3)
+    assert Analyzer.from_spec("unicode+3-titles").extras.counted("a b", "c") == "c\nc\nc\na b"
+    for extras in ("", "pears", "9-grams", "1-grams", "pairs+pairs", "titles+titles", "titles+2-titles", "0-titles"):
         kind = f"unicode+{extras}"
         with pytest.raises(InvalidParameter):
             Analyzer(function=kind)
