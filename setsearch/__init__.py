@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from setsearch.indexing.intake import Item
     from setsearch.indexing.sync import Changes
     from setsearch.search.reading import Reading
-    from setsearch.search.results import Contribution, Explanation, Hit, Hits, SetFeature
+    from setsearch.search.results import Contribution, Explanation, Hit, Hits, SetFeature, Statistics
     from setsearch.search.sets import ItemSet
     from setsearch.search.where import Where
     from setsearch.storage.limits import Cancellation
@@ -41,6 +41,7 @@ __all__ = [
     "Reading",
     "SetFeature",
     "SetsearchError",
+    "Statistics",
     "Where",
     "errors",
     "open",
@@ -56,6 +57,7 @@ _HOMES = {
     "Item": "indexing.intake",
     "ItemSet": "search.sets",
     "Reading": "search.reading",
+    "Statistics": "search.results",
     "Where": "search.where",
     "use_kernel": "scoring.kernels",
 }  # all others live in search.results

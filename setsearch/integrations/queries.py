@@ -3,6 +3,8 @@
     query = index.items("documents").query(["doc-1", "doc-2"], 100)
     searcher.search(tantivy_query(query, schema, "body"), 10)
     cursor.execute(*postgres_query(query, "articles", "id", "words", 10))
+    parser.parse(lucene_query(query, "body"))                 # Lucene, Solr, query_string of Elasticsearch
+    client.search(query=elasticsearch_query(query, "body"))   # and OpenSearch
 
 Each feature adds a constant amount to the documents that have it. With the model "bernoulli" that is the score without
 its base, which is small; with others also without counts and lengths. The engine must have the same terms: index what
@@ -11,9 +13,35 @@ have none.
 """
 
 import json
+import re
 from typing import Any
 
 from setsearch.search.results import WeightedQuery
+
+_special = re.compile(r'(["\\])')
+
+
+def lucene_query(query: WeightedQuery, field: str) -> str:
+    """A query in the syntax of Lucene on the terms of a field; its `maxClauseCount` limits the number of features.
+
+    A range from a term to itself is that term as it is, without an analyzer, and adds its boost alone.
+    """
+    parts = []
+    for feature, amount in query.weights:
+        if amount > 0:
+            term = _special.sub(r"\\\1", feature)
+            parts.append(f'{field}:["{term}" TO "{term}"]^{amount:.12f}')
+    return " ".join(parts)
+
+
+def elasticsearch_query(query: WeightedQuery, field: str) -> dict[str, Any]:
+    """A query of Elasticsearch and OpenSearch on the terms of a field, as JSON."""
+    should = [
+        {"constant_score": {"filter": {"term": {field: {"value": feature}}}, "boost": amount}}
+        for feature, amount in query.weights
+        if amount > 0
+    ]
+    return {"bool": {"should": should}}
 
 
 def tantivy_query(query: WeightedQuery, schema: Any, field: str) -> Any:

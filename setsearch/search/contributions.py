@@ -3,9 +3,10 @@
 import numpy as np
 
 from setsearch.errors import UsageError
+from setsearch.models import Model
 from setsearch.search.fields import Fields
-from setsearch.search.results import Contribution, Explanation, SetFeature, WeightedQuery
-from setsearch.search.weights import SeedWeights
+from setsearch.search.results import Contribution, Explanation, SetFeature, Statistics, WeightedQuery
+from setsearch.search.weights import FieldWeights, SeedWeights
 
 
 def set_features(weights: SeedWeights, k: int) -> list[SetFeature]:
@@ -61,13 +62,37 @@ def explanation(fields: Fields, weights: SeedWeights, id: int) -> Explanation:
     return Explanation(name, score, weights.constant, base, features, title)
 
 
-def weighted_query(weights: SeedWeights, most: int | None) -> WeightedQuery:
+def _with_statistics(weights: SeedWeights, engine: Statistics) -> SeedWeights:
+    """The same seeds, weighted by the document frequencies of another collection; the constant stays.
+
+    Raises UsageError for models that need more than these.
+    """
+    return weights._replace(
+        positive=tuple(_reweighted(weights.model, own, engine) for own in weights.positive),
+        negative=tuple(_reweighted(weights.model, own, engine) for own in weights.negative),
+    )
+
+
+def _reweighted(model: Model, own: FieldWeights, engine: Statistics) -> FieldWeights:
+    names = own.field.describe_features(own.seeds.features.tolist())
+    frequencies = engine.frequencies([names[id][0] for id in own.seeds.features.tolist()])
+    query = model.query(own.seeds, np.array(frequencies, np.int64).reshape(len(names)), engine.items)
+    if query.table is not None or len(own.seeds.cf):
+        raise UsageError(
+            "statistics of another engine are for the models lift and bernoulli; it knows no sums of counts"
+        )
+    return own._replace(query=query, lists=own.lists._replace(weights=query.weights * own.coefficient * own.scale))
+
+
+def weighted_query(weights: SeedWeights, most: int | None, engine: Statistics | None = None) -> WeightedQuery:
     """The constant and the `most` features that add most, on average over the items that have them.
 
     Raises UsageError for several fields, whose features are of several kinds.
     """
     if len(weights.positive) > 1:
         raise UsageError("words by contexts are no query of another engine; use documents, or by='documents'")
+    if engine is not None:
+        weights = _with_statistics(weights, engine)
     added: dict[str, float] = {}
     for own in weights.all:
         postings, amounts = own.lists

@@ -35,7 +35,8 @@ from setsearch.search.request import (
     require_distinct,
     text_list,
 )
-from setsearch.search.results import Explanation, Found, Hits, SetFeature, WeightedQuery
+from setsearch.search.results import Explanation, Found, Hits, SetFeature, Statistics, WeightedQuery
+from setsearch.search.separation import with_correction
 from setsearch.search.weights import SeedWeights, seed_weights
 from setsearch.storage.collection_names import plain_name
 
@@ -46,12 +47,7 @@ class Reading:
     """Items of one kind, described by features: what `index.items(name)` returns. Threads may share it."""
 
     def __init__(
-        self,
-        name: str,
-        defaults: Defaults,
-        source: FieldsSource,
-        has_contexts: bool = False,
-        has_surface_forms: bool = False,
+        self, name: str, defaults: Defaults, source: FieldsSource, has_contexts: bool = False, has_forms: bool = False
     ) -> None:
         self.name = name
         self.kind = plain_name(name)  # documents, terms, or a column, whatever the collection
@@ -59,7 +55,7 @@ class Reading:
         self._source = source
         self._has_contexts = has_contexts
         self._choice = FieldChoice(self.kind, has_contexts)
-        self._has_surface_forms = has_surface_forms
+        self._has_forms = has_forms  # surface forms of stems
 
     def expand(
         self,
@@ -162,8 +158,7 @@ class Reading:
 
         Items that `expand` would leave out have -inf. Raises as `expand` does.
         """
-        request = parse_request(1, options)
-        names = parse_seeds(seeds)
+        request, names = parse_request(1, options), parse_seeds(seeds)
         with self._fields_by(request.model) as fields_by:
             fields = self._choice.choose(fields_by, request.model, names, request.exclude)
             weights, excluded = self._weights(fields, find_examples(fields, names, like, having), request)
@@ -220,16 +215,22 @@ class Reading:
 
         return self._answer(options, answer)
 
-    def query(self, seeds: SeedNames, most: int | None = None, **options: Unpack[ExpandOptions]) -> WeightedQuery:
+    def query(
+        self,
+        seeds: SeedNames,
+        most: int | None = None,
+        engine: Statistics | None = None,
+        **options: Unpack[ExpandOptions],
+    ) -> WeightedQuery:
         """The set as a weighted query, for other engines: a constant, and the `most` features of largest weight.
 
-        The base is left out (integrations/queries.py). Raises as `expand`, and UsageError for words by contexts.
+        `engine`: its statistics. The base is left out (integrations/queries.py). UsageError for words by contexts.
         """
         request, names = parse_request(most or 1, options), parse_seeds(seeds)
 
         def answer(fields_by: FieldsBy) -> WeightedQuery:
             fields = self._choice.choose(fields_by, request.model, names, request.exclude)
-            return weighted_query(self._weights(fields, find_examples(fields, names), request)[0], most)
+            return weighted_query(self._weights(fields, find_examples(fields, names), request)[0], most, engine)
 
         return self._answer(request.model, answer)
 
@@ -301,7 +302,7 @@ class Reading:
 
     def _fields_by(self, options: ModelOptions) -> AbstractContextManager[FieldsBy]:
         uses_contexts = self._has_contexts and self._choice.keys(options) != ["documents"]
-        return self._source.open(self._has_surface_forms or uses_contexts, parse_fresh(options.get("fresh")))
+        return self._source.open(self._has_forms or uses_contexts, parse_fresh(options.get("fresh")))
 
     def _weights(self, fields: Fields, examples: Examples, request: ExpandRequest) -> tuple[SeedWeights, list[int]]:
         """What scores items, and the items that are not returned."""
@@ -319,12 +320,11 @@ class Reading:
             weights = weights.minus(seed_weights(fields, Examples(sorted(excluded)), model), gamma)
         weights = with_priors(fields, weights, self.defaults, request.model)
         if learns:
-            from setsearch.search.separation import with_correction
-
             weights = with_correction(fields, weights, excluded)
         if not examples.ids and not any(own.df.any() for own in weights.positive) and not weights.priors:
-            way_out = "try `binarize=presence`, or another example"
-            raise NoSeeds(f"the example has no feature more often than the collection; {way_out}")
+            raise NoSeeds(
+                "the example has no feature more often than the collection; try `binarize=presence`, or others"
+            )
         return weights, excluded + ([] if request.keep_seeds else list(examples.ids))
 
     def _expand(self, fields: Fields, examples: Examples, request: ExpandRequest) -> Hits:

@@ -1,6 +1,6 @@
 """What a query returns."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -55,6 +55,13 @@ class WeightedQuery(NamedTuple):
 
     constant: float
     weights: list[tuple[str, float]]  # the largest amount first
+
+
+class Statistics(NamedTuple):
+    """Those of another engine: how many items it has, and a function from features to their document frequencies."""
+
+    items: int
+    frequencies: Callable[[Sequence[str]], Sequence[int]]
 
 
 class Hits(list[Hit]):

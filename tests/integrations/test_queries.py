@@ -1,6 +1,7 @@
 """A set as a query of other engines: on their own indexes, in the order of our scores without the base."""
 
 import json
+import math
 import os
 import random
 import shutil
@@ -11,8 +12,9 @@ from pathlib import Path
 import pytest
 
 import setsearch
+from setsearch import Statistics
 from setsearch.errors import UsageError
-from setsearch.integrations.queries import postgres_query, tantivy_query
+from setsearch.integrations.queries import elasticsearch_query, lucene_query, postgres_query, tantivy_query
 
 CORPUS = Path(__file__).parent.parent.parent / "sample_corpus" / "wordnet.jsonl"
 WORDS = [kind + letter for kind in ("cat", "dog", "crop") for letter in "abcdefghijkl"]
@@ -70,6 +72,78 @@ def test_words_by_contexts_have_no_query(tmp_path):
         with pytest.raises(UsageError, match="by='documents'"):
             terms.query(words)
         assert terms.query(words, by="documents").weights
+
+
+def test_statistics_of_another_engine(index, tmp_path):
+    reading, seeds = index.items("documents"), ["d001", "d007", "d020"]
+    own = Statistics(400, lambda names: [reading.document_frequency(name) for name in names])
+    for options in ({"model": "bernoulli"}, {}, {"exclude": ["d002"], "model": "bernoulli", "gamma": 0.5}):
+        amounts = dict(reading.query(seeds, **options).weights)
+        assert dict(reading.query(seeds, engine=own, **options).weights) == pytest.approx(amounts, abs=1e-6)
+    larger = Statistics(40_000, lambda names: [30 * reading.document_frequency(name) for name in names])
+    for feature, amount in reading.query(seeds, engine=larger, model="bernoulli", strength=3.0).weights:
+        having = sum(feature in reading.features_of(seed) for seed in seeds)
+        p = 30 * reading.document_frequency(feature) / 40_000
+        alpha, beta = 3.0 * p, 3.0 * (1 - p)  # equations 8 and 9 of the paper
+        weight = math.log((alpha + having) / alpha) - math.log((beta + 3 - having) / beta)
+        background = -math.log((beta + 3) / beta)
+        assert amount == pytest.approx(weight - background, rel=1e-9)
+    with pytest.raises(UsageError, match="lift and bernoulli"):
+        reading.query(seeds, engine=own, model="poisson")
+
+
+@pytest.fixture(scope="module")
+def lucene():
+    """The package of Lucene in a virtual machine of Java."""
+    jpype = pytest.importorskip("jpype", reason="needs JPype: pip install JPype1")
+    jars = [str(path) for path in Path("/usr/share/java").glob("lucene-*-8.*.jar")]
+    if not jars or shutil.which("java") is None:
+        pytest.skip("needs Lucene: apt-get install liblucene8-java")
+    if not jpype.isJVMStarted():
+        jpype.startJVM(classpath=jars)
+    return jpype.JPackage("org").apache.lucene
+
+
+def as_elasticsearch_does(lucene, query):
+    """The query of Lucene that Elasticsearch makes of JSON."""
+    every = lucene.search.BooleanQuery.Builder()
+    for clause in query["bool"]["should"]:
+        ((field, term),) = clause["constant_score"]["filter"]["term"].items()
+        own = lucene.search.TermQuery(lucene.index.Term(field, term["value"]))
+        constant = lucene.search.ConstantScoreQuery(own)
+        boosted = lucene.search.BoostQuery(constant, clause["constant_score"]["boost"])
+        every.add(boosted, lucene.search.BooleanClause.Occur.SHOULD)
+    return every.build()
+
+
+def test_lucene_ranks_alike(tmp_path, lucene):
+    """Terms stay as they are, whatever the analyzer of the parser does."""
+    odd = ["TO", 'say"so', "back\\slash", "a:b", "NOT", "wine*", "straße", "日本"]
+    rng = random.Random(2)
+    texts = [(id, " ".join([text, *rng.sample(odd, 2)])) for id, text in documents()]
+    place, analyzer = lucene.store.ByteBuffersDirectory(), lucene.analysis.core.WhitespaceAnalyzer()
+    writer = lucene.index.IndexWriter(place, lucene.index.IndexWriterConfig(analyzer))
+    stored, absent = lucene.document.Field.Store.YES, lucene.document.Field.Store.NO
+    for id, text in texts:
+        document = lucene.document.Document()
+        document.add(lucene.document.StringField("id", id, stored))
+        document.add(lucene.document.TextField("body", text, absent))
+        writer.addDocument(document)
+    writer.close()
+    searcher = lucene.search.IndexSearcher(lucene.index.DirectoryReader.open(place))
+    parser = lucene.queryparser.classic.QueryParser("body", lucene.analysis.en.EnglishAnalyzer())
+    with setsearch.open(tmp_path / "b.db", create=True, contexts="off", analyzer=str.split) as index:
+        index.add(texts)
+        for options in ({"model": "bernoulli"}, {}):
+            query = index.items("documents").query(["d001", "d007", "d020"], 60, **options)
+            assert set(odd) & {feature for feature, _ in query.weights}
+            expected = sums(index, query)
+            by_syntax = parser.parse(lucene_query(query, "body"))
+            by_json = as_elasticsearch_does(lucene, elasticsearch_query(query, "body"))
+            for asked in (by_syntax, by_json):
+                hits = searcher.search(asked, 400).scoreDocs
+                scores = {str(searcher.doc(hit.doc).get("id")): hit.score for hit in hits}
+                assert scores == {name: pytest.approx(score, rel=1e-5) for name, score in expected.items()}
 
 
 def test_tantivy_ranks_alike(index):
