@@ -57,7 +57,6 @@ _HOMES = {
     "Item": "indexing.intake",
     "ItemSet": "search.sets",
     "Reading": "search.reading",
-    "Statistics": "search.results",
     "Where": "search.where",
     "use_kernel": "scoring.kernels",
 }  # all others live in search.results

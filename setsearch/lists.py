@@ -6,7 +6,7 @@ that a file holds are read from it slice by slice (`missing`, `fill`), when they
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
 
 Counts = npt.NDArray[Any]  # uint16 or int32
+Slice = tuple[int, Ints, Ints]  # its number, ids and counts
 
 
 class Buffer:
@@ -243,8 +244,39 @@ class Lists:
         np.add.at(edges, (ends[used] - 1) // SLICE + 1, -1)
         return [int(n) for n in np.flatnonzero((np.cumsum(edges)[:-1] > 0) & ~loaded)]
 
+    @property
+    def is_unread(self) -> bool:
+        """Whether nothing was read yet of what a file holds."""
+        return self.source is not None and self._changes is None and not self.buffer.loaded.any()
+
+    def gathered(self, lists: Ints, slices: Iterable[Slice]) -> Entries:
+        """The entries of some lists (ascending), picked from all slices that hold any, of which none is kept.
+
+        Raises LostArrays.
+        """
+        lengths = self.lengths[lists]
+        places = positions(self.arrays[1][lists], lengths)
+        ids, counts = np.empty(len(places), np.int64), np.empty(len(places), np.int64)
+        for slice_, own_ids, own_counts in slices:
+            self._check(slice_, own_ids, own_counts)
+            first, last = np.searchsorted(places, [slice_ * SLICE, (slice_ + 1) * SLICE])
+            inside = places[first:last] - slice_ * SLICE
+            ids[first:last], counts[first:last] = own_ids.take(inside), own_counts.take(inside)
+        entries = Entries(np.repeat(lists, lengths), ids, counts)
+        if np.any((ids[1:] <= ids[:-1]) & (entries.lists[1:] == entries.lists[:-1])):
+            raise LostArrays("stored lists are damaged; ask again")
+        return entries
+
     def fill(self, slice_: int, ids: Ints, counts: Ints) -> None:
         """Put a slice that was read into place; raises LostArrays if it cannot be what was written."""
+        begin, end = self._check(slice_, ids, counts)
+        with LOCK:
+            self.buffer.ids[begin:end], self.buffer.counts[begin:end] = ids, counts
+            self._check_edges(begin, end)
+            self.buffer.loaded[slice_] = True
+
+    def _check(self, slice_: int, ids: Ints, counts: Ints) -> tuple[int, int]:
+        """Begin and end of a slice; raises LostArrays if it cannot be what was written."""
         begin = slice_ * SLICE
         end = min(begin + SLICE, self.buffer.n_stored)
         sound = len(ids) == len(counts) == end - begin and int(ids.min()) >= 0 and int(ids.max()) < self.n_ids
@@ -258,10 +290,7 @@ class Lists:
             sound = bool(np.all((ids[1:] > ids[:-1]) | is_start[1:-1]))
         if not sound:
             raise LostArrays("stored lists are damaged; ask again")
-        with LOCK:
-            self.buffer.ids[begin:end], self.buffer.counts[begin:end] = ids, counts
-            self._check_edges(begin, end)
-            self.buffer.loaded[slice_] = True
+        return begin, end
 
     def _check_edges(self, begin: int, end: int) -> None:
         """Compare the first and last id of a slice with those of its neighbors, if these were read."""

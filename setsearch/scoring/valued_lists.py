@@ -33,19 +33,30 @@ class ValuedLists:
         self._seen = 1.0  # the largest value so far
         self._bitmaps = None if valued else Bitmaps(lists.n_ids)
 
+    @property
+    def is_first(self) -> bool:
+        """Whether this may be the only question."""
+        return self._asked <= AT_FIRST
+
     def missing(self, lists: Ints) -> Ints:
         """Those of some lists that have no values yet, and some more: their entries are read before `get`."""
         missing = lists[self._starts.take(lists) < 0]
         self._asked += 1
-        if self._asked <= AT_FIRST or not 0 < self._lists.lengths[missing].sum() < AHEAD:
+        if self.is_first or not 0 < self._lists.lengths[missing].sum() < AHEAD:
             return missing
         return np.union1d(missing, self._ahead())
 
-    def get(self, lists: Ints, missing: Ints, value: Value) -> PostingArrays:
-        """The posting lists of some features, ascending; the entries of `missing` ones have been read."""
+    def get(self, lists: Ints, missing: Ints, value: Value, entries: Entries | None = None) -> PostingArrays:
+        """The posting lists of some features, ascending; `entries` are those of the `missing` ones, if not yet read."""
         if len(missing):
             with LOCK:
-                self._fill(missing[self._starts.take(missing) < 0], value)
+                new = missing[self._starts.take(missing) < 0]
+                if entries is None:
+                    entries = self._lists.take(new)
+                elif len(new) < len(missing):  # another thread was faster
+                    entries = entries.select(np.isin(entries.lists, new))
+                if len(new):
+                    self._fill(new, *value(entries))
                 while self._next < len(self._starts) and self._starts[self._next] >= 0:
                     self._skip()
         largest = self._seen if self._largest is None else self._largest
@@ -68,10 +79,7 @@ class ValuedLists:
         without = np.flatnonzero(self._starts[self._next : self._next + AHEAD] < 0)
         self._next = min(self._next + (int(without[0]) if len(without) else AHEAD), len(self._starts))
 
-    def _fill(self, lists: Ints, value: Value) -> None:
-        if not len(lists):
-            return
-        entries, values = value(self._lists.take(lists))
+    def _fill(self, lists: Ints, entries: Entries, values: Floats) -> None:
         begin, end = self._used, self._used + len(entries.ids)
         self._ids[begin:end] = entries.ids
         if self._values is not None:

@@ -12,7 +12,15 @@ import numpy as np
 from setsearch.arrays import Entries, Floats, Ints
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists
-from setsearch.storage.generations import LISTS, Generation, find_generation, read_array, read_lists, read_slices
+from setsearch.storage.generations import (
+    LISTS,
+    Generation,
+    find_generation,
+    read_array,
+    read_entries,
+    read_lists,
+    read_slices,
+)
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import Relation
 from setsearch.storage.revisions import changed_items
@@ -41,6 +49,11 @@ class Content:
         if chosen.source is not None:
             read_slices(cursor, chosen, lists)
         return chosen
+
+    def entries(self, cursor: sqlite3.Cursor, forward: bool, lists: Ints) -> Entries | None:
+        """The entries of some lists of one direction, which keeps nothing; None if it has kept some already."""
+        chosen = self.by_item if forward else self.by_feature
+        return read_entries(cursor, chosen, lists) if chosen.is_unread else None
 
     def stored_norms(self, cursor: sqlite3.Cursor, name: str, size: int) -> Floats | None:
         """Norms that are stored with the lists."""

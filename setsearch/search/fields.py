@@ -288,6 +288,7 @@ class Fields(NamedTuple):
         forms = without_marks(self.analyzer.words.tokens(name))
         if has_contexts:
             yield " ".join(forms)
-            yield from snapshot.inflections(self.first.cursor, forms, self.analyzer.stem)
+            if self.analyzer.has_stems:
+                yield from snapshot.inflections(self.first.cursor, forms, self.analyzer.stem)
         elif len(terms := self.analyzer.terms(name)) == 1:
             yield terms[0]

@@ -176,9 +176,12 @@ class Snapshot:
             return PostingArrays(buffer.ids, starts[wanted], ends[wanted], None, self._bitmaps_of(buffer, forward))
         valued = self._valued_lists(forward, rule)
         missing = valued.missing(wanted)
-        if len(missing):
+        entries = None
+        if len(missing) and valued.is_first:
+            entries = self.content.entries(cursor, forward != self.transposed, missing)
+        if len(missing) and entries is None:
             self.read(cursor, forward, missing)
-        return valued.get(wanted, missing, self._value(cursor, forward, rule))
+        return valued.get(wanted, missing, self._value(cursor, forward, rule), entries)
 
     def _bitmaps_of(self, buffer: Buffer, forward: bool) -> Bitmaps | None:
         bitmaps = self._bitmaps

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import LARGEST_COUNT, Ints
+from setsearch.arrays import LARGEST_COUNT, Entries, Ints
 from setsearch.errors import LockedDatabase, LostArrays, SetsearchError
-from setsearch.lists import SLICE, Lists
+from setsearch.lists import SLICE, Lists, Slice
 from setsearch.storage.database import Database
 from setsearch.storage.integrity import add_checksum, strip_checksum
 from setsearch.storage.revisions import Revision, random_number
@@ -78,11 +78,22 @@ def read_array(cursor: sqlite3.Cursor, generation: Generation, name: str) -> Arr
 
 def read_slices(cursor: sqlite3.Cursor, lists: Lists, wanted: Ints | None = None) -> None:
     """Read what is missing of some lists, or of all. Raises LostArrays."""
-    missing = lists.missing(wanted)
-    if not missing:
-        return
+    for slice_ in _slices(cursor, lists, wanted):
+        lists.fill(*slice_)
+
+
+def read_entries(cursor: sqlite3.Cursor, lists: Lists, wanted: Ints) -> Entries:
+    """The entries of some unread lists (ascending), which stay unread. Raises LostArrays.
+
+    A process that asks once would use few entries of each slice that it keeps.
+    """
+    return lists.gathered(wanted, _slices(cursor, lists, wanted))
+
+
+def _slices(cursor: sqlite3.Cursor, lists: Lists, wanted: Ints | None) -> Iterator[Slice]:
+    """The slices that are missing of some lists, or of all."""
     generation, direction = lists.source
-    for slice_ in missing:
+    for slice_ in lists.missing(wanted):
         parts = []
         for name in (f"{direction} ids", f"{direction} counts"):
             row = cursor.execute(
@@ -94,7 +105,7 @@ def read_slices(cursor: sqlite3.Cursor, lists: Lists, wanted: Ints | None = None
             parts.append(_unpacked(generation, name, slice_, row[0]))
             if parts[-1].dtype.kind == "f":
                 raise _lost(name)
-        lists.fill(slice_, *parts)
+        yield slice_, parts[0], parts[1]
 
 
 def read_lists(cursor: sqlite3.Cursor, generation: Generation, direction: str, n_lists: int, n_ids: int) -> Lists:

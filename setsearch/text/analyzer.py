@@ -113,6 +113,11 @@ class Analyzer:
         """The term of a word; empty for a stop word. Not for a custom `function`."""
         return word if self._terms is None else self._terms[word]
 
+    @property
+    def has_stems(self) -> bool:
+        """Whether words have stems, which are those of a language."""
+        return self._terms is not None
+
     def stem(self, word: str) -> str:
         """The stem of a word; the word itself without a language."""
         return word if self._terms is None else self._terms.stem(word)

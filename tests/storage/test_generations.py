@@ -2,11 +2,14 @@
 
 import sqlite3
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import given, settings
 from samples import random_data
 
 import setsearch
+from setsearch.lists import SLICE, Lists
 from setsearch.scoring.kernels import KERNELS, use_kernel
 from setsearch.storage import generations
 
@@ -68,3 +71,35 @@ def test_a_hostile_array_is_not_used(path, attack, kernel):
     connection.close()
     assert ask(path) == expected
     use_kernel(None)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 99), st.integers(0, 4), st.sampled_from([0, 1, 7, 60]))
+def test_entries_that_are_picked_are_those_that_are_kept(seed, n_wanted, length):
+    """Also of lists that lie in several slices."""
+    rng = np.random.default_rng(seed)
+    n_ids = 3 * SLICE
+    sizes = np.append(rng.integers(0, length + 1, 9), [2 * SLICE - 5, 3, SLICE + 1])
+    rng.shuffle(sizes)
+    ids = np.concatenate([np.sort(rng.choice(n_ids, size, replace=False)) for size in sizes])
+    counts = rng.integers(1, 9, len(ids))
+
+    def made():
+        return Lists.stored(sizes, np.zeros(len(sizes), np.int64), n_ids, "a file", 9)
+
+    def slices(lists, wanted):
+        for slice_ in lists.missing(wanted):
+            span = slice(slice_ * SLICE, (slice_ + 1) * SLICE)
+            yield slice_, ids[span], counts[span]
+
+    wanted = np.sort(rng.choice(len(sizes), n_wanted, replace=False))
+    kept, picking = made(), made()
+    assert picking.is_unread
+    picked = picking.gathered(wanted, slices(picking, wanted))
+    for part in slices(kept, wanted):
+        kept.fill(*part)
+    for own, other in zip(picked, kept.take(wanted), strict=True):
+        assert np.array_equal(own, other)
+    assert picking.is_unread
+    if len(picked.ids):
+        assert not kept.is_unread
