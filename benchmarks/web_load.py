@@ -1,6 +1,6 @@
 """Load on `setsearch serve`: many clients for a while on loopback; latencies, errors, memory, and the loop's pulse.
 
-    python benchmarks/web_load.py [--clients 50] [--seconds 60]
+    python benchmarks/web_load.py [--clients 50] [--seconds 60] [--workers 1 2]
 
 Each client asks one question after the other on one connection: most expand by the API, some load the page, open a
 document, complete a name. A client of its own asks for a small file all the time: how long it waits shows whether the
@@ -34,30 +34,42 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     given = parser.parse_args()
+    by_workers: dict[str, object] = {}
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "wordnet.db"
         names = build(database)
-        command = [sys.executable, "-m", "setsearch", "serve", str(database), "--port", "0"]
-        server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        assert server.stderr is not None
-        found = re.search(r":(\d+)/", server.stderr.readline())
-        assert found
-        try:
-            figures = asyncio.run(run(int(found.group(1)), names, given.clients, given.seconds, server.pid))
-        finally:
-            server.send_signal(signal.SIGINT)
-            server.wait()
+        for workers in given.workers:
+            command = [sys.executable, "-m", "setsearch", "serve", str(database), "--port", "0"]
+            server = subprocess.Popen([*command, "--workers", str(workers)], stderr=subprocess.PIPE, text=True)
+            assert server.stderr is not None
+            found = re.search(r":(\d+)/", server.stderr.readline())
+            assert found
+            try:
+                figures = asyncio.run(run(int(found.group(1)), names, given.clients, given.seconds, server.pid))
+            finally:
+                server.send_signal(signal.SIGINT)
+                server.wait()
+            by_workers[str(workers)] = figures
+            print(json.dumps({"workers": workers} | figures, indent=1))
     machine = (
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, clients on the same machine"
     )
-    figures = {
+    results = {
         "version": setsearch.__version__,
         "machine": machine,
         "data": "sample_corpus, 17,610 documents",
-    } | figures
-    print(json.dumps(figures, indent=1))
-    RESULTS.write_text(json.dumps(figures, indent=1) + "\n")
+        "workers": by_workers,
+    }
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+
+
+def memory_of(pid: int) -> float:
+    """The memory of a process and of those that it has started, MB."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    pages = sum(int(Path(f"/proc/{own}/statm").read_text().split()[1]) for own in (pid, *children))
+    return round(pages * os.sysconf("SC_PAGE_SIZE") / 2**20, 1)
 
 
 def build(database: Path) -> dict[str, list[str]]:
@@ -122,8 +134,7 @@ async def run(port: int, names: dict[str, list[str]], clients: int, seconds: flo
         used = []
         while time.monotonic() < end - 0.5:
             await asyncio.sleep(seconds / 12)
-            pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-            used.append(round(pages * os.sysconf("SC_PAGE_SIZE") / 2**20, 1))
+            used.append(memory_of(pid))
         return used
 
     used, *_ = await asyncio.gather(memory(), *(client(number) for number in range(clients + 1)))

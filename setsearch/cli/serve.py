@@ -1,7 +1,6 @@
 """Commands that serve an index: to browsers and other programs, or to an assistant."""
 
-from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -10,12 +9,7 @@ from setsearch.cli.options import DB, Texts, with_options
 from setsearch.cli.output import say
 from setsearch.errors import UsageError
 
-if TYPE_CHECKING:
-    from socket import socket
-
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-QUEUED_CONNECTIONS = 2048
-KEEP_ALIVE = 5  # seconds
 
 
 def mcp(db: DB) -> None:
@@ -48,9 +42,20 @@ def pace_options(
         float,
         typer.Option(metavar="SECONDS", help="How long an answer may take.", min=0.1, rich_help_panel=ADVANCED),
     ] = 10.0,
-) -> tuple[float, float]:
-    """How often what is derived is looked after, and how long an answer may take."""
-    return refresh, timeout
+    workers: Annotated[
+        int, typer.Option(metavar="N", help="Processes that answer.", min=1, rich_help_panel=ADVANCED)
+    ] = 1,
+) -> "Pace":
+    """How often what is derived is looked after, how long an answer may take, and how many processes answer."""
+    return Pace(refresh, timeout, workers)
+
+
+class Pace(NamedTuple):
+    """Seconds between two looks at what is derived, seconds for an answer, processes that answer."""
+
+    refresh: float
+    timeout: float
+    workers: int
 
 
 @with_options(pace=pace_options)
@@ -79,63 +84,40 @@ def serve(
         Texts,
         typer.Option(metavar="HOST", help="Another name of this server; may be repeated.", rich_help_panel=ADVANCED),
     ] = None,
-    pace: tuple[float, float],
+    pace: Pace,
 ) -> None:
     """Serve a page and a JSON API (/api, described in /openapi.json), by default to this machine only.
 
     Example: setsearch serve notes.db --open
     """
     try:
-        import uvicorn
-
-        from setsearch.web import Rules, make_app
-        from setsearch.web.protocol import PatientProtocol
+        from setsearch.web import Rules
+        from setsearch.web.server import Workers, bind, serve_alone
     except ImportError as error:
         raise UsageError("the command serve needs some packages: pip install fastapi uvicorn jinja2") from error
     import setsearch
     from setsearch.pool import keep_fresh, watch_damage
 
-    refresh, timeout = pace
     is_local = host in LOOPBACK
     if not is_local and not token and not read_only:
         raise UsageError(f"--host {host} lets others in: require a --token TEXT, or serve --read-only")
     with setsearch.open(db) as index:
         index.info()
     hosts = (*LOOPBACK, "[::1]", *(name or ())) if is_local or name else ()
-    app = make_app(db, Rules(token or None, read_only, tuple(cors or ()), hosts, timeout))
-    listening = _listen(host, port)
-    address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
+    rules = Rules(token or None, read_only, tuple(cors or ()), hosts, pace.timeout)
+    bound = bind(host, port, shared=pace.workers > 1)
+    workers = Workers(db, rules, bound, pace.workers) if pace.workers > 1 else None
+    address = f"http://{f'[{host}]' if ':' in host else host}:{bound.getsockname()[1]}/"
     say(f"{db} is at {address} (Ctrl-C stops)")
     if open_page:
         import webbrowser
 
         webbrowser.open(address)
-    config = uvicorn.Config(
-        app, http=PatientProtocol, log_level="warning", server_header=False, timeout_keep_alive=KEEP_ALIVE
-    )
-    server = uvicorn.Server(config)
     watch_damage(db, say)
-    if refresh and not read_only:
-        keep_fresh(db, refresh, say)
-    with suppress(KeyboardInterrupt):
-        server.run([listening])
+    if pace.refresh and not read_only:
+        keep_fresh(db, pace.refresh, say)
+    if workers is None:
+        serve_alone(db, rules, bound)
+    else:
+        workers.run()
     say("stopped")
-
-
-def _listen(host: str, port: int) -> "socket":
-    """A listening socket; raises UsageError."""
-    import socket
-
-    # With a named protocol asyncio sends at once; without, each answer waits 40 ms for an acknowledgement.
-    listening = socket.socket(
-        socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
-    )
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host, port))
-        listening.listen(QUEUED_CONNECTIONS)
-    except OSError as error:
-        listening.close()
-        reason = f"cannot listen at {host}, port {port} ({error.strerror})"
-        raise UsageError(f"{reason}; --port 0 takes a free one") from error
-    return listening

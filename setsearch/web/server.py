@@ -1,0 +1,116 @@
+"""The server of the page and the API: one process, or several that listen at one port."""
+
+import multiprocessing
+import signal
+import socket
+import threading
+from contextlib import suppress
+from multiprocessing.connection import wait
+from multiprocessing.context import SpawnProcess
+from multiprocessing.synchronize import Event
+from pathlib import Path
+
+import uvicorn
+
+import setsearch
+from setsearch.errors import SetsearchError, UsageError
+from setsearch.web import Rules, make_app
+from setsearch.web.protocol import PatientProtocol
+
+KEEP_ALIVE = 5  # seconds
+QUEUED_CONNECTIONS = 2048
+SEEDS = 3
+
+
+def bind(host: str, port: int, shared: bool = False) -> socket.socket:
+    """A socket at an address, which listens unless several processes share the address; raises UsageError."""
+    # With a named protocol asyncio sends at once; without, each answer waits 40 ms for an acknowledgement.
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shared:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        bound.bind((host, port))
+        if not shared:
+            bound.listen(QUEUED_CONNECTIONS)
+    except AttributeError as error:
+        bound.close()
+        raise UsageError("--workers needs a system whose processes can share a port, such as Linux") from error
+    except OSError as error:
+        bound.close()
+        reason = f"cannot listen at {host}, port {port} ({error.strerror})"
+        raise UsageError(f"{reason}; --port 0 takes a free one") from error
+    return bound
+
+
+def serve_alone(db: Path, rules: Rules, listening: socket.socket) -> None:
+    """Answer until a signal comes."""
+    # Compiled loops and lists are loaded while nobody waits.
+    threading.Thread(target=_ask, args=[db], name="setsearch-first", daemon=True).start()
+    config = uvicorn.Config(
+        make_app(db, rules),
+        http=PatientProtocol,
+        log_level="warning",
+        server_header=False,
+        timeout_keep_alive=KEEP_ALIVE,
+    )
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run([listening])
+
+
+class Workers:
+    """Several processes that answer. The system gives each a part of the connections.
+
+    `bound` keeps the port, and does not listen itself.
+    """
+
+    def __init__(self, db: Path, rules: Rules, bound: socket.socket, count: int) -> None:
+        self._context = multiprocessing.get_context("spawn")
+        self._given = db, rules, *bound.getsockname()[:2]
+        self._processes = [self._start() for _ in range(count)]
+
+    def run(self) -> None:
+        """Replace those that die, until a signal comes."""
+        signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+        try:
+            while True:
+                wait([one.sentinel for one in self._processes])
+                self._processes = [one if one.is_alive() else self._start() for one in self._processes]
+        except KeyboardInterrupt:
+            for one in self._processes:
+                one.terminate()
+            for one in self._processes:
+                one.join()
+
+    def _start(self) -> SpawnProcess:
+        """A process that listens."""
+        listens = self._context.Event()
+        process = self._context.Process(target=_work, args=[*self._given, listens], daemon=True)
+        process.start()
+        while process.is_alive() and not listens.wait(0.1):
+            pass
+        return process
+
+
+def _work(db: Path, rules: Rules, host: str, port: int, listens: Event) -> None:
+    """One of several processes; it ends with the first one."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    listening = bind(host, port, shared=True)
+    listening.listen(QUEUED_CONNECTIONS)
+    listens.set()
+    serve_alone(db, rules, listening)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        signal.raise_signal(signal.SIGTERM)
+
+
+def _ask(db: Path) -> None:
+    with suppress(SetsearchError), setsearch.open(db) as index:
+        items = index.info()["defaults"]["items"]
+        seeds: list[str] = next((own["some"] for own in index.info()["readings"] if own["items"] == items), [])
+        index.items(items).expand(seeds[:SEEDS])

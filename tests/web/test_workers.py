@@ -1,0 +1,44 @@
+"""Several processes that answer at one address."""
+
+import contextlib
+import http.client
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from patience import patience
+
+pytest.importorskip("uvicorn", reason="needs uvicorn: pip install setsearch[web]")
+
+
+def workers_of(parent):
+    """The processes that a server has started to answer."""
+    found = []
+    for own in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            is_child = int(own.joinpath("stat").read_text().rpartition(")")[2].split()[1]) == parent
+            if is_child and b"spawn_main" in own.joinpath("cmdline").read_bytes():
+                found.append(int(own.name))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").is_file(), reason="needs /proc to see processes: run on Linux")
+def test_workers_share_an_address_and_one_that_dies_is_replaced(serve, animals):
+    server = serve(animals, "--workers", "2")
+    asked = {"seeds": ["d0", "d1"], "items": "documents"}
+    expected = server.json("/api/expand", **asked)
+    assert expected[0]["item"] == "d2"
+    first = workers_of(server.process.pid)
+    assert len(first) == 2
+    assert all(server.json("/api/expand", **asked) == expected for _ in range(20))
+    os.kill(first[0], signal.SIGKILL)
+    end = time.monotonic() + patience(30)
+    while time.monotonic() < end and len({*workers_of(server.process.pid)} - {first[0]}) < 2:
+        time.sleep(0.1)
+    assert len({*workers_of(server.process.pid)} - {*first}) == 1
+    assert server.json("/api/expand", **asked) == expected
+    assert "stopped" in server.stop()
+    with pytest.raises((OSError, http.client.HTTPException)):
+        server.ask("/api/info")
