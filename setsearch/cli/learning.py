@@ -1,5 +1,6 @@
 """Commands that learn from sets: concepts, classes, and which method completes them best."""
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -94,6 +95,10 @@ def evaluate_command(
     seeds: Annotated[int, typer.Option(metavar="N", help="Members that are the seeds.", min=1)] = 3,
     draws: Annotated[int, typer.Option(metavar="N", help="How often to draw them for each set.", min=1)] = 10,
     by: By = None,
+    variants: Annotated[
+        bool,
+        typer.Option("--variants", help="Also index the documents otherwise: pairs, n-grams, titles, ..."),
+    ] = False,
     show: Show,
 ) -> None:
     """How well methods find the rest of known sets: our models with several options, and ten others.
@@ -108,8 +113,15 @@ def evaluate_command(
     with db.open() as index:
         known, items = _sets_of(index, sets, items)
         reading = index.items(items)
-        with reading.fields(by=by) as fields:
-            evaluation = evaluate(fields, reading.defaults, known, Design(seeds, draws), progress=count_steps)
+        with ExitStack() as stack:
+            others = {}
+            if variants:
+                from setsearch.learning.variants import open_variants
+
+                others = stack.enter_context(open_variants(reading))
+            fields = stack.enter_context(reading.fields(by=by))
+            design = Design(seeds, draws)
+            evaluation = evaluate(fields, reading.defaults, known, design, variants=others, progress=count_steps)
     if evaluation.left_out:
         say(f"left out, fewer than {seeds + 1} members that the index knows: {', '.join(evaluation.left_out)}")
     rows = as_rows(evaluation)

@@ -90,9 +90,12 @@ def evaluate(
     design: Design = Design(),
     *,
     rivals: Mapping[str, Score] | None = None,
+    variants: Mapping[str, Score] | None = None,
     progress: Progress = iter,
 ) -> Evaluation:
     """Evaluate our models with several options, the baselines, and further `rivals` on sets of items.
+
+    `variants` are our default model in indexes made otherwise (variants.py).
 
     `progress` gets the methods and yields them. Raises NoSeeds if no set has enough known members.
     """
@@ -105,6 +108,7 @@ def evaluate(
     ids = fields.item_ids()
     methods = [*_models(fields, defaults), *_baselines(fields)]
     methods += [Method(name, score) for name, score in (rivals or {}).items()]
+    methods += [Method(f"lift, {name}", score, {"model": "lift"}) for name, score in (variants or {}).items()]
     results = []
     for method in progress(methods):
         measured: dict[str, list[Floats]] = {}
@@ -233,12 +237,13 @@ def _label(options: ModelOptions) -> str:
 def _model(name: str, fields: Fields, defaults: Defaults, options: ModelOptions) -> Method:
     def score(seeds: Ints) -> Floats:
         """The scores of all items, without the constant."""
-        return _weights(fields, defaults, options, seeds).scores()
+        return weights_of(fields, defaults, options, seeds).scores()
 
     return Method(name, score, options)
 
 
-def _weights(fields: Fields, defaults: Defaults, options: ModelOptions, seeds: Ints) -> SeedWeights:
+def weights_of(fields: Fields, defaults: Defaults, options: ModelOptions, seeds: Ints) -> SeedWeights:
+    """What scores all items, given the ids of seeds."""
     weights = two_passes(fields, Examples(seeds.tolist()), defaults, options)
     return with_priors(fields, weights, defaults, options)
 
@@ -275,7 +280,7 @@ def _cut_quality(fields: Fields, defaults: Defaults, tasks: Sequence[Task]) -> t
     """F1 of our cut, and of the best possible one, averaged over sets."""
     measured: dict[str, list[tuple[float, float]]] = {}
     for name, seeds, others in tasks:
-        weights = _weights(fields, defaults, {"model": "lift"}, seeds)
+        weights = weights_of(fields, defaults, {"model": "lift"}, seeds)
         scores = weights.scores()
         scores[seeds] = -np.inf
         order = np.argsort(-scores, kind="stable")
