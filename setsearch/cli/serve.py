@@ -105,9 +105,9 @@ def serve(
         index.info()
     hosts = (*LOOPBACK, "[::1]", *(name or ())) if is_local or name else ()
     rules = Rules(token or None, read_only, tuple(cors or ()), hosts, pace.timeout)
-    bound = bind(host, port, shared=pace.workers > 1)
-    workers = Workers(db, rules, bound, pace.workers) if pace.workers > 1 else None
-    address = f"http://{f'[{host}]' if ':' in host else host}:{bound.getsockname()[1]}/"
+    listening = bind(host, port)
+    address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
+    workers = Workers(db, rules, listening, pace.workers) if pace.workers > 1 else None
     say(f"{db} is at {address} (Ctrl-C stops)")
     if open_page:
         import webbrowser
@@ -117,7 +117,7 @@ def serve(
     if pace.refresh and not read_only:
         keep_fresh(db, pace.refresh, say)
     if workers is None:
-        serve_alone(db, rules, bound)
+        serve_alone(db, rules, listening)
     else:
         workers.run()
     say("stopped")

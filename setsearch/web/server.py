@@ -60,14 +60,14 @@ def serve_alone(db: Path, rules: Rules, listening: socket.socket) -> None:
 
 
 class Workers:
-    """Several processes that answer. The system gives each a part of the connections.
+    """Several processes that answer at the address of a socket. The system gives each a part of the connections."""
 
-    `bound` keeps the port, and does not listen itself.
-    """
-
-    def __init__(self, db: Path, rules: Rules, bound: socket.socket, count: int) -> None:
+    def __init__(self, db: Path, rules: Rules, listening: socket.socket, count: int) -> None:
+        host, port = listening.getsockname()[:2]
+        listening.close()  # it was there to learn that no other server has the address
+        self._bound = bind(host, port, shared=True)  # it keeps the address, and does not listen
         self._context = multiprocessing.get_context("spawn")
-        self._given = db, rules, *bound.getsockname()[:2]
+        self._given = db, rules, host, port
         self._processes = [self._start() for _ in range(count)]
 
     def run(self) -> None:
@@ -78,6 +78,7 @@ class Workers:
                 wait([one.sentinel for one in self._processes])
                 self._processes = [one if one.is_alive() else self._start() for one in self._processes]
         except KeyboardInterrupt:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
             for one in self._processes:
                 one.terminate()
             for one in self._processes:

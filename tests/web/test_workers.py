@@ -25,7 +25,7 @@ def workers_of(parent):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").is_file(), reason="needs /proc to see processes: run on Linux")
-def test_workers_share_an_address_and_one_that_dies_is_replaced(serve, animals):
+def test_workers_share_an_address_and_one_that_dies_is_replaced(serve, animals, run, failed):
     server = serve(animals, "--workers", "2")
     asked = {"seeds": ["d0", "d1"], "items": "documents"}
     expected = server.json("/api/expand", **asked)
@@ -39,6 +39,8 @@ def test_workers_share_an_address_and_one_that_dies_is_replaced(serve, animals):
         time.sleep(0.1)
     assert len({*workers_of(server.process.pid)} - {*first}) == 1
     assert server.json("/api/expand", **asked) == expected
+    for workers in ("1", "2"):
+        failed(run("serve", str(animals), "--port", str(server.port), "--workers", workers), 2, str(server.port))
     assert "stopped" in server.stop()
     with pytest.raises((OSError, http.client.HTTPException)):
         server.ask("/api/info")
