@@ -28,8 +28,9 @@ def _triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) 
     Triggers before a write note the rows that "or replace" may delete: SQLite calls no delete triggers for them.
     """
     columns = table_columns(cursor, source.name)
+    is_rowid = _is_rowid(cursor, source)  # then a row that replaces another has its key
     key, table, bodies = quote(source.key), quote(source.name), {}
-    unique = _unique_keys(cursor, source.name, columns)
+    unique = [names for names in _unique_keys(cursor, source.name, columns) if names != ["rowid"] or not is_rowid]
     for event, timing, rows in (
         ("insert", "after insert", [f"new.{key}"]),
         ("update", f"after update{_read_columns(cursor, source, columns)}", [f"old.{key}", f"new.{key}"]),
@@ -70,6 +71,15 @@ def _note(relation: Relation, key: str, source: str, where: str = "true") -> str
         f"insert into setsearch_change (relation, key, again) select {relation.id}, {key}, {key} {source} "
         f"where {where} and not exists (select 1 from setsearch_change where {same});"
     )
+
+
+def _is_rowid(cursor: sqlite3.Cursor, source: SyncedSource) -> bool:
+    """Whether the key of a table is its rowid, by this name or as the integer that is the primary key."""
+    info = cursor.execute(f"pragma main.table_info({quote(source.name)})").fetchall()
+    primary = [(row[1], row[2].lower()) for row in info if row[5]]
+    indexes = cursor.execute(f"pragma main.index_list({quote(source.name)})").fetchall()
+    has_index = any(origin == "pk" for _, _, _, origin, *_ in indexes)  # as "integer primary key desc" has
+    return source.key == "rowid" or (primary == [(source.key, "integer")] and not has_index)
 
 
 def _unique_keys(cursor: sqlite3.Cursor, table: str, columns: list[str]) -> list[list[str]]:

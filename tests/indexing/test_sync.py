@@ -323,3 +323,36 @@ def test_tables_of_every_shape():
         index.refresh()
     connection.execute("delete from holes where id is null")
     assert index.refresh() == Changes(0, 0)
+
+
+@pytest.mark.parametrize(
+    ("declared", "notes_replaced_rows"),
+    [
+        ("id integer primary key", False),  # the row that goes has the key of the row that comes
+        ("id INTEGER, text text, primary key (id)", False),
+        ("id integer primary key desc", True),  # no alias of the rowid
+        ("id int primary key", True),
+        ("id text primary key", True),
+        ("id integer primary key, url text unique", True),
+    ],
+)
+def test_replaced_rows_are_noted_where_their_key_may_differ(declared, notes_replaced_rows):
+    connection = sqlite3.connect(":memory:")
+    more = "" if "text text" in declared else ", text text"
+    constraint = declared if "primary key (" in declared else f"{declared}{more}"
+    connection.execute(f"create table t ({constraint})")
+    connection.execute("insert into t (rowid, id, text) values (7, 7, 'lion')")
+    index = setsearch.open(connection)
+    index.add_table("t", Columns(), track=True)
+    names = [name for (name,) in connection.execute("select name from sqlite_master where type = 'trigger'")]
+    assert any("before" in name for name in names) == notes_replaced_rows
+    for statement in (
+        "insert or replace into t (rowid, id, text) values (7, 7, 'cat')",
+        "insert or replace into t (id, text) values (8, 'wheat')",
+        "update or replace t set id = 8, text = 'oat' where id = 7",
+        "insert or replace into t (rowid, id, text) select rowid, 9, 'rye' from t where id = 8",
+    ):
+        connection.execute(statement)
+        index.refresh()
+        assert contents(index) == fresh(connection, Columns(), "t")
+        assert index.check() == []
