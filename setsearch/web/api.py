@@ -43,6 +43,7 @@ SetNamed = Annotated[str, Path(min_length=1, max_length=200)]
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {"model": Problem, "description": why}
     for code, why in {
+        400: "not HTTP, or an address and headers of more than 64 KB",
         401: "the token is missing",
         403: "read-only, or a request from another origin",
         404: "no such item, set or reading",

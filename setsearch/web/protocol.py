@@ -1,12 +1,14 @@
 """Connections of `setsearch serve`: each request must begin in time, and few may wait with half a request."""
 
 import asyncio
+import json
 from typing import Any, ClassVar
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 HEADER_SECONDS = 10.0  # from the connection, or the end of the last answer, to the end of a request's headers
 MOST_WAITING = 500  # connections without a request; a new one closes the oldest
+UNREADABLE = "the request is not HTTP, or its address and headers are longer than 64 KB; a long question can be a POST"
 
 
 class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
@@ -33,6 +35,13 @@ class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         """Stop waiting."""
         self._stop()
         super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer a request that cannot be read as every other error is answered: in one line of JSON."""
+        body = json.dumps({"error": UNREADABLE}).encode()
+        head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
+        self.transport.write(head.encode() + b"connection: close\r\n\r\n" + body)
+        self.transport.close()
 
     def _watch(self) -> None:
         if self.cycle is not None and not self.cycle.response_complete:

@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import io
+import json
 import socket
 import time
 
@@ -103,6 +104,10 @@ def answer(connection):
     return b"".join(parts)
 
 
+def read_all(connection):
+    return b"".join(iter(lambda: connection.recv(4096), b""))
+
+
 @pytest.mark.parametrize("begin", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "])
 def test_a_request_must_begin_in_time(server, begin):
     with connect(server) as slow:
@@ -115,6 +120,17 @@ def test_a_request_must_begin_in_time(server, begin):
         time.sleep(0.1)
         quick.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")  # the same connection, a second request
         assert b" 200 " in answer(quick)
+
+
+@pytest.mark.parametrize("parts", [[b"hello\r\n\r\n"], [b"GET /?" + b"x" * 50_000, b"x" * 50_000]])
+def test_a_request_that_cannot_be_read_is_told_why(server, parts):
+    with connect(server) as connection:
+        for part in parts:
+            connection.sendall(part)
+            time.sleep(0.1)
+        head, body = read_all(connection).split(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert json.loads(body) == {"error": protocol.UNREADABLE}
 
 
 def test_a_body_must_come_in_time(server):
