@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from setsearch.arrays import Array
 from setsearch.errors import CorruptIndex, DatabaseError
 from setsearch.models.values import ValueRule
 from setsearch.search.content import RelationContent
@@ -28,7 +29,6 @@ from setsearch.storage.database import Database
 from setsearch.storage.generations import (
     CONTEXTS,
     LISTS,
-    Array,
     Draft,
     Generation,
     arrays_of,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from setsearch.arrays import Entries, Ints
+from setsearch.arrays import Array, Entries, Ints
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists
 from setsearch.models.values import ValueRule
@@ -20,7 +20,6 @@ from setsearch.search.content import Content
 from setsearch.search.snapshot import Snapshot
 from setsearch.search.vocabularies import FieldVocabulary, WordVocabulary
 from setsearch.storage.generations import (
-    Array,
     Generation,
     array_text,
     arrays_of,

@@ -17,24 +17,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from setsearch.arrays import LARGEST_COUNT, Entries, Ints
+from setsearch.arrays import LARGEST_COUNT, Array, Entries, Ints
 from setsearch.errors import LockedDatabase, LostArrays, SetsearchError
 from setsearch.lists import SLICE, Lists, Slice
 from setsearch.storage.database import Database
 from setsearch.storage.integrity import add_checksum, strip_checksum
+from setsearch.storage.packing import pack, unpack
 from setsearch.storage.revisions import Revision, random_number
 
 LISTS, CONTEXTS = "lists", "contexts"  # the names of generations
 AT_WORK = 60.0  # seconds that a process may take for one step
 BYTES_OF_WRITE = 1 << 22  # of slices that one transaction writes
 SLICES_OF_DELETE = 32
-_WIDTHS = {1: "<u1", 2: "<u2", 4: "<u4", 8: "<i8"}
-_FLOATS = 9  # in place of a width
 _own = set[int]()  # the drafts of this process; a row of another one may be in a copied file
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -283,22 +279,16 @@ def _packed(id: int, name: str, array: Array) -> Iterator[tuple[int, bytes]]:
     """The slices of an array as bytes; the last one holds the length, so that no end can get lost."""
     slices = [array[start : start + SLICE] for start in range(0, len(array), SLICE)]
     for number, own in enumerate([*slices, np.array([len(array)])]):
-        if own.dtype.kind == "f":
-            data = bytes([_FLOATS]) + own.astype("<f8").tobytes()
-        else:
-            least, largest = int(own.min()), int(own.max())
-            width = 8 if least < 0 else next(w for w in _WIDTHS if largest < 1 << 8 * w or w == 8)
-            data = bytes([width]) + own.astype(_WIDTHS[width]).tobytes()
-        yield number, add_checksum(data, f"{id} {name} {number}")
+        yield number, add_checksum(pack(own), f"{id} {name} {number}")
 
 
 def _unpacked(generation: Generation, name: str, slice_: int, data: bytes) -> Array:
     """The inverse of `_packed` for one slice."""
     stored = strip_checksum(data, f"{generation.id} {name} {slice_}")
-    dtype = None if not stored else "<f8" if stored[0] == _FLOATS else _WIDTHS.get(stored[0])
-    if stored is None or dtype is None or (len(stored) - 1) % np.dtype(dtype).itemsize:
+    values = None if stored is None else unpack(stored)
+    if values is None:
         raise _lost(name)
-    return np.frombuffer(stored, dtype, offset=1)
+    return values
 
 
 def _lost(name: str) -> LostArrays:

@@ -1,0 +1,88 @@
+"""Slices of arrays as bytes: what is packed comes back, and what was not packed is refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from setsearch.storage import packing
+from setsearch.storage.packing import LONGEST, pack, unpack
+
+EDGES = [0, 1, 2, 255, 256, 65_535, 65_536, 2**31 - 1, 2**31, 2**63 - 1, -1, -(2**63)]
+ANY = st.one_of(st.sampled_from(EDGES), st.integers(0, 3), st.integers(0, 70_000), st.integers(-(2**63), 2**63 - 1))
+IDS = st.one_of(st.sampled_from(EDGES[:8]), st.integers(0, 2**31 - 1), st.integers(0, 300))
+
+
+def is_patched(data):
+    return data[0] == packing._PATCHED
+
+
+@given(st.one_of(st.lists(ANY, min_size=1, max_size=99), st.lists(IDS, min_size=1, max_size=99)), st.integers(1, 40))
+def test_integers_come_back(values, times):
+    array = np.tile(np.array(values, np.int64), times)
+    unpacked = unpack(pack(array))
+    assert np.array_equal(unpacked, array)
+    assert unpacked.dtype.kind in "iu"
+
+
+@given(arrays(np.float64, st.integers(1, 99)))
+def test_floats_come_back(values):
+    assert unpack(pack(values)).tobytes() == values.tobytes()
+
+
+def lists_of_ids(rng, n_lists, n_ids):
+    return np.concatenate([np.sort(rng.choice(n_ids, LONGEST // n_lists, replace=False)) for _ in range(n_lists)])
+
+
+@pytest.mark.parametrize(
+    ("values", "bits"),
+    [
+        (lambda rng: rng.geometric(0.9, LONGEST), 2.5),
+        (lambda rng: rng.geometric(0.1, LONGEST) + 70_000, 8.1),
+        (lambda rng: lists_of_ids(rng, 64, 100_000), 12),
+        (lambda rng: lists_of_ids(rng, 1024, 1_000_000), 20),
+    ],
+)
+def test_what_slices_hold_becomes_short(values, bits):
+    """Counts, mostly 1, and ids that ascend within each list; `bits` a value at most."""
+    array = values(np.random.default_rng(1))
+    data = pack(array)
+    assert is_patched(data)
+    assert np.array_equal(unpack(data), array)
+    assert 8 * len(data) < bits * LONGEST
+
+
+def test_numbers_at_random_stay_as_they_are():
+    array = np.random.default_rng(1).integers(0, 2**31, 1000)
+    assert len(pack(array)) == 1 + 4 * 1000
+
+
+@given(st.binary(max_size=80))
+def test_other_bytes_are_refused_or_an_array(data):
+    for kind in (b"", bytes([packing._PATCHED])):
+        array = unpack(kind + data)
+        assert array is None or len(array) <= LONGEST
+
+
+def test_a_patched_slice_that_lost_or_gained_bytes_is_refused():
+    data = pack(np.random.default_rng(1).geometric(0.8, 1000))
+    assert is_patched(data)
+    for end in range(1, len(data)):
+        assert unpack(data[:end]) is None
+    assert unpack(data + b"0") is None
+
+
+@pytest.mark.parametrize(("place", "byte"), [(1, 7), (3, 0), (3, 255)])
+def test_a_patched_slice_with_another_head_is_refused(place, byte):
+    """Of other bits, or shorter or longer than its bytes."""
+    data = bytearray(pack(np.random.default_rng(1).geometric(0.8, 3000)))
+    data[place] = byte
+    assert unpack(bytes(data)) is None
+
+
+def test_a_patch_behind_the_end_is_refused():
+    data = bytearray(pack(np.append(np.ones(3000, np.int64), 9)))
+    assert is_patched(data)
+    data[15:17] = (3001).to_bytes(2, "little")
+    assert unpack(bytes(data)) is None
