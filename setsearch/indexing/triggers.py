@@ -28,15 +28,14 @@ def _triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) 
     Triggers before a write note the rows that "or replace" may delete: SQLite calls no delete triggers for them.
     """
     columns = table_columns(cursor, source.name)
-    is_rowid = _is_rowid(cursor, source)  # then a row that replaces another has its key
     key, table, bodies = quote(source.key), quote(source.name), {}
-    unique = [names for names in _unique_keys(cursor, source.name, columns) if names != ["rowid"] or not is_rowid]
+    unique = _unique_keys(cursor, source, columns)
     for event, timing, rows in (
         ("insert", "after insert", [f"new.{key}"]),
         ("update", f"after update{_read_columns(cursor, source, columns)}", [f"old.{key}", f"new.{key}"]),
         ("delete", "after delete", [f"old.{key}"]),
     ):
-        bodies[event] = timing, " ".join(_note(relation, row, "") for row in rows)
+        bodies[event] = timing, " ".join(_note(relation, row) for row in rows)
     other_row = " and t.rowid is not old.rowid" if ["rowid"] in unique else ""
     constrained = _constrained_columns(cursor, source.name, unique)
     changing = ", ".join(quote(name) for name in columns if name in constrained)
@@ -64,12 +63,11 @@ def _read_columns(cursor: sqlite3.Cursor, source: SyncedSource, columns: list[st
     return " of " + ", ".join(quote(name) for name in columns if name in used)
 
 
-def _note(relation: Relation, key: str, source: str, where: str = "true") -> str:
-    """The statement that notes a key; the + keeps the column's type out of the comparison, so that the index serves."""
-    same = f"relation = {relation.id} and key is +{key}"
+def _note(relation: Relation, key: str, source: str = "", where: str = "true") -> str:
+    """The statement that notes a key. Its last clause holds whatever the conflict clause of the host's statement."""
     return (
         f"insert into setsearch_change (relation, key, again) select {relation.id}, {key}, {key} {source} "
-        f"where {where} and not exists (select 1 from setsearch_change where {same});"
+        f"where {where} on conflict do nothing;"
     )
 
 
@@ -82,14 +80,26 @@ def _is_rowid(cursor: sqlite3.Cursor, source: SyncedSource) -> bool:
     return source.key == "rowid" or (primary == [(source.key, "integer")] and not has_index)
 
 
-def _unique_keys(cursor: sqlite3.Cursor, table: str, columns: list[str]) -> list[list[str]]:
-    """The columns of each constraint that "or replace" may violate; an index on an expression has none."""
-    keys = [["rowid"]] if has_rowid(cursor, table, columns) else []
-    for _, name, is_unique, *_ in cursor.execute(f"pragma main.index_list({quote(table)})").fetchall():
-        indexed = [column for _, _, column in cursor.execute(f"pragma main.index_info({quote(name)})")]
-        if is_unique and None not in indexed:
-            keys.append(indexed)
+def _unique_keys(cursor: sqlite3.Cursor, source: SyncedSource, columns: list[str]) -> list[list[str]]:
+    """The columns of each constraint by which "or replace" may delete a row of another key.
+
+    An index on an expression has none. Where the key itself is unique, the row that replaces another has its key.
+    """
+    keys = [["rowid"]] if has_rowid(cursor, source.name, columns) and not _is_rowid(cursor, source) else []
+    for _, name, is_unique, *_ in cursor.execute(f"pragma main.index_list({quote(source.name)})").fetchall():
+        info = cursor.execute(f"pragma main.index_xinfo({quote(name)})").fetchall()
+        parts = [(column, collation) for _, _, column, _, collation, is_part in info if is_part]
+        is_key = parts == [(source.key, "BINARY")] and _is_text_or_integer(cursor, source)
+        if is_unique and not is_key and all(column is not None for column, _ in parts):
+            keys.append([column for column, _ in parts])
     return keys
+
+
+def _is_text_or_integer(cursor: sqlite3.Cursor, source: SyncedSource) -> bool:
+    """Whether equal values of the key are written alike; 1 and 1.0 are equal where a column keeps both."""
+    info = cursor.execute(f"pragma main.table_info({quote(source.name)})").fetchall()
+    declared = next((row[2].lower() for row in info if row[1] == source.key), "")
+    return any(part in declared for part in ("int", "char", "clob", "text"))
 
 
 def _constrained_columns(cursor: sqlite3.Cursor, table: str, unique: list[list[str]]) -> set[str]:

@@ -26,6 +26,7 @@ SCHEMA = {
     "m006_columns",
     "m007_vectors",
     "m008_decisions",
+    "m009_changes",
 }
 WITH_CHECKSUM = "m003_origins"  # the migration that made the checksum of small tables
 

@@ -18,6 +18,7 @@ setsearch_seal        a checksum over the small tables
 setsearch_set         saved sets; setsearch_member holds their items
 """
 
+import re
 import sqlite3
 import struct
 import zlib
@@ -135,7 +136,6 @@ def m003_origins(db: Database) -> None:
             state text              -- JSON: how far a Whoosh index was read
         ) strict
     """)
-    # No constraint on the keys: a trigger inherits the host's conflict clause, and would fail with it.
     db.execute("""
         create table setsearch_change (
             id integer primary key, relation integer not null, key any,
@@ -270,6 +270,31 @@ def m007_vectors(db: Database) -> None:
 def m008_decisions(db: Database) -> None:
     """The order in which the members of a set were decided, null if they were known from the start."""
     db.execute("alter table setsearch_member add column number integer")  # and `accepted` is 2 for "later"
+
+
+@migrations()
+def m009_changes(db: Database) -> None:
+    """Each changed row is noted once, by a constraint: looking it up before took longer than the note."""
+    script = """
+        delete from setsearch_change where id not in
+            (select min(id) from setsearch_change group by relation, key);
+        drop index setsearch_change_key;
+        create unique index setsearch_change_key on setsearch_change (relation, key);
+    """
+    for statement in script.split(";\n"):
+        if statement.strip():
+            db.execute(statement)
+    looked_up = re.compile(
+        r"select (\d+), (.+?), \2 (.*?) and not exists "
+        r"\(select 1 from setsearch_change where relation = \1 and key is \+\2\);"
+    )
+    triggers = db.execute(
+        "select name, sql from sqlite_master where type = 'trigger' and name like 'setsearch\\_%' escape '\\'"
+    )
+    for name, sql in triggers.fetchall():
+        db.execute(f"drop trigger main.[{name}]")
+        made = looked_up.sub(r"select \1, \2, \2 \3 on conflict do nothing;", sql)
+        db.execute(made.replace("CREATE TRIGGER ", "CREATE TRIGGER main.", 1))
 
 
 def drop_tables(cursor: sqlite3.Cursor) -> None:

@@ -281,17 +281,48 @@ def test_rows_that_or_replace_deletes_are_noted_for_items_of_several_rows(steps)
     assert contents(index, "film") == fresh(connection, likes, "likes")
 
 
-def test_triggers_cost_the_same_for_each_row():
+def test_a_row_is_noted_once_however_often_it_is_written():
     connection = sqlite3.connect(":memory:")
     connection.execute("create table t (id integer primary key, text text)")
-    setsearch.open(connection).add_table("t", Columns(), track=True)
-    plan = connection.execute("explain query plan insert into t values (1, 'x')").fetchall()
-    own = connection.execute(
-        "explain query plan select 1 from setsearch_change where relation = 1 and key is +(select id from t)"
-    ).fetchall()
-    assert any("setsearch_change_key (relation=? AND key=?)" in row[3] for row in own), (plan, own)
-    for (sql,) in connection.execute("select sql from sqlite_master where type = 'trigger'"):
-        assert "key is +" in sql
+    index = setsearch.open(connection)
+    index.add_table("t", Columns(), track=True)
+    for clause in ("", "or abort", "or fail", "or rollback", "or ignore", "or replace"):
+        connection.execute("insert or ignore into t values (1, 'cat')")
+        connection.execute(f"update {clause} t set text = text || ' oat'")
+        connection.execute("insert or replace into t values (1, 'cat')")
+        connection.execute("insert into t values (1, 'x') on conflict do update set text = 'lion'")
+        connection.execute("delete from t")
+    assert connection.execute("select key from setsearch_change").fetchall() == [(1,)]
+    assert index.refresh() == Changes(0, 0)
+
+
+@pytest.mark.parametrize(
+    ("declared", "notes_replaced_rows"),
+    [
+        ("id text primary key", False),
+        ("id varchar(9) primary key", False),
+        ("id text collate nocase primary key", True),  # A replaces a
+        ("id primary key", True),  # 1.0 replaces 1
+        ("id text primary key, text text unique", True),
+    ],
+)
+def test_a_unique_key_replaces_no_other(declared, notes_replaced_rows):
+    connection = sqlite3.connect(":memory:")
+    more = "" if "text text" in declared else ", text text"
+    connection.execute(f"create table t ({declared}{more}) without rowid")
+    connection.execute("insert into t values ('a', 'lion')")
+    index = setsearch.open(connection)
+    index.add_table("t", Columns(), track=True)
+    names = [name for (name,) in connection.execute("select name from sqlite_master where type = 'trigger'")]
+    assert any("before" in name for name in names) == notes_replaced_rows
+    for id, text in (("A", "cat"), (1, "wheat"), (1.0, "oat"), ("b", "cat"), ("A", "oat"), ("1", "rye")):
+        connection.execute("insert or replace into t values (?, ?)", (id, text))
+        index.refresh()
+        assert contents(index) == fresh(connection, Columns(), "t")
+    connection.execute("update or replace t set id = 'A', text = 'oat' where id = 'b'")
+    index.refresh()
+    assert contents(index) == fresh(connection, Columns(), "t")
+    assert index.check() == []
 
 
 def test_tables_of_every_shape():
