@@ -207,7 +207,10 @@ class Index:
         """
         reading = self.reading(name)
         if not isinstance(reading, Reading):
-            raise UsageError(f"{reading.name} are described by numbers; use numbers({reading.name!r})")
+            raise UsageError(
+                f"{reading.name} are described by numbers: only `expand` can be asked, in Python by "
+                f"numbers({reading.name!r})"
+            )
         return reading
 
     def numbers(self, name: str) -> NumericReading:

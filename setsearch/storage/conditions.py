@@ -1,4 +1,4 @@
-"""Conditions on a column, such as "rating >= 4"."""
+"""Conditions on a column, such as "rating >= 4". A name that holds an operator stands in double quotes, as in SQL."""
 
 import operator
 import re
@@ -14,7 +14,9 @@ OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     "<": operator.lt,
 }
-_condition = re.compile(r"\s*(\S.*?)\s*(>=|<=|!=|==|=|>|<)\s*(.*?)\s*", re.DOTALL).fullmatch
+_condition = re.compile(
+    r'\s*(?:"(?P<quoted>(?:[^"]|"")+)"|(?P<plain>\S.*?))\s*(?P<sign>>=|<=|!=|==|=|>|<)\s*(?P<wanted>.*?)\s*', re.DOTALL
+).fullmatch
 
 
 class Condition(NamedTuple):
@@ -45,7 +47,17 @@ class Condition(NamedTuple):
 def parse_condition(text: str) -> Condition | None:
     """A condition from its text; None for what is none."""
     found = _condition(text)
-    return None if found is None else Condition(found[1], "=" if found[2] == "==" else found[2], found[3])
+    if found is None:
+        return None
+    column = found["plain"] if found["quoted"] is None else found["quoted"].replace('""', '"')
+    return Condition(column, "=" if found["sign"] == "==" else found["sign"], found["wanted"])
+
+
+def equality(column: str, value: str) -> str | None:
+    """The text of the condition that a column has a value; None if no text says that."""
+    quoted = column.replace('"', '""')
+    texts = (f"{name} = {value}" for name in (column, f'"{quoted}"'))
+    return next((text for text in texts if parse_condition(text) == (column, "=", value)), None)
 
 
 def as_number(value: Any) -> float | None:

@@ -16,7 +16,7 @@ from setsearch.search.sets import AnyReading
 from setsearch.search.sharing import expand_shared
 from setsearch.search.starters import first_sets
 from setsearch.storage.collection_names import collection_of, plain_name
-from setsearch.storage.conditions import parse_condition
+from setsearch.storage.conditions import equality
 from setsearch.web.page_state import Address
 from setsearch.web.typed_names import find_spelled, find_typed, without_commands
 
@@ -236,12 +236,14 @@ def _rows(address: Address, hits: list[Hit]) -> list[Row]:
 def _values(address: Address, name: str, value: Any) -> list[tuple[str, Address | None]]:
     """The values of a kept column, each with the page of the items that have it too."""
     values = [str(part) for part in (value if isinstance(value, list) else [value]) if part not in (None, "")]
-    conditions = [f"{name} = {value}" for value in values]
-    return [
-        (value, address.replace(filter=tuple(dict.fromkeys((*address.filter, own))), end=None) if can_filter else None)
-        for value, own in zip(values, conditions, strict=True)
-        for can_filter in [len(own) <= LONGEST_FILTER and parse_condition(own) == (name, "=", value)]
-    ]
+    return [(value, _filtered(address, equality(name, value))) for value in values]
+
+
+def _filtered(address: Address, condition: str | None) -> Address | None:
+    """The page of the items that also meet a condition; None if there is none."""
+    if condition is None or len(condition) > LONGEST_FILTER:
+        return None
+    return address.replace(filter=tuple(dict.fromkeys((*address.filter, condition))), end=None)
 
 
 def scale_of(hits: Sequence[Hit]) -> float:

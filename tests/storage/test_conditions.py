@@ -1,0 +1,51 @@
+"""Conditions on columns of any name."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import setsearch
+from setsearch.indexing.cell_rules import CellRules
+from setsearch.indexing.intake import Item
+from setsearch.storage.conditions import equality, parse_condition
+
+TEXTS = st.text(st.sampled_from('a"=<>! b'), max_size=9)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("rating >= 4", ("rating", ">=", "4")),
+        ("a b==x = y", ("a b", "=", "x = y")),
+        ('"a>b" < 3', ("a>b", "<", "3")),
+        ('"a>b"<=3', ("a>b", "<=", "3")),
+        ('"say ""="""= x', ('say "="', "=", "x")),
+        ('5" disk = x', ('5" disk', "=", "x")),
+        ('"a = 3', ('"a', "=", "3")),
+    ],
+)
+def test_a_condition_has_three_parts(text, parts):
+    assert parse_condition(text) == parts
+
+
+@pytest.mark.parametrize("text", ["", "rating", "= 3", '"rating"', '""'])
+def test_what_is_no_condition(text):
+    assert parse_condition(text) is None
+
+
+@given(TEXTS, TEXTS)
+def test_every_column_and_value_can_be_written(column, value):
+    column, value = column or "=", value.strip()
+    assert parse_condition(equality(column, value)) == (column, "=", value)
+
+
+def test_spaces_around_a_value_cannot_be_written():
+    assert equality("a", " b") is None
+
+
+def test_columns_whose_names_hold_operators_can_be_asked(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([Item(f"d{n}", "lion tiger", None, {"n>1": n}) for n in range(5)])
+        hits = index.items("documents").expand(["d0"], filter=['"n>1" >= 3'])
+    assert {hit.item for hit in hits} == {"d3", "d4"}
+    assert CellRules(keep='"n>1" >= 3').keeps(("row 1", {"n>1": "4"}))
