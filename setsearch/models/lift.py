@@ -57,7 +57,8 @@ class Lift:
         p = np.maximum(df, 1) / n_items  # a text as an example may have a feature that no item has
         lift = np.log((self.strength * p + seeds.having) / (self.strength + seeds.count) / p)
         beyond_one = (seeds.having - seeds.count * p) / p / (self.strength + seeds.count)
-        lift = np.where(np.abs(beyond_one) < NEAR, np.log1p(beyond_one), lift)
+        near = np.abs(beyond_one) < NEAR
+        lift[near] = np.log1p(beyond_one[near])
         agreement = (seeds.having / seeds.count) ** (1 / seeds.count)
         weights = seeds.sums / seeds.count * agreement * lift
         exponent = self.rarity * math.log(max(seeds.given or seeds.count, 1.0))

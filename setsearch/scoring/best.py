@@ -19,7 +19,7 @@ one, and tests compare them with it. P is the number of postings in the lists, n
       best                                                                          n maxima
 
 (1) prefilter.WORK_OF_A_LIST: many short lists cost more than the prefilter saves.
-(2) and one part, or n <= 2^16: to merge the lists of several parts costs more than chunks save.
+(2) and one part: to merge the lists of several parts costs more than chunks save.
 """
 
 import threading

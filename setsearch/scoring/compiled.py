@@ -14,7 +14,6 @@ from setsearch.arrays import Floats, Ints
 from setsearch.scoring.base import Base, exact_bound, few_postings
 from setsearch.scoring.compiled_loops import find
 from setsearch.scoring.compiled_primitives import DONE, INEXACT, MISSING_BITMAP, TIES
-from setsearch.scoring.kernels import KERNELS
 from setsearch.scoring.postings import PostingArrays, WeightedLists, any_valued
 from setsearch.scoring.selection import Ranks, sort_best
 
@@ -26,7 +25,7 @@ FEW_FACTOR = 1.25  # compiled, looking at touched items alone pays for more post
 # queries; ids and scores of candidates.
 Scratch = tuple[Floats, Floats, Ints, Floats]
 Outcome = tuple[int, int]  # how the search ended (compiled_primitives.py), and the number of best items
-Limits = tuple[int, float, float, bool]  # k, bound of exact sums, few postings, whether the scratch has sums already
+Limits = tuple[int, float, float]  # k, bound of exact sums, few postings
 
 _threads = threading.local()
 
@@ -53,21 +52,10 @@ def search(
 def _find(scratch: Scratch, base: Base, parts: Sequence[WeightedLists], excluded: Ints, k: int) -> Outcome:
     few, bound = few_postings(base) * FEW_FACTOR, _bound(base, any_valued(parts))
     if len(parts) == 1:
-        return _find_in(scratch, base, parts[0], excluded, (k, bound / parts[0].postings.largest, few, False))
-    if sum(part.bound for part in parts) >= bound:
-        return INEXACT, 0
-    if sum(part.postings.size for part in parts) < few:
-        return _find_in(scratch, base, _merged(parts), excluded, (k, np.inf, few, False))
-    if len(base.items) > CHUNK:  # the plain strategy is faster than to merge the parts
-        return INEXACT, 0
-    *others, last = parts or [_NO_LISTS]
-    sums = scratch[0][: len(base.items)]
-    sums[:] = 0.0
-    for part in others:
-        KERNELS["numba"].add(sums, *part)
-    last = WeightedLists(last.postings._replace(bitmaps=None), last.weights)
-    # More items are touched than those of the last part: -1 postings are few.
-    return _find_in(scratch, base, last, excluded, (k, np.inf, -1.0, True))
+        return _find_in(scratch, base, parts[0], excluded, (k, bound / parts[0].postings.largest, few))
+    if sum(part.bound for part in parts) >= bound or sum(part.postings.size for part in parts) >= few:
+        return INEXACT, 0  # with many postings the plain strategy is faster than to merge the parts
+    return _find_in(scratch, base, _merged(parts), excluded, (k, np.inf, few))
 
 
 def _bound(base: Base, valued: bool) -> float:

@@ -27,7 +27,8 @@ from setsearch.scoring.compiled_primitives import (
 )
 
 BIT = np.array([1 << b for b in range(32)], np.uint32)
-CACHE_LINE, PREFETCHED = 16, 1024  # ids; beyond, processors prefetch by themselves
+CACHE_LINE, PREFETCHED = 16, 256  # ids; beyond, processors prefetch by themselves
+AHEAD = 16  # lists: far memory answers after some of them were added
 ROWS = 64  # items of a column, whose maximum is a bound
 READ_TOGETHER = 256  # items whose bases are read together
 WORDS_TOGETHER = 64  # of bitmaps; their sums stay in the processor's nearest cache
@@ -58,6 +59,15 @@ def _first_reaching(ids: Any, begin: Any, end: Any, guess: Any, id: Any) -> Any:
 
 
 @compiled
+def _prefetch_list(lists: Any, values: Any, i: Any) -> None:
+    ids, starts, ends = lists
+    for p in range(starts[i], min(ends[i], starts[i] + PREFETCHED), CACHE_LINE):
+        prefetch(ids, p)
+        if len(values):
+            prefetch(values, p)
+
+
+@compiled
 def add(scores: Any, lists: Any, values: Any, weights: Any, low: Any, n_items: Any, everywhere: Any) -> None:
     """Add weights[i] * values[p] at ids[p] - low, from starts[i] to the last id that `scores` has room for.
 
@@ -65,12 +75,11 @@ def add(scores: Any, lists: Any, values: Any, weights: Any, low: Any, n_items: A
     """
     ids, starts, ends = lists
     first, beyond = np.uint32(low), np.int64(low) + len(scores)
+    for i in range(min(AHEAD, len(weights))):
+        _prefetch_list(lists, values, i)
     for i in range(len(weights)):
-        if beyond >= n_items and i + 1 < len(weights):  # prefetch the next list while this one is added
-            for p in range(starts[i + 1], min(ends[i + 1], starts[i + 1] + PREFETCHED), CACHE_LINE):
-                prefetch(ids, p)
-                if len(values):
-                    prefetch(values, p)
+        if i + AHEAD < len(weights):
+            _prefetch_list(lists, values, i + AHEAD)
         weight, begin, end = weights[i], starts[i], ends[i]
         if beyond < n_items and begin < end and ids[end - 1] >= beyond:  # reading the end waits for far memory
             share = len(scores) / (np.int64(ids[end - 1]) - low + 1)
@@ -116,20 +125,20 @@ def split_long(lists: Any, row_of: Any, shortest: Any) -> Any:
 
 
 @compiled
-def add_bitmaps(added: Any, bitmaps: Any, rounded: Any, unit: Any, low: Any, keep: Any) -> None:
+def add_bitmaps(added: Any, bitmaps: Any, rounded: Any, unit: Any, low: Any) -> None:
     """Add rounded[i] units to the items of the bitmaps, four bitmaps at a time, in 16 bits; added[0] is item low.
 
-    `keep` adds to what is in `added`; otherwise it is overwritten.
+    What was in `added` before is overwritten.
     """
     bits, rows, _ = bitmaps
     first, n_words, sums = low // 32, -(-len(added) // 32), np.empty(32 * WORDS_TOGETHER, np.int16)
     for begin in range(0, n_words, WORDS_TOGETHER):
         n_together, i = min(WORDS_TOGETHER, n_words - begin), 0
         target = added[32 * begin : 32 * (begin + n_together)]
-        if not keep and not len(rows):
+        if not len(rows):
             target[:] = 0.0
         while i < len(rows):
-            overwrite, sums[:], room = i == 0 and not keep, 0, LARGEST_SUM
+            overwrite, sums[:], room = i == 0, 0, LARGEST_SUM
             while i < len(rows) and room >= 4 * LARGEST_WEIGHT:
                 a, b, c, d = rounded[i], rounded[i + 1], rounded[i + 2], rounded[i + 3]
                 bits_a, bits_b, bits_c, bits_d = bits[rows[i]], bits[rows[i + 1]], bits[rows[i + 2]], bits[rows[i + 3]]
@@ -214,18 +223,15 @@ def _set(added: Any, ids: Any, low: Any, value: Any) -> None:
 
 
 @compiled
-def search_all(scratch: Any, items: Any, part: Any, long: Any, excluded: Any, state: Any, keep: Any) -> None:
-    """Find the best of all items, as many at a time as fit into `scratch`.
-
-    `keep` adds to what is in `scratch`, which then has room for all items.
-    """
+def search_all(scratch: Any, items: Any, part: Any, long: Any, excluded: Any, state: Any) -> None:
+    """Find the best of all items, as many at a time as fit into `scratch`."""
     base, steps, top, step = items
     ids, starts, ends, values, weights = part
     positions, size = starts.copy(), len(scratch)
     for low in range(0, len(base), size):
         chunk = (base[low : low + size], steps[low : low + size], top, step)
         added = scratch[: -(-len(chunk[0]) // ROWS) * ROWS]
-        add_bitmaps(added[: len(chunk[0])], long[0], long[1], long[2][0], low, keep)
+        add_bitmaps(added[: len(chunk[0])], long[0], long[1], long[2][0], low)
         add(added, (ids, positions, ends), values, weights, low, len(base), True)
         _set(added, excluded, low, -np.inf)
         _offer_best(added, long, chunk, low, state)
@@ -280,11 +286,11 @@ def find(scratch: Any, items: Any, part: Any, known_bitmaps: Any, excluded: Any,
     """How the search ended, and the number of the k best items; if DONE, `scratch` holds them, best first.
 
     `scratch` has four arrays: any numbers; zeros, restored at the end; ids; scores. `known_bitmaps` are `row_of` of
-    `split_long`, bits, and the length of a long list. `limits` are k, the bound of exact sums, how many postings are
-    few, and whether the first array of `scratch` holds sums already (`search_all`).
+    `split_long`, bits, and the length of a long list. `limits` are k, the bound of exact sums, and how many postings
+    are few.
     """
     ids, starts, ends, values, weights = part
-    (sums, zeros, found_ids, found_scores), (k, bound, few, keep) = scratch, limits
+    (sums, zeros, found_ids, found_scores), (k, bound, few) = scratch, limits
     state = np.full(k, -np.inf), found_ids[: 8 * k + 1000], found_scores[: 8 * k + 1000], np.zeros(2, np.int64)
     if np.abs(weights).sum() * (1 if len(values) else 3) >= bound:  # rounded sums are up to three times as large
         return INEXACT, 0
@@ -298,7 +304,7 @@ def find(scratch: Any, items: Any, part: Any, known_bitmaps: Any, excluded: Any,
     if unit_and_lost[0] < 0:
         return MISSING_BITMAP, 0
     long = (bits, rows, long_weights), rounded, unit_and_lost
-    search_all(sums, items, (ids, starts, short_ends, values, weights), long, excluded, state, keep)
+    search_all(sums, items, (ids, starts, short_ends, values, weights), long, excluded, state)
     return sort_candidates(state)
 
 

@@ -77,7 +77,12 @@ def test_the_compiled_search_leaves_alone_what_it_cannot_do():
     assert search(Base(np.full(5000, -(2.0**17)), 0.0), [part, part]) is None
     huge = WeightedLists(PostingArrays(part.postings.ids, *part.postings[1:3], None, Bitmaps(50)), np.full(1, 2.0**17))
     assert search(Base(np.zeros(50), 0.0), [huge]) is None
-    assert search(Base(np.full(0, 1.0), 0.0), [])[0].tolist() == []
+    all_items = PostingArrays(np.arange(5000, dtype=np.int32), np.zeros(1, np.int64), np.full(1, 5000))
+    varied = Base(-np.arange(5000.0), 0.0)
+    assert search(varied, [part, part])[0].tolist() == list(range(10))
+    assert search(varied, [WeightedLists(all_items, np.ones(1))])[0].tolist() == list(range(10))
+    assert search(varied, [part, WeightedLists(all_items, np.ones(1))]) is None
+    assert search(Base(np.zeros(0), 0.0), []) is None
 
 
 @pytest.mark.parametrize("id", range(44))

@@ -24,7 +24,7 @@ def test_the_type_of_items_resolves():
 
 def test_numbers_have_a_door_of_their_own(index):
     assert index.numbers("body").expand(["x"], 1)[0].item == "y"
-    with pytest.raises(errors.UsageError, match=r"use numbers\('body'\)"):
+    with pytest.raises(errors.UsageError, match=r"in Python by numbers\('body'\)"):
         index.items("body")
     with pytest.raises(errors.SetsearchError, match="not described by numbers"):
         index.numbers("documents")
