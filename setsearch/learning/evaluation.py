@@ -16,6 +16,7 @@ from scipy import sparse
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import NoSeeds
 from setsearch.learning.baselines import Baselines, Score
+from setsearch.learning.evidence import Evidence
 from setsearch.models.defaults import RATINGS, Defaults, ModelOptions
 from setsearch.search.cutoff import threshold
 from setsearch.search.examples import Examples
@@ -55,7 +56,11 @@ class Method:
 
 
 class Result(NamedTuple):
-    """One method: means over sets, and the 95 % interval of the mean average precision."""
+    """One method: means over sets, and the 95 % interval of the mean average precision.
+
+    `log_bayes_factor`, in nats: how much more likely a set is than by the usual strength (evidence.py), if that is
+    known.
+    """
 
     method: str
     options: ModelOptions | None
@@ -66,6 +71,7 @@ class Result(NamedTuple):
     ndcg10: float
     r_precision: float
     by_set: dict[str, float]  # average precision
+    log_bayes_factor: float | None = None
 
 
 class Evaluation(NamedTuple):
@@ -106,7 +112,8 @@ def evaluate(
             "give larger sets, or fewer `seeds`"
         )
     ids = fields.item_ids()
-    methods = [*_models(fields, defaults), *_baselines(fields)]
+    counts = count_matrix(_neighbors(fields))
+    methods = [*_models(fields, defaults), *_baselines(fields, counts)]
     methods += [Method(name, score) for name, score in (rivals or {}).items()]
     methods += [Method(f"lift, {name}", score, {"model": "lift"}) for name, score in (variants or {}).items()]
     results = []
@@ -118,6 +125,9 @@ def evaluate(
             order = rest[np.argsort(-scores[rest], kind="stable")]
             measured.setdefault(name, []).append(measures(np.isin(order, others), scores[order]))
         results.append(_result(method, measured))
+    members = {name: np.append(seeds, others) for name, seeds, others in tasks}
+    evidence = Evidence(counts, fields.items.size)
+    results = [_with_evidence(result, defaults, evidence, members.values()) for result in results]
     results.sort(key=lambda result: -result.map)
     cut_f1, best_f1 = _cut_quality(fields, defaults, tasks)
     n_sets = len(sets) - len(left_out)
@@ -167,6 +177,7 @@ def as_rows(evaluation: Evaluation) -> list[dict[str, Any]]:
     return [
         {"method": result.method, "ours": result.options is not None}
         | {key: round(getattr(result, key), 4) for key in ("map", "low", "high", *MEASURES[1:])}
+        | {"log_bayes_factor": None if result.log_bayes_factor is None else round(result.log_bayes_factor, 2)}
         for result in evaluation.results
     ]
 
@@ -248,8 +259,8 @@ def weights_of(fields: Fields, defaults: Defaults, options: ModelOptions, seeds:
     return with_priors(fields, weights, defaults, options)
 
 
-def _baselines(fields: Fields) -> list[Method]:
-    methods = [Method(name, score) for name, score in Baselines(count_matrix(_neighbors(fields))).all().items()]
+def _baselines(fields: Fields, counts: sparse.csr_array) -> list[Method]:
+    methods = [Method(name, score) for name, score in Baselines(counts).all().items()]
     return methods if fields.vectors is None else [*methods, Method("vectors alone", _vectors_alone(fields))]
 
 
@@ -298,6 +309,16 @@ def _result(method: Method, measured: Mapping[str, Sequence[Floats]]) -> Result:
     precisions = dict(zip(measured, by_set[:, 0].tolist(), strict=True))
     mean_ap, p10, ndcg10, r_precision = by_set.mean(axis=0).tolist()
     return Result(method.name, method.options, mean_ap, low, high, p10, ndcg10, r_precision, precisions)
+
+
+def _with_evidence(result: Result, defaults: Defaults, evidence: Evidence, sets: Iterable[Ints]) -> Result:
+    """The result with the mean over sets of what is known of its Bayes factors."""
+    if result.options is None:
+        return result
+    model = defaults.make(result.options)
+    factors = [evidence.log_bayes_factor(model, members) for members in sets]
+    known = [factor for factor in factors if factor is not None]
+    return result._replace(log_bayes_factor=float(np.mean(known)) if known else None)
 
 
 def _recommend(results: Sequence[Result]) -> str:
