@@ -50,7 +50,7 @@ def on_cluster(count: int, workers: int, folder: Path) -> dict[str, float]:
         spark = start(cluster.url, **FULL, **more)
         frame = spark.read.json(str(source)).repartition(4 * workers)
         begin = time.perf_counter()
-        build(spark, cells_of(frame, Columns(), Analyzer()), str(folder / "index"))
+        build(spark, cells_of(frame, Columns(), Analyzer(), "off"), str(folder / "index"))
         built = time.perf_counter() - begin
         moved = shuffled(spark.sparkContext.uiWebUrl, spark.sparkContext.applicationId)
         reading = SparkIndex(spark, str(folder / "index")).items("documents")

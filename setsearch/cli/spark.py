@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from setsearch.cli.help import ADVANCED, PanelCommand
-from setsearch.cli.options import DB, Items, OptionalSeeds, Top, with_options
+from setsearch.cli.options import DB, By, Items, OptionalSeeds, with_options
 from setsearch.cli.output import Show, format_options, say
 from setsearch.cli.query import hit_rows, print_answers, require_lines
 from setsearch.cli.source_options import column_options
@@ -17,7 +17,6 @@ from setsearch.errors import Interrupted, UsageError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from setsearch.search.results import Hit, Hits
     from setsearch.storage.synced_source import Columns
 
 app = typer.Typer(
@@ -40,6 +39,16 @@ def build_command(
     columns: "Columns",
     language: Annotated[str | None, typer.Option(metavar="NAME", help="Stem words (Snowball).")] = None,
     stop_words: Annotated[bool, typer.Option("--stop-words", help="Drop the stop words of the language.")] = False,
+    contexts: Annotated[
+        bool | None,
+        typer.Option(
+            "--contexts/--no-contexts",
+            help="Describe words by co-occurrence contexts. Default: for 50 k to 25 M words.",
+        ),
+    ] = None,
+    phrases: Annotated[
+        bool, typer.Option("--phrases", help="Contexts, with phrases such as New York as items.")
+    ] = False,
     master: Master = None,
 ) -> None:
     """Build an index of documents or of a relation; replaces one at the same place.
@@ -48,30 +57,52 @@ def build_command(
     """
     from setsearch.text.analyzer import Analyzer
 
+    if phrases and contexts is False:
+        raise UsageError("--phrases need contexts; leave --no-contexts out")
+    choice = "phrases" if phrases else {None: "auto", True: "on", False: "off"}[contexts]
     analyzer = Analyzer(language, stop_words)
     columns.relation  # noqa: B018  # raises for contradicting columns before Spark starts
     with _building(place), on_spark(master) as spark:
         from setsearch.spark import build, cells_of, read_source
 
-        layout = build(spark, cells_of(read_source(spark, source), columns, analyzer), place)
+        layout = build(spark, cells_of(read_source(spark, source), columns, analyzer, choice), place)
     _tell_built(layout)
 
 
+def _wanted(
+    *,
+    k: Annotated[int | None, typer.Option("-k", metavar="K", help="How many; by default 10, with --cut all.")] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="SEED", help="A negative example, which is left out; may be repeated.")
+    ] = None,
+    cut: Annotated[bool, typer.Option("--cut", help="Only items that belong to the set.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show the features behind each score.")] = False,
+    among: Annotated[str | None, typer.Option(metavar="FILE", help="Return only these ids, one a line.")] = None,
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="lift, bernoulli (the paper's).")] = None,
+    strength: Annotated[float | None, typer.Option(metavar="K", help="Strength of the prior.")] = None,
+    by: By = None,
+) -> dict[str, Any]:
+    """How to score, and what to return."""
+    from setsearch.cli.set_files import read_ids
+
+    wanted = {"k": k if k is not None or cut else 10, "exclude": exclude or (), "cut": "keep" if cut else "mark"}
+    how = {"model": model, "strength": strength, "by": by, "explain": explain}
+    return wanted | how | {"among": None if among is None else read_ids(among)}
+
+
 @app.command("expand", cls=PanelCommand)
-@with_options(show=format_options)
+@with_options(wanted=_wanted, show=format_options)
 def expand(
     place: Place,
     seeds: OptionalSeeds = None,
     *,
     items: Items = None,
-    k: Top = 10,
-    model: Annotated[str | None, typer.Option(metavar="NAME", help="lift, bernoulli (the paper's).")] = None,
-    strength: Annotated[float | None, typer.Option(metavar="K", help="Strength of the prior.")] = None,
-    batch: Annotated[str | None, typer.Option(metavar="FILE", help="Many sets in one job, as `expand`.")] = None,
+    batch: Annotated[str | None, typer.Option(metavar="FILE", help="Many sets at once, as `expand`.")] = None,
     master: Master = None,
+    wanted: dict[str, Any],
     show: Show,
 ) -> None:
-    """Give a few examples, get the rest of the set: the items and scores of `setsearch expand`; terms by documents.
+    """Give a few examples, get the rest of the set: the items and scores of `setsearch expand`.
 
     Example: setsearch spark expand index doc-1 doc-2 --items documents
     """
@@ -86,22 +117,22 @@ def expand(
         from setsearch.spark import SparkIndex
 
         reading = SparkIndex(spark, place).items(items)
-        answers = _shared(reading.expand_many(sets, k, model=model, strength=strength), model)
+        ask = reading.expand_many if batch is not None else lambda sets, **how: [reading.expand(sets[0], **how)]
+        answers = [hits.shared() for hits in ask(sets, **wanted)]
         empty = [number for number, hits in enumerate(answers) if not hits]
-        if empty:  # as search/sharing.py has it
-            asked = [sets[number] for number in empty]
-            again = reading.expand_many(asked, k, model=model, strength=strength, binarize="presence")
-            for number, hits in zip(empty, _shared(again, model), strict=True):
-                answers[number] = hits
+        if empty and wanted["cut"] != "keep":  # as search/sharing.py has it
+            again = ask([sets[number] for number in empty], **wanted, binarize="presence")
+            for number, hits in zip(empty, again, strict=True):
+                answers[number] = hits.shared()
     if batch is None:
-        show(hit_rows(answers[0], explain=False))
+        show(hit_rows(answers[0], wanted["explain"]))
     else:
-        print_answers(sets, answers, explain=False)
+        print_answers(sets, answers, wanted["explain"])
 
 
 @app.command("from-sqlite", cls=PanelCommand)
 def from_sqlite(db: DB, place: Place, *, items: Items = None, master: Master = None) -> None:
-    """Convert a database to a Parquet index: names, counts and titles.
+    """Convert a database to a Parquet index: names, counts, titles and contexts of words.
 
     Example: setsearch spark from-sqlite notes.db index
     """
@@ -134,13 +165,6 @@ def to_sqlite(
     say(f"{count:,} items are in {db}")
 
 
-def _shared(answers: "list[list[Hit]]", model: str | None) -> "list[Hits]":
-    """The hits that share something with their seeds."""
-    from setsearch.search.results import Hits
-
-    return [Hits(hits, blank=None if model == "bernoulli" else 0.0).shared() for hits in answers]
-
-
 @contextmanager
 def on_spark(master: str | None) -> "Iterator[SparkSession]":
     """A Spark session; raises UsageError if Spark is not installed."""
@@ -161,5 +185,6 @@ def _building(place: str) -> "Iterator[None]":
 
 
 def _tell_built(layout: Any) -> None:
-    counts = ", ".join(f"{side.count:,} {side.items}" for side in layout.sides)
+    sides = [*layout.sides, *(own for own, _ in layout.contexts[:1])]
+    counts = ", ".join(f"{side.count:,} {side.items}" for side in sides)
     say(f"built {layout.place}: {counts}")

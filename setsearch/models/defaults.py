@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypedDict, cast
 
 from setsearch.errors import InvalidParameter, UnknownOption
-from setsearch.models import MODELS, Model, make_model
+from setsearch.models import MODELS, Lift, Model, make_model
 
 NOT_OF_MODELS = ("by", "fresh", "feedback", "vectors", "purpose")  # options that choose what answers
 
@@ -104,6 +104,12 @@ class Defaults:
         if self is not RATINGS or (options.get("model") or self.model) != "lift":
             raise InvalidParameter("likes are asked of relations such as ratings, by the model lift")
         return True
+
+    def gamma_of(self, model: Model, given: float | None) -> float | None:
+        """The coefficient of negative examples; None if they teach what separates them from the others."""
+        if given is not None or not isinstance(model, Lift):
+            return given or 0.0
+        return None if self.learns else self.gamma
 
     def check(self, options: ModelOptions) -> None:
         """Raise InvalidParameter for options that no question may have."""

@@ -130,47 +130,62 @@ def rule_statistics(rule: ValueRule, counts: CountSource, norms: Floats | None =
     elif rule.binarization == "soft-twice-mean":
         statistics = replace(statistics, threshold=2 * cf / max(int(cf.sum()), 1))
     if rule.weighted:
-        idf = np.log(max(counts.n_items, 1) / np.maximum(counts.by_feature.lengths, 1))
-        statistics = replace(statistics, factor=np.maximum(idf, 0.0) ** 0.25)
+        statistics = replace(statistics, factor=rarity(counts.by_feature.lengths, counts.n_items))
     if rule.slope is None:
         return statistics
-    norms = _norms(statistics, counts.by_item) if norms is None else norms
+    norms = _norms(statistics, counts) if norms is None else norms
     pivot = float(np.median(norms[norms > 0])) if norms.any() else 1.0
     return replace(statistics, norms=norms, scale=_scales(norms, pivot, rule.slope), pivot=pivot)
 
 
-def _norms(statistics: RuleStatistics, by_item: Lists) -> Floats:
+def rarity(df: Ints, n_items: int) -> Floats:
+    """(ln(n / df))^(1/4), the factor of features in the weights of their entries."""
+    factors: Floats = np.maximum(np.log(max(n_items, 1) / np.maximum(df, 1)), 0.0) ** 0.25
+    return factors
+
+
+def _norms(statistics: RuleStatistics, counts: CountSource) -> Floats:
     """||w_i|| over the entries that exist, `(n_ids,)`.
 
     Squares are rounded to multiples of a power of two that are exactly summed, so that no order of features, which
     depends on the order of writes, changes a bit.
     """
+    by_item, threshold = counts.by_item, statistics.threshold
     lengths, totals = by_item.lengths, by_item.totals.astype(float)
-    threshold = statistics.threshold
     factor = np.ones(by_item.n_ids) if statistics.factor is None else statistics.factor
-    largest = (1 + math.log(max(totals.max(initial=1), 1))) * float(factor.max(initial=0.0))
-    bound = max(largest**2, 1.0) * max(int(lengths.max(initial=1)), 1)
-    unit = 2.0 ** (EXACT_BITS - math.ceil(math.log2(bound)))
+    n_items = 0 if statistics.factor is None else counts.n_items
+    unit = square_unit(float(totals.max(initial=1)), int(lengths.max(initial=1)), n_items)
     factor_squares = factor**2 * unit
     squares = np.zeros(len(by_item))
-    for first, last, ids, counts in by_item.chunks():
+    for first, last, ids, chunk in by_item.chunks():
         own, features = lengths[first:last], ids.astype(np.intp)  # ids are in range: nothing clips
         terms = factor_squares.take(features, mode="clip")
         if statistics.factor is not None:
-            terms *= _log_counts(counts) ** 2
+            terms *= _log_counts(chunk) ** 2
         np.rint(terms, out=terms)
         if threshold is not None:
-            terms *= counts / np.repeat(totals[first:last], own) > threshold.take(features, mode="clip")
+            terms *= chunk / np.repeat(totals[first:last], own) > threshold.take(features, mode="clip")
         starts = offsets(own)[:-1][own > 0]
         if len(starts):
             squares[first:last][own > 0] = np.add.reduceat(terms, starts)
     return np.sqrt(squares / unit)
 
 
+def square_unit(total: float, length: int, n_items: int = 0) -> float:
+    """The unit in which squares of weights are whole numbers with exact sums.
+
+    Given the largest sum of the counts of an item, the largest number of its features, and how many items there are if
+    features are weighted by their rarity.
+    """
+    largest = (1 + math.log(max(total, 1))) * (float(rarity(np.ones(1, np.int64), n_items)[0]) if n_items else 1.0)
+    bound = max(largest**2, 1.0) * max(length, 1)
+    return 2.0 ** (EXACT_BITS - math.ceil(math.log2(bound)))
+
+
 def _log_counts(counts: npt.NDArray[np.integer]) -> Floats:
-    """1 + ln tf."""
+    """1 + ln tf, in double precision whatever the type of the counts."""
     tabulated = counts.max(initial=1) < len(LOG_COUNTS)
-    return LOG_COUNTS.take(counts, mode="clip") if tabulated else np.asarray(1 + np.log(counts), np.float64)
+    return LOG_COUNTS.take(counts, mode="clip") if tabulated else 1 + np.log(counts.astype(np.float64))
 
 
 def _scales(norms: npt.ArrayLike, pivot: float, slope: float) -> Floats:

@@ -163,7 +163,7 @@ def _fields(texts: _Texts, tokens: Tokens, analyzer: Analyzer, renew: Renew) -> 
     stream = token_stream(tokens)
     if texts.relation.contexts == "phrases":
         stream = merge_phrases(stream)
-    item_of, names = choose_items(stream, analyzer)
+    item_of, names = choose_items(stream.names, stream.counts, len(stream.tokens), analyzer)
     fields = {}
     for name, field in context_fields(stream, item_of):
         renew()

@@ -10,7 +10,7 @@ from setsearch.arrays import Floats, Ints
 from setsearch.errors import InvalidParameter, NoSeeds
 from setsearch.models.values import ValueRule
 from setsearch.search.fields import Field, Fields
-from setsearch.search.request import SeedNames, id_list, text_list
+from setsearch.search.request import SeedNames, id_list, require_distinct, text_list
 
 WEIGHT_LATTICE, LARGEST_WEIGHT = 1024, 1000  # of seeds
 
@@ -92,6 +92,18 @@ def find_examples(fields: Fields, seeds: SeedNames, like: Iterable[str] = (), ha
         raise NoSeeds("the weights of all seeds are 0; give one of them a larger one")
     examples.ids = sorted(ids)
     return examples
+
+
+def find_rejected(fields: Fields, examples: Examples, names: Sequence[str]) -> list[int]:
+    """The distinct ids of negative examples, which are no examples; words without contexts are none of them.
+
+    Raises UnknownItem, AmbiguousItem, InvalidParameter.
+    """
+    unknown = fields.without_contexts(names)
+    ids = fields.resolve_all([name for name in names if name not in unknown])
+    require_distinct(name for name, id in unknown.items() if id in examples.rare)
+    require_distinct(name for name, _ in fields.describe(sorted({*examples.ids}.intersection(ids))).values())
+    return ids
 
 
 def seed_weight(name: str, weight: float) -> float:

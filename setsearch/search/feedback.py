@@ -58,17 +58,29 @@ def examples_weights(
     `excluded` items and the examples do not join them. `with_priors` adds what also says which items are the best.
     """
     first = seed_weights(fields, examples, model)
-    count = joining(examples.total, fields.items.size)
-    if not (feedback and count) or examples.has_features or not isinstance(model, Lift):
+    count = how_many_join(first, fields.items.size, feedback)
+    if not count:
         return first
     ids, scores = best(with_priors(first).base, first.lists, [*excluded, *examples.ids], count, fields.ranks)
-    ids = ids[scores > 0]
-    if not len(ids):
+    return second_pass(fields, first, ids[scores > 0].tolist(), feedback)
+
+
+def how_many_join(first: SeedWeights, n_items: int, feedback: float) -> int:
+    """How many items join the examples of a first pass, 0 for no second pass."""
+    if not feedback or first.examples.has_features or not isinstance(first.model, Lift):
+        return 0
+    return joining(first.examples.total, n_items)
+
+
+def second_pass(fields: Fields, first: SeedWeights, ids: Sequence[int], feedback: float) -> SeedWeights:
+    """The weights of the examples of a first pass with the best items among them."""
+    if not ids:
         return first
-    read = [int(own.field.frequencies()[0][own.seeds.features].sum()) for own in first.positive]
-    joined = examples.joined_by(ids.tolist(), WEIGHT)
+    read = [int(own.field.stored_lengths(own.seeds.features).sum()) for own in first.positive]
+    joined = first.examples.joined_by(ids, WEIGHT)
     limits = [
         Limit(allowed(feedback, size), own_features(own.seeds.features, own.lists.weights))
         for size, own in zip(read, first.positive, strict=True)
     ]
-    return seed_weights(fields, joined, model, limits)._replace(examples=examples, joined=joined)
+    second = seed_weights(fields, joined, first.model, limits)
+    return second._replace(examples=first.examples, joined=joined)

@@ -58,6 +58,10 @@ class Field(NamedTuple):
         lists = self.snapshot.lists(False)
         return lists.lengths, lists.totals
 
+    def stored_lengths(self, features: Ints) -> Ints:
+        """The document frequencies of some features, by stored counts."""
+        return self.snapshot.stored_lengths(features)
+
     def document_frequencies(self, rule: ValueRule) -> Ints:
         """The number of items that have each feature with a value above 0, `(n_features,)`."""
         return self.snapshot.document_frequencies(self.cursor, rule)
@@ -89,8 +93,7 @@ class Field(NamedTuple):
 
     def read_forward(self, items: Sequence[int]) -> Entries:
         """The stored (item, feature, count) of some items, ascending."""
-        wanted = np.array(items, np.int64)
-        return self.snapshot.read(self.cursor, True, wanted).take(wanted)
+        return self.snapshot.read_forward(self.cursor, np.array(items, np.int64))
 
     def sweep(self) -> Iterator[Entries]:
         """All stored (item, feature, count), in steps."""
@@ -274,13 +277,13 @@ class Fields(NamedTuple):
         snapshot, cursor = self.first.snapshot, self.first.cursor
         id = snapshot.find(cursor, name)
         if id is None:
-            for form in self._forms(name):
+            for form in self.forms(name):
                 id = snapshot.find(cursor, form)
                 if id is not None:
                     break
         return id
 
-    def _forms(self, name: str) -> Iterator[str]:
+    def forms(self, name: str) -> Iterator[str]:
         """A name as items are written: terms by the analyzer, words of contexts in lower case."""
         snapshot, has_contexts = self.first.snapshot, self.contexts_revision is not None
         if self.analyzer is None or not self.analyzer.is_available or not (snapshot.transposed or has_contexts):

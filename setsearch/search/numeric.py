@@ -63,7 +63,8 @@ class NumericReading:
             matrix = self._load(cursor, relation)
             ids, parts = self._score(cursor, relation, matrix, seeds, model)
             excluded = [relation.items.resolve(cursor, name) for name in id_list(exclude, "exclude")]
-            require_distinct(relation.items.describe(cursor, sorted({*ids}.intersection(excluded))))
+            both = relation.items.describe(cursor, sorted({*ids}.intersection(excluded)))
+            require_distinct(name for name, _ in both.values())
             allowed = ~np.isin(matrix.ids, excluded + ([] if keep_seeds else ids))
             if among is not None:
                 allowed &= np.isin(matrix.ids, [*relation.items.find(cursor, id_list(among, "among")).values()])

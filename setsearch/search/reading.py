@@ -8,12 +8,11 @@ import numpy as np
 
 from setsearch.arrays import Floats
 from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, NothingToRank, SetsearchError
-from setsearch.models import Lift
 from setsearch.models.defaults import Defaults, ModelOptions
 from setsearch.scoring.best import best
 from setsearch.search.contributions import explanation, set_features, weighted_query
 from setsearch.search.cutoff import FLOOR, threshold
-from setsearch.search.examples import Examples, find_examples
+from setsearch.search.examples import Examples, find_examples, find_rejected
 from setsearch.search.field_choice import FieldChoice
 from setsearch.search.fields import Fields
 from setsearch.search.folding import FOLDED
@@ -32,7 +31,6 @@ from setsearch.search.request import (
     parse_request,
     parse_seeds,
     positive_integer,
-    require_distinct,
     text_list,
 )
 from setsearch.search.results import Explanation, Found, Hits, SetFeature, Statistics, WeightedQuery
@@ -307,19 +305,13 @@ class Reading:
     def _weights(self, fields: Fields, examples: Examples, request: ExpandRequest) -> tuple[SeedWeights, list[int]]:
         """What scores items, and the items that are not returned."""
         model = self.defaults.make(request.model)
-        unknown = fields.without_contexts(request.exclude)
-        for name in unknown:
-            if unknown[name] in examples.rare:
-                raise InvalidParameter(f"{name!r} is both a seed and in `exclude`; leave it out of one")
-        excluded = fields.resolve_all([name for name in request.exclude if name not in unknown])
+        excluded = find_rejected(fields, examples, request.exclude)
         weights = two_passes(fields, examples, self.defaults, request.model, excluded)
-        require_distinct(fields.describe(sorted({*examples.ids}.intersection(excluded))))
-        learns = bool(excluded) and request.gamma is None and isinstance(model, Lift) and self.defaults.learns
-        gamma = self.defaults.gamma if request.gamma is None and isinstance(model, Lift) else request.gamma
-        if excluded and gamma and not learns:
+        gamma = self.defaults.gamma_of(model, request.gamma)
+        if excluded and gamma:
             weights = weights.minus(seed_weights(fields, Examples(sorted(excluded)), model), gamma)
         weights = with_priors(fields, weights, self.defaults, request.model)
-        if learns:
+        if excluded and gamma is None:
             weights = with_correction(fields, weights, excluded)
         if not examples.ids and not any(own.df.any() for own in weights.positive) and not weights.priors:
             raise NoSeeds(

@@ -128,7 +128,7 @@ def parse_seeds(seeds: SeedNames) -> list[str] | dict[str, float]:
     return dict(zip(id_list(list(seeds), "seeds"), seeds.values(), strict=True))
 
 
-def require_distinct(both: Mapping[int, tuple[str, str | None]]) -> None:
-    """Raise InvalidParameter if items, given with their names, are both seeds and excluded."""
-    for name, _ in both.values():
+def require_distinct(both: Iterable[str]) -> None:
+    """Raise InvalidParameter if items, given by their names, are both seeds and excluded."""
+    for name in both:
         raise InvalidParameter(f"{name!r} is both a seed and in `exclude`; leave it out of one")

@@ -8,16 +8,19 @@ and a sample of the items that nobody marked, as weak negatives, 20 t + 0.3 R to
 often have one topic, lift knows little, and an item that nobody marked often belongs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from setsearch.arrays import VALUE_LATTICE, Floats, Ints, distinct, places_of
-from setsearch.models import Lift
+from setsearch.models import Lift, Model
 from setsearch.models.model import Query, Seeds
 from setsearch.models.svm import Marked, fit, svm_rule
 from setsearch.models.values import ValueRule
+from setsearch.scoring.selection import candidates
 from setsearch.search.examples import Examples, example_entries
 from setsearch.search.fields import Field, Fields
 from setsearch.search.weights import FieldWeights, SeedWeights, weighted_lists
@@ -34,25 +37,46 @@ HASH = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hash
 Cells = tuple[Ints, Ints, Floats]  # row, feature, value
 
 
+class Unmarked(NamedTuple):
+    """The items that nobody marked: how many, the scores of the best ones, and a sample of ids, ascending."""
+
+    size: int
+    leaders: Floats
+    sample: list[int]
+
+
 def with_correction(fields: Fields, weights: SeedWeights, rejected: Sequence[int]) -> SeedWeights:
     """The weights of accepted examples, corrected by what separates them from rejected items."""
-    model, examples = weights.model, weights.examples
-    assert isinstance(model, Lift)
-    rule = svm_rule(model.slope)
     scores = weights.scores()
-    unmarked = np.setdiff1d(np.flatnonzero(scores > -np.inf), [*examples.ids, *rejected], assume_unique=True)
+    ids = np.setdiff1d(np.flatnonzero(scores > -np.inf), [*weights.examples.ids, *rejected], assume_unique=True)
+    best = np.sort(scores[ids][candidates(scores[ids], LEADERS)])[-LEADERS:]
+    unmarked = Unmarked(len(ids), best, _sample(fields, ids, correction_rule(weights.model)))
+    return corrected(fields, weights, rejected, unmarked, lambda items: scores[items])
+
+
+def correction_rule(model: Model) -> ValueRule:
+    """The values that the correction of a model weighs."""
+    assert isinstance(model, Lift)
+    return svm_rule(model.slope)
+
+
+def corrected(
+    fields: Fields,
+    weights: SeedWeights,
+    rejected: Sequence[int],
+    unmarked: Unmarked,
+    scores_of: Callable[[Ints], Floats],
+) -> SeedWeights:
+    """The same, given the items that nobody marked and a function from items to their scores."""
+    examples, rule = weights.examples, correction_rule(weights.model)
     trust = min(1.0, fields.items.size / LARGE) ** 3
-    share = _share(scores[unmarked], PRIOR * trust / len(rejected) ** DECAY)
-    groups = [
-        replace(examples, ids=sorted(examples.ids)),
-        Examples(sorted(rejected)),
-        Examples(_sample(fields, unmarked, rule)),
-    ]
+    share = _share(unmarked, PRIOR * trust / len(rejected) ** DECAY)
+    groups = [replace(examples, ids=sorted(examples.ids)), Examples(sorted(rejected)), Examples(unmarked.sample)]
     cells = [_cells(field, groups, rule) for field in fields.all]
     known = [distinct(features) for _, features, _ in cells]
     signs, costs = _targets(groups, trust)
-    given = [share * scores[np.array(group.ids, np.int64)] for group in groups]
-    given.insert(1, share * _scores_of_texts(weights))
+    given = [share * scores_of(np.array(group.ids, np.int64)) for group in groups]
+    given.insert(1, share * scores_of_examples(weights, replace(examples, ids=[], weights=None)))
     marked = _side_by_side(fields, cells, known)._replace(signs=signs, weights=costs, scores=np.concatenate(given))
     starts = np.cumsum([0, *map(len, known)])
     learned, bias = fit(marked, int(starts[-1]))
@@ -65,10 +89,15 @@ def with_correction(fields: Fields, weights: SeedWeights, rejected: Sequence[int
     return weights.corrected(share, corrections, round(bias * VALUE_LATTICE) / VALUE_LATTICE)
 
 
-def _share(scores: Floats, wanted: float) -> float:
+def _share(unmarked: Unmarked, wanted: float) -> float:
     """By what scores are multiplied, so that the best of those that nobody marked are near a margin."""
-    best = float(np.mean(np.partition(scores, -LEADERS)[-LEADERS:])) if len(scores) > LEADERS else 0.0
+    best = float(np.mean(unmarked.leaders)) if unmarked.size > LEADERS else 0.0
     return wanted / best if best > 0 else 0.0
+
+
+def hashes(norms: Floats) -> npt.NDArray[np.uint64]:
+    """Numbers that look random, by the norms of items: those of equal items are equal."""
+    return norms.view(np.uint64) * HASH
 
 
 def _sample(fields: Fields, items: Ints, rule: ValueRule) -> list[int]:
@@ -76,9 +105,9 @@ def _sample(fields: Fields, items: Ints, rule: ValueRule) -> list[int]:
     norms = fields.first.statistics(rule).norms
     if norms is None or len(items) <= SAMPLE:
         return list(items.tolist())
-    hashes = norms[items].view(np.uint64) * HASH
-    least = np.partition(hashes, SAMPLE - 1)[SAMPLE - 1]
-    sure, ties = items[hashes < least], items[hashes == least]
+    of_items = hashes(norms[items])
+    least = np.partition(of_items, SAMPLE - 1)[SAMPLE - 1]
+    sure, ties = items[of_items < least], items[of_items == least]
     first = ties[np.argsort(fields.ranks(ties), kind="stable")][: SAMPLE - len(sure)]
     return sorted([*sure.tolist(), *first.tolist()])
 
@@ -120,12 +149,11 @@ def _side_by_side(fields: Fields, cells: Sequence[Cells], known: Sequence[Ints])
     return Marked(rows, np.concatenate(columns), np.concatenate(values), none, none, none)
 
 
-def _scores_of_texts(weights: SeedWeights) -> Floats:
-    """What examples that are no items score, `(n,)`."""
-    texts = replace(weights.examples, ids=[], weights=None)
-    scores = np.zeros(texts.count)
-    for own in weights.positive if texts.count else ():
-        rows, features, values = example_entries(own.field, texts.within(own.field), own.rule)
+def scores_of_examples(weights: SeedWeights, examples: Examples) -> Floats:
+    """What examples score, `(n,)`, without base and constant."""
+    scores = np.zeros(examples.count)
+    for own in weights.positive if examples.count else ():
+        rows, features, values = example_entries(own.field, examples.within(own.field), own.rule)
         active = own.seeds.features
         places = np.searchsorted(active, features)
         shared = np.append(active, -1)[places] == features

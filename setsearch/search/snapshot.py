@@ -68,6 +68,14 @@ class Snapshot:
         """The lists of one direction, some of them or all having been read."""
         return self.content.read(cursor, forward != self.transposed, lists)
 
+    def read_forward(self, cursor: sqlite3.Cursor, items: Ints) -> Entries:
+        """The stored (item, feature, count) of some items, ascending."""
+        return self.read(cursor, True, items).take(items)
+
+    def stored_lengths(self, features: Ints) -> Ints:
+        """The document frequencies of some features, by stored counts."""
+        return self.lists(False).lengths[features]
+
     def find(self, cursor: sqlite3.Cursor, name: str) -> int | None:
         """The id of an item."""
         id = self.known_ids.get(name)
@@ -116,7 +124,7 @@ class Snapshot:
 
     def norms_name(self, rule: ValueRule) -> str:
         """Under which name the norms of a rule are stored."""
-        return f"Euclidean norms of {self.items.name} by {self.features.name}, {rule}"
+        return f"norms of {self.items.name} by {self.features.name}, {rule}"
 
     def norms(self, rule: ValueRule) -> dict[str, Floats]:
         """The norms `(n_ids,)` of a rule by their name, none for a rule without; all lists have been read."""

@@ -242,7 +242,7 @@ def strongest(seeds: Seeds, stored: Ints, model: Model, n_items: int, limit: Lim
 
 def _strongest(field: Field, seeds: Seeds, model: Model, n_items: int, limit: Limit) -> Seeds:
     """The features that a limit leaves."""
-    stored = field.frequencies()[0][seeds.features]
+    stored = field.stored_lengths(seeds.features)
     kept = strongest(seeds, stored, model, n_items, limit)
     return replace(seeds, features=seeds.features[kept], having=seeds.having[kept], sums=seeds.sums[kept])
 

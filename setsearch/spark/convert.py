@@ -2,9 +2,11 @@
 
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -12,7 +14,9 @@ from pyspark.sql import functions as F  # noqa: N812
 import setsearch
 from setsearch.errors import InvalidParameter, SourceError, UsageError
 from setsearch.search.reading import Reading
-from setsearch.spark.builder import Cells, build, delete
+from setsearch.search.sets import AnyReading
+from setsearch.spark.builder import Cells, Numbered, build, delete
+from setsearch.spark.contexts import ITEMS
 from setsearch.spark.layout import Layout, load_layout, located, read, require_place
 from setsearch.spark.session import first_line
 from setsearch.spark.sources import CELLS
@@ -20,9 +24,9 @@ from setsearch.storage.analyzers import load_analyzer
 
 
 def from_sqlite(spark: SparkSession, database: str | Path, place: str, items: str | None = None) -> Layout:
-    """Build an index of Parquet from a reading of a database: the same names, counts and titles.
+    """Build an index of Parquet from a reading of a database: the same names, counts, titles and contexts of words.
 
-    Texts are not copied: contexts exist in a file only. Raises DatabaseError, UnknownReading.
+    Texts are not copied. Raises DatabaseError, UnknownReading.
     """
     require_place(place)
     staging = f"{place}/_source"
@@ -35,11 +39,15 @@ def from_sqlite(spark: SparkSession, database: str | Path, place: str, items: st
             names = (relation.items.name, relation.features.name)
             shown = relation.features.titles_shown
         _write(Path(folder), index.items(names[0]))
+        contexts = _write_contexts(Path(folder), index.items(names[1]))
         try:
             _upload(spark, folder, staging)
             kinds = {what: spark.read.parquet(f"{staging}/{what}") for what in ("items", "features")}
             cells = spark.read.schema(CELLS).parquet(f"{staging}/cells")
             source = Cells(kinds["items"], cells, names, relation.analyzer, kinds["features"], shown)
+            if contexts:
+                relations = [_read_numbered(spark, f"{staging}/{name}", (ITEMS, name)) for name in contexts]
+                source = replace(source, contexts=lambda *_: iter(relations))
             return build(spark, source, place)
         finally:
             delete(spark, staging)
@@ -135,3 +143,35 @@ def _write(folder: Path, reading: Reading) -> None:
             features = [known["features"][id] for id in step.ids.tolist()]
             table = pyarrow.table([items, features, step.counts], schema)
             parquet.write_table(table, folder / "cells" / f"{number}.parquet")
+
+
+def _write_contexts(folder: Path, reading: AnyReading) -> list[str]:
+    """Write the fields of words by contexts, if there are some, as Parquet files by numbers; returns their names."""
+    import pyarrow
+    from pyarrow import parquet
+
+    if not isinstance(reading, Reading):
+        return []
+    schema = pyarrow.schema([("id", pyarrow.int64()), ("name", pyarrow.string()), ("title", pyarrow.string())])
+    with reading.fields() as fields:
+        if fields.contexts_revision is None:
+            return []
+        for field in fields.all:
+            own = folder / field.features.name
+            used = np.flatnonzero(field.frequencies()[0]).tolist()
+            described = {"items": fields.describe([*fields.items.ids(field.cursor)])}
+            described["features"] = field.describe_features(used)
+            for what, names in described.items():
+                (own / what).mkdir(parents=True)
+                columns = [[*names], [name for name, _ in names.values()], [title for _, title in names.values()]]
+                parquet.write_table(pyarrow.table(columns, schema), own / what / "part.parquet")
+            (own / "cells").mkdir()
+            for number, step in enumerate(field.sweep()):
+                table = pyarrow.table({"item": step.lists, "feature": step.ids, "count": step.counts})
+                parquet.write_table(table, own / "cells" / f"{number}.parquet")
+        return [field.features.name for field in fields.all]
+
+
+def _read_numbered(spark: SparkSession, place: str, names: tuple[str, str]) -> Numbered:
+    items, features, cells = (spark.read.parquet(f"{place}/{what}") for what in ("items", "features", "cells"))
+    return Numbered(names, items, features, cells)

@@ -4,6 +4,7 @@
     READING/items             id, name, title, length, total, and the norms
     READING/postings          feature, item, count, logs; total and norms of the item; df, soft_df, factor and floor of
                               the feature; in folders by bucket
+    _contexts/FIELD/...       the same for each field of words by contexts, without what only ranked items need
 
 There are two readings, documents and terms for example: the postings of one are the forward lists of the other. Ids
 follow the order of names by code point, so that equal scores are ordered by id. What an item has in common for all its
@@ -23,6 +24,7 @@ from setsearch.errors import CorruptIndex, InvalidParameter, NewerSchema, NoInde
 
 FORMAT = 1
 META = "setsearch.json"
+CONTEXTS = "_contexts"
 NORMS = {"presence": "norm_presence", "soft-twice-mean": "norm_soft"}  # by binarization (values.py)
 COLUMNS = {  # explicit, because an index without postings has no file
     "items": "id bigint, name string, title string, length bigint, total bigint, norm_presence double, "
@@ -57,6 +59,7 @@ class Layout:
     analyzer: str | None  # the spec of a text.Analyzer; None for a relation
     sides: tuple[Side, Side]
     titles_shown: bool = False  # whether features are shown by title: stems by their surface form
+    contexts: tuple[tuple[Side, Side], ...] = ()  # of each field of words by contexts; none without contexts
 
     def path(self, reading: str, what: str) -> str:
         """The path of the `items` or `postings` of a reading."""
@@ -68,6 +71,18 @@ class Layout:
             if side.items == reading:
                 return side
         raise InvalidParameter(f"the index has no {reading!r}; it has {' and '.join(s.items for s in self.sides)}")
+
+    def fields(self) -> "list[Layout]":
+        """The layouts of the fields of words by contexts."""
+        return [
+            Layout(field_place(self.place, own.features), own.items, own.features, None, (own, other))
+            for own, other in self.contexts
+        ]
+
+
+def field_place(place: str, features: str) -> str:
+    """Where a field of words by contexts is."""
+    return f"{place}/{CONTEXTS}/{features.rsplit(maxsplit=1)[-1]}"
 
 
 def require_place(place: str) -> None:
@@ -108,8 +123,10 @@ def load_layout(spark: SparkSession, place: str) -> Layout:
         fields: dict[str, Any] = json.loads("".join(lines))
         if fields.pop("format") > FORMAT:
             raise NewerSchema(f"{place} was written by a newer setsearch; upgrade setsearch to read it")
-        first, second = (Side(**side) for side in fields.pop("sides"))
-        return Layout(**fields | {"place": place, "sides": (first, second)})
+        sides, *contexts = (
+            (Side(**own), Side(**other)) for own, other in (fields.pop("sides"), *fields.pop("contexts", ()))
+        )
+        return Layout(**fields | {"place": place, "sides": sides, "contexts": tuple(contexts)})
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise CorruptIndex(f"{place}/{META} is damaged; build the index again") from error
 

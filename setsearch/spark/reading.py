@@ -1,38 +1,53 @@
-"""Expands sets on an index of Parquet, with the scores, order and ties of the SQLite index.
+"""Expands sets on an index of Parquet, with the hits, scores, order and ties of the SQLite index.
 
-    score_i = base_i + constant + sum over active features of weight_j x_ij
-
-The driver reads the features of the seeds and asks the model for weights. Workers join the weights with the postings of
-the active features and add them by item. Weights and values are multiples of powers of two (setsearch.arrays), so sums
-are exact in any order, on any number of workers.
+The driver weighs what the seeds have, by the functions of one process (search/weights.py, feedback.py, separation.py,
+cutoff.py); workers rank (ranking.py). Many sets take as many jobs as one.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import reduce
-from typing import Any, cast
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Unpack, cast
 
 import numpy as np
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from setsearch.arrays import to_lattice
-from setsearch.errors import InvalidParameter, NothingToRank
+from setsearch.errors import InvalidParameter, NothingToRank, SetsearchError
 from setsearch.models import Bernoulli, Lift, Model
-from setsearch.models.defaults import Defaults, ModelOptions, defaults_for
+from setsearch.models.defaults import ModelOptions, defaults_for
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE
-from setsearch.search.feedback import allowed, joining, own_features
-from setsearch.search.request import positive_integer, text_list
-from setsearch.search.results import Hit
-from setsearch.search.weights import Limit
-from setsearch.spark.layout import Layout, Side, load_layout, local, read, read_lists
-from setsearch.spark.seeds import Joined, Question, find_seeds, seed_weights
-from setsearch.spark.values import value_of
+from setsearch.search.contributions import contributions
+from setsearch.search.cutoff import FLOOR, threshold
+from setsearch.search.examples import Examples, find_examples, find_rejected
+from setsearch.search.feedback import how_many_join, second_pass
+from setsearch.search.field_choice import FieldChoice
+from setsearch.search.fields import Fields
+from setsearch.search.readings import FieldsBy
+from setsearch.search.request import (
+    NO_LIMIT,
+    ExpandOptions,
+    ExpandRequest,
+    SeedNames,
+    nothing_left,
+    parse_request,
+    parse_seeds,
+)
+from setsearch.search.results import Contribution, Explanation, Hit, Hits
+from setsearch.search.weights import SeedWeights, seed_weights
+from setsearch.search.where import Where
+from setsearch.spark.fields import FieldsSource
+from setsearch.spark.layout import Layout, Side, load_layout
+from setsearch.spark.ranking import Asked, Pairs, Ranking
+from setsearch.spark.rejected import with_corrections
+from setsearch.spark.snapshot import RemoteSnapshot, load_entries
+from setsearch.spark.vocabulary import RemoteVocabulary
 
-Pairs = list[tuple[int, float]]  # (item, score), best first
-RESERVE = 1000  # items of highest base that compete with the touched ones
-CACHED_BASES = 8  # one more empties the cache
+Row = tuple[int, float, bool | None]  # id, score, whether it belongs
+
+FIRST, DEEPER = 1000, 10  # items that are ranked if all that belong are wanted; times as many, if these all do
+NOT_HERE = ("vectors", "purpose", "fresh", "filter", "snippets", "fold")  # options that need more than an index has
 
 
 class SparkIndex:
@@ -48,219 +63,233 @@ class SparkIndex:
         return SparkReading(self.spark, self.layout, self.layout.side(chosen))
 
 
-@dataclass(frozen=True)
-class _Base:
-    """The bases (item, base), None if all are 0, and the constant that all items get."""
-
-    items: DataFrame | None
-    constant: float
-
-
 @dataclass
+class _Question:
+    """A set: its fields, its examples, and the ids of rejected items."""
+
+    fields: Fields
+    examples: Examples
+    rejected: list[int]
+
+    @property
+    def marked(self) -> list[int]:
+        """Seeds and rejected items."""
+        return [*self.rejected, *self.examples.ids]
+
+    @property
+    def snapshots(self) -> list[RemoteSnapshot]:
+        """The fields as they are on Parquet."""
+        return [cast(RemoteSnapshot, own.snapshot) for own in self.fields.all]
+
+
 class SparkReading:
     """Items of one kind on an index of Parquet."""
 
-    spark: SparkSession
-    layout: Layout
-    side: Side
-    _bases: dict[tuple[Model, int], _Base] = field(default_factory=dict)
+    def __init__(self, spark: SparkSession, layout: Layout, side: Side) -> None:
+        self.name = side.items
+        self._source = FieldsSource(spark, layout, side)
+        self._choice = FieldChoice(self.name, self._source.has_contexts)
+        self._defaults = defaults_for(self.name, layout.features, layout.analyzer is not None)
 
-    @property
-    def name(self) -> str:
-        """What is ranked."""
-        return self.side.items
+    def expand(self, seeds: SeedNames, k: int | None = 10, **options: Unpack[ExpandOptions]) -> Hits:
+        """The same as `Reading.expand` of the SQLite index, without texts as examples.
 
-    def expand(self, seeds: Iterable[str], k: int = 10, **options: Any) -> list[Hit]:
-        """The same as `Reading.expand` of the SQLite index, by documents."""
-        return self.expand_many([seeds], k, **options)[0]
+        The models are lift, and bernoulli with presence by documents. Raises UnknownItem, AmbiguousItem, NoSeeds,
+        NothingToRank, InvalidParameter.
+        """
+        return self._expand([seeds], parse_request(k, options))[0]
 
     def expand_many(
-        self, seed_sets: Iterable[Iterable[str]], k: int = 10, *, keep_seeds: bool = False, **options: Any
-    ) -> list[list[Hit]]:
-        """Expand many sets of seeds in one job. `options`: model (lift or bernoulli), strength, popularity, binarize,
-        feedback.
+        self, seed_sets: Iterable[SeedNames], k: int | None = 10, **options: Unpack[ExpandOptions]
+    ) -> list[Hits]:
+        """Expand many sets in as many jobs as one. Raises as `expand` does; the message gives the number of the set."""
+        return self._expand(list(seed_sets), parse_request(k, options), numbered=True)
 
-        Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
-        """
-        k, sets = min(positive_integer(k), self.side.count), [text_list(seeds, "seeds") for seeds in seed_sets]
-        model = self._model(cast(ModelOptions, options))
-        if not sets:
-            return []
-        ids = find_seeds(self.spark, self.layout, self.side, sets)
-        if not keep_seeds and max(map(len, ids)) >= self.side.count:
-            raise NothingToRank(f"all {self.side.count} {self.name} are seeds, none is left to rank")
-        questions = seed_weights(self.spark, self.layout, self.side, ids, model)
-        joined = self._joined(questions, model, self._defaults.feedback_of(cast(ModelOptions, options)))
-        if any(joined):
-            questions = seed_weights(self.spark, self.layout, self.side, ids, model, joined)
-        return self._named(questions, self._best(questions, model, k, keep_seeds), model)
+    def explain(self, seeds: SeedNames, item: str, **options: Unpack[ModelOptions]) -> Explanation:
+        """The parts that sum to the score of one item, its features by weight. Raises as `expand` does."""
+        request, names = parse_request(1, cast(ExpandOptions, options)), parse_seeds(seeds)
+        model, fields_by = self._model(request), self._source.open()
+        self._look_up(fields_by, [[*names, item]], request)
+        fields = self._choice.choose(fields_by, options, names, item=item)
+        question = _Question(fields, find_examples(fields, names), [])
+        (weights,) = self._weigh([question], request, model)
+        id = fields.resolve(item)
+        own = self._source.bases.get(
+            question.snapshots[0].layout, question.snapshots[0].side, model, weights.examples.total
+        )
+        rows = [] if own.items is None else own.items.filter(F.col("item") == id).collect()
+        base = sum(row.base for row in rows)
+        features = _explained([question], [weights], [[id]])[0][id]
+        name, title = fields.describe([id])[id]
+        score = base + weights.constant + sum(part.weight for part in features)
+        return Explanation(name, score, weights.constant, base, features, title)
 
-    def _model(self, options: ModelOptions) -> Model:
-        if options.get("by") not in (None, "documents"):
-            raise InvalidParameter("`by` is documents on Spark, which has no contexts")
-        if options.get("vectors"):
-            raise InvalidParameter("Spark has no `vectors`; leave it out")
-        if self._defaults.wants_likes(options):
-            raise InvalidParameter("Spark has no `purpose`; leave it out")
+    def release(self) -> None:
+        """Free what the workers cache for the next query."""
+        self._source.bases.release()
+
+    def _model(self, request: ExpandRequest) -> Model:
+        options = request.model
+        for name in NOT_HERE:
+            if getattr(request, name, None) or options.get(name):
+                raise InvalidParameter(f"Spark has no `{name}`; leave it out")
+        if isinstance(request.among, Where):
+            raise InvalidParameter("on Spark `among` is a list of ids, not a condition")
         model = self._defaults.make(options)
         if not (isinstance(model, Bernoulli) and model.rule == PRESENCE) and not isinstance(model, Lift):
             raise InvalidParameter("the models on Spark are lift, and bernoulli with presence; use one file for others")
         if has_tiny_weights(model):
             raise InvalidParameter(f"on Spark the strength is at most {model.usual_strength}, not {model.strength:g}")
+        if isinstance(model, Bernoulli) and self._choice.keys(options)[0] != "documents":
+            raise InvalidParameter("on Spark bernoulli is by documents; leave `by` out, or use the model lift")
         return model
 
-    @property
-    def _defaults(self) -> Defaults:
-        return defaults_for(self.name, self.layout.features, self.layout.analyzer is not None)
+    def _look_up(self, fields_by: FieldsBy, sets: Sequence[Iterable[str]], request: ExpandRequest) -> None:
+        """Look up all names at once: words with contexts are known already."""
+        preferred, stored = fields_by(self._choice.keys(request.model)[0]), fields_by("documents")
+        assert stored is not None
+        among = request.among if isinstance(request.among, list) else []
+        names = {name for own in sets for name in own}.union(request.exclude, among)
+        if preferred is not None and preferred.contexts_revision is not None:
+            names = {name for name in names if not preferred.knows(name)}
+        cast(RemoteVocabulary, stored.items).look_up(form for name in names for form in (name, *stored.forms(name)))
 
-    def _joined(self, questions: Sequence[Question], model: Model, feedback: float) -> list[Joined | None]:
-        """The items that join each set for a second pass; None for one pass."""
-        counts = [joining(len(own.ids), self.side.count) if feedback else 0 for own in questions]
+    def _expand(self, seed_sets: Sequence[SeedNames], request: ExpandRequest, numbered: bool = False) -> list[Hits]:
+        model, sets = self._model(request), [parse_seeds(seeds) for seeds in seed_sets]
+        fields_by = self._source.open()
+        if sets:
+            self._look_up(fields_by, sets, request)
+        questions = []
+        for number, names in enumerate(sets, 1):
+            with _numbered(number) if numbered else nullcontext():
+                fields = self._choice.choose(fields_by, request.model, names, request.exclude)
+                examples = find_examples(fields, names)
+                questions.append(_Question(fields, examples, find_rejected(fields, examples, request.exclude)))
+        answers: dict[int, Hits] = {}
+        for by_contexts in (True, False):
+            own = {n: q for n, q in enumerate(questions) if (q.fields.contexts_revision is not None) == by_contexts}
+            if own:
+                answers |= dict(zip(own, self._answer([*own.values()], request, model), strict=True))
+        return [answers[number] for number in range(len(questions))]
+
+    def _weigh(self, questions: Sequence[_Question], request: ExpandRequest, model: Model) -> list[SeedWeights]:
+        """The weights of sets that have the same fields."""
+        fields, snapshots = questions[0].fields, questions[0].snapshots
+        load_entries(snapshots, {id for own in questions for id in own.marked}, model.rule)
+        firsts = [seed_weights(own.fields, own.examples, model) for own in questions]
+        weights = self._second_passes(questions, firsts, self._defaults.feedback_of(request.model))
+        gamma = self._defaults.gamma_of(model, request.gamma)
+        rejecting = [number for number, own in enumerate(questions) if own.rejected]
+        if gamma:
+            for number in rejecting:
+                own = questions[number]
+                negative = seed_weights(own.fields, Examples(sorted(own.rejected)), model)
+                weights[number] = weights[number].minus(negative, gamma)
+        if rejecting and gamma is None:
+            given = [weights[number] for number in rejecting], [questions[number].rejected for number in rejecting]
+            for number, corrected in zip(rejecting, with_corrections(fields, snapshots, *given), strict=True):
+                weights[number] = corrected
+        return weights
+
+    def _second_passes(
+        self, questions: Sequence[_Question], firsts: list[SeedWeights], feedback: float
+    ) -> list[SeedWeights]:
+        counts = [how_many_join(first, questions[0].fields.items.size, feedback) for first in firsts]
         if not any(counts):
-            return [None] * len(questions)
-        found = self._best(questions, model, max(counts), keep_seeds=False)
-        best = [[id for id, score in pairs[:count] if score > 0] for pairs, count in zip(found, counts, strict=True)]
+            return firsts
+        snapshots = questions[0].snapshots
+        asked = [Asked(first, own.marked) for own, first in zip(questions, firsts, strict=True)]
+        found = Ranking(snapshots[0]).best(asked, max(counts))
+        joined = [
+            [id for id, score in best[:count] if score > first.constant]
+            for best, count, first in zip(found, counts, firsts, strict=True)
+        ]
+        load_entries(snapshots, {id for ids in joined for id in ids}, firsts[0].model.rule)
         return [
-            Joined(ids, Limit(allowed(feedback, own.read), own_features(own.features, own.weights))) if ids else None
-            for ids, own in zip(best, questions, strict=True)
+            second_pass(own.fields, first, ids, feedback)
+            for own, first, ids in zip(questions, firsts, joined, strict=True)
         ]
 
-    def _base(self, model: Model, n_seeds: int) -> _Base:
-        key = (model, n_seeds)
-        if key not in self._bases:
-            if len(self._bases) >= CACHED_BASES:
-                self.release()
-            self._bases[key] = self._make_base(model, n_seeds)
-        return self._bases[key]
+    def _answer(self, questions: Sequence[_Question], request: ExpandRequest, model: Model) -> list[Hits]:
+        """The hits of sets that have the same fields."""
+        fields = questions[0].fields
+        weights, among = self._weigh(questions, request, model), fields.allowed(request)
+        left_out = [own.rejected if request.keep_seeds else own.marked for own in questions]
+        asked = [Asked(own, ids) for own, ids in zip(weights, left_out, strict=True)]
+        ranking, depth = Ranking(questions[0].snapshots[0], among), FIRST if request.k == NO_LIMIT else request.k
+        found = ranking.best(asked, max(depth, FLOOR) if request.cut else depth)
+        if not all(found):
+            raise NothingToRank(nothing_left(fields.items, among))
+        tells = request.cut == "keep" or (request.cut and not self._choice.cannot_tell(fields, request.model))
+        ends: Sequence[float | None] = [None] * len(questions)
+        if tells:
+            ends = self._ends(questions, weights, found, request)
+        while request.k == NO_LIMIT and any(
+            len(own) == depth and end is not None and own[-1][1] > end for own, end in zip(found, ends, strict=True)
+        ):
+            depth *= DEEPER
+            found = ranking.best(asked, depth)
+        ranked = []
+        for own, end in zip(found, ends, strict=True):
+            rows = [(id, score, None if end is None else score > end) for id, score in own]
+            ranked.append([row for row in rows if row[2] or request.cut != "keep"][: request.k])
+        return _hits(questions, weights, ranked, request)
 
-    def release(self) -> None:
-        """Free what the workers cache for the next query."""
-        for base in self._bases.values():
-            if base.items is not None:
-                base.items.unpersist()
-        self._bases = {}
-
-    def _make_base(self, model: Model, n_seeds: int) -> _Base:
-        if model.background(np.zeros(0, np.int64), self.side.count, n_seeds) is None:
-            return _Base(None, 0.0)
-        features = read(self.spark, self.layout, self.side.features, "items")
-        rows = features.groupBy(F.col("length").alias("df")).count().orderBy("df").collect()
-        frequencies, times = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
-        background = model.background(np.repeat(frequencies, times), self.side.count, n_seeds)
-        assert background is not None
-        weights = to_lattice(background.weights[np.cumsum(times) - times], model.rule.binary)
-        table = local(self.spark, zip(frequencies.tolist(), weights.tolist(), strict=True), df="int64", weight="double")
-        postings = read(self.spark, self.layout, self.name, "postings")
-        sums = postings.join(F.broadcast(table), "df").groupBy("item").agg(F.sum("weight").alias("base"))
-        items = self._items()
-        return _Base(items.join(sums, "item", "left").na.fill(0.0, ["base"]).persist(), background.constant)
-
-    def _items(self) -> DataFrame:
-        return read(self.spark, self.layout, self.name, "items").select(F.col("id").alias("item"))
-
-    def _best(self, questions: Sequence[Question], model: Model, k: int, keep_seeds: bool) -> list[Pairs]:
-        """The k best of each set, without constants: touched items and the best of all others."""
-        scores = self._scores(questions, model).persist()
-        seeds = [] if keep_seeds else [(own.number, id) for own in questions for id in own.ids]
-        without = local(self.spark, seeds, number="int32", item="int64")
-        order = Window.partitionBy("number").orderBy(F.desc("score"), "item")
-        rows = (
-            scores.join(F.broadcast(without), ["number", "item"], "left_anti")
-            .withColumn("place", F.row_number().over(order))
-            .filter(F.col("place") <= k)
-            .collect()
-        )
-        found: list[Pairs] = [[] for _ in questions]
-        for row in sorted(rows, key=lambda row: row.place):
-            found[row.number].append((row.item, row.score))
-        taken = scores.select("number", "item").unionByName(without)
-        self._add_untouched(questions, taken, found, (model, k))
-        scores.unpersist()
-        return found
-
-    def _scores(self, questions: Sequence[Question], model: Model) -> DataFrame:
-        """(number of the set, item, score) of every touched item."""
-        weights = [
-            (own.number, feature, weight)
-            for own in questions
-            for feature, weight in zip(own.features.tolist(), own.weights.tolist(), strict=True)
-            if weight
+    def _ends(
+        self,
+        questions: Sequence[_Question],
+        weights: Sequence[SeedWeights],
+        found: list[Pairs],
+        request: ExpandRequest,
+    ) -> list[float]:
+        """Above which score items belong to each set."""
+        if request.among is not None or request.keep_seeds:  # neither a filter nor the seeds change what belongs
+            asked = [Asked(own, question.marked) for own, question in zip(weights, questions, strict=True)]
+            leaders = Ranking(questions[0].snapshots[0]).best(asked, FLOOR)
+            found = [own or kept for own, kept in zip(leaders, found, strict=True)]
+        return [
+            threshold(question.fields, own, np.array([score for _, score in best]), self._defaults)
+            for question, own, best in zip(questions, weights, found, strict=True)
         ]
-        table = local(self.spark, weights, number="int32", feature="int64", weight="double")
-        active = read_lists(self.spark, self.layout, self.side, (feature for _, feature, _ in weights))
-        valued = active.join(F.broadcast(table), "feature").withColumn("value", value_of(model.rule, self.side))
-        added = F.sum(F.col("weight") * F.col("value")).alias("score")
-        sums = valued.filter("value > 0").groupBy("number", "item").agg(added)
-        by_size = {len(own.ids): self._base(model, len(own.ids)).items for own in questions}
-        if None in by_size.values():
-            return sums
-        sizes = local(self.spark, [(own.number, len(own.ids)) for own in questions], number="int32", size="int32")
-        sized = [base.withColumn("size", F.lit(size)) for size, base in by_size.items() if base is not None]
-        return (
-            sums.join(F.broadcast(sizes), "number")
-            .join(reduce(DataFrame.unionByName, sized), ["size", "item"])
-            .select("number", "item", (F.col("score") + F.col("base")).alias("score"))
-        )
-
-    def _add_untouched(
-        self, questions: Sequence[Question], taken: DataFrame, found: list[Pairs], wanted: tuple[Model, int]
-    ) -> None:
-        """Add items that are not `taken` (number, item) to the best of each set: their scores are their bases."""
-        model, k = wanted
-        sizes = {len(own.ids) for own in questions}
-        firsts = {size: self._first(model, size, min(max(RESERVE, 4 * k), self.side.count)) for size in sizes}
-        # If the k-th score is above the highest base, no other item can be among the best.
-        open_ = [own for own in questions if not _full(found[own.number], k, firsts[len(own.ids)][0][1])]
-        if not open_:
-            return
-        ids = sorted({id for size in {len(own.ids) for own in open_} for id, _ in firsts[size]})
-        known = local(self.spark, [(id,) for id in ids], item="int64")
-        rows = taken.join(F.broadcast(known), "item").select("number", "item").collect()
-        touched = {(row.number, row.item) for row in rows}
-        for own in open_:
-            first, best = firsts[len(own.ids)], found[own.number]
-            left = [pair for pair in first if (own.number, pair[0]) not in touched][:k]
-            merged = _merged(best, left, k)
-            if len(left) < k and len(first) < self.side.count and not _full(merged, k, first[-1][1]):
-                merged = _merged(best, self._rest(own, taken, model, k), k)
-            found[own.number] = merged
-
-    def _first(self, model: Model, n_seeds: int, size: int) -> Pairs:
-        """The items of highest base; ties by name."""
-        base = self._base(model, n_seeds).items
-        if base is None:
-            return [(id, 0.0) for id in range(size)]  # ids ascend without gaps
-        rows = base.orderBy(F.desc("base"), "item").limit(size).collect()
-        return [(row.item, row.base) for row in rows]
-
-    def _rest(self, own: Question, taken: DataFrame, model: Model, k: int) -> Pairs:
-        """The k best of all items that are not taken."""
-        base = self._base(model, len(own.ids)).items
-        items = self._items().withColumn("base", F.lit(0.0)) if base is None else base
-        left = items.join(taken.filter(F.col("number") == own.number), "item", "left_anti")
-        return [(row.item, row.base) for row in left.orderBy(F.desc("base"), "item").limit(k).collect()]
-
-    def _named(self, questions: Sequence[Question], found: Sequence[Pairs], model: Model) -> list[list[Hit]]:
-        wanted = local(self.spark, [(id,) for id in sorted({id for pairs in found for id, _ in pairs})], id="int64")
-        items = read(self.spark, self.layout, self.name, "items")
-        rows = items.join(F.broadcast(wanted), "id").select("id", "name", "title").collect()
-        names = {row.id: (row.name, row.title) for row in rows}
-        if self.layout.titles_shown and self.name == self.layout.features:
-            names = {id: (title or name, None) for id, (name, title) in names.items()}
-        hits = []
-        for own, pairs in zip(questions, found, strict=True):
-            constants = np.array([self._base(model, len(own.ids)).constant, *own.query.constants.tolist()])
-            constant = float(to_lattice(constants).sum())
-            hits.append(
-                [Hit(rank, names[id][0], score + constant, names[id][1]) for rank, (id, score) in enumerate(pairs, 1)]
-            )
-        return hits
 
 
-def _full(best: Pairs, k: int, bound: float) -> bool:
-    """Whether there are k items, all above a bound."""
-    return len(best) == k and best[-1][1] > bound
+def _hits(
+    questions: Sequence[_Question], weights: Sequence[SeedWeights], ranked: Sequence[list[Row]], request: ExpandRequest
+) -> list[Hits]:
+    fields, ids = questions[0].fields, [[id for id, _, _ in rows] for rows in ranked]
+    names = fields.describe(sorted({id for own in ids for id in own}))
+    explained = _explained(questions, weights, ids) if request.explain else [{} for _ in ids]
+    has_base = getattr(weights[0].model, "has_base", True)
+    answers = []
+    for own, rows, features in zip(weights, ranked, explained, strict=True):
+        hits = [
+            Hit(rank, names[id][0], score, names[id][1], features.get(id, ()), belongs)
+            for rank, (id, score, belongs) in enumerate(rows, 1)
+        ]
+        blank = None if has_base else own.constant
+        answers.append(Hits(hits, 0, fields.contexts_revision, blank, bool(own.corrections)))
+    return answers
 
 
-def _merged(best: Pairs, others: Pairs, k: int) -> Pairs:
-    return sorted(best + others, key=lambda pair: (-pair[1], pair[0]))[:k]
+def _explained(
+    questions: Sequence[_Question], weights: Sequence[SeedWeights], items: Sequence[list[int]]
+) -> list[dict[int, tuple[Contribution, ...]]]:
+    """What features add to the scores of the items of each set."""
+    snapshots = questions[0].snapshots
+    for rule in {own.rule for one in weights for own in one.all}:
+        load_entries(snapshots, {id for own in items for id in own}, rule)
+    for place, snapshot in enumerate(snapshots):
+        active = [own.seeds.features for one in weights for own in one.all if own.field.snapshot is snapshot]
+        had = [snapshot.known_features(sorted(own)) for own in items]
+        shared = np.intersect1d(np.concatenate(active), np.concatenate(had))
+        questions[0].fields.all[place].describe_features(shared.tolist())  # all at once
+    return [contributions(own.fields, one, ids) for own, one, ids in zip(questions, weights, items, strict=True)]
+
+
+@contextmanager
+def _numbered(number: int) -> Iterator[None]:
+    """Errors give the number of the set."""
+    try:
+        yield
+    except SetsearchError as error:
+        raise type(error)(f"set {number}: {error}") from error

@@ -5,6 +5,8 @@ setsearch.indexing.rows defines what a cell may hold; here are the same rules fo
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -14,9 +16,11 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from setsearch.errors import DuplicateItem, InvalidItem, SourceError, UsageError
+from setsearch.errors import DuplicateItem, InvalidItem, InvalidParameter, SourceError, UsageError
 from setsearch.spark.builder import Cells
+from setsearch.spark.contexts import context_relations
 from setsearch.spark.session import first_line, use_this_python
+from setsearch.storage.analyzers import CONTEXTS
 from setsearch.storage.relation import TEXT
 from setsearch.storage.synced_source import Columns
 from setsearch.text.analyzer import Analyzer
@@ -39,9 +43,10 @@ def read_source(spark: SparkSession, source: str) -> DataFrame:
         raise SourceError(f"{source} cannot be read: {first_line(error)}; give Parquet, .jsonl or a table") from error
 
 
-def cells_of(rows: DataFrame, columns: Columns, analyzer: Analyzer) -> Cells:
+def cells_of(rows: DataFrame, columns: Columns, analyzer: Analyzer, contexts: str = "auto") -> Cells:
     """Cells of rows: documents with a text, or a relation.
 
+    `contexts` of words: "on", "off", "phrases" (phrases are words, too), "auto" (for 50 k to 25 M words).
     Raises SourceError, InvalidItem, DuplicateItem.
     """
     columns.relation  # noqa: B018  # raises for columns that do not go together
@@ -51,10 +56,12 @@ def cells_of(rows: DataFrame, columns: Columns, analyzer: Analyzer) -> Cells:
     for name in filter(None, (*required, columns.title)):
         if name not in rows.columns:
             raise SourceError(f"there is no column {name!r}; there is {', '.join(rows.columns)}")
-    return _relation(rows, columns, analyzer) if columns.items else _documents(rows, columns, analyzer)
+    if contexts not in CONTEXTS:
+        raise InvalidParameter(f"contexts is one of {', '.join(CONTEXTS)}, not {contexts!r}")
+    return _relation(rows, columns, analyzer) if columns.items else _documents(rows, columns, analyzer, contexts)
 
 
-def _documents(rows: DataFrame, columns: Columns, analyzer: Analyzer) -> Cells:
+def _documents(rows: DataFrame, columns: Columns, analyzer: Analyzer, contexts: str) -> Cells:
     documents = rows.select(
         _name(rows, columns.id).alias("name"),
         _title(rows, columns).alias("title"),
@@ -67,7 +74,11 @@ def _documents(rows: DataFrame, columns: Columns, analyzer: Analyzer) -> Cells:
     use_this_python(documents.sparkSession)
     cells = documents.select("name", "text").mapInPandas(_count_terms(analyzer.spec), CELLS)
     items, stemmed = documents.select("name", "title"), analyzer.language is not None
-    return Cells(items, cells, TEXT, analyzer.spec, _forms(documents, analyzer) if stemmed else None, stemmed)
+    found = Cells(items, cells, TEXT, analyzer.spec, _forms(documents, analyzer) if stemmed else None, stemmed)
+    if contexts == "off":
+        return found
+    own = partial(context_relations, documents.select("name", "text"), analyzer, contexts == "phrases")
+    return replace(found, contexts=own, automatic=contexts == "auto")
 
 
 def _forms(documents: DataFrame, analyzer: Analyzer) -> DataFrame:

@@ -20,15 +20,26 @@ import numpy as np
 from setsearch.arrays import Entries, Ids, Ints, run_lengths, run_starts
 from setsearch.errors import InvalidParameter
 from setsearch.text.analyzer import Analyzer
-from setsearch.text.token_stream import ARTICLES, BREAK, COMMA, CONJUNCTIONS, FIRST_WORD, RARE, TokenStream
+from setsearch.text.token_stream import (
+    ARTICLES,
+    BREAK,
+    COMMA,
+    CONJUNCTIONS,
+    FIRST_WORD,
+    RARE,
+    TokenStream,
+    most_frequent,
+)
 
 Pattern = tuple[int, ...]
 
+LIST: Pattern = (0,)
 FIELDS: dict[str, tuple[Pattern, ...]] = {
     "win2": ((-2,), (-1,), (1,), (2,)),
     "skip": ((-1, 1), (-2, -1, 1), (-1, 1, 2), (-2, -1), (1, 2)),
-    "lists": ((0,),),
+    "lists": (LIST,),
 }
+LEAST_ITEMS = {LIST: 1}  # that must share a context of a pattern; 2 of others
 BITS = 20  # of a word in a key; a key is the number of the pattern and up to three words
 PATTERN_SHIFT = 3 * BITS
 LONGEST_LIST = 40
@@ -51,32 +62,26 @@ def least_count(n_tokens: int) -> int:
     return max(2, min(LARGEST_LEAST_COUNT, math.isqrt(n_tokens) // 120))
 
 
-def choose_items(stream: TokenStream, analyzer: Analyzer) -> tuple[Ints, list[str]]:
+def choose_items(names: Sequence[str], counts: Ints, n_tokens: int, analyzer: Analyzer) -> tuple[Ints, list[str]]:
     """The words that are items: `(n_words,)` ids in the order of names, -1 for others; and their names."""
-    counts = stream.counts
-    frequent = (counts >= least_count(len(stream.tokens))) & (counts <= stream.most_frequent)
+    frequent = (counts >= least_count(n_tokens)) & (counts <= most_frequent(n_tokens))
     chosen = [
         number
-        for number in range(FIRST_WORD, len(stream.names))
-        if frequent[number]
-        and any(map(str.isalnum, stream.names[number]))
-        and not analyzer.is_stop_word(stream.names[number])
+        for number in range(FIRST_WORD, len(names))
+        if frequent[number] and any(map(str.isalnum, names[number])) and not analyzer.is_stop_word(names[number])
     ]
-    chosen.sort(key=stream.names.__getitem__)
-    item_of = np.full(len(stream.names), -1, np.int64)
+    chosen.sort(key=names.__getitem__)
+    item_of = np.full(len(names), -1, np.int64)
     item_of[chosen] = np.arange(len(chosen))
-    return item_of, [stream.names[number] for number in chosen]
+    return item_of, [names[number] for number in chosen]
 
 
 def context_fields(stream: TokenStream, item_of: Ints) -> Iterator[tuple[str, ContextField]]:
     """The fields of contexts by name; `item_of` `(n_words,)` is the item of each word, -1 for none."""
-    items = item_of[stream.tokens]
-    positions = np.flatnonzero(items >= 0)
+    pairs = ContextPairs(stream, item_of)
 
     def count(pattern: Pattern) -> ContextField:
-        if pattern == (0,):
-            return _count(*_list_members(stream, item_of), 1)
-        return _count(*_neighbors(stream.tokens, positions, items, pattern), 2)
+        return _count(*pairs.of(pattern), LEAST_ITEMS.get(pattern, 2))
 
     # Keys of different patterns differ, so that each can be counted by itself. numpy sorts in several threads.
     with ThreadPoolExecutor(_threads()) as pool:
@@ -85,6 +90,21 @@ def context_fields(stream: TokenStream, item_of: Ints) -> Iterator[tuple[str, Co
             parts = [next(counted) for _ in patterns]
             numbered = [(number << PATTERN_SHIFT | part.keys) for number, part in enumerate(parts)]
             yield name, _concatenate([ContextField(p.cells, keys) for p, keys in zip(parts, numbered, strict=True)])
+
+
+class ContextPairs:
+    """The contexts of each occurrence of an item in a stream."""
+
+    def __init__(self, stream: TokenStream, item_of: Ints) -> None:
+        self._stream, self._item_of = stream, item_of
+        self._items = item_of[stream.tokens]
+        self._positions = np.flatnonzero(self._items >= 0)
+
+    def of(self, pattern: Pattern) -> tuple[Ints, Ints]:
+        """The key of a context of this pattern and the item, for each time that they meet."""
+        if pattern == LIST:
+            return _list_members(self._stream, self._item_of)
+        return _neighbors(self._stream.tokens, self._positions, self._items, pattern)
 
 
 def _threads() -> int:

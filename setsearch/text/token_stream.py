@@ -7,7 +7,7 @@ numbered by falling frequency. Words that occur once share the number RARE: no c
 import math
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -40,11 +40,6 @@ class TokenStream:
     def counts(self) -> Ints:
         """How often each token occurs, `(n_names,)`."""
         return np.bincount(self.tokens, minlength=len(self.names))
-
-    @property
-    def most_frequent(self) -> float:
-        """The largest count of a word that is not a function word."""
-        return max(len(self.tokens) * FREQUENT_SHARE, FREQUENT_COUNT)
 
 
 @dataclass(frozen=True)
@@ -108,6 +103,11 @@ def arrange(documents: Ints, parts: Sequence[Tokens]) -> Tokens:
 
 def token_stream(texts: Tokens) -> TokenStream:
     """The stream of some documents."""
+    return _renumber(separate(texts))
+
+
+def separate(texts: Tokens) -> TokenStream:
+    """The stream of some documents, with the numbers that their tokens have."""
     starts = offsets(texts.lengths + 2)[:-1] + 2
     tokens = np.full(len(texts.tokens) + 2 * len(starts) + 2, BREAK, np.int32)
     tokens[positions(starts, texts.lengths)] = texts.tokens
@@ -115,19 +115,30 @@ def token_stream(texts: Tokens) -> TokenStream:
     kept = np.ones(len(tokens), bool)
     kept[1:] = (tokens[1:] != BREAK) | (tokens[:-1] != BREAK)
     kept[starts - 1] = kept[-1] = True
-    n_kept = np.cumsum(kept)
-    return _renumber(tokens[kept], texts.documents, n_kept[starts - 1], texts.names)
+    return _selected(TokenStream(tokens, texts.documents, starts, texts.names), kept)
 
 
-def _renumber(tokens: Ids, documents: Ints, starts: Ints, names: list[str]) -> TokenStream:
-    """Number by falling frequency, equal ones by name, so that numbers depend on the content only."""
-    counts = np.bincount(tokens, minlength=len(names))
+def word_order(names: Sequence[str], counts: Ints) -> list[int]:
+    """The numbers of the tokens that stay, in the order of their new ones: by falling frequency, equal ones by name.
+
+    So numbers depend on the content only.
+    """
     words = [n for n in range(FIRST_WORD, len(names)) if counts[n] > 1 or names[n] in (*CONJUNCTIONS, *ARTICLES)]
     words = sorted(words, key=lambda number: (-counts[number], names[number]))[: MOST_WORDS - FIRST_WORD]
-    order = [RARE, BREAK, COMMA, *words]
-    number = np.zeros(len(names), np.int32)
+    return [RARE, BREAK, COMMA, *words]
+
+
+def _renumber(stream: TokenStream) -> TokenStream:
+    order = word_order(stream.names, stream.counts)
+    number = np.zeros(len(stream.names), np.int32)
     number[order] = np.arange(len(order))
-    return TokenStream(number[tokens], documents, starts, [names[old] for old in order])
+    return replace(stream, tokens=number[stream.tokens], names=[stream.names[old] for old in order])
+
+
+def _selected(stream: TokenStream, kept: npt.NDArray[np.bool_]) -> TokenStream:
+    """The kept tokens of a stream; that before a document is one of them."""
+    n_kept: Ints = np.cumsum(kept, dtype=np.int64)
+    return replace(stream, tokens=stream.tokens[kept], starts=n_kept[stream.starts - 1])
 
 
 def merge_phrases(stream: TokenStream) -> TokenStream:
@@ -137,44 +148,63 @@ def merge_phrases(stream: TokenStream) -> TokenStream:
     ln(p_ab / (p_a p_b)) / -ln p_ab, is above 0.45, and neither word makes up more than a 300th of the text.
     """
     for _ in range(2):
-        stream = _merge_pairs(stream)
+        counts, n_tokens = stream.counts, len(stream.tokens)
+        parts = parts_of_phrases(counts, n_tokens)
+        phrases = choose_phrases(count_pairs(stream, parts), counts, n_tokens)
+        if len(phrases):
+            stream = _renumber(merge_pairs(stream, phrases, parts))
     return stream
 
 
-def _merge_pairs(stream: TokenStream) -> TokenStream:
-    tokens, counts = stream.tokens, stream.counts
-    left, right = tokens[:-1].astype(np.int64), tokens[1:].astype(np.int64)
-    eligible = counts <= stream.most_frequent
+def most_frequent(n_tokens: int) -> float:
+    """The largest count of a word that is not a function word."""
+    return max(n_tokens * FREQUENT_SHARE, FREQUENT_COUNT)
+
+
+def parts_of_phrases(counts: Ints, n_tokens: int) -> npt.NDArray[np.bool_]:
+    """Which tokens may be a part of a phrase, `(n_names,)`, given how often each occurs."""
+    eligible = counts <= most_frequent(n_tokens)
     eligible[:FIRST_WORD] = False
-    both = eligible[left] & eligible[right]
-    pairs = left << 32 | right
-    phrases = _phrases(pairs[both], counts, len(tokens))
-    if not len(phrases):
-        return stream
-    position = np.minimum(np.searchsorted(phrases, pairs), len(phrases) - 1)
-    begins = _without_overlaps(np.flatnonzero((phrases[position] == pairs) & both))
-    numbers = {name: number for number, name in enumerate(stream.names)}
-    names = [f"{stream.names[pair >> 32]} {stream.names[pair & 0xFFFF_FFFF]}" for pair in phrases.tolist()]
-    for name in names:  # two ways of merging may lead to the same phrase
-        numbers.setdefault(name, len(numbers))
-    merged = tokens.copy()
-    merged[begins] = np.array([numbers[name] for name in names], np.int32)[position[begins]]
-    kept = np.ones(len(tokens), bool)
-    kept[begins + 1] = False
-    n_kept = np.cumsum(kept)
-    return _renumber(merged[kept], stream.documents, n_kept[stream.starts - 1], list(numbers))
+    return eligible
 
 
-def _phrases(pairs: Ints, counts: Ints, n_tokens: int) -> Ints:
+def count_pairs(stream: TokenStream, parts: npt.NDArray[np.bool_]) -> tuple[Ints, Ints]:
+    """Pairs of neighbors that may be phrases, ascending, and how often each occurs."""
+    pairs, both = _pairs(stream, parts)
+    return np.unique(pairs[both], return_counts=True)
+
+
+def _pairs(stream: TokenStream, parts: npt.NDArray[np.bool_]) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """Each token and the next as one number, and whether both may be parts of a phrase."""
+    left, right = stream.tokens[:-1].astype(np.int64), stream.tokens[1:].astype(np.int64)
+    return left << 32 | right, parts[left] & parts[right]
+
+
+def choose_phrases(pairs: tuple[Ints, Ints], counts: Ints, n_tokens: int) -> Ints:
     """The pairs, ascending, that are frequent enough and have a high NPMI."""
-    distinct, times = np.unique(pairs, return_counts=True)
-    distinct, times = distinct[times >= PHRASE_COUNT], times[times >= PHRASE_COUNT]
+    distinct, times = (own[pairs[1] >= PHRASE_COUNT] for own in pairs)
     total = math.log(n_tokens)
     log_counts = np.log(np.maximum(counts, 1))
     log_times = np.log(times)
     pmi = log_times + total - log_counts[distinct >> 32] - log_counts[distinct & 0xFFFF_FFFF]
     phrases: Ints = distinct[pmi / (total - log_times) > PHRASE_NPMI]
     return phrases
+
+
+def merge_pairs(stream: TokenStream, phrases: Ints, parts: npt.NDArray[np.bool_]) -> TokenStream:
+    """The stream with phrases as tokens, whose numbers follow those of the words."""
+    pairs, both = _pairs(stream, parts)
+    position = np.minimum(np.searchsorted(phrases, pairs), len(phrases) - 1)
+    begins = _without_overlaps(np.flatnonzero((phrases[position] == pairs) & both))
+    numbers = {name: number for number, name in enumerate(stream.names)}
+    names = [f"{stream.names[pair >> 32]} {stream.names[pair & 0xFFFF_FFFF]}" for pair in phrases.tolist()]
+    for name in names:  # two ways of merging may lead to the same phrase
+        numbers.setdefault(name, len(numbers))
+    merged = stream.tokens.copy()
+    merged[begins] = np.array([numbers[name] for name in names], np.int32)[position[begins]]
+    kept = np.ones(len(merged), bool)
+    kept[begins + 1] = False
+    return _selected(replace(stream, tokens=merged, names=list(numbers)), kept)
 
 
 def _without_overlaps(begins: npt.NDArray[np.int64]) -> Ints:

@@ -1,6 +1,8 @@
 """The models lift and x1, the cut and negative examples: each equals its definition."""
 
+import math
 import random
+from collections import Counter
 from statistics import mean, median
 
 import numpy as np
@@ -47,6 +49,18 @@ def test_scores_equal_the_definition(build, case):
             same(reading.expand(seeds, 999, **options), scores, seeds)
         same(reading.expand(seeds, 999, model="x1"), x1_scores(rows, seeds), seeds)
         same(reading.expand(seeds, 999, model="x1", strength=3), x1_scores(rows, seeds, 3), seeds)
+
+
+@pytest.mark.parametrize("largest", [900, 40_000, 100_000], ids=["tabulated", "of 16 bits", "of 32 bits"])
+def test_norms_are_exact_however_large_the_counts(build, largest):
+    rng = random.Random(largest)
+    data = {item: {user: rng.randint(1, largest) for user in own} for item, own in random_data(3, 40, 30, 0.4).items()}
+    df = Counter(user for own in data.values() for user in own)
+    with build(data).items("film").fields() as fields:
+        norms = fields.first.statistics(Lift(binarization="presence").rule).norms
+        for id, (item, _) in fields.describe(fields.item_ids().tolist()).items():
+            weights = [(1 + math.log(tf)) * math.log(len(data) / df[user]) ** 0.25 for user, tf in data[item].items()]
+            assert norms[id] == pytest.approx(math.hypot(*weights), rel=1e-9)
 
 
 @pytest.mark.parametrize("lattice", [2.0**22, 4.0, 1.0])

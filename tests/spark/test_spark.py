@@ -152,7 +152,7 @@ def test_items_without_features_can_be_asked_for(spark, tmp_path):
 
 def test_untouched_items_are_found_however_many_are_touched(spark, tmp_path, monkeypatch):
     """Where the first items of highest base are all touched, the workers look for the others."""
-    monkeypatch.setattr("setsearch.spark.reading.RESERVE", 1)
+    monkeypatch.setattr("setsearch.spark.ranking.RESERVE", 1)
     rng = random.Random(2)
     items = [(f"i{n:02}", ["every", *rng.sample("abcdef", rng.randint(0, 4))]) for n in range(40)]
     rows = [{"film": film, "user": user} for film, users in items for user in users]
@@ -168,8 +168,8 @@ def test_untouched_items_are_found_however_many_are_touched(spark, tmp_path, mon
             for k in (1, 3, 30, 10**9):
                 same(films, on_spark, [["i03"], ["i04", "i05"]], k, **options)
         on_spark.release()
-        assert not on_spark._bases
-        monkeypatch.setattr("setsearch.spark.seeds.MOST_ACTIVE", 2)
+        assert not len(on_spark._source.bases)
+        monkeypatch.setattr("setsearch.spark.snapshot.MOST_ACTIVE", 2)
         with pytest.raises(errors.InvalidParameter, match="more than 2 user"):
             on_spark.expand(["i03", "i04", "i05"])
 

@@ -1,0 +1,51 @@
+"""The fields of a reading on Parquet, from which search/field_choice.py chooses, as search/readings.py has them."""
+
+from functools import cache
+
+from pyspark.sql import SparkSession
+
+from setsearch.arrays import Ints
+from setsearch.search.fields import Field, Fields
+from setsearch.search.readings import BY, COEFFICIENTS, FieldsBy
+from setsearch.search.vocabularies import WordVocabulary
+from setsearch.spark.bases import Bases
+from setsearch.spark.layout import Layout, Side
+from setsearch.spark.snapshot import RemoteSnapshot
+from setsearch.spark.vocabulary import NO_CURSOR, load_words
+from setsearch.storage.analyzers import load_analyzer
+from setsearch.storage.relation import Relation
+
+
+class FieldsSource:
+    """Opens the fields of a reading for one call. Words by contexts, and bases, are kept."""
+
+    def __init__(self, spark: SparkSession, layout: Layout, side: Side) -> None:
+        self._spark, self._layout, self._side = spark, layout, side
+        self._analyzer = None if layout.analyzer is None else load_analyzer(layout.analyzer)
+        self._words: tuple[WordVocabulary, Ints] | None = None
+        self.bases = Bases(spark)
+
+    @property
+    def has_contexts(self) -> bool:
+        """Whether words have contexts."""
+        return self._side.items == self._layout.features and bool(self._layout.contexts)
+
+    def open(self) -> FieldsBy:
+        """The fields by the keys of BY."""
+        return cache(self._fields)
+
+    def _fields(self, by: str) -> Fields | None:
+        stored = RemoteSnapshot(self._spark, self._layout, self._side, self.bases)
+        relation = Relation(0, stored.content.items, stored.content.features, self._layout.analyzer, 0, 0)
+        if by == "documents":
+            return Fields((Field(stored, NO_CURSOR),), relation, self._analyzer)
+        if not self.has_contexts:
+            return None
+        layouts = {own.features: own for own in self._layout.fields()}
+        if self._words is None:
+            self._words = load_words(self._spark, layouts["documents"])
+        fields = [Field(self._snapshot(layouts[name], self._words), NO_CURSOR, COEFFICIENTS[name]) for name in BY[by]]
+        return Fields(tuple(fields), relation, self._analyzer, contexts_revision=0)
+
+    def _snapshot(self, layout: Layout, words: tuple[WordVocabulary, Ints]) -> RemoteSnapshot:
+        return RemoteSnapshot(self._spark, layout, layout.sides[0], self.bases, words)

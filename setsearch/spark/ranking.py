@@ -1,0 +1,158 @@
+"""The best items of many sets, in a few jobs.
+
+    score_i = base_i + constant + sum over active features of weight_j x_ij
+
+Workers join the weights with the postings of the active features and add them by item. Weights and values are multiples
+of powers of two (setsearch.arrays), so sums are exact in any order, on any number of workers.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import cast
+
+import numpy as np
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from setsearch.arrays import Ints
+from setsearch.models.values import ValueRule
+from setsearch.search.weights import SeedWeights
+from setsearch.spark.bases import RemoteBase
+from setsearch.spark.layout import local, read, read_lists
+from setsearch.spark.snapshot import RemoteSnapshot
+from setsearch.spark.values import value_of
+
+Pairs = list[tuple[int, float]]  # (item, score), best first
+RESERVE = 1000  # items of highest base that compete with the touched ones
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One set: what scores items, and the items to leave out."""
+
+    weights: SeedWeights
+    excluded: Sequence[int]
+
+    @property
+    def n_seeds(self) -> float:
+        """On what the base depends."""
+        return self.weights.examples.total
+
+
+class Ranking:
+    """Ranks the items of a reading, all of them or those `among` some; its fields sum up."""
+
+    def __init__(self, first: RemoteSnapshot, among: Ints | None = None) -> None:
+        self._first, self._among = first, among
+        self._spark = first.spark
+        self._count = first.side.count if among is None else len(among)
+
+    def best(self, asked: Sequence[Asked], k: int) -> list[Pairs]:
+        """The k best of each set: touched items and the best of all others; ties by name."""
+        k = min(k, max(self._count, 1))
+        scores = self._scores(asked).persist()
+        excluded = [(number, id) for number, own in enumerate(asked) for id in {*own.excluded}]
+        without = local(self._spark, excluded, number="int32", item="int64")
+        order = Window.partitionBy("number").orderBy(F.desc("score"), "item")
+        rows = (
+            scores.join(F.broadcast(without), ["number", "item"], "left_anti")
+            .withColumn("place", F.row_number().over(order))
+            .filter(F.col("place") <= k)
+            .collect()
+        )
+        found: list[Pairs] = [[] for _ in asked]
+        for row in sorted(rows, key=lambda row: row.place):
+            found[row.number].append((row.item, row.score))
+        taken = scores.select("number", "item").unionByName(without).distinct()
+        self._add_untouched(asked, taken, found, k)
+        scores.unpersist()
+        return [
+            [(id, score / own.weights.scale + own.weights.constant) for id, score in best]
+            for own, best in zip(asked, found, strict=True)
+        ]
+
+    def _scores(self, asked: Sequence[Asked]) -> DataFrame:
+        """(number of the set, item, score) of every touched item."""
+        tables: dict[tuple[RemoteSnapshot, ValueRule], list[tuple[int, int, float]]] = {}
+        for number, one in enumerate(asked):
+            for own in one.weights.all:
+                pairs = zip(own.seeds.features.tolist(), own.lists.weights.tolist(), strict=True)
+                rows = [(number, feature, weight) for feature, weight in pairs if weight]
+                tables.setdefault((cast(RemoteSnapshot, own.field.snapshot), own.rule), []).extend(rows)
+        parts = [self._added(snapshot, rule, rows) for (snapshot, rule), rows in tables.items()]
+        added = self._allowed(reduce(DataFrame.unionByName, parts))
+        sums = added.groupBy("number", "item").agg(F.sum("added").alias("score"))
+        bases = {own.n_seeds: self._base(own).items for own in asked}
+        if None in bases.values():
+            return sums
+        rows = [(number, own.n_seeds, own.weights.scale) for number, own in enumerate(asked)]
+        sizes = local(self._spark, rows, number="int32", size="double", scale="double")
+        sized = [base.withColumn("size", F.lit(size)) for size, base in bases.items() if base is not None]
+        return (
+            sums.join(F.broadcast(sizes), "number")
+            .join(reduce(DataFrame.unionByName, sized), ["size", "item"])
+            .select("number", "item", (F.col("score") + F.col("base") * F.col("scale")).alias("score"))
+        )
+
+    def _added(self, snapshot: RemoteSnapshot, rule: ValueRule, rows: list[tuple[int, int, float]]) -> DataFrame:
+        """(number of the set, item, added) of the postings of features, given (number, feature, weight)."""
+        table = F.broadcast(local(self._spark, rows, number="int32", feature="int64", weight="double"))
+        lists = read_lists(self._spark, snapshot.layout, snapshot.side, (feature for _, feature, _ in rows))
+        valued = lists.join(table, "feature").withColumn("value", value_of(rule, snapshot.side)).filter("value > 0")
+        return valued.select("number", "item", (F.col("weight") * F.col("value")).alias("added"))
+
+    def _allowed(self, rows: DataFrame) -> DataFrame:
+        """The rows of items that may be returned."""
+        if self._among is None:
+            return rows
+        return rows.join(F.broadcast(local(self._spark, [(id,) for id in self._among.tolist()], item="int64")), "item")
+
+    def _base(self, own: Asked) -> RemoteBase:
+        first = self._first
+        return first.bases.get(first.layout, first.side, own.weights.model, own.n_seeds)
+
+    def _add_untouched(self, asked: Sequence[Asked], taken: DataFrame, found: list[Pairs], k: int) -> None:
+        """Add items that are not `taken` (number, item) to the best of each set: their scores are their bases."""
+        firsts = {own.n_seeds: self._highest(own, min(max(RESERVE, 4 * k), self._count)) for own in asked}
+        # If the k-th score is above the highest base, no other item can be among the best.
+        open_ = [n for n, own in enumerate(asked) if not _full(found[n], k, _top(firsts[own.n_seeds], own))]
+        if not open_:
+            return
+        ids = sorted({id for n in open_ for id, _ in firsts[asked[n].n_seeds]})
+        known = F.broadcast(local(self._spark, [(id,) for id in ids], item="int64"))
+        touched = {(row.number, row.item) for row in taken.join(known, "item").select("number", "item").collect()}
+        for n in open_:
+            own, first = asked[n], firsts[asked[n].n_seeds]
+            scale = own.weights.scale
+            left = [(id, base * scale) for id, base in first if (n, id) not in touched][:k]
+            merged = _merged(found[n], left, k)
+            if len(left) < k and len(first) < self._count and not _full(merged, k, first[-1][1] * scale):
+                rest = self._highest(own, k, taken.filter(F.col("number") == n))
+                merged = _merged(found[n], [(id, base * scale) for id, base in rest], k)
+            found[n] = merged
+
+    def _highest(self, own: Asked, size: int, without: DataFrame | None = None) -> Pairs:
+        """The items of highest base that are not taken; ties by name."""
+        base = self._base(own).items
+        if base is None and without is None:
+            ids = range(size) if self._among is None else self._among[:size].tolist()
+            return [(id, 0.0) for id in ids]  # all ids, ascending without gaps
+        items = read(self._spark, self._first.layout, self._first.side.items, "items")
+        rows = items.select(F.col("id").alias("item"), F.lit(0.0).alias("base")) if base is None else base
+        rows = self._allowed(rows)
+        rows = rows if without is None else rows.join(without, "item", "left_anti")
+        return [(row.item, row.base) for row in rows.orderBy(F.desc("base"), "item").limit(size).collect()]
+
+
+def _top(first: Pairs, own: Asked) -> float:
+    return first[0][1] * own.weights.scale if first else -np.inf
+
+
+def _full(best: Pairs, k: int, bound: float) -> bool:
+    """Whether there are k items, all above a bound."""
+    return len(best) == k and best[-1][1] > bound
+
+
+def _merged(best: Pairs, others: Pairs, k: int) -> Pairs:
+    return sorted(best + others, key=lambda pair: (-pair[1], pair[0]))[:k]

@@ -1,0 +1,86 @@
+"""What rejected items teach, for many sets: search/separation.py with the best and the sampled items of the workers."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pyspark.sql import functions as F  # noqa: N812
+
+from setsearch.arrays import Floats, Ints
+from setsearch.models.values import ValueRule
+from setsearch.search.examples import Examples
+from setsearch.search.fields import Fields
+from setsearch.search.separation import (
+    HASH,
+    LEADERS,
+    SAMPLE,
+    Unmarked,
+    corrected,
+    correction_rule,
+    hashes,
+    scores_of_examples,
+)
+from setsearch.search.weights import SeedWeights
+from setsearch.spark.layout import NORMS, read
+from setsearch.spark.ranking import Asked, Ranking
+from setsearch.spark.snapshot import RemoteSnapshot, load_entries
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
+
+
+def with_corrections(
+    fields: Fields, snapshots: Sequence[RemoteSnapshot], weights: Sequence[SeedWeights], rejected: Sequence[list[int]]
+) -> list[SeedWeights]:
+    """The weights of accepted examples of many sets, corrected by what separates them from rejected items."""
+    rule = correction_rule(weights[0].model)
+    marked = [[*own.examples.ids, *ids] for own, ids in zip(weights, rejected, strict=True)]
+    asked = [Asked(own, ids) for own, ids in zip(weights, marked, strict=True)]
+    leaders = Ranking(snapshots[0]).best(asked, LEADERS)
+    likely = _likely_sample(snapshots[0], rule, SAMPLE + max(map(len, marked)))
+    unmarked = [
+        Unmarked(
+            fields.items.size - len({*ids}),
+            np.array([score for _, score in best]) - own.constant,
+            sorted([id for id in likely if id not in {*ids}][:SAMPLE]),
+        )
+        for own, ids, best in zip(weights, marked, leaders, strict=True)
+    ]
+    needed = {id for ids, own in zip(marked, unmarked, strict=True) for id in (*ids, *own.sample)}
+    for values in (rule, weights[0].model.rule):
+        load_entries(snapshots, needed, values)
+    return [
+        corrected(fields, own, ids, others, partial(_scores, own))
+        for own, ids, others in zip(weights, rejected, unmarked, strict=True)
+    ]
+
+
+def _scores(weights: SeedWeights, items: Ints) -> Floats:
+    return scores_of_examples(weights, Examples(items.tolist()))
+
+
+def _likely_sample(snapshot: RemoteSnapshot, rule: ValueRule, count: int) -> list[int]:
+    """The items whose norms have the least hashes, the least first; equal ones by name."""
+    norm = F.col(NORMS[rule.binarization]).alias("norm")
+    rows = read(snapshot.spark, snapshot.layout, snapshot.side.items, "items").select("id", norm)
+    found = rows.mapInArrow(_least(count), rows.schema).toArrow()
+    ids, norms = found["id"].to_numpy(), found["norm"].to_numpy()
+    chosen: list[int] = ids[np.lexsort((ids, hashes(norms)))][:count].tolist()
+    return chosen
+
+
+def _least(count: int) -> "Callable[[Iterable[RecordBatch]], Iterator[RecordBatch]]":
+    """A function for the workers, which need numpy for it: of (id, norm) those with the least hashes."""
+    factor = int(HASH)
+
+    def run(batches: "Iterable[RecordBatch]") -> "Iterator[RecordBatch]":
+        import numpy
+        import pyarrow
+
+        for batch in batches:
+            ids, norms = (batch.column(place).to_numpy() for place in (0, 1))
+            order = numpy.lexsort((ids, norms.view(numpy.uint64) * numpy.uint64(factor)))
+            yield batch.take(pyarrow.array(numpy.sort(order[:count])))
+
+    return run

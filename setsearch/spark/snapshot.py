@@ -1,0 +1,213 @@
+"""A reading on Parquet as the questions of one process see it: lists stay on the workers, their lengths come here.
+
+The driver reads what a question needs by itself: the features of examples and of hits, with their values and document
+frequencies, for many items at once.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from setsearch.arrays import Entries, Floats, Ints, offsets, positions
+from setsearch.errors import InvalidParameter
+from setsearch.lists import Lists
+from setsearch.models import Model
+from setsearch.models.values import PRESENCE, RuleStatistics, ValueRule, rarity
+from setsearch.scoring.base import Base
+from setsearch.scoring.postings import PostingArrays
+from setsearch.search.content import Content
+from setsearch.search.snapshot import Snapshot
+from setsearch.spark.bases import Bases
+from setsearch.spark.layout import Layout, Side, local, read, read_lists
+from setsearch.spark.values import frequency_of, value_of
+from setsearch.spark.vocabulary import RemoteVocabulary
+from setsearch.storage.names import Vocabulary
+
+MOST_ACTIVE = 2_000_000  # entries of all examples of all sets: some hundred megabytes on the driver
+NO_IDS: Ints = np.zeros(0, np.int64)
+
+
+class RemoteSnapshot(Snapshot):
+    """One reading. What was read is kept: an object serves one call."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        layout: Layout,
+        side: Side,
+        bases: Bases,
+        words: tuple[Vocabulary, Ints] | None = None,
+    ) -> None:
+        items = RemoteVocabulary(spark, layout, side) if words is None else words[0]
+        features = RemoteVocabulary(spark, layout, layout.side(side.features))
+        transposed, nothing = side.items == layout.features, Lists.of(Entries(NO_IDS, NO_IDS, NO_IDS), 0, 0)
+        first, second = (features, items) if transposed else (items, features)
+        super().__init__(Content(first, second, nothing, nothing, NO_IDS, None), transposed)
+        self.spark, self.layout, self.side, self.bases = spark, layout, side, bases
+        self._totals = None if words is None else words[1]
+        self._known: dict[ValueRule, _Known] = {}
+        self._frequencies = dict.fromkeys(("feature", *FREQUENCIES), NO_IDS)
+
+    @property
+    def totals(self) -> Ints:
+        """Sum of counts of every item, `(n_ids,)`; of words by contexts only."""
+        assert self._totals is not None
+        return self._totals
+
+    def missing(self, items: Iterable[int], rule: ValueRule) -> list[int]:
+        """The items that were not read by a rule."""
+        known = self._known.get(rule)
+        return sorted({*items}.difference(() if known is None else known.items.tolist()))
+
+    def add(self, items: Sequence[int], rule: ValueRule, found: "_Columns") -> None:
+        """Keep the entries of items, with the frequencies of their features."""
+        known = self._known.get(rule) or _Known(NO_IDS, NO_IDS, NO_IDS, np.zeros(0))
+        self._known[rule] = known.plus(np.array(items, np.int64), found["item"], found["feature"], found["x"])
+        self._add_frequencies(found)
+
+    def _add_frequencies(self, found: "_Columns") -> None:
+        joined = {name: np.concatenate([own, found[name]]) for name, own in self._frequencies.items()}
+        _, first = np.unique(joined["feature"], return_index=True)
+        self._frequencies = {name: own[first] for name, own in joined.items()}
+
+    def forward(self, cursor: sqlite3.Cursor, items: Ints, rule: ValueRule) -> PostingArrays:
+        """The features of some items (ascending ids) with their values."""
+        load_entries([self], items.tolist(), rule)
+        return self._known[rule].lists(items)
+
+    def known_features(self, items: Sequence[int]) -> Ints:
+        """The features of some items that were read, by any rule."""
+        own = [known.lists(np.array(items, np.int64)).ids for known in self._known.values()]
+        return np.unique(np.concatenate([NO_IDS, *own]))
+
+    def postings(self, cursor: sqlite3.Cursor, features: Ints, rule: ValueRule) -> PostingArrays:
+        """The lengths of posting lists; what is in them stays on the workers."""
+        lengths = self._frequency(features, frequency_of(rule))
+        return PostingArrays(np.zeros(0, np.int32), np.zeros(len(features), np.int64), lengths, np.zeros(0))
+
+    def stored_lengths(self, features: Ints) -> Ints:
+        """The document frequencies of some features, by stored counts."""
+        return self._frequency(features, "df")
+
+    def _frequency(self, features: Ints, column: str) -> Ints:
+        missing = np.setdiff1d(features, self._frequencies["feature"])
+        if len(missing):
+            own = read_lists(self.spark, self.layout, self.side, missing.tolist())
+            table = F.broadcast(local(self.spark, [(id,) for id in missing.tolist()], feature="int64"))
+            firsts = [F.first(name).alias(name) for name in FREQUENCIES]
+            found = own.join(table, "feature").groupBy("feature").agg(*firsts).toArrow()
+            self._add_frequencies({name: found[name].to_numpy() for name in found.column_names})
+            unused = np.setdiff1d(missing, self._frequencies["feature"])
+            self._add_frequencies(dict.fromkeys(FREQUENCIES, 0 * unused) | {"feature": unused})
+        places = np.searchsorted(self._frequencies["feature"], features)
+        return np.asarray(self._frequencies[column][places], np.int64)
+
+    def new_item(self, cursor: sqlite3.Cursor, counts: Mapping[str, int], rule: ValueRule) -> tuple[Ints, Floats]:
+        """Features (ascending ids) and values of an item that the index does not hold, from its counted features."""
+        known = self.features.find(cursor, list(counts))
+        names = {id: name for name, id in known.items()}
+        features = np.array(sorted(names), np.int64)
+        own_counts = np.array([counts[names[id]] for id in features.tolist()], np.int64)
+        values = np.ones(len(features))
+        if rule != PRESENCE:
+            statistics = self._statistics_of(features, rule)
+            values = statistics.values_of_new(np.arange(len(features)), own_counts, sum(counts.values()))
+        return features[values > 0], values[values > 0]
+
+    def _statistics_of(self, features: Ints, rule: ValueRule) -> RuleStatistics:
+        """The statistics of a rule for some features, numbered by their places."""
+        table = F.broadcast(local(self.spark, [(id,) for id in features.tolist()], id="int64"))
+        rows = read(self.spark, self.layout, self.side.features, "items").join(table, "id")
+        found = rows.select("id", "length", "total").orderBy("id").toArrow()
+        factor = rarity(found["length"].to_numpy(), self.side.count)
+        threshold = None
+        if rule.binarization != "presence":
+            threshold = 2 * found["total"].to_numpy() / max(self.side.total, 1)
+        return RuleStatistics(rule, None, threshold, factor, pivot=self.side.medians[rule.binarization])
+
+    def read_forward(self, cursor: sqlite3.Cursor, items: Ints) -> Entries:
+        """The stored (item, feature, count) of some items, ascending."""
+        rows = _forward(self, items.tolist()).select("item", "feature", "count").orderBy("item", "feature").toArrow()
+        return Entries(*(rows[name].to_numpy() for name in ("item", "feature", "count")))
+
+    def base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: float) -> Base:
+        """A base with the right constant and bound; what each item has stays on the workers."""
+        own = self.bases.get(self.layout, self.side, model, n_seeds)
+        return Base(np.array(own.extremes), own.constant)
+
+    def ranks(self, cursor: sqlite3.Cursor, ids: Ints) -> Ints:
+        """Ids are in the order of names."""
+        return ids
+
+
+FREQUENCIES = ("df", "soft_df")
+_Columns = dict[str, Any]  # arrays by name
+
+
+class _Known:
+    """The entries of some items by a rule: `items` ascending, entries by item and feature."""
+
+    def __init__(self, items: Ints, owners: Ints, features: Ints, values: Floats) -> None:
+        self.items, self._owners, self._features, self._values = items, owners, features, values
+
+    def plus(self, items: Ints, owners: Ints, features: Ints, values: Floats) -> "_Known":
+        """These and other ones."""
+        owners, features = np.concatenate([self._owners, owners]), np.concatenate([self._features, features])
+        order = np.lexsort((features, owners))
+        values = np.concatenate([self._values, values])[order]
+        return _Known(np.union1d(self.items, items), owners[order], features[order], values)
+
+    def lists(self, items: Ints) -> PostingArrays:
+        """The features of some items."""
+        starts, ends = (np.searchsorted(self._owners, items, side) for side in ("left", "right"))
+        places = positions(starts, ends - starts)
+        ends = offsets(ends - starts)
+        return PostingArrays(self._features[places], ends[:-1], ends[1:], self._values[places])  # type: ignore[arg-type]
+
+
+def load_entries(snapshots: Sequence[RemoteSnapshot], items: Iterable[int], rule: ValueRule) -> None:
+    """Read the entries of some items in several fields, with their values by a rule, in two jobs.
+
+    Raises InvalidParameter if there are too many.
+    """
+    wanted = {number: own.missing(items, rule) for number, own in enumerate(snapshots)}
+    asked = [(number, snapshots[number]) for number, ids in wanted.items() if ids]
+    if not asked:
+        return
+    spark = asked[0][1].spark
+    forward = [
+        _forward(own, wanted[number]).select(F.lit(number).alias("field"), "item", "feature") for number, own in asked
+    ]
+    pairs = reduce(DataFrame.unionByName, forward).limit(MOST_ACTIVE + 1).toArrow()
+    if pairs.num_rows > MOST_ACTIVE:
+        raise InvalidParameter(
+            f"the examples have more than {MOST_ACTIVE:,} {asked[0][1].side.features}; give fewer or rarer ones, or "
+            "smaller batches"
+        )
+    # Postings also hold the frequencies of features, and the lengths and norms of items.
+    numbers, table = pairs["field"].to_numpy(), F.broadcast(spark.createDataFrame(pairs))
+    valued = []
+    for number, own in asked:
+        features = np.unique(pairs["feature"].to_numpy()[numbers == number]).tolist()
+        mine = read_lists(spark, own.layout, own.side, features).withColumn("field", F.lit(number))
+        x = value_of(rule, own.side).alias("x")
+        valued.append(
+            mine.join(table, ["field", "feature", "item"]).select("field", "item", "feature", x, *FREQUENCIES)
+        )
+    found = reduce(DataFrame.unionByName, valued).toArrow()
+    columns = {name: found[name].to_numpy() for name in found.column_names}
+    for number, own in asked:
+        chosen = (columns["field"] == number) & (columns["x"] > 0)
+        own.add(wanted[number], rule, {name: column[chosen] for name, column in columns.items()})
+
+
+def _forward(snapshot: RemoteSnapshot, items: Sequence[int]) -> DataFrame:
+    """(item, feature, count) of some items: their forward lists are the posting lists of the other reading."""
+    layout, side = snapshot.layout, snapshot.layout.side(snapshot.side.features)
+    rows = read_lists(snapshot.spark, layout, side, items).filter(F.col("feature").isin([*items]))
+    return rows.select(F.col("feature").alias("item"), F.col("item").alias("feature"), "count")
