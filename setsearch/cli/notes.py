@@ -11,25 +11,28 @@ if TYPE_CHECKING:
     from setsearch.models.defaults import ModelOptions
     from setsearch.search.results import Hits
     from setsearch.search.sets import AnyReading
+    from setsearch.spark import SparkReading
 
 Seeds = list[str] | dict[str, float]  # with their weights
 
 
-def tell_notes(reading: "AnyReading", seeds: Seeds, hits: "Hits", model: "ModelOptions") -> None:
+def tell_notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", model: "ModelOptions") -> None:
     """Say which seeds count otherwise than the rest, what the hits do not show, and that there are none."""
     for note in _notes(reading, seeds, hits, model):
         say(f"note: {note}")
 
 
-def _notes(reading: "AnyReading", seeds: Seeds, hits: "Hits", model: "ModelOptions") -> Iterator[str]:
+def _notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", model: "ModelOptions") -> Iterator[str]:
     from setsearch.search.left_out import ENOUGH, odd_one
+    from setsearch.search.numeric import NumericReading
 
     weights = seeds if isinstance(seeds, dict) else {}
-    if isinstance(reading, setsearch.Reading):
+    if not isinstance(reading, NumericReading):
         rare = reading.words_without_contexts([*seeds], **model)
         if rare:
             what = "the answer is by documents" if len(rare) == len(seeds) else "only its documents count"
             yield f"{', '.join(rare)}: too rare for contexts, so {what}"
+    if isinstance(reading, setsearch.Reading):
         weighty = [seed for seed in seeds if weights.get(seed, 1.0) >= 1]
         odd = odd_one(reading.fits(weighty, **model)) if len(weighty) >= ENOUGH else None
         if odd is not None:

@@ -222,7 +222,7 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
 
 def with_revisions(rows: list[dict[str, Any]], hits: "list[Hit]") -> list[dict[str, Any]]:
     """Rows that tell which writes an answer knows."""
-    if not isinstance(hits, setsearch.Hits):
+    if not isinstance(hits, setsearch.Hits) or not hits.revision:
         return rows
     known = {"revision": hits.revision}
     if hits.contexts_revision is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from setsearch.cli.help import ADVANCED, PanelCommand
+from setsearch.cli.notes import tell_notes
 from setsearch.cli.options import DB, By, Items, OptionalSeeds, with_options
 from setsearch.cli.output import Show, format_options, say
 from setsearch.cli.query import hit_rows, print_answers, require_lines
@@ -77,6 +78,10 @@ def _wanted(
     ] = None,
     cut: Annotated[bool, typer.Option("--cut", help="Only items that belong to the set.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show the features behind each score.")] = False,
+    gamma: Annotated[
+        float | None,
+        typer.Option(metavar="G", help="Subtract G times the weights of negative examples, 0 to 1.", min=0, max=1),
+    ] = None,
     among: Annotated[str | None, typer.Option(metavar="FILE", help="Return only these ids, one a line.")] = None,
     model: Annotated[str | None, typer.Option(metavar="NAME", help="lift, bernoulli (the paper's).")] = None,
     strength: Annotated[float | None, typer.Option(metavar="K", help="Strength of the prior.")] = None,
@@ -86,7 +91,7 @@ def _wanted(
     from setsearch.cli.set_files import read_ids
 
     wanted = {"k": k if k is not None or cut else 10, "exclude": exclude or (), "cut": "keep" if cut else "mark"}
-    how = {"model": model, "strength": strength, "by": by, "explain": explain}
+    how = {"model": model, "strength": strength, "by": by, "gamma": gamma, "explain": explain}
     return wanted | how | {"among": None if among is None else read_ids(among)}
 
 
@@ -124,6 +129,8 @@ def expand(
             again = ask([sets[number] for number in empty], **wanted, binarize="presence")
             for number, hits in zip(empty, again, strict=True):
                 answers[number] = hits.shared()
+        if batch is None:
+            tell_notes(reading, seeds or [], answers[0], {"model": wanted["model"], "by": wanted["by"]})
     if batch is None:
         show(hit_rows(answers[0], wanted["explain"]))
     else:

@@ -124,6 +124,13 @@ class SparkReading:
         score = base + weights.constant + sum(part.weight for part in features)
         return Explanation(name, score, weights.constant, base, features, title)
 
+    def words_without_contexts(self, names: Iterable[str], **options: Unpack[ModelOptions]) -> list[str]:
+        """The names that are too rare for contexts, so that a query by default uses documents; else empty."""
+        if self._choice.keys(options)[0] != "both" or options.get("by"):
+            return []
+        fields = self._source.open()("both")
+        return [] if fields is None else [name for name in names if not fields.knows(name)]
+
     def release(self) -> None:
         """Free what the workers cache for the next query."""
         self._source.bases.release()

@@ -66,6 +66,7 @@ def test_from_documents_to_answers_and_back(run, spark_run, tmp_path):
         assert json.loads(out) == [
             {key: value for key, value in row.items() if key != "revision"} for row in json.loads(expected)
         ]
+    assert "note: scores are margins" in spark_run("expand", "idx", "a", "--items", "documents", "--exclude", "d")[2]
     (tmp_path / "sets.jsonl").write_text('["a", "c"]\n["d"]\n')
     code, out, _ = spark_run("expand", "idx", "--batch", "sets.jsonl", "--items", "documents", "--model", "bernoulli")
     answers = [json.loads(line) for line in out.splitlines()]

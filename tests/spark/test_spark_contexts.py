@@ -78,7 +78,7 @@ def test_words_by_contexts(both):
 def test_words_without_contexts_count_by_their_documents(both):
     index, on_spark, _ = both
     reading, other = index.items("terms"), on_spark.items("terms")
-    assert reading.words_without_contexts(RARE) == RARE
+    assert reading.words_without_contexts(RARE) == other.words_without_contexts(RARE) == RARE
     same(reading, other, [["pear", RARE[0]], RARE, [RARE[1], "tin"]], cut="mark")
     same(reading, other, [["pear", "plum"]], exclude=[RARE[0], "iron"])
     with pytest.raises(errors.InvalidParameter, match=f"set 1: '{RARE[0]}' is both"):
