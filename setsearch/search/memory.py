@@ -65,7 +65,7 @@ _shared: OrderedDict[tuple[str, File, tuple[object, ...]], Memory] = OrderedDict
 
 def memory_of(database: Database, settings: TextSettings) -> Memory:
     """The memory of the file that a lent connection has open, for these settings; a new one for other databases."""
-    file = database.lent_file()
+    file = database.lent_file
     if file is None:
         return Memory(settings)
     with LOCK:

@@ -24,7 +24,7 @@ _INT, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 
 
 class Limit(NamedTuple):
-    """What counts of a field: features that `always` do (ascending), and others with `most` postings together."""
+    """What counts of a field: features that `always` do, which examples have, and others with `most` postings."""
 
     most: int
     always: Ints
@@ -231,7 +231,8 @@ def strongest(seeds: Seeds, stored: Ints, model: Model, n_items: int, limit: Lim
     Weights are estimated with `stored` as document frequencies: those of a rule need the values of all lists. Equal
     weights stay together, so that the order of the features does not matter. Lists longer than the limit are left out.
     """
-    always = np.isin(seeds.features, limit.always)
+    always = np.zeros(len(seeds.features), bool)
+    always[np.searchsorted(seeds.features, limit.always)] = True
     weights = to_lattice(model.query(seeds, stored, n_items).weights)
     weights[always | (stored > limit.most)] = 0.0
     order = np.argsort(-weights, kind="stable")

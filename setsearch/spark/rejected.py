@@ -24,6 +24,7 @@ from setsearch.search.separation import (
 from setsearch.search.weights import SeedWeights
 from setsearch.spark.layout import NORMS, read
 from setsearch.spark.ranking import Asked, Ranking
+from setsearch.spark.session import use_this_python
 from setsearch.spark.snapshot import RemoteSnapshot, load_entries
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def _scores(weights: SeedWeights, items: Ints) -> Floats:
 
 def _likely_sample(snapshot: RemoteSnapshot, rule: ValueRule, count: int) -> list[int]:
     """The items whose norms have the least hashes, the least first; equal ones by name."""
+    use_this_python(snapshot.spark)
     norm = F.col(NORMS[rule.binarization]).alias("norm")
     rows = read(snapshot.spark, snapshot.layout, snapshot.side.items, "items").select("id", norm)
     found = rows.mapInArrow(_least(count), rows.schema).toArrow()

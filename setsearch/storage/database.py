@@ -4,10 +4,11 @@ import logging
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from typing import Any, ClassVar
 
 from setsearch.errors import NewerSchema, NoIndex, ReadOnlyDatabase
-from setsearch.storage.connections import NO_FILE, TIME_LIMIT, Connections, OwnConnection
+from setsearch.storage.connections import TIME_LIMIT, Connections, OwnConnection
 from setsearch.storage.creation import new_file
 from setsearch.storage.forks import File
 from setsearch.storage.integrity import checksum_differs, require_tables, write_checksum
@@ -28,6 +29,9 @@ SCHEMA = {
     "m008_decisions",
     "m009_changes",
 }
+Checked = tuple[object, int]  # a file, and SQLite's schema version of its tables
+MOST_CHECKED = 64  # one more, and all are checked again
+_checked: set[Checked] = set()  # files of lent connections: a host may open one for each request
 WITH_CHECKSUM = "m003_origins"  # the migration that made the checksum of small tables
 
 
@@ -50,7 +54,7 @@ class Database:
     ) -> None:
         self._connections = Connections(place, timeout, time_limit)
         self.path = self._connections.path
-        self.checked: tuple[File, int] | None = None  # file and SQLite's schema version of tables that passed the check
+        self.checked: Checked | None = None  # what passed the check
         self._has_log = False  # whether the journal mode was looked at
         if not create:
             self._connections.require_file()
@@ -58,8 +62,9 @@ class Database:
     def __str__(self) -> str:
         return str(self._connections)
 
+    @cached_property
     def lent_file(self) -> tuple[str, File] | None:
-        """The file that a lent connection has open; None for others, and in memory."""
+        """The path, device and inode of the file that a lent connection has open; None for others, and in memory."""
         return self._connections.file()
 
     def close(self) -> None:
@@ -186,7 +191,8 @@ class _ReadTransaction(Transaction):
         cursor = super().__enter__()
         try:
             (version,) = cursor.execute("pragma schema_version").fetchone()
-            if (_file(cursor), version) == self._database.checked or self._is_current(cursor, version):
+            checked = self._file(cursor), version
+            if checked == self._database.checked or checked in _checked or self._is_current(cursor, checked):
                 return cursor
         except BaseException as error:
             self._fail(error)
@@ -195,7 +201,12 @@ class _ReadTransaction(Transaction):
         self._database.migrate()
         return super().__enter__()
 
-    def _is_current(self, cursor: sqlite3.Cursor, version: int) -> bool:
+    def _file(self, cursor: sqlite3.Cursor) -> object:
+        """The file that is open."""
+        connection = cursor.connection
+        return connection.file if isinstance(connection, OwnConnection) else self._database.lent_file
+
+    def _is_current(self, cursor: sqlite3.Cursor, checked: Checked) -> bool:
         """Whether the tables have the present schema. Raises NoIndex, NewerSchema, CorruptIndex."""
         database = self._database
         applied = database.applied_migrations(cursor)
@@ -203,11 +214,9 @@ class _ReadTransaction(Transaction):
             raise NoIndex(f"{database} holds no setsearch index; `setsearch index {database} SOURCE` creates one")
         if applied == SCHEMA:
             require_tables(cursor, str(database))
-            database.checked = (_file(cursor), version)
+            database.checked = checked
+            if database.lent_file is not None and not self._nested:  # a rollback makes SQLite reuse the version
+                if len(_checked) >= MOST_CHECKED:
+                    _checked.clear()
+                _checked.add(checked)
         return applied == SCHEMA
-
-
-def _file(cursor: sqlite3.Cursor) -> File:
-    """The file that a connection of ours has open."""
-    connection = cursor.connection
-    return connection.file if isinstance(connection, OwnConnection) else NO_FILE

@@ -9,6 +9,7 @@ import pytest
 import setsearch
 from setsearch import Columns, Where, errors
 from setsearch.search import memory
+from setsearch.storage import database
 
 ROWS = [("lion tiger cat", 1999), ("lion leopard", 2005), ("wheat barley", 2010), ("lion cat leopard", 2011)]
 DRIVERS = ["sqlite3", "pysqlite3.dbapi2", "sqlcipher3.dbapi2"]
@@ -173,6 +174,34 @@ def test_what_was_rolled_back_is_not_remembered(host):
     assert setsearch.open(host.connection).items("documents").expand([1], model="bernoulli") != before
     host.connection.rollback()
     assert setsearch.open(host.connection).items("documents").expand([1], model="bernoulli") == before
+
+
+def test_tables_are_checked_once_for_a_file_and_again_where_a_host_changed_them(host, monkeypatch):
+    setsearch.open(host.connection).add_table("animal", Columns(text="text"))
+    checks, check = [], database.require_tables
+    monkeypatch.setattr(database, "require_tables", lambda *given: checks.append(1) or check(*given))
+
+    def ask():
+        connection = connect(host.driver, host.path)
+        try:
+            return setsearch.open(connection).items("documents").expand([1])
+        finally:
+            connection.close()
+
+    first = ask()
+    assert [ask(), ask()] == [first] * 2
+    assert len(checks) == 1
+    host.connection.execute("begin")
+    host.connection.execute("create table other (id)")
+    assert setsearch.open(host.connection).items("documents").expand([1]) == first
+    host.connection.rollback()
+    host.connection.execute("alter table setsearch_name rename to another")  # SQLite gives it the same version
+    host.connection.commit()
+    with pytest.raises(errors.CorruptIndex):
+        ask()
+    host.connection.execute("alter table another rename to setsearch_name")
+    host.connection.commit()
+    assert ask() == first
 
 
 class Row:
