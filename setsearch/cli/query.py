@@ -1,6 +1,6 @@
 """Commands that ask: which items belong to a set, and why."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,7 +33,7 @@ from setsearch.cli.output import (
     print_tsv,
     say,
 )
-from setsearch.errors import QueryError, SourceError, UnknownItem, UnknownSet, UsageError
+from setsearch.errors import QueryError, SetsearchError, SourceError, UnknownItem, UnknownSet, UsageError
 from setsearch.search.results import Snippet, is_informative
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from setsearch.search.results import Hit
     from setsearch.search.sets import AnyReading
 
+Answer = tuple[str, Any, "list[Hit] | SetsearchError"]  # the place of a set, its seeds, and what they got
 WEIGHTINGS = ("weight", "mi", "probability")
 
 
@@ -76,7 +77,7 @@ def expand(
             raise UsageError("--batch FILE brings its own examples; leave the others out")
         require_lines(show)
         with db.open(time_limit=time_limit) as index:
-            _expand_batch(index.reading(items), batch, wanted, model)
+            print_batch(batch, _batch_answers(index.reading(items), batch, wanted, model), wanted["explain"])
         return
     if not (seeds or more["set"] or more["like"] or more["having"]):
         raise UsageError("no examples: give SEED..., --set NAME, --like, --having, or --batch FILE")
@@ -236,28 +237,32 @@ def require_lines(show: Show) -> None:
         raise UsageError("--batch writes a line of JSON for each set; leave --csv and --tsv out")
 
 
-def print_answers(sets: Sequence[Sequence[str]], answers: "Sequence[list[Hit]]", explain: bool) -> None:
-    """A line of JSON for each set: its seeds and its hits."""
-    rows = [with_revisions(hit_rows(hits, explain), hits) for hits in answers]
-    print_lines([{"seeds": seeds, "hits": hits} for seeds, hits in zip(sets, rows, strict=True)])
+def print_batch(batch: str, answers: Iterable[Answer], explain: bool) -> None:
+    """A line of JSON for each set: its seeds and its hits. A set that has no answer is told, and the others go on."""
+    failed = 0
+    for place, seeds, hits in answers:
+        if isinstance(hits, SetsearchError):
+            failed += 1
+            say(f"{place}: {hits}")
+        else:
+            print_lines([{"seeds": seeds, "hits": with_revisions(hit_rows(hits, explain), hits)}])
+    if failed:
+        raise SourceError(f"{failed} of the sets in {batch} had no answer; the others are above")
 
 
-def _expand_batch(reading: "AnyReading", batch: str, wanted: dict[str, Any], model: "ModelOptions") -> None:
-    """A line of JSON for each set. A set that has no answer is told, and the others go on."""
+def _batch_answers(
+    reading: "AnyReading", batch: str, wanted: dict[str, Any], model: "ModelOptions"
+) -> Iterator[Answer]:
     from setsearch.cli.set_files import read_seed_sets
     from setsearch.search.sharing import expand_shared
 
-    failed = 0
     for place, seeds in read_seed_sets(batch):
+        answer: list[Hit] | SetsearchError
         try:
-            if isinstance(seeds, SourceError):
-                raise seeds
-            print_answers([seeds], [expand_shared(reading, seeds, **wanted, **model)], wanted["explain"])
+            answer = seeds if isinstance(seeds, SourceError) else expand_shared(reading, seeds, **wanted, **model)
         except (QueryError, SourceError) as error:
-            failed += 1
-            say(f"{place}: {error}")
-    if failed:
-        raise SourceError(f"{failed} of the sets in {batch} had no answer; the others are above")
+            answer = error
+        yield place, seeds, answer
 
 
 def _weighted(seeds: list[str], weights: str | None) -> list[str] | dict[str, float]:

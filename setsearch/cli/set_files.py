@@ -28,16 +28,6 @@ def read_seed_sets(source: str) -> Iterator[tuple[str, list[str] | SourceError]]
             yield place, seeds
 
 
-def all_seed_sets(source: str) -> list[list[str]]:
-    """The sets of all lines; raises SourceError for a line that is none."""
-    sets = []
-    for place, seeds in read_seed_sets(source):
-        if isinstance(seeds, SourceError):
-            raise SourceError(f"{place}: {seeds}")
-        sets.append(seeds)
-    return sets
-
-
 def read_ids(source: str) -> list[str]:
     """One id a line; `-` for standard input."""
     with nullcontext(sys.stdin.buffer) if source == STDIN else open_file(Path(source)) as file:

@@ -11,13 +11,15 @@ from setsearch.cli.help import ADVANCED, PanelCommand
 from setsearch.cli.notes import tell_notes
 from setsearch.cli.options import DB, By, Items, OptionalSeeds, with_options
 from setsearch.cli.output import Show, format_options, say
-from setsearch.cli.query import hit_rows, print_answers, require_lines
+from setsearch.cli.query import hit_rows, print_batch, require_lines
 from setsearch.cli.source_options import column_options
-from setsearch.errors import Interrupted, UsageError
+from setsearch.errors import Interrupted, SetsearchError, SourceError, UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from setsearch.search.results import Hits
+    from setsearch.spark import SparkReading
     from setsearch.storage.synced_source import Columns
 
 app = typer.Typer(
@@ -115,26 +117,42 @@ def expand(
         raise UsageError("give SEED..., or --batch FILE")
     if batch is not None:
         require_lines(show)
-    from setsearch.cli.set_files import all_seed_sets
+    from setsearch.cli.set_files import read_seed_sets
 
-    sets = all_seed_sets(batch) if batch is not None else [seeds or []]
+    sets: list[tuple[str, list[str] | SourceError]] = [("", seeds or [])] if batch is None else [*read_seed_sets(batch)]
+    asked = [own for _, own in sets if isinstance(own, list)]
     with on_spark(master) as spark:
         from setsearch.spark import SparkIndex
 
         reading = SparkIndex(spark, place).items(items)
-        ask = reading.expand_many if batch is not None else lambda sets, **how: [reading.expand(sets[0], **how)]
-        answers = [hits.shared() for hits in ask(sets, **wanted)]
-        empty = [number for number, hits in enumerate(answers) if not hits]
-        if empty and wanted["cut"] != "keep":  # as search/sharing.py has it
-            again = ask([sets[number] for number in empty], **wanted, binarize="presence")
-            for number, hits in zip(empty, again, strict=True):
-                answers[number] = hits.shared()
+        found = iter(_shared(reading, asked, wanted))
+        answers = [(where, own, next(found) if isinstance(own, list) else own) for where, own in sets]
         if batch is None:
-            tell_notes(reading, seeds or [], answers[0], {"model": wanted["model"], "by": wanted["by"]})
+            hits = answers[0][2]
+            if isinstance(hits, SetsearchError):
+                raise hits
+            tell_notes(reading, seeds or [], hits, {"model": wanted["model"], "by": wanted["by"]})
+            rows = hit_rows(hits, wanted["explain"])
     if batch is None:
-        show(hit_rows(answers[0], wanted["explain"]))
+        show(rows)
     else:
-        print_answers(sets, answers, wanted["explain"])
+        print_batch(batch, answers, wanted["explain"])
+
+
+def _shared(reading: "SparkReading", sets: list[list[str]], wanted: dict[str, Any]) -> "list[Hits | SetsearchError]":
+    """The hits that share something with their seeds, as search/sharing.py has it."""
+
+    def _ask(own: list[list[str]], **options: Any) -> "list[Hits | SetsearchError]":
+        found = reading.expand_each(own, **wanted, **options)
+        return [hits if isinstance(hits, SetsearchError) else hits.shared() for hits in found]
+
+    answers = _ask(sets)
+    empty = [number for number, hits in enumerate(answers) if not isinstance(hits, SetsearchError) and not hits]
+    if empty and wanted["cut"] != "keep":
+        again = _ask([sets[number] for number in empty], binarize="presence")
+        for number, hits in zip(empty, again, strict=True):
+            answers[number] = hits
+    return answers
 
 
 @app.command("from-sqlite", cls=PanelCommand)

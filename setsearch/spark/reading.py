@@ -4,8 +4,7 @@ The driver weighs what the seeds have, by the functions of one process (search/w
 cutoff.py); workers rank (ranking.py). Many sets take as many jobs as one.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Unpack, cast
 
@@ -97,13 +96,26 @@ class SparkReading:
         The models are lift, and bernoulli with presence by documents. Raises UnknownItem, AmbiguousItem, NoSeeds,
         NothingToRank, InvalidParameter.
         """
-        return self._expand([seeds], parse_request(k, options))[0]
+        (answer,) = self._expand([seeds], parse_request(k, options))
+        if isinstance(answer, SetsearchError):
+            raise answer
+        return answer
 
     def expand_many(
         self, seed_sets: Iterable[SeedNames], k: int | None = 10, **options: Unpack[ExpandOptions]
     ) -> list[Hits]:
         """Expand many sets in as many jobs as one. Raises as `expand` does; the message gives the number of the set."""
-        return self._expand(list(seed_sets), parse_request(k, options), numbered=True)
+        answers = self.expand_each(seed_sets, k, **options)
+        for number, error in enumerate(answers, 1):
+            if isinstance(error, SetsearchError):
+                raise type(error)(f"set {number}: {error}") from error
+        return cast(list[Hits], answers)
+
+    def expand_each(
+        self, seed_sets: Iterable[SeedNames], k: int | None = 10, **options: Unpack[ExpandOptions]
+    ) -> list[Hits | SetsearchError]:
+        """As `expand_many`; a set that has no answer has an error in its place."""
+        return self._expand(list(seed_sets), parse_request(k, options))
 
     def explain(self, seeds: SeedNames, item: str, **options: Unpack[ModelOptions]) -> Explanation:
         """The parts that sum to the score of one item, its features by weight. Raises as `expand` does."""
@@ -161,23 +173,25 @@ class SparkReading:
             names = {name for name in names if not preferred.knows(name)}
         cast(RemoteVocabulary, stored.items).look_up(form for name in names for form in (name, *stored.forms(name)))
 
-    def _expand(self, seed_sets: Sequence[SeedNames], request: ExpandRequest, numbered: bool = False) -> list[Hits]:
+    def _expand(self, seed_sets: Sequence[SeedNames], request: ExpandRequest) -> list[Hits | SetsearchError]:
         model, sets = self._model(request), [parse_seeds(seeds) for seeds in seed_sets]
         fields_by = self._source.open()
         if sets:
             self._look_up(fields_by, sets, request)
-        questions = []
-        for number, names in enumerate(sets, 1):
-            with _numbered(number) if numbered else nullcontext():
+        answers: dict[int, Hits | SetsearchError] = {}
+        questions: dict[int, _Question] = {}
+        for number, names in enumerate(sets):
+            try:
                 fields = self._choice.choose(fields_by, request.model, names, request.exclude)
                 examples = find_examples(fields, names)
-                questions.append(_Question(fields, examples, find_rejected(fields, examples, request.exclude)))
-        answers: dict[int, Hits] = {}
+                questions[number] = _Question(fields, examples, find_rejected(fields, examples, request.exclude))
+            except SetsearchError as error:
+                answers[number] = error
         for by_contexts in (True, False):
-            own = {n: q for n, q in enumerate(questions) if (q.fields.contexts_revision is not None) == by_contexts}
+            own = {n: q for n, q in questions.items() if (q.fields.contexts_revision is not None) == by_contexts}
             if own:
                 answers |= dict(zip(own, self._answer([*own.values()], request, model), strict=True))
-        return [answers[number] for number in range(len(questions))]
+        return [answers[number] for number in range(len(sets))]
 
     def _weigh(self, questions: Sequence[_Question], request: ExpandRequest, model: Model) -> list[SeedWeights]:
         """The weights of sets that have the same fields."""
@@ -217,7 +231,9 @@ class SparkReading:
             for own, first, ids in zip(questions, firsts, joined, strict=True)
         ]
 
-    def _answer(self, questions: Sequence[_Question], request: ExpandRequest, model: Model) -> list[Hits]:
+    def _answer(
+        self, questions: Sequence[_Question], request: ExpandRequest, model: Model
+    ) -> list[Hits | SetsearchError]:
         """The hits of sets that have the same fields."""
         fields = questions[0].fields
         weights, among = self._weigh(questions, request, model), fields.allowed(request)
@@ -225,8 +241,6 @@ class SparkReading:
         asked = [Asked(own, ids) for own, ids in zip(weights, left_out, strict=True)]
         ranking, depth = Ranking(questions[0].snapshots[0], among), FIRST if request.k == NO_LIMIT else request.k
         found = ranking.best(asked, max(depth, FLOOR) if request.cut else depth)
-        if not all(found):
-            raise NothingToRank(nothing_left(fields.items, among))
         tells = request.cut == "keep" or (request.cut and not self._choice.cannot_tell(fields, request.model))
         ends: Sequence[float | None] = [None] * len(questions)
         if tells:
@@ -240,7 +254,9 @@ class SparkReading:
         for own, end in zip(found, ends, strict=True):
             rows = [(id, score, None if end is None else score > end) for id, score in own]
             ranked.append([row for row in rows if row[2] or request.cut != "keep"][: request.k])
-        return _hits(questions, weights, ranked, request)
+        nothing = NothingToRank(nothing_left(fields.items, among))
+        hits = _hits(questions, weights, ranked, request)
+        return [own if best else nothing for own, best in zip(hits, found, strict=True)]
 
     def _ends(
         self,
@@ -255,7 +271,7 @@ class SparkReading:
             leaders = Ranking(questions[0].snapshots[0]).best(asked, FLOOR)
             found = [own or kept for own, kept in zip(leaders, found, strict=True)]
         return [
-            threshold(question.fields, own, np.array([score for _, score in best]), self._defaults)
+            threshold(question.fields, own, np.array([score for _, score in best]), self._defaults) if best else np.inf
             for question, own, best in zip(questions, weights, found, strict=True)
         ]
 
@@ -291,12 +307,3 @@ def _explained(
         shared = np.intersect1d(np.concatenate(active), np.concatenate(had))
         questions[0].fields.all[place].describe_features(shared.tolist())  # all at once
     return [contributions(own.fields, one, ids) for own, one, ids in zip(questions, weights, items, strict=True)]
-
-
-@contextmanager
-def _numbered(number: int) -> Iterator[None]:
-    """Errors give the number of the set."""
-    try:
-        yield
-    except SetsearchError as error:
-        raise type(error)(f"set {number}: {error}") from error

@@ -72,6 +72,11 @@ def test_from_documents_to_answers_and_back(run, spark_run, tmp_path):
     answers = [json.loads(line) for line in out.splitlines()]
     assert [answer["seeds"] for answer in answers] == [["a", "c"], ["d"]]
     assert [answer["hits"][0]["item"] for answer in answers] == ["b", "e"]
+    (tmp_path / "sets.jsonl").write_text('["nobody"]\n["a", "c"]\nno\n["a", "b", "c", "d", "e"]\n')
+    code, out, err = spark_run("expand", "idx", "--batch", "sets.jsonl", "--items", "documents")
+    assert (code, [hit["item"] for hit in json.loads(out)["hits"]][:1]) == (1, ["b"])
+    for said in ("sets.jsonl, line 1: no 'nobody'", "line 3: broken JSON", "line 4: all 5", "3 of the sets in"):
+        assert said in err
     assert spark_run("from-sqlite", "x.db", "again")[0] == 0
     code, _, err = spark_run("to-sqlite", "again", "part.db", "--where", "title like '%ats'")
     assert (code, "2 items are in" in err) == (0, True)
