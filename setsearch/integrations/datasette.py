@@ -1,6 +1,6 @@
 """Datasette: a page that expands a set of rows of an indexed table, JSON beside it, and our SQL functions.
 
-    /-/setsearch/DATABASE/TABLE?row=1&row=4&k=20        and the same with .json
+    /-/setsearch/DATABASE/TABLE?row=1&row=4&not=7&k=20        and the same with .json
 
 A table has the page after `setsearch index DB --table TABLE`. Whoever may see the table may see the page. Our own
 tables hold the words of all texts, so they have no pages. Runs on Datasette 0.65 and 1.0a.
@@ -125,8 +125,8 @@ async def rows_page(datasette: Any, request: Any) -> Any:
     database, table = (tilde_decode(request.url_vars[name]) for name in ("database", "table"))
     if database not in datasette.databases or not await _may_see(datasette, request.actor, database, table):
         raise Forbidden(f"view-table {database} {table}")
-    answer: dict[str, Any] = {"database": database, "table": table, "seeds": [], "hits": [], "error": None}
-    answer["revision"] = None  # how many writes the hits know
+    answer: dict[str, Any] = {"database": database, "table": table, "seeds": [], "rejected": [], "hits": []}
+    answer |= {"error": None, "revision": None}  # how many writes the hits know
     query = _Query(datasette, request, database, table)
     try:
         query.may_filter = await _may_query(datasette, request.actor, database)
@@ -135,12 +135,12 @@ async def rows_page(datasette: Any, request: Any) -> Any:
         answer["error"] = str(error)
     status = 400 if answer["error"] else 200
     if request.url_vars["json"]:
-        shown = {key: answer[key] for key in ("database", "table", "seeds", "hits", "error", "revision")}
+        shown = {key: answer[key] for key in answer if key != "may_filter"}
         shown["hits"] = [{key: hit[key] for key in hit if key != "passage"} for hit in answer["hits"]]
         return Response.json({"ok": status == 200} | shown, status=status)
     page = answer | {
         "path": _path(datasette, database, table),
-        "json_path": query.link(query.names, suffix=".json"),
+        "json_path": query.link(query.names, query.rejected, ".json"),
         "where": query.where,
         "may_filter": query.may_filter,
         "k": query.k,
@@ -154,7 +154,9 @@ class _Query:
 
     def __init__(self, datasette: Any, request: Any, database: str, table: str) -> None:
         self.datasette, self.database, self.table = datasette, database, table
-        self.names = [name for name in dict.fromkeys(request.args.getlist("row")) if name.strip()]
+        self.names, self.rejected = (
+            [name for name in dict.fromkeys(request.args.getlist(key)) if name.strip()] for key in ("row", "not")
+        )
         self.where = request.args.get("_where") or None
         self.fresh = request.args.get("fresh") or None
         self.given_k = request.args.get("k") or "20"
@@ -176,16 +178,30 @@ class _Query:
             return {"seeds": [], "hits": []}
         reading = index.items(source["items"])
         self.names = [reading.find(name) for name in self.names]
+        rejected = [reading.find(name) for name in self.rejected]
+        self.rejected = [name for name in rejected if name not in self.names]
         among = Where(self.where) if self.where else None
-        options: Any = {"among": among, "explain": True, "snippets": True, "fresh": self.fresh}
-        hits = with_headlines(reading, reading.expand(self.names, self.k, **options).shared())
-        titles = reading.titles(self.names)
+        options: Any = {"among": among, "exclude": self.rejected, "explain": True, "snippets": True}
+        found = reading.expand(self.names, self.k, fresh=self.fresh, **options).shared()
+        hits, marked = with_headlines(reading, found), [*self.names, *self.rejected]
+        titles = reading.titles(marked)
         titles |= headlines(reading, [name for name, title in titles.items() if title is None])
-        seeds = [
-            {"item": name, "title": titles.get(name), "href": self.row(source, name), "without": self.link(rest)}
-            for name, rest in ((name, [other for other in self.names if other != name]) for name in self.names)
+        examples = [
+            {"item": name, "title": titles.get(name), "href": self.row(source, name), "without": self._without(name)}
+            for name in marked
         ]
-        return {"seeds": seeds, "hits": [self._shown(source, hit) for hit in hits], "revision": hits.revision}
+        count = len(self.names)
+        return {
+            "seeds": examples[:count],
+            "rejected": examples[count:],
+            "hits": [self._shown(source, hit) for hit in hits],
+            "revision": hits.revision,
+        }
+
+    def _without(self, name: str) -> str:
+        """This page without an example."""
+        names, rejected = ([other for other in own if other != name] for own in (self.names, self.rejected))
+        return self.link(names, rejected)
 
     def row(self, source: dict[str, Any], item: str) -> str:
         """The address of a row: its page, or the table filtered by its key."""
@@ -194,10 +210,10 @@ class _Query:
             return str(urls.row(self.database, self.table, tilde_encode(item)))
         return str(urls.table(self.database, self.table)) + "?" + urlencode({f"{source['key']}__exact": item})
 
-    def link(self, names: list[str], suffix: str = "") -> str:
+    def link(self, names: list[str], rejected: list[str], suffix: str = "") -> str:
         """This page, with other examples."""
-        parameters = {"_where": self.where} if self.where else {}
-        return _path(self.datasette, self.database, self.table, suffix, row=names, k=str(self.k), **parameters)
+        parameters = {"row": names, "not": rejected, "k": str(self.k)} | ({"_where": self.where} if self.where else {})
+        return _path(self.datasette, self.database, self.table, suffix, **parameters)
 
     def _shown(self, source: dict[str, Any], hit: setsearch.Hit) -> dict[str, Any]:
         return {
@@ -209,7 +225,8 @@ class _Query:
             "passage": [] if hit.snippet is None else hit.snippet.pieces(),
             "features": [{"feature": part.feature, "weight": part.weight} for part in hit.features],
             "href": self.row(source, hit.item),
-            "with": self.link([*self.names, hit.item]),
+            "with": self.link([*self.names, hit.item], self.rejected),
+            "reject": self.link(self.names, [*self.rejected, hit.item]),
         }
 
 

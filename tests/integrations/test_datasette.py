@@ -90,6 +90,26 @@ def test_json_is_what_the_index_answers(database):
     assert found["hits"][0]["title"] in row.text
 
 
+def test_rejected_rows_teach(database):
+    with setsearch.open(database) as index:
+        documents = index.items("documents")
+        expected = documents.expand(["1"], 20, exclude=["5"]).shared()
+        plain = documents.expand(["1"], 20).shared()
+    page, answer, both = get(
+        database, f"{TABLE}?row=1&not=5", f"{TABLE}.json?row=1&not=Barley", f"{TABLE}.json?row=1&not=5&not=1"
+    )
+    found = answer.json()
+    assert [(hit["item"], hit["score"]) for hit in found["hits"]] == [(hit.item, hit.score) for hit in expected]
+    assert [hit.score for hit in expected] != [hit.score for hit in plain]
+    assert both.json()["hits"] == found["hits"], "an example is not rejected"
+    (rejected,) = found["rejected"]
+    assert (rejected["item"], rejected["title"]) == ("5", "Barley")
+    assert rejected["without"] == f"{TABLE}?row=1&k=20"
+    assert found["hits"][0]["reject"] == f"{TABLE}?row=1&not=5&not={expected[0].item}&k=20"
+    assert '<input type="hidden" name="not" value="5">' in page.text
+    assert get(database, f"{TABLE}.json?row=1&not=nobody")[0].status_code == 400
+
+
 def test_a_row_shows_the_passage_that_speaks_for_the_set(tmp_path):
     with sqlite3.connect(tmp_path / "notes.db") as host:
         host.execute("create table notes (id integer primary key, body text)")
@@ -127,8 +147,8 @@ def test_mistakes_are_lines_not_traces(database):
     assert "syntax error" in answers[3].json()["error"]
     assert "other is not indexed" in answers[4].json()["error"]
     assert answers[7].json() == {
-        "ok": True, "database": "app", "table": "big cats/etc", "seeds": [], "hits": [], "error": None,
-        "revision": None,
+        "ok": True, "database": "app", "table": "big cats/etc", "seeds": [], "rejected": [], "hits": [],
+        "error": None, "revision": None,
     }  # fmt: skip
 
 
@@ -293,6 +313,12 @@ def test_a_set_grows_in_chromium(server):
         playwright.expect(best).to_have_text("Tigers")  # waits, as a click does not, for the page that is asked for
         page.click("[aria-label='Add 2 to the examples']")
         playwright.expect(seeds).to_have_text(["Lions ✕", "Tigers ✕"])
+        playwright.expect(best).to_have_text("Leopards")
+        page.click("[aria-label='Reject 4']")
+        rejected = page.locator("ul.setsearch-rejected li")
+        playwright.expect(rejected).to_have_text(["Leopards ✕"])
+        page.click("[aria-label='Reject 4 no longer']")
+        playwright.expect(rejected).to_have_count(0)
         playwright.expect(best).to_have_text("Leopards")
         page.click("[aria-label='Remove 1 from the examples']")
         playwright.expect(seeds).to_have_text(["Tigers ✕"])
