@@ -13,6 +13,7 @@ with soft twice-the-mean, has more of than the collection.
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -42,7 +43,7 @@ class Lift:
         if not 0 <= self.rarity <= LARGEST_RARITY:
             raise InvalidParameter(f"the rarity must lie from 0 to {LARGEST_RARITY}, not {self.rarity:g}")
 
-    @property
+    @cached_property
     def rule(self) -> ValueRule:
         """Logarithmic counts with pivoted length normalization."""
         return ValueRule(self.binarization, weighted=True, slope=self.slope)
@@ -55,13 +56,14 @@ class Lift:
     def query(self, seeds: Seeds, df: Ints, n_items: int) -> Query:
         """`weights` = v_j."""
         p = np.maximum(df, 1) / n_items  # a text as an example may have a feature that no item has
-        lift = np.log((self.strength * p + seeds.having) / (self.strength + seeds.count) / p)
         beyond_one = (seeds.having - seeds.count * p) / p / (self.strength + seeds.count)
-        near = np.abs(beyond_one) < NEAR
-        lift[near] = np.log1p(beyond_one[near])
+        lift = np.log((self.strength * p + seeds.having) / (self.strength + seeds.count) / p)
+        near = (np.abs(beyond_one) < NEAR).nonzero()[0]
+        if len(near):
+            lift[near] = np.log1p(beyond_one[near])
         agreement = (seeds.having / seeds.count) ** (1 / seeds.count)
         weights = seeds.sums / seeds.count * agreement * lift
         exponent = self.rarity * math.log(max(seeds.given or seeds.count, 1.0))
         if exponent:
-            weights = weights * np.log(n_items / np.minimum(np.maximum(df, 1), n_items)) ** exponent
+            weights *= np.log(n_items / np.minimum(np.maximum(df, 1), n_items)) ** exponent
         return Query(weights, np.zeros(len(df)))

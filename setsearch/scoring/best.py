@@ -30,9 +30,10 @@ import numpy as np
 
 from setsearch.arrays import Floats, Ids, Ints
 from setsearch.scoring.base import Base, is_exact, scratch_copy, touches_few
-from setsearch.scoring.kernels import KERNELS, kernel
+from setsearch.scoring.kernels import is_compiled, kernel
 from setsearch.scoring.postings import WeightedLists
 from setsearch.scoring.prefilter import best_by_prefilter
+from setsearch.scoring.pruning import best_by_pruning
 from setsearch.scoring.selection import Ranks, candidates, kth_largest, sort_best
 
 Strategy = Callable[[Base, Sequence[WeightedLists], Sequence[int], int, Ranks], tuple[Ints, Floats] | None]
@@ -75,14 +76,14 @@ def best(
 
 
 def _strategies() -> tuple[Strategy, ...]:
-    return _compiled_strategies() if kernel() is KERNELS["numba"] else (best_by_prefilter, _best_of_touched)
+    return _compiled_strategies() if is_compiled() else (best_by_pruning, best_by_prefilter, _best_of_touched)
 
 
 @cache
 def _compiled_strategies() -> tuple[Strategy, ...]:
     from setsearch.scoring.compiled import search
 
-    return search, _best_of_touched
+    return best_by_pruning, search, _best_of_touched
 
 
 def _best_of_touched(

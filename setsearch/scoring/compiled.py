@@ -6,7 +6,7 @@ matters: a bound of one byte an item tells which items cannot be among the best.
 
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,20 +14,55 @@ from setsearch.arrays import Floats, Ints
 from setsearch.scoring.base import Base, exact_bound, few_postings
 from setsearch.scoring.compiled_loops import find
 from setsearch.scoring.compiled_primitives import DONE, INEXACT, MISSING_BITMAP, TIES
-from setsearch.scoring.postings import PostingArrays, WeightedLists, any_valued
+from setsearch.scoring.compiled_pruning import find_pruned
+from setsearch.scoring.postings import ItemArrays, PostingArrays, WeightedLists, any_valued
 from setsearch.scoring.selection import Ranks, sort_best
 
 CHUNK = 1 << 16  # items that are scored together; few enough for the processor's cache
 LARGEST_K = 1000
+ROOM = 8 * LARGEST_K + 1000  # candidates
 FEW_FACTOR = 1.25  # compiled, looking at touched items alone pays for more postings than otherwise
 
 # Scratch memory of a thread: what lists add to a chunk; the same where few items are touched, all zeros between
 # queries; ids and scores of candidates.
 Scratch = tuple[Floats, Floats, Ints, Floats]
 Outcome = tuple[int, int]  # how the search ended (compiled_primitives.py), and the number of best items
+Pruning = tuple[int, float, float, float]  # k, norm, shares of bounds (pruning.py)
 Limits = tuple[int, float, float]  # k, bound of exact sums, few postings
 
 _threads = threading.local()
+
+
+class PruningScratch(NamedTuple):
+    """Scratch memory of a thread for pruning.
+
+    `sums` `(n_items,)`, and `weights`, `having` and `values` `(n_features,)` are zeros between queries. `near`: ids and
+    sums of items that may be among the best. `ids` and `scores` are those of the best.
+    """
+
+    sums: Floats
+    weights: Floats
+    near: tuple[Ints, Floats]
+    ids: Ints
+    scores: Floats
+    having: Floats
+    values: Floats
+
+    @classmethod
+    def take(cls, n_items: int, n_features: int) -> "PruningScratch":
+        """That of this thread, until `give`; an error in between leaves no half-used array."""
+        scratch: PruningScratch | None = getattr(_threads, "pruning", None)
+        _threads.pruning = None
+        if scratch is None or len(scratch.sums) < n_items or len(scratch.weights) < n_features:
+            weights, having, values = np.zeros((3, n_features))
+            near = np.empty(ROOM, np.int64), np.empty(ROOM)
+            return cls(np.zeros(n_items), weights, near, np.empty(ROOM, np.int64), np.empty(ROOM), having, values)
+        return scratch
+
+    def give(self, count: int) -> tuple[Ints, Floats]:
+        """Return it; the ids and scores of the best items."""
+        _threads.pruning = self
+        return self.ids[:count].copy(), self.scores[:count].copy()
 
 
 def search(
@@ -39,14 +74,26 @@ def search(
     scratch: Scratch | None = getattr(_threads, "scratch", None)
     _threads.scratch = None  # an error in between leaves no half-used array
     if scratch is None or len(scratch[0]) != CHUNK:
-        room = 8 * LARGEST_K + 1000
-        scratch = np.empty(CHUNK), np.zeros(CHUNK), np.empty(room, np.int64), np.empty(room)
+        scratch = np.empty(CHUNK), np.zeros(CHUNK), np.empty(ROOM, np.int64), np.empty(ROOM)
     end, count = _find(scratch, base, parts, np.array(excluded, np.int64), k)
     ids, scores = scratch[2][:count].copy(), scratch[3][:count].copy()
     _threads.scratch = scratch
     if end == TIES:
         return sort_best(ids, scores, k, ranks)
     return (ids, scores) if end == DONE else None
+
+
+def search_pruned(
+    n_items: int, part: WeightedLists, by_item: ItemArrays, excluded: Ints, limits: Pruning, ranks: Ranks
+) -> tuple[Ints, Floats] | None:
+    """As `pruning.best_by_pruning`, for a base of zeros."""
+    scratch = PruningScratch.take(n_items, by_item.n_features)
+    lists = *part.postings.for_loops(), part.weights, by_item.active
+    end, count = find_pruned(scratch, lists, by_item[:4], excluded, limits)
+    found, scores = scratch.give(count)
+    if end == TIES:
+        return sort_best(found, scores, limits[0], ranks)
+    return (found, scores) if end == DONE else None
 
 
 def _find(scratch: Scratch, base: Base, parts: Sequence[WeightedLists], excluded: Ints, k: int) -> Outcome:
@@ -67,7 +114,7 @@ def _bound(base: Base, valued: bool) -> float:
 def _find_in(scratch: Scratch, base: Base, part: WeightedLists, excluded: Ints, limits: Limits) -> Outcome:
     steps, step = base.steps_below_top
     items = base.items, steps, base.top, step
-    ids, starts, ends, _, bitmaps, _ = part.postings
+    ids, starts, ends, _, bitmaps, *_ = part.postings
     lists = *part.postings.for_loops(), part.weights
     if bitmaps is None:
         outcome: Outcome = find(scratch, items, lists, _NO_BITMAPS, excluded, limits)

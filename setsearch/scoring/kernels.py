@@ -115,6 +115,11 @@ def kernel() -> Kernel:
     return KERNELS[_chosen or _fastest or "numpy"]
 
 
+def is_compiled() -> bool:
+    """Whether numba's kernel is in use."""
+    return kernel() is KERNELS["numba"]
+
+
 def _has_numba() -> bool:
     if find_spec("numba") is None:
         return False

@@ -11,10 +11,27 @@ from setsearch.scoring.bitmaps import Bitmaps
 _NO_VALUES = np.zeros(0, np.float32)
 
 
+class ItemArrays(NamedTuple):
+    """The same entries by item: item i has `features[starts[i] : ends[i]]`, with `values` likewise.
+
+    All items are there, with all their features, of which there are `n_features`. `norm` is an upper bound of the
+    Euclidean norm of an item's values. `active` are the features whose posting lists these entries are among.
+    """
+
+    features: Ids
+    values: Floats32 | Floats
+    starts: Ints
+    ends: Ints
+    n_features: int
+    norm: float
+    active: Ints
+
+
 class PostingArrays(NamedTuple):
     """Posting lists inside one array: list i is `ids[starts[i] : ends[i]]`, with `values` likewise, or ones.
 
-    `bitmaps`, if any, belong to the long lists. `largest` is an upper bound of |value|.
+    `bitmaps`, if any, belong to the long lists. `largest` is an upper bound of |value|. `by_item`, if any, are the same
+    entries by item.
     """
 
     ids: Ids
@@ -23,6 +40,7 @@ class PostingArrays(NamedTuple):
     values: Floats32 | Floats | None = None
     bitmaps: Bitmaps | None = None
     largest: float = 1.0
+    by_item: ItemArrays | None = None
 
     def lists(self) -> list[Ids]:
         """The lists one by one."""
@@ -67,6 +85,11 @@ class WeightedLists(NamedTuple):
 
     postings: PostingArrays
     weights: Floats
+
+    @property
+    def largest(self) -> float:
+        """Upper bound of what one of these lists adds to any score; at least that much may be added."""
+        return float(np.abs(self.weights).max(initial=0.0)) * self.postings.largest
 
     @property
     def bound(self) -> float:

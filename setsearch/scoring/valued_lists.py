@@ -1,5 +1,6 @@
 """Posting lists with values: a list is given its values when it is first needed, and keeps them."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -7,10 +8,13 @@ import numpy as np
 from setsearch.arrays import Entries, Floats, Ids, Ints, offsets
 from setsearch.lists import LOCK, Lists
 from setsearch.scoring.bitmaps import Bitmaps
-from setsearch.scoring.postings import PostingArrays
+from setsearch.scoring.postings import ItemArrays, PostingArrays
 
 AHEAD = 1 << 15  # entries that are given values together with those that are needed
+ROUNDING = 1e-9  # relative; far above that of a sum of squares
 AT_FIRST = 4  # times that only what is needed gets values: a command, or the first question after a write, asks twice
+
+NONE: Ints = np.zeros(0, np.int64)
 
 Value = Callable[[Entries], tuple[Entries, Floats]]  # the entries with a value above 0, and these values
 
@@ -31,7 +35,13 @@ class ValuedLists:
         self._ends: Ints = np.zeros(len(lists), np.int64)
         self._next = 0  # lists before it have values
         self._seen = 1.0  # the largest value so far
+        self._square = 0.0  # the largest sum of squared values of a list so far
         self._bitmaps = None if valued else Bitmaps(lists.n_ids)
+
+    @property
+    def are_all_there(self) -> bool:
+        """Whether all lists have values."""
+        return self._next == len(self._starts)
 
     @property
     def is_first(self) -> bool:
@@ -40,13 +50,22 @@ class ValuedLists:
 
     def missing(self, lists: Ints) -> Ints:
         """Those of some lists that have no values yet, and some more: their entries are read before `get`."""
-        missing = lists[self._starts.take(lists) < 0]
         self._asked += 1
-        if self.is_first or not 0 < self._lists.lengths[missing].sum() < AHEAD:
+        if self.are_all_there:
+            return NONE
+        missing = lists[self._starts.take(lists) < 0]
+        if self.is_first or self._lists.lengths[missing].sum() >= AHEAD:
             return missing
         return np.union1d(missing, self._ahead())
 
-    def get(self, lists: Ints, missing: Ints, value: Value, entries: Entries | None = None) -> PostingArrays:
+    def get(
+        self,
+        lists: Ints,
+        missing: Ints,
+        value: Value,
+        entries: Entries | None = None,
+        by_item: ItemArrays | None = None,
+    ) -> PostingArrays:
         """The posting lists of some features, ascending; `entries` are those of the `missing` ones, if not yet read."""
         if len(missing):
             with LOCK:
@@ -61,12 +80,19 @@ class ValuedLists:
                     self._skip()
         largest = self._seen if self._largest is None else self._largest
         starts, ends = self._starts.take(lists), self._ends.take(lists)
-        return PostingArrays(self._ids, starts, ends, self._values, self._bitmaps, largest)
+        return PostingArrays(self._ids, starts, ends, self._values, self._bitmaps, largest, by_item)
 
     @property
     def lengths(self) -> Ints:
         """The number of entries with a value above 0 of all lists, which have values, `(n_lists,)`."""
         return self._ends - self._starts
+
+    def by_list(self, active: Ints) -> ItemArrays | None:
+        """All lists, as what posting lists of the `active` ids describe; None while some have no values."""
+        if self._values is None or not self.are_all_there:
+            return None
+        norm = math.sqrt(self._square) * (1 + ROUNDING)
+        return ItemArrays(self._ids, self._values, self._starts, self._ends, self._lists.n_ids, norm, active)
 
     def _ahead(self) -> Ints:
         """Lists that nobody has asked for yet: the next questions find their values."""
@@ -86,6 +112,11 @@ class ValuedLists:
             self._values[begin:end] = values
             self._seen = max(self._seen, float(self._values[begin:end].max(initial=0.0)))
         ends = np.searchsorted(entries.lists, lists, "right") + begin
+        starts = offsets(np.diff(ends, prepend=begin))[:-1] + begin
+        if self._values is not None and end > begin:
+            filled = starts < ends
+            squares = np.add.reduceat(np.square(values), starts[filled] - begin)
+            self._square = max(self._square, float(squares.max()))
         self._ends[lists] = ends
-        self._starts[lists] = offsets(np.diff(ends, prepend=begin))[:-1] + begin
+        self._starts[lists] = starts
         self._used = end

@@ -7,13 +7,17 @@ the 20 strongest features of the seeds. Strength is estimated with the document 
 that only the lists that count get values.
 """
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from setsearch.arrays import Floats, Ints
 from setsearch.models import Lift, Model
+from setsearch.models.model import has_tiny_weights
 from setsearch.scoring.best import best
+from setsearch.scoring.kernels import is_compiled
+from setsearch.scoring.pruning import LARGEST_K
 from setsearch.search.examples import Examples
 from setsearch.search.fields import Fields
 from setsearch.search.weights import Limit, SeedWeights, seed_weights
@@ -63,6 +67,30 @@ def examples_weights(
         return first
     ids, scores = best(with_priors(first).base, first.lists, [*excluded, *examples.ids], count, fields.ranks)
     return second_pass(fields, first, ids[scores > 0].tolist(), feedback)
+
+
+def best_in_passes(
+    fields: Fields, examples: Examples, model: Model, feedback: float, k: int
+) -> tuple[Ints, Floats] | None:
+    """The k best items other than the examples, and their scores, without what weights could explain.
+
+    None where only `examples_weights` and `best` can tell: without numba, while some lists have no values, for fields,
+    texts and weights of seeds, and where `find_in_passes` is not sure.
+    """
+    is_simple = len(fields.all) == 1 and not examples.texts and not examples.rare and examples.weights is None
+    if not is_simple or not isinstance(model, Lift) or not is_compiled() or has_tiny_weights(model) or k > LARGEST_K:
+        return None
+    arrays = fields.first.snapshot.all_values(model.rule)
+    if arrays is None or model.rule.slope is None:
+        return None
+    from setsearch.search.compiled_passes import Passes, find_in_passes
+
+    n_items, total = fields.items.size, float(len(examples.ids))
+    count = joining(total, n_items) if feedback else 0
+    exponent = model.rarity * math.log(max(total, 1.0))
+    passes = Passes(float(n_items), total, model.strength, exponent, count, WEIGHT, feedback, LEAST, OWN)
+    stored = fields.first.snapshot.lists(False).lengths
+    return find_in_passes(*arrays, stored, np.array(examples.ids, np.int64), passes, k)
 
 
 def how_many_join(first: SeedWeights, n_items: int, feedback: float) -> int:

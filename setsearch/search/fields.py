@@ -16,7 +16,7 @@ from setsearch.scoring.postings import PostingArrays
 from setsearch.search.request import ExpandRequest, Ids, id_list
 from setsearch.search.snapshot import Snapshot
 from setsearch.search.where import Where
-from setsearch.storage.kept_columns import Values, find_by_columns, read_columns
+from setsearch.storage.kept_columns import Values, find_by_columns, has_columns, read_columns
 from setsearch.storage.names import Vocabulary, id_text, is_storable
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
@@ -271,7 +271,10 @@ class Fields(NamedTuple):
         """The columns that were kept of documents."""
         if self.first.snapshot.transposed or self.contexts_revision is not None:
             return {}
-        return read_columns(self.first.cursor, self.relation.id, ids)
+        snapshot, cursor, relation = self.first.snapshot, self.first.cursor, self.relation.id
+        if snapshot.has_columns is None:
+            snapshot.has_columns = has_columns(cursor, relation)
+        return read_columns(cursor, relation, ids) if snapshot.has_columns else {}
 
     def _find(self, name: str) -> int | None:
         snapshot, cursor = self.first.snapshot, self.first.cursor

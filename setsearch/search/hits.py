@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from setsearch.arrays import Floats, Ints
 from setsearch.search.contributions import contributions
 from setsearch.search.fields import Fields
 from setsearch.search.folding import fold
@@ -11,6 +12,17 @@ from setsearch.search.results import Hit, Hits
 from setsearch.search.weights import SeedWeights
 
 Row = tuple[int, float, bool | None]  # id, score, whether it belongs
+
+
+def plain_hits(fields: Fields, ids: Ints, scores: Floats) -> Hits:
+    """The best items, for a model without a base."""
+    ranked = ids.tolist()
+    names, columns = fields.describe(ranked), fields.columns_of(ranked)
+    hits = [
+        Hit(rank, names[id][0], score, names[id][1], columns=columns.get(id))
+        for rank, (id, score) in enumerate(zip(ranked, scores.tolist(), strict=True), 1)
+    ]
+    return Hits(hits, fields.relation.revision, fields.contexts_revision, 0.0)
 
 
 def make_hits(fields: Fields, weights: SeedWeights, ranked: Sequence[Row], request: ExpandRequest) -> Hits:

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from functools import partial
 
+from setsearch.arrays import Floats, Ints
 from setsearch.models.defaults import Defaults, ModelOptions
 from setsearch.search.examples import Examples
-from setsearch.search.feedback import examples_weights
+from setsearch.search.feedback import best_in_passes, examples_weights
 from setsearch.search.fields import Fields
 from setsearch.search.popularity import with_popularity
+from setsearch.search.request import ExpandRequest
 from setsearch.search.weights import SeedWeights
 
 
@@ -26,6 +28,18 @@ def two_passes(
 
     vectors = partial(with_vectors, fields, defaults=defaults, options=options)
     return examples_weights(fields, examples, model, feedback, excluded, with_priors=vectors)
+
+
+def best_at_once(
+    fields: Fields, examples: Examples, defaults: Defaults, request: ExpandRequest
+) -> tuple[Ints, Floats] | None:
+    """The best items and their scores, for a request that wants no more; None if these take weights."""
+    options = request.model
+    if not request.is_plain or defaults.wants_likes(options):
+        return None
+    if fields.vectors is not None and defaults.vectors_of(options):
+        return None
+    return best_in_passes(fields, examples, defaults.make(options), defaults.feedback_of(options), request.k)
 
 
 def with_vectors(fields: Fields, weights: SeedWeights, defaults: Defaults, options: ModelOptions) -> SeedWeights:

@@ -57,6 +57,12 @@ class ExpandRequest(NamedTuple):
     cut: str | None
     model: ModelOptions
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the best items and their scores are all that is wanted."""
+        wants_more = self.exclude or self.filter or self.keep_seeds or self.explain or self.snippets or self.fold
+        return not wants_more and self.among is None and self.cut is None
+
 
 def parse_request(k: int | None, options: ExpandOptions) -> ExpandRequest:
     """Check options; raises InvalidParameter."""

@@ -18,8 +18,8 @@ from setsearch.models.values import PRESENCE, RuleStatistics, ValueRule, rule_st
 from setsearch.scoring.base import Base
 from setsearch.scoring.best import accumulate
 from setsearch.scoring.bitmaps import Bitmaps
-from setsearch.scoring.postings import PostingArrays, WeightedLists
-from setsearch.scoring.valued_lists import ValuedLists
+from setsearch.scoring.postings import ItemArrays, PostingArrays, WeightedLists
+from setsearch.scoring.valued_lists import NONE, ValuedLists
 from setsearch.search.content import Content
 from setsearch.storage.names import Vocabulary
 
@@ -36,6 +36,7 @@ class Snapshot:
         self.content = content
         self.transposed = transposed
         self.known_ids: dict[str, int] = {}
+        self.has_columns: bool | None = None  # whether columns were kept of some items; None if nobody has looked
         self._descriptions: dict[int, tuple[str, str | None]] = {}
         self._valued: dict[tuple[bool, ValueRule], ValuedLists] = {}
         self._bases: dict[Hashable, Base] = {}
@@ -161,6 +162,13 @@ class Snapshot:
         """The posting lists of some features (ascending ids) with their values."""
         return self._with_values(cursor, features, False, rule)
 
+    def all_values(self, rule: ValueRule) -> tuple[ItemArrays, ItemArrays] | None:
+        """The posting lists of all features and the features of all items; None while some have no values."""
+        by_feature, by_item = self._valued.get((False, rule)), self._valued.get((True, rule))
+        postings = None if by_feature is None else by_feature.by_list(NONE)
+        forward = None if by_item is None else by_item.by_list(NONE)
+        return None if postings is None or forward is None else (postings, forward)
+
     def new_item(self, cursor: sqlite3.Cursor, counts: Mapping[str, int], rule: ValueRule) -> tuple[Ints, Floats]:
         """Features (ascending ids) and values of an item that the index does not hold, from its counted features.
 
@@ -189,7 +197,9 @@ class Snapshot:
             entries = self.content.entries(cursor, forward != self.transposed, missing)
         if len(missing) and entries is None:
             self.read(cursor, forward, missing)
-        return valued.get(wanted, missing, self._value(cursor, forward, rule), entries)
+        across = None if forward else self._valued.get((True, rule))
+        by_item = None if across is None else across.by_list(wanted)
+        return valued.get(wanted, missing, self._value(cursor, forward, rule), entries, by_item)
 
     def _bitmaps_of(self, buffer: Buffer, forward: bool) -> Bitmaps | None:
         bitmaps = self._bitmaps

@@ -154,7 +154,9 @@ def seed_weights(
     weights = tuple(_scaled(own, own.coefficient, scale, model.rule.binary) for own in unscaled)
     constant = round(base.constant * LATTICE * scale) / LATTICE / scale
     for own in unscaled:
-        constant += float(np.add.reduce(to_lattice(own.query.constants, coefficient=own.coefficient * scale))) / scale
+        if own.query.constants.any():
+            constants = to_lattice(own.query.constants, coefficient=own.coefficient * scale)
+            constant += float(np.add.reduce(constants)) / scale
     base = _scaled_base(base, base.scale, scale, binary)
     for added in lengths:
         base = Base(base.items + to_lattice(added, coefficient=scale), base.constant, scale)
@@ -163,6 +165,10 @@ def seed_weights(
 
 def _scale(model: Model, base: Base, weights: Sequence[FieldWeights], lengths: Sequence[Floats]) -> float:
     """The power of two by which weights are multiplied: 1, unless the model makes them very small."""
+    if not has_tiny_weights(model):
+        largest = (own.unrounded.largest * abs(own.coefficient) for own in weights)
+        if any(one >= LEAST_BOUND for one in largest):  # so is the bound, and this is faster
+            return 1.0
     binary = model.rule.binary or model.rule.counted
     bound = base.largest_absolute / base.scale
     bound += sum(abs(own.coefficient) * own.unrounded.bound for own in weights)
@@ -207,8 +213,11 @@ def _seeds(field: Field, examples: Examples, model: Model) -> Seeds:
     examples = examples.within(field)
     if not examples.total:
         return Seeds(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), 1)
-    if model.rule == PRESENCE and not examples.texts and examples.weights is None:
-        return _binary_seeds(field.forward(examples.ids, PRESENCE), len(examples.ids))
+    if not examples.texts and examples.weights is None:
+        if len(examples.ids) == 1 and not model.rule.counted:
+            return _seeds_of_one(field.forward(examples.ids, model.rule))
+        if model.rule == PRESENCE:
+            return _binary_seeds(field.forward(examples.ids, PRESENCE), len(examples.ids))
     which, features, values = example_entries(field, examples, model.rule)
     order = np.argsort(features, kind="stable")
     features = features[order]
@@ -245,15 +254,19 @@ def _strongest(field: Field, seeds: Seeds, model: Model, n_items: int, limit: Li
     """The features that a limit leaves."""
     stored = field.stored_lengths(seeds.features)
     kept = strongest(seeds, stored, model, n_items, limit)
-    return replace(seeds, features=seeds.features[kept], having=seeds.having[kept], sums=seeds.sums[kept])
+    features, having, sums = seeds.features[kept], seeds.having[kept], seeds.sums[kept]
+    return Seeds(features, having, sums, seeds.count, seeds.cf, seeds.cf_of_all, seeds.given)
+
+
+def _seeds_of_one(stored: PostingArrays) -> Seeds:
+    """What one seed has, as stored: ascending, each once. Copies, since a model may work in place."""
+    own = slice(int(stored.starts[0]), int(stored.ends[0]))
+    ids, values = stored.ids[own], ones(len(stored.ids[own]), _FLOAT) if stored.values is None else stored.values[own]
+    return Seeds(ids.astype(_INT), ones(len(ids), _INT).copy(), values.astype(_FLOAT), 1)
 
 
 def _binary_seeds(stored: PostingArrays, count: int) -> Seeds:
     """What seeds have if all values are 1."""
-    if count == 1:  # as stored: ascending, each once
-        ids = stored.ids[stored.starts[0] : stored.ends[0]]
-        # Copies, since a model may work in place; np.ones is slower.
-        return Seeds(ids.astype(np.int64), ones(len(ids), _INT).copy(), ones(len(ids), _FLOAT).copy(), 1)
     ids = stored.concatenated_ids()
     ids.sort()
     begin = run_starts(ids)

@@ -270,7 +270,8 @@ class Connections:
 
     def require_unchanged(self, connection: sqlite3.Connection) -> None:
         """Refuse what was read from a file that was taken for unchanging, and changed."""
-        if isinstance(connection, OwnConnection) and connection.state not in (None, self._state()):
+        state = getattr(connection, "state", None)
+        if state is not None and state != self._state():
             raise LockedDatabase(f"{self} was written to while it was read; ask again")
 
     def _borrow(self, connection: sqlite3.Connection) -> None:

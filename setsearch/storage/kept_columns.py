@@ -33,10 +33,7 @@ def encode_columns(item: str, values: Values) -> bytes:
 def write_columns(cursor: sqlite3.Cursor, relation: int, rows: Iterable[tuple[int, bytes | None]]) -> None:
     """Store the columns of items, and delete those of items without."""
     rows = list(rows)
-    (has_rows,) = cursor.execute(
-        "select exists (select 1 from setsearch_columns where relation = ?)", (relation,)
-    ).fetchone()
-    if has_rows:
+    if has_columns(cursor, relation):
         cursor.executemany(
             "delete from setsearch_columns where relation = ? and item = ?", [(relation, id) for id, _ in rows]
         )
@@ -44,6 +41,12 @@ def write_columns(cursor: sqlite3.Cursor, relation: int, rows: Iterable[tuple[in
         "insert into setsearch_columns (relation, item, columns) values (?, ?, ?)",
         [(relation, id, add_checksum(data, f"{relation} {id}")) for id, data in rows if data is not None],
     )
+
+
+def has_columns(cursor: sqlite3.Cursor, relation: int) -> bool:
+    """Whether columns were kept of some items."""
+    statement = "select exists (select 1 from setsearch_columns where relation = ?)"
+    return bool(cursor.execute(statement, (relation,)).fetchone()[0])
 
 
 def read_columns(cursor: sqlite3.Cursor, relation: int, items: Sequence[int]) -> dict[int, Values]:

@@ -20,13 +20,12 @@ PARAMETERS = 500  # of one statement
 NAMES_OF_INSERT = 20_000
 LAST_CHARACTER = chr(0x10FFFF)  # sorts behind every other character
 LONGEST_SHOWN = 80  # characters of an unknown name in a message
-# Names and titles that differ from those of their indexes: one of both is damaged.
-_DIFFERING = """
-    select 1 from setsearch_name n where {} and not (
-        exists (select 1 from setsearch_name i indexed by setsearch_name_name
-                where i.kind = n.kind and i.name = n.name and i.id = n.id)
-        and (n.title is null or exists (select 1 from setsearch_name i indexed by setsearch_name_title
-             where i.kind = n.kind and i.title = n.title and i.title is not null and i.id = n.id)))
+# Whether a name and a title are those of their indexes; else one of both is damaged.
+_IS_SOUND = """
+    exists (select 1 from setsearch_name i indexed by setsearch_name_name
+            where i.kind = n.kind and i.name = n.name and i.id = n.id)
+    and (n.title is null or exists (select 1 from setsearch_name i indexed by setsearch_name_title
+         where i.kind = n.kind and i.title = n.title and i.title is not null and i.id = n.id))
 """
 
 
@@ -110,16 +109,20 @@ class Vocabulary:
 
     def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(name, title) of each id."""
-        rows: list[tuple[int, str, str | None]] = []
+        rows: list[tuple[int, str, str | None, int]] = []
+        is_sound = _IS_SOUND if len(ids) <= PARAMETERS else "1"
         for start in range(0, len(ids), PARAMETERS):
             part = ids[start : start + PARAMETERS]
-            wanted = f"n.kind = ? and n.id in ({','.join('?' * len(part))})"
-            rows += cursor.execute(f"select id, name, title from setsearch_name n where {wanted}", (self.id, *part))
-            if len(ids) <= PARAMETERS and cursor.execute(_DIFFERING.format(wanted), (self.id, *part)).fetchone():
-                raise CorruptIndex(f"a name of {self.name} is damaged; {REPAIR_HINT}")
+            rows += cursor.execute(
+                f"select id, name, title, {is_sound} from setsearch_name n "
+                f"where n.kind = ? and n.id in ({','.join('?' * len(part))})",
+                (self.id, *part),
+            )
+        if not all(sound for *_, sound in rows):
+            raise CorruptIndex(f"a name of {self.name} is damaged; {REPAIR_HINT}")
         if self.titles_shown:
-            return {id: (title or name, None) for id, name, title in rows}
-        return {id: (name, title) for id, name, title in rows}
+            return {id: (title or name, None) for id, name, title, _ in rows}
+        return {id: (name, title) for id, name, title, _ in rows}
 
     def names_of(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, str]:
         """The name of each id."""

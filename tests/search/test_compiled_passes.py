@@ -1,0 +1,88 @@
+"""Both passes as one compiled call: the hits, the order and the bits of the steps one by one."""
+
+import random
+
+import numpy as np
+import pytest
+from test_feedback import collection, texts
+
+import setsearch
+from setsearch.arrays import VALUE_LATTICE, to_lattice
+from setsearch.models.compiled_lift import lift_weights
+from setsearch.models.lift import Lift
+from setsearch.models.model import Seeds
+from setsearch.search import reading as module
+
+
+@pytest.fixture(scope="module")
+def reading(tmp_path_factory):
+    """The documents of a collection whose lists all have values, as they do after some questions."""
+    with setsearch.open(tmp_path_factory.mktemp("passes") / "a.db", create=True) as index:
+        index.add(texts(collection(7, 600, 90)))
+        documents = index.items("documents")
+        for number in range(10):
+            documents.expand([f"i{number}"])
+        yield documents
+
+
+def step_by_step(monkeypatch, ask):
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "best_at_once", lambda *arguments: None)
+        return ask()
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"feedback": 0}, {"feedback": 2.0}, {"strength": 5, "rarity": 1.0}, {"popularity": 0}], ids=str
+)
+def test_hits_are_those_of_the_steps_one_by_one(reading, options, monkeypatch):
+    rng, answered, at_once = random.Random(str(options)), 0, module.best_at_once
+
+    def counted(*arguments):
+        nonlocal answered
+        found = at_once(*arguments)
+        answered += found is not None
+        return found
+
+    monkeypatch.setattr(module, "best_at_once", counted)
+    reading.expand(["i1"], **options)
+    for n in [1, 1, 2, 3, 4, 5, 6, 10] * 8:
+        seeds, k = [f"i{number}" for number in rng.sample(range(600), n)], rng.choice([1, 3, 10])
+
+        def ask(seeds=seeds, k=k):
+            return reading.expand(seeds, k, **options)
+
+        expected = step_by_step(monkeypatch, ask)
+        found = ask()
+        assert found == expected
+        assert (found.revision, found.blank, found.learned) == (expected.revision, expected.blank, expected.learned)
+    assert answered > 20
+
+
+def test_what_wants_more_than_hits_is_asked_step_by_step(reading, monkeypatch):
+    monkeypatch.setattr("setsearch.search.priors.best_in_passes", None)  # nobody calls it
+    options = ({"explain": True}, {"cut": "mark"}, {"keep_seeds": True}, {"among": ["i2"]}, {"exclude": ["i3"]})
+    for more in options:
+        assert reading.expand(["i1"], 3, **more)
+
+
+def test_weights_are_rounded_as_those_of_the_model():
+    rng, sure = np.random.default_rng(0), 0
+    for _ in range(300):
+        size, n_items, total = 40, int(rng.integers(50, 10**6)), float(rng.integers(1, 12))
+        model = Lift(strength=float(rng.choice([0.5, 2.0])), rarity=float(rng.choice([0, 0.25, 2])))
+        having = rng.integers(1, 2 * total + 1, size) / 2
+        sums, df = having * to_lattice(rng.random(size), False), rng.integers(0, n_items + 1, size)
+        seeds = Seeds(np.arange(size), having, sums, total)
+        exponent, weights = model.rarity * np.log(total), np.empty(size)
+        if lift_weights(having, sums, df, (float(n_items), total, model.strength, exponent), weights):
+            sure += 1
+            assert np.array_equal(weights, to_lattice(model.query(seeds, df, n_items).weights, False))
+    assert sure > 250
+
+
+def test_a_weight_in_the_middle_is_left_to_the_model():
+    n_items, df = 1000.0, np.array([10])
+    lift = np.log((2 * 0.01 + 1) / 3 / 0.01)
+    for units, sure in ((1000.5, False), (1000.25, True), (1001.0, True), (-1000.5, False)):
+        sums, weights = np.array([units / VALUE_LATTICE / lift]), np.empty(1)
+        assert lift_weights(np.ones(1), sums, df, (n_items, 1.0, 2.0, 0.0), weights) == sure
