@@ -52,6 +52,16 @@ class VectorWeights(NamedTuple):
 _ALIKE = VectorWeights()
 
 
+class Rejection(NamedTuple):
+    """What rejected items take away: `gamma` times their weights, and of features that they have a `discount`.
+
+    See SeedWeights.minus.
+    """
+
+    gamma: float
+    discount: float = 0.0
+
+
 @dataclass(frozen=True)
 class Defaults:
     """The defaults of a kind of items.
@@ -59,8 +69,8 @@ class Defaults:
     `cut`: how far the threshold lies between the floor and the mean of the five best scores, with one seed and in
     addition for each further one; `left_out`: the coefficients of the other threshold, for the model lift
     (search/cutoff.py).
-    `feedback` is that of the model lift; `vectors`: the weight of vectors of each source. `learns`: whether rejected
-    items teach what separates them (search/separation.py); else `gamma` times their weights are subtracted.
+    `feedback` is that of the model lift; `vectors`: the weight of vectors of each source. `rejection`: how rejected
+    items change the weights; None if they teach what separates them (search/separation.py).
     """
 
     model: str
@@ -71,8 +81,7 @@ class Defaults:
     feedback: float = 0.0
     rarity: float = 0.0
     vectors: VectorWeights = _ALIKE
-    learns: bool = True
-    gamma: float = 0.1
+    rejection: Rejection | None = None
 
     def feedback_of(self, options: ModelOptions) -> float:
         """The share that a second pass may read; raises InvalidParameter."""
@@ -105,11 +114,9 @@ class Defaults:
             raise InvalidParameter("likes are asked of relations such as ratings, by the model lift")
         return True
 
-    def gamma_of(self, model: Model, given: float | None) -> float | None:
-        """The coefficient of negative examples; None if they teach what separates them from the others."""
-        if given is not None or not isinstance(model, Lift):
-            return given or 0.0
-        return None if self.learns else self.gamma
+    def rejection_of(self, model: Model, gamma: float | None) -> Rejection | None:
+        """How rejected items change the weights, by `gamma` if it is given; None if they teach what separates them."""
+        return self.rejection if gamma is None and isinstance(model, Lift) else Rejection(gamma or 0.0)
 
     def check(self, options: ModelOptions) -> None:
         """Raise InvalidParameter for options that no question may have."""
@@ -169,7 +176,13 @@ def _cached_model(
 _OF_TEXTS = VectorWeights(encoder=2.0, latent=0.25)
 DOCUMENTS = Defaults("lift", 0.2, "twice-mean", cut=(0.2, 0.02), feedback=0.25, rarity=0.25, vectors=_OF_TEXTS)
 TERMS = Defaults(
-    "lift", 0.2, "twice-mean", cut=(0.33, 0.01), rarity=0.25, vectors=VectorWeights(latent=0.5), learns=False
+    "lift",
+    0.2,
+    "twice-mean",
+    cut=(0.33, 0.01),
+    rarity=0.25,
+    vectors=VectorWeights(latent=0.5),
+    rejection=Rejection(gamma=0.06, discount=0.1),
 )
 # Authors: many documents as one item.
 GROUPS = Defaults("lift", 0.0, "twice-mean", cut=(0.2, 0.02), rarity=0.25, vectors=_OF_TEXTS)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Floats, Ints
+from setsearch.arrays import Floats, Floats32, Ints
 from setsearch.scoring.base import Base, exact_bound, few_postings
 from setsearch.scoring.compiled_loops import find
 from setsearch.scoring.compiled_primitives import DONE, INEXACT, MISSING_BITMAP, TIES
@@ -40,7 +40,7 @@ class PruningScratch(NamedTuple):
     sums of items that may be among the best. `ids` and `scores` are those of the best.
     """
 
-    sums: Floats
+    sums: Floats32
     weights: Floats
     near: tuple[Ints, Floats]
     ids: Ints
@@ -56,7 +56,9 @@ class PruningScratch(NamedTuple):
         if scratch is None or len(scratch.sums) < n_items or len(scratch.weights) < n_features:
             weights, having, values = np.zeros((3, n_features))
             near = np.empty(ROOM, np.int64), np.empty(ROOM)
-            return cls(np.zeros(n_items), weights, near, np.empty(ROOM, np.int64), np.empty(ROOM), having, values)
+            return cls(
+                np.zeros(n_items, np.float32), weights, near, np.empty(ROOM, np.int64), np.empty(ROOM), having, values
+            )
         return scratch
 
     def give(self, count: int) -> tuple[Ints, Floats]:

@@ -1,4 +1,7 @@
-"""The compiled loop of pruning.py, for a base of zeros."""
+"""The compiled loop of pruning.py, for a base of zeros.
+
+What lists add is summed in single precision; the bounds have room for what that loses. Scores are exact.
+"""
 
 import math
 from typing import Any
@@ -10,6 +13,9 @@ from setsearch.scoring.compiled_primitives import compiled, offer, prefetch, rep
 
 PRUNED_IN_VAIN = -1  # how a search ends: too many items may be among the best
 JUST_BELOW = 0.99
+PRECISION = 2.0**-21  # what an addition in single precision loses of the largest sum, with room to spare
+DENSE = 4  # with more than n / 4 postings a look at all sums is faster than at those that were touched
+TOGETHER = 256  # sums that are looked at together
 AHEAD = 8  # items: far memory answers after some of them were scored
 MARKED = 4096  # items that may raise the first k-th best
 
@@ -43,32 +49,61 @@ def _add_where_touched(sums: Any, ids: Any, starts: Any, ends: Any, values: Any,
 @compiled
 def _collect(sums: Any, lists: Any, bound: Any, best: Any, found: Any) -> Any:
     """Put items whose sums are at most `bound` below the k best into `found`; sums become zero. How many there are."""
-    (ids, starts, ends), (found_ids, found_sums) = lists, found
-    count, kept, crowded = 0, 0, False
+    ids, starts, ends = lists
+    count = 0
     for i in range(len(starts)):
         for p in range(starts[i], ends[i]):
             sum = sums[ids[p]]
             sums[ids[p]] = 0.0
             if sum + bound >= best[0]:  # zero does not: the bound is smaller
-                if sum > best[0]:
-                    replace_least(best, sum)
-                if count == len(found_ids):
-                    crowded = True
-                else:
-                    found_ids[count], found_sums[count] = ids[p], sum
-                    count += 1
+                count = _keep(ids[p], sum, best, found, count)
+    return _near(bound, best, found, count)
+
+
+@compiled
+def _scan(sums: Any, bound: Any, best: Any, found: Any) -> Any:
+    """As `_collect`, by a look at all sums."""
+    count = 0
+    for begin in range(0, len(sums), TOGETHER):
+        block, least, reaching = sums[begin : begin + TOGETHER], np.float32(best[0] - bound), 0
+        for i in range(len(block)):
+            reaching += block[i] >= least  # many at once
+        if reaching:
+            for i in range(len(block)):
+                if block[i] + bound >= best[0]:
+                    count = _keep(begin + i, block[i], best, found, count)
+    sums[:] = 0.0
+    return _near(bound, best, found, count)
+
+
+@compiled
+def _keep(id: Any, sum: Any, best: Any, found: Any, count: Any) -> Any:
+    """Put an item into `found`, and its sum into `best` if it is one of these; the new count."""
+    if sum > best[0]:
+        replace_least(best, sum)
+    if count < len(found[0]):
+        found[0][count], found[1][count] = id, sum
+    return count + 1
+
+
+@compiled
+def _near(bound: Any, best: Any, found: Any, count: Any) -> Any:
+    """Leave in `found` what is near enough to the k best; how many, or -1 if not all found room."""
+    kept, (ids, sums) = 0, found
+    if count > len(ids):
+        return -1
     for i in range(count):
-        if found_sums[i] + bound >= best[0]:
-            found_ids[kept], found_sums[kept] = found_ids[i], found_sums[i]
+        if sums[i] + bound >= best[0]:
+            ids[kept], sums[kept] = ids[i], sums[i]
             kept += 1
-    return -1 if crowded else kept
+    return kept
 
 
 @compiled
 def _until(bounds: Any, bound: Any) -> Any:
     """How many lists are added for the bound of the others to be no larger."""
     count = 0
-    while bounds[count] > bound:
+    while count < len(bounds) - 1 and bounds[count] > bound:
         count += 1
     return count
 
@@ -118,27 +153,35 @@ def find_pruned(scratch: Any, lists: Any, by_item: Any, excluded: Any, limits: A
     sums, of_features, (near_ids, near_sums) = scratch.sums, scratch.weights, scratch.near
     (ids, starts, ends, values, weights, active), (k, norm, first_share, later_share) = lists, limits
     order, bounds, lost = _order(weights, ends - starts, norm)
-    starts, ends, weights, active = starts[order], ends[order], weights[order], active[order]
+    bounds += len(weights) * np.abs(weights).sum() * PRECISION
+    starts, ends, exact_weights, active = starts[order], ends[order], weights[order], active[order]
+    weights = exact_weights.astype(np.float32)
     for id in excluded:
         sums[id] = -np.inf
     first, best = _until(bounds, first_share * bounds[0]), np.zeros(k)
     add(sums, (ids, starts[:first].copy(), ends[:first]), values, weights[:first], 0, len(sums), True)
     _raise_kth(sums, ids, starts[:first], ends[:first], best)
-    least, touching, last = best[0] - lost, first, first
+    least, touching, last, is_dense = best[0] - lost, first, first, False
     if least > 0:
         # What the first lists do not touch scores less than the k best.
-        touching, last = max(first, _until(bounds, JUST_BELOW * least)), max(first, _until(bounds, later_share * least))
+        last = max(first, _until(bounds, later_share * least))
+        is_dense = (ends[:last] - starts[:last]).sum() * DENSE > len(sums)
+        touching = last if is_dense else max(first, _until(bounds, JUST_BELOW * least))
         some = starts[first:touching].copy(), ends[first:touching]
         add(sums, (ids, some[0], some[1]), values, weights[first:touching], 0, len(sums), True)
         _add_where_touched(sums, ids, starts[touching:last], ends[touching:last], values, weights[touching:last])
     best[:] = least
-    count = _collect(sums, (ids, starts[:touching], ends[:touching]), bounds[last], best, (near_ids, near_sums))
+    near = near_ids, near_sums
+    if is_dense:
+        count = _scan(sums, bounds[last], best, near)
+    else:
+        count = _collect(sums, (ids, starts[:touching], ends[:touching]), bounds[last], best, near)
     for id in excluded:
         sums[id] = 0.0
-    if not least > 0 or count < 0:
+    if not bounds[last] < least or count < 0:
         return PRUNED_IN_VAIN, 0
     for i in range(len(active)):
-        of_features[active[i]] = weights[i]
+        of_features[active[i]] = exact_weights[i]
     state = np.full(k, -np.inf), scratch.ids, scratch.scores, np.zeros(2, np.int64)
     _offer_exactly(of_features, by_item, (near_ids[:count], near_sums[:count]), bounds[last], state)
     for feature in active:

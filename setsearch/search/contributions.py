@@ -77,6 +77,8 @@ def _reweighted(model: Model, own: FieldWeights, engine: Statistics) -> FieldWei
     names = own.field.describe_features(own.seeds.features.tolist())
     frequencies = engine.frequencies([names[id][0] for id in own.seeds.features.tolist()])
     query = model.query(own.seeds, np.array(frequencies, np.int64).reshape(len(names)), engine.items)
+    if own.discount is not None:
+        query = query._replace(weights=query.weights * own.discount)
     if query.table is not None or len(own.seeds.cf):
         raise UsageError(
             "statistics of another engine are for the models lift and bernoulli; it knows no sums of counts"

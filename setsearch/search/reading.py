@@ -73,12 +73,12 @@ class Reading:
         unless `keep_seeds`. `explain` fills the `features` of the hits.
 
         `exclude` leaves out more items, as negative examples. With "lift" they teach what separates them from the seeds
-        (search/separation.py): the hits are `learned`, and scores are margins, with 0 half-way. With `gamma` the score
-        subtracts gamma times their weights instead (default for words: 0.1); 0, the default of models whose score is a
-        probability, only leaves them out. `among` filters before the best k are taken: ids
-        (unknown ones are ignored), or a `Where`, an SQL condition. `like` adds texts as examples, `having` adds one
-        example with these features. `cut` = "mark" fills the `belongs` of the hits, "keep" drops hits that do not
-        belong; then k = None returns all that do.
+        (search/separation.py): the hits are `learned`, and scores are margins, with 0 half-way. For words, what
+        rejected ones have counts less, and a part of their weights is subtracted. With `gamma` the score subtracts
+        gamma times their weights instead; 0, the default of models whose score is a probability, only leaves them out.
+        `among` filters before the best k are taken: ids (unknown ones are ignored), or a `Where`, an SQL condition.
+        `like` adds texts as examples, `having` adds one example with these features. `cut` = "mark" fills the `belongs`
+        of the hits, "keep" drops hits that do not belong; then k = None returns all that do.
 
         Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
         """
@@ -307,11 +307,11 @@ class Reading:
         model = self.defaults.make(request.model)
         excluded = find_rejected(fields, examples, request.exclude)
         weights = two_passes(fields, examples, self.defaults, request.model, excluded)
-        gamma = self.defaults.gamma_of(model, request.gamma)
-        if excluded and gamma:
-            weights = weights.minus(seed_weights(fields, Examples(sorted(excluded)), model), gamma)
+        rejection = self.defaults.rejection_of(model, request.gamma)
+        if excluded and rejection is not None and rejection.gamma:
+            weights = weights.minus(seed_weights(fields, Examples(sorted(excluded)), model), *rejection)
         weights = with_priors(fields, weights, self.defaults, request.model)
-        if excluded and gamma is None:
+        if excluded and rejection is None:
             weights = with_correction(fields, weights, excluded)
         if not examples.ids and not any(own.df.any() for own in weights.positive) and not weights.priors:
             raise NoSeeds(

@@ -21,7 +21,7 @@ from setsearch.scoring.bitmaps import Bitmaps
 from setsearch.scoring.postings import ItemArrays, PostingArrays, WeightedLists
 from setsearch.scoring.valued_lists import NONE, ValuedLists
 from setsearch.search.content import Content
-from setsearch.storage.names import Vocabulary
+from setsearch.storage.names import Vocabulary, is_storable
 
 CACHED_NAMES = 100_000
 NGRAM = "~"  # the first character of n-grams (text/extras.py)
@@ -85,6 +85,11 @@ class Snapshot:
             if id is not None and len(self.known_ids) < CACHED_NAMES:
                 self.known_ids[name] = id
         return id
+
+    def learn_ids(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> None:
+        """Look up the ids of several names in one statement."""
+        if len(self.known_ids) + len(names) <= CACHED_NAMES:
+            self.known_ids.update(self.items.find(cursor, [name for name in names if is_storable(name)]))
 
     def inflections(self, cursor: sqlite3.Cursor, words: Sequence[str], stem: Callable[[str], str]) -> list[str]:
         """The items with the same stems as some words, the most frequent first."""

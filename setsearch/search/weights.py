@@ -34,7 +34,7 @@ class FieldWeights(NamedTuple):
     """The weights of one field: what the seeds have there, the model's answer, and the lists that score.
 
     The weights of `lists` are those of `unrounded`, the model's, times `coefficient` (of the field, negative for
-    negative examples) and `scale` (a power of two), on the lattice.
+    negative examples) and `scale` (a power of two), on the lattice. `discount` is part of `query` and `unrounded`.
     """
 
     field: Field
@@ -45,6 +45,7 @@ class FieldWeights(NamedTuple):
     rule: ValueRule
     coefficient: float = 1.0
     scale: float = 1.0
+    discount: Floats | None = None  # factors of the model's weights, because of rejected items
 
     @property
     def df(self) -> Ints:
@@ -108,10 +109,15 @@ class SeedWeights(NamedTuple):
         base = Base(self.base.items + prior, self.base.constant, self.scale)
         return self._replace(base=base, priors=(*self.priors, (name, prior)))
 
-    def minus(self, other: "SeedWeights", gamma: float) -> "SeedWeights":
-        """v+ - gamma v-: these weights minus gamma times those of negative examples."""
+    def minus(self, other: "SeedWeights", gamma: float, discount: float = 0.0) -> "SeedWeights":
+        """v+ a_j / (a_j + discount r_j) - gamma v-: these weights, and those of negative examples.
+
+        a_j and r_j are the shares of the examples and of the negative ones that have j. A discount is for lift, whose
+        entries add weight times value.
+        """
         binary, scale = self.model.rule.binary, min(self.scale, other.scale)
-        positive = tuple(_scaled(own, own.coefficient, scale, binary) for own in self.positive)
+        kept = [_discounted(*both, discount) for both in zip(self.positive, other.positive, strict=True)]
+        positive = tuple(_scaled(own, own.coefficient, scale, binary) for own in kept)
         negative = tuple(_scaled(own, -gamma * own.coefficient, scale, binary) for own in other.positive)
         base = _scaled_base(self.base, self.scale, scale, binary)
         return self._replace(positive=positive, negative=negative, base=base, scale=scale)
@@ -199,6 +205,21 @@ def _scaled(own: FieldWeights, coefficient: float, scale: float, binary: bool) -
         largest = float(np.abs(added).max(initial=1.0))
         lists = WeightedLists(postings._replace(values=added, largest=largest), weights)
     return own._replace(lists=lists, coefficient=coefficient, scale=scale)
+
+
+def _discounted(own: FieldWeights, negative: FieldWeights, discount: float) -> FieldWeights:
+    """Weights of which features that negative examples have lose a part."""
+    if not discount:
+        return own
+    having = np.zeros(len(own.seeds.features))
+    _, places, others = np.intersect1d(own.seeds.features, negative.seeds.features, True, return_indices=True)
+    having[places] = negative.seeds.having[others]
+    accepted, rejected = own.seeds.having / own.seeds.count, having / negative.seeds.count
+    total = accepted + discount * rejected
+    kept = np.divide(accepted, total, out=np.ones(len(total)), where=accepted > 0)
+    query = own.query._replace(weights=own.query.weights * kept)
+    lists = own.unrounded._replace(weights=own.unrounded.weights * kept)
+    return own._replace(query=query, unrounded=lists, discount=kept)
 
 
 def _scaled_base(base: Base, scale: float, wanted: float, binary: bool) -> Base:

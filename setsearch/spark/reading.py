@@ -199,14 +199,14 @@ class SparkReading:
         load_entries(snapshots, {id for own in questions for id in own.marked}, model.rule)
         firsts = [seed_weights(own.fields, own.examples, model) for own in questions]
         weights = self._second_passes(questions, firsts, self._defaults.feedback_of(request.model))
-        gamma = self._defaults.gamma_of(model, request.gamma)
+        rejection = self._defaults.rejection_of(model, request.gamma)
         rejecting = [number for number, own in enumerate(questions) if own.rejected]
-        if gamma:
+        if rejection is not None and rejection.gamma:
             for number in rejecting:
                 own = questions[number]
                 negative = seed_weights(own.fields, Examples(sorted(own.rejected)), model)
-                weights[number] = weights[number].minus(negative, gamma)
-        if rejecting and gamma is None:
+                weights[number] = weights[number].minus(negative, *rejection)
+        if rejecting and rejection is None:
             given = [weights[number] for number in rejecting], [questions[number].rejected for number in rejecting]
             for number, corrected in zip(rejecting, with_corrections(fields, snapshots, *given), strict=True):
                 weights[number] = corrected

@@ -109,7 +109,7 @@ def test_all_that_belong_are_found_however_many(both, monkeypatch):
 
 @pytest.mark.parametrize("name", ["terms", "documents"])
 def test_rejected_items(both, name):
-    """Documents learn what separates them, words subtract; a coefficient subtracts from both."""
+    """Documents learn what separates them, of words contexts count less; a coefficient subtracts from both."""
     index, on_spark, _ = both
     reading, other = index.items(name), on_spark.items(name)
     ids = [row["id"] for row in texts()]
