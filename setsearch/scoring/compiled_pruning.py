@@ -10,9 +10,9 @@ import numpy as np
 
 from setsearch.scoring.compiled_loops import add
 from setsearch.scoring.compiled_primitives import compiled, offer, prefetch, replace_least, sort_candidates
+from setsearch.scoring.pruning import JUST_BELOW
 
 PRUNED_IN_VAIN = -1  # how a search ends: too many items may be among the best
-JUST_BELOW = 0.99
 PRECISION = 2.0**-21  # what an addition in single precision loses of the largest sum, with room to spare
 DENSE = 4  # with more than n / 4 postings a look at all sums is faster than at those that were touched
 TOGETHER = 256  # sums that are looked at together

@@ -18,19 +18,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Floats, Ints, positions
-from setsearch.scoring.base import Base, is_exact, scratch_copy
+from setsearch.arrays import Floats, Ids, Ints, offsets, positions
+from setsearch.scoring.base import Base, is_exact
 from setsearch.scoring.kernels import is_compiled, kernel
 from setsearch.scoring.postings import ItemArrays, WeightedLists
-from setsearch.scoring.selection import Ranks, candidates, kth_largest, sort_best
+from setsearch.scoring.selection import Ranks, sort_best
 
 FEWEST_POSTINGS = 1 << 13  # fewer are added in less time than it takes to choose
 WORK_OF_A_LIST = 1 << 8  # postings; lists that are shorter on average are many, and together they count
-WORK_OF_AN_ITEM = 2  # postings; not compiled, choosing looks at all items twice
 LARGEST_K = 1000
 FIRST = 0.2  # of |v| norm: the bound after the first lists
 LATER = 0.5  # of the k-th best of these: the bound in the end
 MOST_RESCORED = 5000  # items
+JUST_BELOW = 0.99
 ROUNDING = 1 + 1e-9  # of a bound
 
 _threads = threading.local()
@@ -39,21 +39,25 @@ _threads = threading.local()
 class Order(NamedTuple):
     """Positions of lists in the order in which they are added, `(n,)`, and `bounds`, `(n + 1,)`.
 
-    What the lists from the i-th on add to two scores differs by `bounds[i]` at most.
+    What the lists from the i-th on add to two scores differs by `bounds[i]` at most; all together take away `lost` at
+    most.
     """
 
     lists: Ints
     bounds: Floats
+    lost: float
 
     @classmethod
     def of(cls, weights: Floats, lengths: Ints, norm: float) -> "Order":
         """By weight squared over length, the largest first."""
         order = np.argsort(-weights * weights / np.maximum(lengths, 1))
         last_first = weights[order[::-1]]
-        bounds = np.zeros(len(order) + 1)
-        for signed in (np.maximum(last_first, 0.0), np.minimum(last_first, 0.0)):
-            bounds[-2::-1] += np.sqrt(np.cumsum(signed * signed))
-        return cls(order, bounds * (norm * ROUNDING))
+        bounds, norms = np.zeros(len(order) + 1), np.zeros(2)
+        for place, signed in enumerate((np.maximum(last_first, 0.0), np.minimum(last_first, 0.0))):
+            own = np.sqrt(np.cumsum(signed * signed))
+            bounds[-2::-1] += own
+            norms[place] = own[-1]
+        return cls(order, bounds * (norm * ROUNDING), float(norms[1]) * norm * ROUNDING)
 
     def until(self, bound: float) -> int:
         """How many lists are added for the bound to be no larger."""
@@ -63,54 +67,81 @@ class Order(NamedTuple):
 def best_by_pruning(
     base: Base, parts: Sequence[WeightedLists], excluded: Sequence[int], k: int, ranks: Ranks
 ) -> tuple[Ints, Floats] | None:
-    """As `best.best`; None for several parts, few postings, inexact sums, items without arrays, or many candidates."""
-    if len(parts) != 1 or k > LARGEST_K or 4 * k > len(base.items):
+    """As `best.best`, for a base of zeros.
+
+    None for several parts, items without arrays, few or short lists, inexact sums, or many candidates.
+    """
+    if len(parts) != 1 or k > LARGEST_K or base.largest_absolute:
         return None
     (part,) = parts
     by_item, lengths = part.postings.by_item, part.postings.lengths
     size = int(lengths.sum())
     if by_item is None or size < max(FEWEST_POSTINGS, WORK_OF_A_LIST * len(lengths)) or not is_exact(base, parts):
         return None
-    if is_compiled() and not base.largest_absolute:
+    if is_compiled():
         from setsearch.scoring.compiled import search_pruned
 
         limits = k, by_item.norm * ROUNDING, FIRST, LATER
         return search_pruned(len(base.items), part, by_item, np.array(excluded, np.int64), limits, ranks)
-    if size < WORK_OF_AN_ITEM * len(base.items):
-        return None
-    order = Order.of(part.weights, lengths, by_item.norm)
-    ids = _candidates(base, part, order, excluded, k)
-    return None if ids is None else sort_best(ids, _rescore(base, part, by_item, ids), k, ranks)
+    sums: Floats | None = getattr(_threads, "sums", None)
+    _threads.sums = None  # an error in between leaves no half-used array
+    if sums is None or len(sums) < len(base.items):
+        sums = np.zeros(len(base.items))
+    ids = _candidates(sums, part, Order.of(part.weights, lengths, by_item.norm), excluded, k)
+    _threads.sums = sums
+    return None if ids is None else sort_best(ids, _rescore(part, by_item, ids), k, ranks)
 
 
-def _candidates(base: Base, part: WeightedLists, order: Order, excluded: Sequence[int], k: int) -> Ints | None:
-    """The items that can be among the best, ascending; None if there are too many."""
-    scores = scratch_copy(base.items)
+def _candidates(sums: Floats, part: WeightedLists, order: Order, excluded: Sequence[int], k: int) -> Ints | None:
+    """The items that can be among the best, ascending; None if there are too many. `sums` are zeros, and restored."""
     first = order.until(FIRST * order.bounds[0])
-    _add(scores, part, order.lists[:first])
-    scores[excluded] = -np.inf
-    near = candidates(scores, k)
-    least = kth_largest(scores[near], k) - base.top
-    if not least > 0:
-        return None
-    last = max(order.until(LATER * least), first)
-    _add(scores, part, order.lists[first:last])
-    bound = float(order.bounds[last])
-    near = candidates(scores, k, bound)
-    own = scores[near]
-    ids = near[own >= kth_largest(own, k) - bound]
-    return np.sort(ids) if len(ids) <= MOST_RESCORED else None
+    sums[excluded] = -np.inf
+    touched = [_add(sums, part, order.lists[:first])]
+    least = _kth_distinct(touched[0], sums.take(touched[0]), k) - order.lost
+    ids = None
+    if least > 0:
+        # What the lists until `touching` do not touch scores less than the k best.
+        last, touching = max(order.until(LATER * least), first), max(order.until(JUST_BELOW * least), first)
+        bound = float(order.bounds[last])
+        touched.append(_add(sums, part, order.lists[first:touching]))
+        others = _add(sums, part, order.lists[touching:last])
+        near = np.concatenate(touched)
+        touched.append(others)
+        near = np.unique(near[sums.take(near) >= least - bound])
+        own = sums.take(near)
+        if k <= len(near) <= MOST_RESCORED and bound < least:
+            ids = near[own >= np.partition(own, -k)[-k] - bound].astype(np.int64)
+    for own_ids in touched:
+        sums[own_ids] = 0.0
+    sums[excluded] = 0.0
+    return ids
 
 
-def _add(scores: Floats, part: WeightedLists, lists: Ints) -> None:
+def _add(sums: Floats, part: WeightedLists, lists: Ints) -> Ids:
+    """Add some lists; their ids."""
     postings, weights = part
+    chosen = postings._replace(starts=postings.starts[lists], ends=postings.ends[lists])
     if len(lists):
-        chosen = postings._replace(starts=postings.starts[lists], ends=postings.ends[lists])
-        kernel().add(scores, chosen, weights[lists])
+        kernel().add(sums, chosen, weights[lists])
+    return chosen.concatenated_ids()
 
 
-def _rescore(base: Base, part: WeightedLists, by_item: ItemArrays, ids: Ints) -> Floats:
-    """The exact scores of ascending ids."""
+def _kth_distinct(ids: Ids, sums: Floats, k: int) -> float:
+    """The k-th largest of the sums of distinct items, each of which may be there several times; 0 for fewer items."""
+    enough = 4 * k
+    while len(ids):
+        best = np.argpartition(sums, -enough)[-enough:] if enough < len(ids) else np.arange(len(ids))
+        distinct, first = np.unique(ids[best], return_index=True)
+        if len(distinct) >= k:
+            return float(np.partition(sums[best[first]], -k)[-k])
+        if enough >= len(ids):
+            break
+        enough *= 4
+    return 0.0
+
+
+def _rescore(part: WeightedLists, by_item: ItemArrays, ids: Ints) -> Floats:
+    """The exact scores of ascending ids, which have features."""
     weights = getattr(_threads, "weights", None)
     _threads.weights = None  # an error in between leaves no half-used array
     if weights is None or len(weights) < by_item.n_features:
@@ -121,9 +152,5 @@ def _rescore(base: Base, part: WeightedLists, by_item: ItemArrays, ids: Ints) ->
     added = weights.take(by_item.features.take(places)) * by_item.values.take(places)
     weights[by_item.active] = 0.0
     _threads.weights = weights
-    scores = base.items[ids]
-    some = lengths > 0
-    ends = np.cumsum(lengths[some])
-    if len(ends):
-        scores[some] += np.add.reduceat(added, np.append(0, ends[:-1]))
+    scores: Floats = np.add.reduceat(added, offsets(lengths)[:-1])
     return scores

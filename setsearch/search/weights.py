@@ -263,7 +263,7 @@ def strongest(seeds: Seeds, stored: Ints, model: Model, n_items: int, limit: Lim
     """
     always = np.zeros(len(seeds.features), bool)
     always[np.searchsorted(seeds.features, limit.always)] = True
-    weights = to_lattice(model.query(seeds, stored, n_items).weights)
+    weights = to_lattice(model.query(seeds, stored, n_items).weights, binary=False)
     weights[always | (stored > limit.most)] = 0.0
     order = np.argsort(-weights, kind="stable")
     beyond = np.cumsum(stored[order]) > limit.most

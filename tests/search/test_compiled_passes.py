@@ -11,7 +11,10 @@ from setsearch.arrays import VALUE_LATTICE, to_lattice
 from setsearch.models.compiled_lift import lift_weights
 from setsearch.models.lift import Lift
 from setsearch.models.model import Seeds
+from setsearch.search import feedback
 from setsearch.search import reading as module
+from setsearch.search.compiled_passes import _strongest
+from setsearch.search.weights import Limit, strongest
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +37,10 @@ def step_by_step(monkeypatch, ask):
 @pytest.mark.parametrize(
     "options", [{}, {"feedback": 0}, {"feedback": 2.0}, {"strength": 5, "rarity": 1.0}, {"popularity": 0}], ids=str
 )
-def test_hits_are_those_of_the_steps_one_by_one(reading, options, monkeypatch):
+@pytest.mark.parametrize("least", [5000, 1])
+def test_hits_are_those_of_the_steps_one_by_one(reading, options, least, monkeypatch):
+    monkeypatch.setattr(feedback, "LEAST", least)
+    monkeypatch.setattr(feedback, "OWN", 20 if least > 1 else 3)
     rng, answered, at_once = random.Random(str(options)), 0, module.best_at_once
 
     def counted(*arguments):
@@ -86,3 +92,20 @@ def test_a_weight_in_the_middle_is_left_to_the_model():
     for units, sure in ((1000.5, False), (1000.25, True), (1001.0, True), (-1000.5, False)):
         sums, weights = np.array([units / VALUE_LATTICE / lift]), np.empty(1)
         assert lift_weights(np.ones(1), sums, df, (n_items, 1.0, 2.0, 0.0), weights) == sure
+
+
+def test_the_strongest_features_are_those_of_the_model():
+    """Also where weights are equal on the lattice, but not before they are rounded."""
+    rng, model, n_items = np.random.default_rng(1), Lift(), 5000
+    for _ in range(200):
+        size, total = 30, 6.0
+        having, sums = rng.integers(1, 4, size) / 2, 0.25 + rng.integers(0, 6, size) / VALUE_LATTICE
+        features, stored = np.sort(rng.choice(100, size, replace=False)), rng.choice([5, 10, 90], size)
+        seeds, always = Seeds(features, having, sums, total), rng.choice(features, 3, replace=False)
+        most = int(rng.integers(1, stored.sum() + 20))
+        expected = strongest(seeds, stored, model, n_items, Limit(most, np.sort(always)))
+        weights, dense = np.empty(size), np.zeros(100)
+        dense[always] = 1.0
+        lift_weights(having, sums, stored, (float(n_items), total, model.strength, 0.0), weights)
+        found = _strongest((features, having, sums), stored, weights, dense, most)
+        assert found[0].tolist() == features[expected].tolist()
