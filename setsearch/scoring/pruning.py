@@ -17,15 +17,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from setsearch.arrays import Floats, Ids, Ints, offsets, positions
 from setsearch.scoring.base import Base, is_exact
 from setsearch.scoring.kernels import is_compiled, kernel
-from setsearch.scoring.postings import ItemArrays, WeightedLists
-from setsearch.scoring.selection import Ranks, sort_best
+from setsearch.scoring.postings import ItemArrays, PostingArrays, WeightedLists
+from setsearch.scoring.selection import Ranks, candidates, kth_largest, sort_best
 
 FEWEST_POSTINGS = 1 << 13  # fewer are added in less time than it takes to choose
 WORK_OF_A_LIST = 1 << 8  # postings; lists that are shorter on average are many, and together they count
+WORK = 1 << 18  # postings and half the items; fewer take less time without choosing, unless that is compiled
+MANY = 1 << 18  # items
 LARGEST_K = 1000
 FIRST = 0.2  # of |v| norm: the bound after the first lists
 LATER = 0.5  # of the k-th best of these: the bound in the end
@@ -60,8 +63,8 @@ class Order(NamedTuple):
         return cls(order, bounds * (norm * ROUNDING), float(norms[1]) * norm * ROUNDING)
 
     def until(self, bound: float) -> int:
-        """How many lists are added for the bound to be no larger."""
-        return len(self.bounds) - int(self.bounds[::-1].searchsorted(bound, "right"))
+        """How many lists are added for the bound to be no larger, if it can be."""
+        return min(len(self.bounds) - int(self.bounds[::-1].searchsorted(bound, "right")), len(self.lists))
 
 
 def best_by_pruning(
@@ -83,47 +86,56 @@ def best_by_pruning(
 
         limits = k, by_item.norm * ROUNDING, FIRST, LATER
         return search_pruned(len(base.items), part, by_item, np.array(excluded, np.int64), limits, ranks)
+    if size + len(base.items) / 2 < WORK or 4 * k > len(base.items):
+        return None
     sums: Floats | None = getattr(_threads, "sums", None)
     _threads.sums = None  # an error in between leaves no half-used array
     if sums is None or len(sums) < len(base.items):
         sums = np.zeros(len(base.items))
-    ids = _candidates(sums, part, Order.of(part.weights, lengths, by_item.norm), excluded, k)
+    ids = _candidates(sums[: len(base.items)], part, Order.of(part.weights, lengths, by_item.norm), excluded, k)
     _threads.sums = sums
     return None if ids is None else sort_best(ids, _rescore(part, by_item, ids), k, ranks)
 
 
 def _candidates(sums: Floats, part: WeightedLists, order: Order, excluded: Sequence[int], k: int) -> Ints | None:
     """The items that can be among the best, ascending; None if there are too many. `sums` are zeros, and restored."""
-    first = order.until(FIRST * order.bounds[0])
+    first, are_many = order.until(FIRST * order.bounds[0]), len(sums) >= MANY
     sums[excluded] = -np.inf
-    touched = [_add(sums, part, order.lists[:first])]
-    least = _kth_distinct(touched[0], sums.take(touched[0]), k) - order.lost
-    ids = None
-    if least > 0:
+    lists = [_add(sums, part, order.lists[:first])]
+    if are_many:  # a look at all of them takes longer than one at those that were touched
+        touched = lists[0].concatenated_ids()
+        least = _kth_distinct(touched, sums.take(touched), k) - order.lost
+    else:
+        least = kth_largest(sums[candidates(sums, k)], k) - order.lost
+    last, ids = max(order.until(LATER * least), first), None
+    bound = float(order.bounds[last])
+    if bound < least:
         # What the lists until `touching` do not touch scores less than the k best.
-        last, touching = max(order.until(LATER * least), first), max(order.until(JUST_BELOW * least), first)
-        bound = float(order.bounds[last])
-        touched.append(_add(sums, part, order.lists[first:touching]))
-        others = _add(sums, part, order.lists[touching:last])
-        near = np.concatenate(touched)
-        touched.append(others)
-        near = np.unique(near[sums.take(near) >= least - bound])
+        touching = max(order.until(JUST_BELOW * least), first)
+        lists += [_add(sums, part, order.lists[a:b]) for a, b in ((first, touching), (touching, last))]
+        looked_at: npt.NDArray[np.integer] = (
+            np.concatenate([own.concatenated_ids() for own in lists[:2]]) if are_many else candidates(sums, k, bound)
+        )
+        near = np.unique(looked_at[sums.take(looked_at) >= least - bound])
         own = sums.take(near)
-        if k <= len(near) <= MOST_RESCORED and bound < least:
+        if k <= len(near) <= MOST_RESCORED:
             ids = near[own >= np.partition(own, -k)[-k] - bound].astype(np.int64)
-    for own_ids in touched:
-        sums[own_ids] = 0.0
-    sums[excluded] = 0.0
+    if are_many:
+        for added in lists:
+            sums[added.concatenated_ids()] = 0.0
+        sums[excluded] = 0.0
+    else:
+        sums[:] = 0.0
     return ids
 
 
-def _add(sums: Floats, part: WeightedLists, lists: Ints) -> Ids:
-    """Add some lists; their ids."""
+def _add(sums: Floats, part: WeightedLists, lists: Ints) -> PostingArrays:
+    """Add some lists, which are returned."""
     postings, weights = part
     chosen = postings._replace(starts=postings.starts[lists], ends=postings.ends[lists])
     if len(lists):
         kernel().add(sums, chosen, weights[lists])
-    return chosen.concatenated_ids()
+    return chosen
 
 
 def _kth_distinct(ids: Ids, sums: Floats, k: int) -> float:

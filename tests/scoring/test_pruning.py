@@ -1,5 +1,7 @@
 """Pruning by norms misses no item of the exact answer."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -10,11 +12,13 @@ from setsearch.scoring.kernels import KERNELS, use_kernel
 from setsearch.scoring.postings import ItemArrays, PostingArrays, WeightedLists
 
 
-@pytest.fixture(params=KERNELS)
+@pytest.fixture(params=[*product(KERNELS, [0, 1 << 18])], ids=str)
 def always_pruned(request, monkeypatch):
-    for name in ("FEWEST_POSTINGS", "WORK_OF_A_LIST"):
+    kernel, many = request.param
+    for name in ("FEWEST_POSTINGS", "WORK_OF_A_LIST", "WORK"):
         monkeypatch.setattr(pruning, name, 0)
-    use_kernel(request.param)
+    monkeypatch.setattr(pruning, "MANY", many)
+    use_kernel(kernel)
     yield
     use_kernel(None)
 
