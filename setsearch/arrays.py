@@ -106,6 +106,14 @@ def scale_for(bound: float, binary: bool = True) -> float:
     return 2.0 ** max(0, math.floor(math.log2(room / bound))) if 0 < bound < room else 1.0
 
 
+def median(values: npt.ArrayLike) -> float:
+    """The median of at least one number; numpy's would load masked arrays first."""
+    values = np.asarray(values, float)
+    half, odd = divmod(len(values), 2)
+    middle = np.partition(values, [max(half - 1, 0), half])
+    return float(middle[half] if odd else (middle[half - 1] + middle[half]) / 2)
+
+
 def moments(values: Floats) -> tuple[float, float]:
     """Mean and standard deviation, the same in any order: of values rounded to 2^-20 of a power of two above them."""
     largest = float(np.abs(values).max(initial=0.0))

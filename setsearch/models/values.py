@@ -25,7 +25,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Entries, Floats, Ints, offsets, to_lattice
+from setsearch.arrays import Entries, Floats, Ints, median, offsets, to_lattice
 from setsearch.lists import Lists
 
 EXACT_BITS = 52  # sums of whole numbers below 2^52 are exact
@@ -134,7 +134,7 @@ def rule_statistics(rule: ValueRule, counts: CountSource, norms: Floats | None =
     if rule.slope is None:
         return statistics
     norms = _norms(statistics, counts) if norms is None else norms
-    pivot = float(np.median(norms[norms > 0])) if norms.any() else 1.0
+    pivot = median(norms[norms > 0]) if norms.any() else 1.0
     return replace(statistics, norms=norms, scale=_scales(norms, pivot, rule.slope), pivot=pivot)
 
 

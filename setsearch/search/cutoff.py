@@ -13,7 +13,7 @@ with one seed b' mean(5 best scores). The constants depend on the kind of items 
 
 import numpy as np
 
-from setsearch.arrays import Floats
+from setsearch.arrays import Floats, median
 from setsearch.models import Lift
 from setsearch.models.defaults import Defaults
 from setsearch.search.fields import Fields
@@ -36,7 +36,7 @@ def threshold(fields: Fields, weights: SeedWeights, scores: Floats, defaults: De
         of_leaders, of_seeds, of_one = defaults.left_out
         if weights.examples.count == 1:
             return of_one * mean
-        return of_leaders * mean + of_seeds * float(np.median(leave_one_out_scores(fields, weights)))
+        return of_leaders * mean + of_seeds * median(leave_one_out_scores(fields, weights))
     place = min(FLOOR, fields.items.size // 2, len(scores))
     floor = float(scores[max(place, 1) - 1])
     share = defaults.cut[0] + defaults.cut[1] * (max(weights.examples.total, 1.0) - 1)

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import median
 from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Floats
+from setsearch.arrays import Floats, median
 from setsearch.models import Lift, Model
 from setsearch.search.examples import Examples, example_entries
 from setsearch.search.fields import Fields
@@ -29,7 +28,7 @@ def odd_one(fits: Sequence[SeedFit]) -> SeedFit | None:
     """The seed that fits least, if it fits much less than the others; `fits` ascend by score."""
     if len(fits) < ENOUGH:
         return None
-    return fits[0] if fits[0].score < ODD * median(fit.score for fit in fits[1:]) else None
+    return fits[0] if fits[0].score < ODD * median([fit.score for fit in fits[1:]]) else None
 
 
 def fits(fields: Fields, examples: Examples, model: Model) -> list[SeedFit]:

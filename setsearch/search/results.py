@@ -1,7 +1,6 @@
 """What a query returns."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from html import escape
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -103,6 +102,8 @@ class Hits(list[Hit]):
 
     def _repr_html_(self) -> str:
         """The hits as a table, as notebooks show them."""
+        from html import escape
+
         cells = (
             f"<td>{hit.rank}</td><td>{escape(display_name(hit.item, hit.title))}</td><td>{hit.score:.3f}</td>"
             f"<td>{escape(hit.snippet.text) if hit.snippet else ''}</td>"
