@@ -5,6 +5,8 @@ that does not apply, or cannot be sure of the answer, returns None. All return t
 one, and tests compare them with it. P is the number of postings in the lists, n the number of items.
 
     strategy, kernel                      applies if                              cost
+    pruned, any kernel                    values, base of zeros, long lists,      a tenth to a half of P additions,
+      pruning.best_by_pruning               P > 2^13, exact sums, k <= 1000 (3)     some hundred items rescored
     16 bits, numpy and scipy              n >= 2^18, P > n/48, long lists (1),    as plain on 2n bytes,
       prefilter.best_by_prefilter           k <= 1000, exact sums, no values        at most k + 100 items rescored
     32 bits, numpy and scipy              the same, with float32 values, or       as plain on 4n bytes,
@@ -20,6 +22,7 @@ one, and tests compare them with it. P is the number of postings in the lists, n
 
 (1) prefilter.WORK_OF_A_LIST: many short lists cost more than the prefilter saves.
 (2) and one part: to merge the lists of several parts costs more than chunks save.
+(3) and one part, whose features of all items are in memory; without numba P + n/2 > 2^18.
 """
 
 import threading

@@ -1,7 +1,4 @@
-"""The compiled loop of pruning.py, for a base of zeros.
-
-What lists add is summed in single precision; the bounds have room for what that loses. Scores are exact.
-"""
+"""The compiled loop of pruning.py."""
 
 import math
 from typing import Any
@@ -10,10 +7,9 @@ import numpy as np
 
 from setsearch.scoring.compiled_loops import add
 from setsearch.scoring.compiled_primitives import compiled, offer, prefetch, replace_least, sort_candidates
-from setsearch.scoring.pruning import JUST_BELOW
+from setsearch.scoring.pruning import JUST_BELOW, PRECISION
 
 PRUNED_IN_VAIN = -1  # how a search ends: too many items may be among the best
-PRECISION = 2.0**-21  # what an addition in single precision loses of the largest sum, with room to spare
 DENSE = 4  # with more than n / 4 postings a look at all sums is faster than at those that were touched
 TOGETHER = 256  # sums that are looked at together
 AHEAD = 8  # items: far memory answers after some of them were scored

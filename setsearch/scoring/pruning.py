@@ -8,6 +8,8 @@ so only items whose sum over the other lists is less than |v_R| norm below the k
 are few, and get their scores from their own features (Anastasiu and Karypis 2014 prune joins by such bounds). The lists
 that are left out are the long ones of little weight, which hold most postings: nine tenths on a dictionary.
 
+What lists add is summed in single precision; the bounds have room for what that loses. Scores are exact.
+
 Which lists are added: those of the largest v_j^2 a posting, until the bound is a part of |v|. Then there is a first
 k-th best sum, and more lists are added until the bound is a part of it.
 """
@@ -19,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Floats, Ids, Ints, offsets, positions
+from setsearch.arrays import Floats, Floats32, Ids, Ints, offsets, positions
 from setsearch.scoring.base import Base, is_exact
 from setsearch.scoring.kernels import is_compiled, kernel
 from setsearch.scoring.postings import ItemArrays, PostingArrays, WeightedLists
@@ -34,6 +36,7 @@ FIRST = 0.2  # of |v| norm: the bound after the first lists
 LATER = 0.5  # of the k-th best of these: the bound in the end
 MOST_RESCORED = 5000  # items
 JUST_BELOW = 0.99
+PRECISION = 2.0**-21  # what an addition in single precision loses of the largest sum, with room to spare
 ROUNDING = 1 + 1e-9  # of a bound
 
 _threads = threading.local()
@@ -60,7 +63,9 @@ class Order(NamedTuple):
             own = np.sqrt(np.cumsum(signed * signed))
             bounds[-2::-1] += own
             norms[place] = own[-1]
-        return cls(order, bounds * (norm * ROUNDING), float(norms[1]) * norm * ROUNDING)
+        bounds *= norm * ROUNDING
+        bounds += len(weights) * float(np.abs(weights).sum()) * PRECISION
+        return cls(order, bounds, float(norms[1]) * norm * ROUNDING)
 
     def until(self, bound: float) -> int:
         """How many lists are added for the bound to be no larger, if it can be."""
@@ -88,16 +93,16 @@ def best_by_pruning(
         return search_pruned(len(base.items), part, by_item, np.array(excluded, np.int64), limits, ranks)
     if size + len(base.items) / 2 < WORK or 4 * k > len(base.items):
         return None
-    sums: Floats | None = getattr(_threads, "sums", None)
+    sums: Floats32 | None = getattr(_threads, "sums", None)
     _threads.sums = None  # an error in between leaves no half-used array
     if sums is None or len(sums) < len(base.items):
-        sums = np.zeros(len(base.items))
+        sums = np.zeros(len(base.items), np.float32)
     ids = _candidates(sums[: len(base.items)], part, Order.of(part.weights, lengths, by_item.norm), excluded, k)
     _threads.sums = sums
     return None if ids is None else sort_best(ids, _rescore(part, by_item, ids), k, ranks)
 
 
-def _candidates(sums: Floats, part: WeightedLists, order: Order, excluded: Sequence[int], k: int) -> Ints | None:
+def _candidates(sums: Floats32, part: WeightedLists, order: Order, excluded: Sequence[int], k: int) -> Ints | None:
     """The items that can be among the best, ascending; None if there are too many. `sums` are zeros, and restored."""
     first, are_many = order.until(FIRST * order.bounds[0]), len(sums) >= MANY
     sums[excluded] = -np.inf
@@ -129,16 +134,16 @@ def _candidates(sums: Floats, part: WeightedLists, order: Order, excluded: Seque
     return ids
 
 
-def _add(sums: Floats, part: WeightedLists, lists: Ints) -> PostingArrays:
+def _add(sums: Floats32, part: WeightedLists, lists: Ints) -> PostingArrays:
     """Add some lists, which are returned."""
     postings, weights = part
     chosen = postings._replace(starts=postings.starts[lists], ends=postings.ends[lists])
     if len(lists):
-        kernel().add(sums, chosen, weights[lists])
+        kernel().add(sums, chosen, weights[lists].astype(np.float32))
     return chosen
 
 
-def _kth_distinct(ids: Ids, sums: Floats, k: int) -> float:
+def _kth_distinct(ids: Ids, sums: Floats32, k: int) -> float:
     """The k-th largest of the sums of distinct items, each of which may be there several times; 0 for fewer items."""
     enough = 4 * k
     while len(ids):
