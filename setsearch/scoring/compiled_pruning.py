@@ -137,6 +137,7 @@ def _order(weights: Any, lengths: Any, norm: Any) -> Any:
         else:
             negative += weight * weight
         bounds[i] = (math.sqrt(positive) + math.sqrt(negative)) * norm
+    bounds += len(weights) * np.abs(weights).sum() * PRECISION
     return order, bounds, math.sqrt(negative) * norm
 
 
@@ -149,7 +150,6 @@ def find_pruned(scratch: Any, lists: Any, by_item: Any, excluded: Any, limits: A
     sums, of_features, (near_ids, near_sums) = scratch.sums, scratch.weights, scratch.near
     (ids, starts, ends, values, weights, active), (k, norm, first_share, later_share) = lists, limits
     order, bounds, lost = _order(weights, ends - starts, norm)
-    bounds += len(weights) * np.abs(weights).sum() * PRECISION
     starts, ends, exact_weights, active = starts[order], ends[order], weights[order], active[order]
     weights = exact_weights.astype(np.float32)
     for id in excluded:

@@ -95,6 +95,22 @@ def _strongest(seeds: Any, stored: Any, weights: Any, always: Any, most: Any) ->
 
 
 @compiled
+def _limited(joined: Any, stored: Any, numbers: Any, first: Any, limits: Any, always: Any) -> Any:
+    """What counts in the second pass (feedback.second_pass), and whether that is sure; `always` are zeros, restored."""
+    (features, weights), (feedback, least, own) = first, limits
+    strong, read = kth_largest(weights, min(own, len(weights))), 0
+    for j in range(len(weights)):
+        always[features[j]] = 1.0 if weights[j] >= strong else 0.0
+        read += stored[features[j]]
+    estimated, own_stored = np.empty(len(joined[0])), stored[joined[0]]
+    sure = lift_weights(joined[1], joined[2], own_stored, numbers, estimated)
+    chosen = _strongest(joined, own_stored, estimated, always, max(int(feedback * read), least))
+    for feature in features:
+        always[feature] = 0.0
+    return sure, chosen
+
+
+@compiled
 def _find_once(scratch: Any, lists: Any, by_item: Any, seeds: Any, numbers: Any, excluded: Any, limits: Any) -> Any:
     """The weights of the seeds' features and the best items; how the search ended, and their number."""
     (ids, values, starts, ends), (features, having, sums) = lists, seeds
@@ -123,18 +139,9 @@ def _find(scratch: Any, lists: Any, by_item: Any, stored: Any, seeds: Any, passe
     examples = np.append(seeds, scratch.ids[:found])
     shares = np.ones(len(examples))
     shares[len(seeds) :] = weight
+    numbers = n_items, shares.sum(), strength, exponent
     joined = _gather(by_item, examples, shares, scratch.having, scratch.values)
-    numbers, read = (n_items, shares.sum(), strength, exponent), 0
-    for feature in first[0]:
-        read += stored[feature]
-    strong, always = kth_largest(weights, min(own, len(weights))), scratch.having
-    for j in range(len(weights)):
-        always[first[0][j]] = 1.0 if weights[j] >= strong else 0.0
-    estimated, own_stored = np.empty(len(joined[0])), stored[joined[0]]
-    sure = lift_weights(joined[1], joined[2], own_stored, numbers, estimated)
-    chosen = _strongest(joined, own_stored, estimated, always, max(int(feedback * read), least))
-    for feature in first[0]:
-        always[feature] = 0.0
+    sure, chosen = _limited(joined, stored, numbers, (first[0], weights), (feedback, least, own), scratch.having)
     if not sure:
         return PRUNED_IN_VAIN, 0
     _, end, found = _find_once(scratch, lists, by_item, chosen, numbers, seeds, limits)
