@@ -5,6 +5,7 @@ break a tie by names, scale tiny weights or add inexactly, or where a weight cou
 answer, and they are asked. A test compares the bits.
 """
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,6 +52,14 @@ def find_in_passes(
     end, found = _find(scratch, lists, by_item[:4], stored, seeds, tuple(passes), limits)
     best = scratch.give(found)
     return best if end == DONE else None
+
+
+@cache
+def prepare() -> None:
+    """Compile now, or load what was compiled, so that no later question waits for it."""
+    ones, start, end = np.ones(1, np.float32), np.zeros(1, np.int64), np.ones(1, np.int64)
+    lists = ItemArrays(np.zeros(1, np.int32), ones, start, end, 1, 1.0, start)
+    find_in_passes(lists, lists, end, start, Passes(1.0, 1.0, 2.0, 0.0, 0, 0.5, 0.0, 1, 1), 1)
 
 
 @compiled

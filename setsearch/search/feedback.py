@@ -80,11 +80,12 @@ def best_in_passes(
     is_simple = len(fields.all) == 1 and not examples.texts and not examples.rare and examples.weights is None
     if not is_simple or not isinstance(model, Lift) or not is_compiled() or has_tiny_weights(model) or k > LARGEST_K:
         return None
-    arrays = fields.first.snapshot.all_values(model.rule)
-    if arrays is None or model.rule.slope is None:
-        return None
-    from setsearch.search.compiled_passes import Passes, find_in_passes
+    from setsearch.search.compiled_passes import Passes, find_in_passes, prepare
 
+    arrays = fields.first.snapshot.all_values(model.rule)
+    if arrays is None:
+        prepare()
+        return None
     n_items, total = fields.items.size, float(len(examples.ids))
     count = joining(total, n_items) if feedback else 0
     exponent = model.rarity * math.log(max(total, 1.0))
