@@ -16,10 +16,10 @@ from setsearch.scoring.compiled_loops import find
 from setsearch.scoring.compiled_primitives import DONE, INEXACT, MISSING_BITMAP, TIES
 from setsearch.scoring.compiled_pruning import find_pruned
 from setsearch.scoring.postings import ItemArrays, PostingArrays, WeightedLists, any_valued
+from setsearch.scoring.pruning import LARGEST_K
 from setsearch.scoring.selection import Ranks, sort_best
 
 CHUNK = 1 << 16  # items that are scored together; few enough for the processor's cache
-LARGEST_K = 1000
 ROOM = 8 * LARGEST_K + 1000  # candidates
 FEW_FACTOR = 1.25  # compiled, looking at touched items alone pays for more postings than otherwise
 
@@ -36,8 +36,8 @@ _threads = threading.local()
 class PruningScratch(NamedTuple):
     """Scratch memory of a thread for pruning.
 
-    `sums` `(n_items,)`, and `weights`, `having` and `values` `(n_features,)` are zeros between queries. `near`: ids and
-    sums of items that may be among the best. `ids` and `scores` are those of the best.
+    `sums` of all items, and `weights`, `having` and `values` of all features, are zeros between queries, and may be
+    longer. `near`: ids and sums of items that may be among the best. `ids` and `scores` are those of the best.
     """
 
     sums: Floats32
@@ -49,11 +49,14 @@ class PruningScratch(NamedTuple):
     values: Floats
 
     @classmethod
-    def take(cls, n_items: int, n_features: int) -> "PruningScratch":
+    def take(cls, by_item: ItemArrays) -> "PruningScratch":
         """That of this thread, until `give`; an error in between leaves no half-used array."""
         scratch: PruningScratch | None = getattr(_threads, "pruning", None)
         _threads.pruning = None
+        n_items, n_features = len(by_item.starts), by_item.n_features
         if scratch is None or len(scratch.sums) < n_items or len(scratch.weights) < n_features:
+            if scratch is not None:  # collections that take turns
+                n_items, n_features = max(n_items, len(scratch.sums)), max(n_features, len(scratch.weights))
             weights, having, values = np.zeros((3, n_features))
             near = np.empty(ROOM, np.int64), np.empty(ROOM)
             return cls(
@@ -86,10 +89,10 @@ def search(
 
 
 def search_pruned(
-    n_items: int, part: WeightedLists, by_item: ItemArrays, excluded: Ints, limits: Pruning, ranks: Ranks
+    part: WeightedLists, by_item: ItemArrays, excluded: Ints, limits: Pruning, ranks: Ranks
 ) -> tuple[Ints, Floats] | None:
     """As `pruning.best_by_pruning`, for a base of zeros."""
-    scratch = PruningScratch.take(n_items, by_item.n_features)
+    scratch = PruningScratch.take(by_item)
     lists = *part.postings.for_loops(), part.weights, by_item.active
     end, count = find_pruned(scratch, lists, by_item[:4], excluded, limits)
     found, scores = scratch.give(count)

@@ -147,7 +147,7 @@ def find_pruned(scratch: Any, lists: Any, by_item: Any, excluded: Any, limits: A
 
     `scratch` is a compiled.PruningScratch. `limits` are k, the norm of items, FIRST and LATER.
     """
-    sums, of_features, (near_ids, near_sums) = scratch.sums, scratch.weights, scratch.near
+    sums, of_features, (near_ids, near_sums) = scratch.sums[: len(by_item[2])], scratch.weights, scratch.near
     (ids, starts, ends, values, weights, active), (k, norm, first_share, later_share) = lists, limits
     order, bounds, lost = _order(weights, ends - starts, norm)
     starts, ends, exact_weights, active = starts[order], ends[order], weights[order], active[order]

@@ -82,7 +82,7 @@ class NumbaKernel:
 
 def products(rows: npt.NDArray[np.int8], numbers: Floats32) -> Floats:
     """rows @ numbers, `(n_rows,)`, of whole numbers whose sums stay below 2^24: exact, the same by any kernel."""
-    if isinstance(kernel(), NumbaKernel):
+    if is_compiled():
         from setsearch.scoring.compiled_loops import multiply
 
         found = np.empty(len(rows), np.int32)

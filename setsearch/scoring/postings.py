@@ -87,11 +87,6 @@ class WeightedLists(NamedTuple):
     weights: Floats
 
     @property
-    def largest(self) -> float:
-        """Upper bound of what one of these lists adds to any score; at least that much may be added."""
-        return float(np.abs(self.weights).max(initial=0.0)) * self.postings.largest
-
-    @property
     def bound(self) -> float:
         """Upper bound of what these lists add to any score."""
         return float(np.abs(self.weights).sum()) * self.postings.largest

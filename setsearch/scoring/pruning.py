@@ -90,7 +90,7 @@ def best_by_pruning(
         from setsearch.scoring.compiled import search_pruned
 
         limits = k, by_item.norm * ROUNDING, FIRST, LATER
-        return search_pruned(len(base.items), part, by_item, np.array(excluded, np.int64), limits, ranks)
+        return search_pruned(part, by_item, np.array(excluded, np.int64), limits, ranks)
     if size + len(base.items) / 2 < WORK or 4 * k > len(base.items):
         return None
     sums: Floats32 | None = getattr(_threads, "sums", None)

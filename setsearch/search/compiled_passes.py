@@ -46,7 +46,7 @@ def find_in_passes(
 
     `stored` are the document frequencies of stored counts, `(n_features,)`.
     """
-    scratch = PruningScratch.take(len(by_item.starts), len(by_feature.starts))
+    scratch = PruningScratch.take(by_item)
     lists = by_feature.features.view(np.uint32), by_feature.values, by_feature.starts, by_feature.ends
     limits = k, by_item.norm * ROUNDING, FIRST, LATER
     end, found = _find(scratch, lists, by_item[:4], stored, seeds, tuple(passes), limits)

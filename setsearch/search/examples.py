@@ -62,15 +62,7 @@ class Examples:
         weights, order = self.weight(), np.argsort(every)
         of_ids = np.append(weights[: len(self.ids)], np.full(len(ids), weight))
         of_texts = weights[len(self.ids) :]
-        return Examples(
-            every[order].tolist(),
-            self.texts,
-            np.append(of_ids[order], of_texts),
-            self.has_features,
-            self.like,
-            self.total,
-            self.rare,
-        )
+        return replace(self, ids=every[order].tolist(), weights=np.append(of_ids[order], of_texts), given=self.total)
 
 
 def find_examples(fields: Fields, seeds: SeedNames, like: Iterable[str] = (), having: Iterable[str] = ()) -> Examples:

@@ -171,10 +171,6 @@ def seed_weights(
 
 def _scale(model: Model, base: Base, weights: Sequence[FieldWeights], lengths: Sequence[Floats]) -> float:
     """The power of two by which weights are multiplied: 1, unless the model makes them very small."""
-    if not has_tiny_weights(model):
-        largest = (own.unrounded.largest * abs(own.coefficient) for own in weights)
-        if any(one >= LEAST_BOUND for one in largest):  # so is the bound, and this is faster
-            return 1.0
     binary = model.rule.binary or model.rule.counted
     bound = base.largest_absolute / base.scale
     bound += sum(abs(own.coefficient) * own.unrounded.bound for own in weights)
@@ -275,8 +271,7 @@ def _strongest(field: Field, seeds: Seeds, model: Model, n_items: int, limit: Li
     """The features that a limit leaves."""
     stored = field.stored_lengths(seeds.features)
     kept = strongest(seeds, stored, model, n_items, limit)
-    features, having, sums = seeds.features[kept], seeds.having[kept], seeds.sums[kept]
-    return Seeds(features, having, sums, seeds.count, seeds.cf, seeds.cf_of_all, seeds.given)
+    return replace(seeds, features=seeds.features[kept], having=seeds.having[kept], sums=seeds.sums[kept])
 
 
 def _seeds_of_one(stored: PostingArrays) -> Seeds:
