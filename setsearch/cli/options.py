@@ -91,9 +91,25 @@ def _weighting_options(
             rich_help_panel=MODEL,
         ),
     ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            metavar="B",
+            help="How many features of the seeds count, the strongest; 0: all (lift).",
+            min=0,
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
 ) -> dict[str, Any]:
     """How features count."""
-    return {"model": model, "strength": strength, "binarize": binarize, "popularity": popularity, "rarity": rarity}
+    return {
+        "model": model,
+        "strength": strength,
+        "binarize": binarize,
+        "popularity": popularity,
+        "rarity": rarity,
+        "budget": budget,
+    }
 
 
 def _further_options(

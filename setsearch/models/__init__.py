@@ -25,8 +25,14 @@ def _bernoulli(strength: float = 2.0, binarize: str = "presence", popularity: fl
     return Bernoulli(strength, BINARIZATIONS[binarize]._replace(slope=slope))
 
 
-def _lift(strength: float = 2.0, popularity: float = 0.2, binarize: str = "twice-mean", rarity: float = 0.0) -> Model:
-    return Lift(strength, 1 - popularity, SOFT_BINARIZATIONS[binarize], rarity)
+def _lift(
+    strength: float = 2.0,
+    popularity: float = 0.2,
+    binarize: str = "twice-mean",
+    rarity: float = 0.0,
+    budget: float = 0.0,
+) -> Model:
+    return Lift(strength, 1 - popularity, SOFT_BINARIZATIONS[binarize], rarity, budget)
 
 
 MODELS: dict[str, Callable[..., Model]] = {

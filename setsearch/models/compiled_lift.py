@@ -13,28 +13,40 @@ import numpy as np
 from setsearch.arrays import VALUE_LATTICE
 from setsearch.models.lift import NEAR
 
-MARGIN = 1e-5  # multiples of 2^-22; the difference is below it for weights up to 2^14
+MARGIN = 2.0**-44  # relative; logarithms and powers differ by some units in the last place, which are 2^-53
 
 
 @numba.njit(nogil=True, cache=True)
-def lift_weights(having: Any, sums: Any, df: Any, numbers: Any, weights: Any) -> Any:
-    """Write v_j of features to `weights`; false if one of them lies too near the middle.
+def is_sure(units: Any) -> Any:
+    """Whether a weight in multiples of 2^-22 is rounded to the same one in spite of small differences."""
+    return abs(units - math.floor(units) - 0.5) > abs(units) * MARGIN
+
+
+@numba.njit(nogil=True, cache=True)
+def factor(having: Any, df: Any, numbers: Any) -> Any:
+    """v_j over s_j / N of a feature.
 
     `numbers` are n, N, the strength, and the exponent of the rarity.
     """
     n_items, count, strength, exponent = numbers
+    p = max(df, 1) / n_items
+    beyond_one = (having - count * p) / p / (strength + count)
+    if abs(beyond_one) < NEAR:
+        lift = math.log1p(beyond_one)
+    else:
+        lift = math.log((strength * p + having) / (strength + count) / p)
+    lift *= (having / count) ** (1 / count)
+    if exponent:
+        lift *= math.log(n_items / min(max(df, 1), n_items)) ** exponent
+    return lift
+
+
+@numba.njit(nogil=True, cache=True)
+def lift_weights(having: Any, sums: Any, df: Any, numbers: Any, weights: Any) -> Any:
+    """Write v_j of features to `weights`; false if one of them lies too near the middle."""
     sure = True
     for j in range(len(weights)):
-        p = max(df[j], 1) / n_items
-        beyond_one = (having[j] - count * p) / p / (strength + count)
-        if abs(beyond_one) < NEAR:
-            lift = math.log1p(beyond_one)
-        else:
-            lift = math.log((strength * p + having[j]) / (strength + count) / p)
-        weight = sums[j] / count * (having[j] / count) ** (1 / count) * lift
-        if exponent:
-            weight *= math.log(n_items / min(max(df[j], 1), n_items)) ** exponent
-        units = weight * VALUE_LATTICE
-        sure &= abs(units - math.floor(units) - 0.5) > MARGIN
+        units = sums[j] / numbers[1] * factor(having[j], df[j], numbers) * VALUE_LATTICE
+        sure &= is_sure(units)
         weights[j] = np.rint(units) / VALUE_LATTICE
     return sure

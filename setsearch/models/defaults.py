@@ -19,6 +19,7 @@ class ModelOptions(TypedDict, total=False):
     `model`: "lift", "bernoulli" (the paper's), "multinomial", "poisson"; `strength`: k of the prior; `binarize`: which
     counts count as having a feature, "presence" or "twice-mean"; `popularity`: how far long items may lead, 0 to 1;
     `rarity`: how much more rare features count with more seeds (lift), 0 to 4;
+    `budget`: how many features of the seeds count, the strongest (lift, see models/lift.py); 0 for all;
     `by`: what describes terms, "contexts", "documents" or "both" (the default if all terms of the query have contexts);
     `feedback`: how much a second pass may read, in which the best items join the seeds, as a share of what the first
     one reads; 0 for one pass (lift; search/feedback.py);
@@ -34,6 +35,7 @@ class ModelOptions(TypedDict, total=False):
     binarize: str | None
     popularity: float | None
     rarity: float | None
+    budget: float | None
     by: str | None
     fresh: str | float | None
     feedback: float | None
@@ -80,6 +82,7 @@ class Defaults:
     left_out: tuple[float, float, float] | None = None
     feedback: float = 0.0
     rarity: float = 0.0
+    budget: float = 0.0
     vectors: VectorWeights = _ALIKE
     rejection: Rejection | None = None
 
@@ -143,11 +146,12 @@ class Defaults:
             key: value for key, value in options.items() if value is not None and key not in NOT_OF_MODELS
         }
         name = given.pop("model", self.model)
-        for key in ("strength", "popularity", "rarity"):
+        for key in ("strength", "popularity", "rarity", "budget"):
             if key in given and (isinstance(given[key], bool) or not hasattr(given[key], "__float__")):
                 raise InvalidParameter(f"{key} must be a number, not {given[key]!r}")
         if name == "lift":
-            given = {"popularity": self.popularity, "binarize": self.binarize, "rarity": self.rarity} | given
+            own = ("popularity", "binarize", "rarity", "budget")
+            given = {key: getattr(self, key) for key in own} | given
         return make_model(name, **{key: float(v) if key != "binarize" else v for key, v in given.items()})
 
     def describe(self) -> dict[str, Any]:
@@ -181,6 +185,7 @@ TERMS = Defaults(
     "twice-mean",
     cut=(0.33, 0.01),
     rarity=0.25,
+    budget=1500.0,
     vectors=VectorWeights(latent=0.5),
     rejection=Rejection(gamma=0.06, discount=0.1),
 )

@@ -23,17 +23,23 @@ from setsearch.models.model import Query, Seeds, check_strength
 from setsearch.models.values import ValueRule
 
 LARGEST_RARITY = 4
+COST_OF_A_LIST = 64  # postings, beside its own
 NEAR = 2.0**-10  # a quotient as near to 1 has an exact logarithm only by what it has beyond 1
 
 
 @dataclass(frozen=True)
 class Lift:
-    """Lift with the strength k > 0 of the prior, the slope, 0 to 1, of the length normalization, and the rarity."""
+    """Lift with the strength k > 0 of the prior, the slope, 0 to 1, of the length normalization, and the rarity.
+
+    With a `budget` b, only the strongest features count, as many as b C^(1/3) pays for, where C is what all of them
+    cost: a feature costs its stored postings and 64 more.
+    """
 
     strength: float = 2.0
     slope: float = 0.8
     binarization: str = "soft-twice-mean"
     rarity: float = 0.0
+    budget: float = 0.0
     usual_strength = 8
 
     def __post_init__(self) -> None:
@@ -42,6 +48,8 @@ class Lift:
             raise InvalidParameter(f"the popularity must lie from 0 to 1, not {1 - self.slope:g}")
         if not 0 <= self.rarity <= LARGEST_RARITY:
             raise InvalidParameter(f"the rarity must lie from 0 to {LARGEST_RARITY}, not {self.rarity:g}")
+        if not 0 <= self.budget < math.inf:
+            raise InvalidParameter(f"the budget is a number from 0 (all features) up, not {self.budget:g}")
 
     @cached_property
     def rule(self) -> ValueRule:
@@ -49,6 +57,10 @@ class Lift:
         return ValueRule(self.binarization, weighted=True, slope=self.slope)
 
     has_base = False  # features that no seed has do not count
+
+    def affordable(self, cost: int) -> int:
+        """What may be spent on features that would cost so much."""
+        return int(self.budget * cost ** (1 / 3) + 0.5)  # cubes are not where it could be rounded otherwise
 
     def background(self, df: Ints, n_items: int, n_seeds: float) -> None:
         """None."""

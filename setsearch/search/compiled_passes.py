@@ -63,7 +63,7 @@ def prepare() -> None:
 
 
 @compiled
-def _gather(by_item: Any, examples: Any, weights: Any, having: Any, sums: Any) -> Any:
+def gather(by_item: Any, examples: Any, weights: Any, having: Any, sums: Any) -> Any:
     """The features of examples, in no order, c_j and s_j; both arrays `(n_features,)` are zeros, and restored."""
     (features, values, starts, ends), room = by_item, 0
     for example in examples:
@@ -138,7 +138,7 @@ def _find(scratch: Any, lists: Any, by_item: Any, stored: Any, seeds: Any, passe
     """How the search ended, and the number of the best items."""
     n_items, total, strength, exponent, joining, weight, feedback, least, own = passes
     k, norm, first_share, later_share = limits
-    first = _gather(by_item, seeds, np.ones(len(seeds)), scratch.having, scratch.values)
+    first = gather(by_item, seeds, np.ones(len(seeds)), scratch.having, scratch.values)
     numbers, wanted = (n_items, total, strength, exponent), joining if joining else k
     weights, end, found = _find_once(
         scratch, lists, by_item, first, numbers, seeds, (wanted, norm, first_share, later_share)
@@ -149,7 +149,7 @@ def _find(scratch: Any, lists: Any, by_item: Any, stored: Any, seeds: Any, passe
     shares = np.ones(len(examples))
     shares[len(seeds) :] = weight
     numbers = n_items, shares.sum(), strength, exponent
-    joined = _gather(by_item, examples, shares, scratch.having, scratch.values)
+    joined = gather(by_item, examples, shares, scratch.having, scratch.values)
     sure, chosen = _limited(joined, stored, numbers, (first[0], weights), (feedback, least, own), scratch.having)
     if not sure:
         return PRUNED_IN_VAIN, 0

@@ -77,21 +77,40 @@ def best_in_passes(
     None where only `examples_weights` and `best` can tell: without numba, while some lists have no values, for fields,
     texts and weights of seeds, and where `find_in_passes` is not sure.
     """
-    is_simple = len(fields.all) == 1 and not examples.texts and not examples.rare and examples.weights is None
+    is_simple = not examples.texts and not examples.rare and examples.weights is None
     if not is_simple or not isinstance(model, Lift) or not is_compiled() or has_tiny_weights(model) or k > LARGEST_K:
         return None
+    n_items, total = fields.items.size, float(len(examples.ids))
+    count = joining(total, n_items) if feedback else 0
+    exponent = model.rarity * math.log(max(total, 1.0))
+    if model.budget or len(fields.all) > 1:
+        return None if count else _best_in_fields(fields, examples, model, exponent, k)
     from setsearch.search.compiled_passes import Passes, find_in_passes, prepare
 
     arrays = fields.first.snapshot.all_values(model.rule)
     if arrays is None:
         prepare()
         return None
-    n_items, total = fields.items.size, float(len(examples.ids))
-    count = joining(total, n_items) if feedback else 0
-    exponent = model.rarity * math.log(max(total, 1.0))
     passes = Passes(float(n_items), total, model.strength, exponent, count, WEIGHT, feedback, LEAST, OWN)
     stored = fields.first.snapshot.lists(False).lengths
     return find_in_passes(*arrays, stored, np.array(examples.ids, np.int64), passes, k)
+
+
+def _best_in_fields(
+    fields: Fields, examples: Examples, model: Lift, exponent: float, k: int
+) -> tuple[Ints, Floats] | None:
+    """As `best_in_passes`, in one pass over several fields."""
+    from setsearch.search.compiled_fields import FieldArrays, Numbers, find_in_fields, prepare
+
+    found = []
+    for field in fields.all:
+        arrays = field.snapshot.all_values(model.rule)
+        if arrays is None:
+            prepare()
+            return None
+        found.append(FieldArrays(*arrays, field.snapshot.lists(False).lengths, field.coefficient))
+    numbers = Numbers(float(fields.items.size), float(len(examples.ids)), model.strength, exponent, model.budget)
+    return find_in_fields(found, np.array(examples.ids, np.int64), numbers, k, fields.ranks)
 
 
 def how_many_join(first: SeedWeights, n_items: int, feedback: float) -> int:

@@ -45,13 +45,15 @@ def fits(fields: Fields, examples: Examples, model: Model) -> list[SeedFit]:
 def leave_one_out_scores(fields: Fields, weights: SeedWeights) -> Floats:
     """The score of each of at least two examples if the others are the set, `(n_examples,)`.
 
-    For the model lift, in one pass. If the others have no weight, it is 0.
+    For the model lift, in one pass, by the features that count for the set. If the others have no weight, it is 0.
     """
     model, count, shares = weights.model, weights.examples.count, weights.examples.weight()
     scores = np.zeros(count)
     for own in weights.positive:
         examples = weights.examples.within(own.field)
         which, features, values = example_entries(own.field, examples, model.rule)
+        counts = np.isin(features, own.seeds.features)
+        which, features, values = which[counts], features[counts], values[counts]
         positions = np.searchsorted(own.seeds.features, features)
         for seed in range(examples.count):
             if shares[seed] == examples.total:

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import LATTICE, Floats, Ints, moments, offsets, run_lengths, run_starts, scale_for, to_lattice
-from setsearch.models import Model, Query, Seeds
+from setsearch.models import Lift, Model, Query, Seeds
+from setsearch.models.lift import COST_OF_A_LIST
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE, ValueRule
 from setsearch.scoring.base import Base
@@ -18,16 +19,21 @@ from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.search.examples import Examples, example_entries
 from setsearch.search.fields import Field, Fields
 
+BINS = 4096  # of weights
 LEAST_BOUND = 2.0**-4  # of what weights may add together, for the same
 
 _INT, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 
 
 class Limit(NamedTuple):
-    """What counts of a field: features that `always` do, which examples have, and others with `most` postings."""
+    """What counts of a field: features that `always` do, which examples have, and others that cost at most `most`.
+
+    A feature costs its postings, and `more`.
+    """
 
     most: int
     always: Ints
+    more: int = 0
 
 
 class FieldWeights(NamedTuple):
@@ -138,7 +144,7 @@ class SeedWeights(NamedTuple):
 def seed_weights(
     fields: Fields, examples: Examples, model: Model, limits: Sequence[Limit] | None = None
 ) -> SeedWeights:
-    """The weights of everything that the examples have, or of what the `limits` of the fields leave; base and constant.
+    """The weights of what the `limits` of the fields, or else the model's budget, leave of all that the examples have.
 
     All weights are on the lattice.
     """
@@ -146,8 +152,9 @@ def seed_weights(
     unscaled, lengths = [], []
     for place, own_field in enumerate(fields.all):
         seeds = _seeds(own_field, examples, model)
-        if limits is not None:
-            seeds = _strongest(own_field, seeds, model, fields.items.size, limits[place])
+        limit = _affordable(own_field, seeds, model) if limits is None else limits[place]
+        if limit is not None:
+            seeds = _strongest(own_field, seeds, model, fields.items.size, limit)
         postings = own_field.postings(seeds.features, model.rule)
         query = model.query(seeds, postings.lengths, fields.items.size)
         lists = weighted_lists(postings, query)
@@ -252,19 +259,45 @@ def _seeds(field: Field, examples: Examples, model: Model) -> Seeds:
 
 
 def strongest(seeds: Seeds, stored: Ints, model: Model, n_items: int, limit: Limit) -> npt.NDArray[np.bool_]:
-    """Which features always count, or have the largest weights while their lists, of lengths `stored`, are few.
+    """Which features always count, or have the largest weights while their lists, of lengths `stored`, cost little.
 
     Weights are estimated with `stored` as document frequencies: those of a rule need the values of all lists. Equal
-    weights stay together, so that the order of the features does not matter. Lists longer than the limit are left out.
+    weights stay together, so that the order of the features does not matter. Lists that cost more than the limit are
+    left out.
     """
     always = np.zeros(len(seeds.features), bool)
     always[np.searchsorted(seeds.features, limit.always)] = True
     weights = to_lattice(model.query(seeds, stored, n_items).weights, binary=False)
-    weights[always | (stored > limit.most)] = 0.0
-    order = np.argsort(-weights, kind="stable")
-    beyond = np.cumsum(stored[order]) > limit.most
-    least = max(float(weights[order[np.argmax(beyond)]]), 0.0) if beyond.any() else 0.0
-    return always | (weights > least)
+    costs = stored + limit.more
+    weights[always | (costs > limit.most)] = 0.0
+    return always | (weights > _least(weights, costs, limit.most))
+
+
+def _least(weights: Floats, costs: Ints, most: int) -> float:
+    """The largest weight that does not count if features that cost `most` do, the strongest first; 0 if all above do.
+
+    Bins tell which weights lie near it, so that only these are sorted.
+    """
+    positive = np.flatnonzero(weights > 0)
+    weights, costs = weights[positive], costs[positive]
+    bins = (weights * ((BINS - 1) / weights.max(initial=1.0))).astype(np.int64)
+    spent = np.cumsum(np.bincount(bins, costs, BINS)[::-1])
+    place = int(np.searchsorted(spent, most, "right"))
+    if place == BINS:
+        return 0.0
+    inside = np.flatnonzero(bins == BINS - 1 - place)
+    inside = inside[np.argsort(-weights[inside])]
+    before = spent[place - 1] if place else 0.0
+    return float(weights[inside[np.argmax(before + np.cumsum(costs[inside]) > most)]])
+
+
+def _affordable(field: Field, seeds: Seeds, model: Model) -> Limit | None:
+    """What the budget of a model leaves; None for all."""
+    if not isinstance(model, Lift) or not model.budget:
+        return None
+    cost = int(field.stored_lengths(seeds.features).sum()) + COST_OF_A_LIST * len(seeds.features)
+    most = model.affordable(cost)
+    return Limit(most, seeds.features[:0], COST_OF_A_LIST) if most < cost else None
 
 
 def _strongest(field: Field, seeds: Seeds, model: Model, n_items: int, limit: Limit) -> Seeds:

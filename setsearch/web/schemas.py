@@ -27,6 +27,7 @@ class ModelQuery(BaseModel):
     binarize: Literal["presence", "twice-mean"] | None = None
     popularity: Annotated[float, Field(ge=0, le=1)] | None = None
     rarity: Annotated[float, Field(ge=0, le=4)] | None = None
+    budget: Annotated[float, Field(ge=0, le=1e9)] | None = Field(None, description="how many features count; 0: all")
     feedback: Annotated[float, Field(ge=0, le=1000)] | None = Field(None, description="share that a second pass reads")
     vectors: Annotated[float, Field(ge=0, le=1000)] | None = Field(None, description="weight of vectors")
     purpose: Literal["kind", "likes"] | None = Field(None, description="of ratings: likes put popular items first")

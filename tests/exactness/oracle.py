@@ -131,6 +131,33 @@ def lift_scores(
     return {item: sum(weights.get(f, 0.0) * x for f, x in own.items()) for item, own in values.items()}
 
 
+def budget_scores(data: Data, seeds: Iterable[str], budget: float, slope: float = 0.8) -> dict[str, float]:
+    """Scores of the model lift if only the strongest features count, which cost at most budget C^(1/3) together."""
+    values, seeds = soft_values(data, slope, "soft-twice-mean"), list(dict.fromkeys(seeds))
+    costs = {feature: len(items) + 64 for feature, items in transpose(data).items()}
+    cost = sum(costs[f] for f in {f for seed in seeds for f in values[seed]})
+    most = int(budget * cost ** (1 / 3) + 0.5)
+    kept = set(costs)
+    if most < cost:
+        stored = {feature: len(items) for feature, items in transpose(data).items()}
+        kept = strongest(lift_weights(values, seeds, 2.0, stored, RARITY), costs, most)
+    weights = lift_weights(values, seeds, 2.0, None, RARITY)
+    return {item: sum(weights.get(f, 0.0) * x for f, x in own.items() if f in kept) for item, own in values.items()}
+
+
+def strongest(estimates: Mapping[str, float], costs: Mapping[str, int], most: int) -> set[str]:
+    """The features of largest positive weight that cost at most `most` together; equal ones count together or not."""
+    kept, spent = set[str](), 0
+    fitting = {f: round(w, 9) for f, w in estimates.items() if w > 0 and costs[f] <= most}
+    for strength in sorted(set(fitting.values()), reverse=True):
+        equal = [f for f, w in fitting.items() if w == strength]
+        spent += sum(costs[f] for f in equal)
+        if spent > most:
+            break
+        kept.update(equal)
+    return kept
+
+
 def feedback_scores(
     data: Data,
     seeds: Iterable[str],
@@ -162,17 +189,10 @@ def feedback_scores(
     most = max(int(feedback * sum(stored[f] for f in {f for seed in seeds for f in values[seed]})), least)
     joined = dict.fromkeys(seeds, 1.0) | dict.fromkeys(best, 0.5)
     estimates = lift_weights(values, joined, 2.0, stored, RARITY, len(seeds))
-    kept, read = set(), 0
     of_seeds = lift_weights(values, seeds, 2.0, None, RARITY)
     least_own = sorted(of_seeds.values(), reverse=True)[: own or None][-1]
     always = {f for f, w in of_seeds.items() if w >= least_own - 1e-9}
-    fitting = {f: round(w, 9) for f, w in estimates.items() if w > 0 and stored[f] <= most and f not in always}
-    for strength in sorted(set(fitting.values()), reverse=True):
-        equal = [f for f, w in fitting.items() if w == strength]
-        read += sum(stored[f] for f in equal)
-        if read > most:
-            break
-        kept.update(equal)
+    kept = strongest({f: w for f, w in estimates.items() if f not in always}, stored, most)
     weights = lift_weights(values, joined, 2.0, None, RARITY, len(seeds))
     scores = {
         item: sum(weights[f] * x for f, x in own.items() if f in kept or f in always) for item, own in values.items()
