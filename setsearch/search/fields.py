@@ -186,11 +186,7 @@ class Fields(NamedTuple):
 
     def resolve_all(self, names: Sequence[str]) -> list[int]:
         """The distinct ids of items, in the order of the names."""
-        snapshot = self.first.snapshot
-        known = snapshot.known_ids
-        unknown = [name for name in names if name not in known]
-        if len(unknown) > 1:
-            snapshot.learn_ids(self.first.cursor, unknown)
+        known = self.first.snapshot.find_all(self.first.cursor, names)
         return list(dict.fromkeys([known[name] if name in known else self.resolve(name) for name in names]))
 
     def resolve_seeds(self, seeds: Ids) -> list[int]:

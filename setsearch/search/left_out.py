@@ -52,9 +52,10 @@ def leave_one_out_scores(fields: Fields, weights: SeedWeights) -> Floats:
     for own in weights.positive:
         examples = weights.examples.within(own.field)
         which, features, values = example_entries(own.field, examples, model.rule)
-        counts = np.isin(features, own.seeds.features)
-        which, features, values = which[counts], features[counts], values[counts]
         positions = np.searchsorted(own.seeds.features, features)
+        counted = positions < len(own.seeds.features)
+        counted[counted] = own.seeds.features[positions[counted]] == features[counted]
+        which, positions, values = which[counted], positions[counted], values[counted]
         for seed in range(examples.count):
             if shares[seed] == examples.total:
                 continue

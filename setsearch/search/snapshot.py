@@ -21,6 +21,7 @@ from setsearch.scoring.bitmaps import Bitmaps
 from setsearch.scoring.postings import ItemArrays, PostingArrays, WeightedLists
 from setsearch.scoring.valued_lists import NONE, ValuedLists
 from setsearch.search.content import Content
+from setsearch.search.known_names import KnownNames
 from setsearch.storage.names import Vocabulary, is_storable
 
 CACHED_NAMES = 100_000
@@ -35,8 +36,9 @@ class Snapshot:
     def __init__(self, content: Content, transposed: bool = False) -> None:
         self.content = content
         self.transposed = transposed
-        self.known_ids: dict[str, int] = {}
+        self._known_ids: dict[str, int] = {}
         self.has_columns: bool | None = None  # whether columns were kept of some items; None if nobody has looked
+        self._names = KnownNames(self.items)
         self._descriptions: dict[int, tuple[str, str | None]] = {}
         self._valued: dict[tuple[bool, ValueRule], ValuedLists] = {}
         self._bases: dict[Hashable, Base] = {}
@@ -79,17 +81,20 @@ class Snapshot:
 
     def find(self, cursor: sqlite3.Cursor, name: str) -> int | None:
         """The id of an item."""
-        id = self.known_ids.get(name)
-        if id is None:
-            id = self.items.find_one(cursor, name)
-            if id is not None and len(self.known_ids) < CACHED_NAMES:
-                self.known_ids[name] = id
-        return id
+        return self.find_all(cursor, [name]).get(name)
 
-    def learn_ids(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> None:
-        """Look up the ids of several names in one statement."""
-        if len(self.known_ids) + len(names) <= CACHED_NAMES:
-            self.known_ids.update(self.items.find(cursor, [name for name in names if is_storable(name)]))
+    def find_all(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
+        """The ids of those names that items have."""
+        found = {name: self._known_ids[name] for name in names if name in self._known_ids}
+        if len(found) < len(names):
+            missing = [name for name in names if name not in found and is_storable(name)]
+            if self._names.is_complete:
+                return found | self._names.find(missing)
+            new = self.items.find(cursor, missing)
+            if len(self._known_ids) + len(new) <= CACHED_NAMES:
+                self._known_ids.update(new)
+            found |= new
+        return found
 
     def inflections(self, cursor: sqlite3.Cursor, words: Sequence[str], stem: Callable[[str], str]) -> list[str]:
         """The items with the same stems as some words, the most frequent first."""
@@ -104,6 +109,9 @@ class Snapshot:
 
     def describe(self, cursor: sqlite3.Cursor, items: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(name, title) of items."""
+        if self._names.is_complete:
+            return {item: self._names.describe(item) for item in items}
+        self._names.learn(cursor)
         known = self._descriptions
         missing = set(items).difference(known)
         if missing:

@@ -1,0 +1,79 @@
+"""The names and titles of a vocabulary in memory, once somebody has asked often: 30 bytes and the text for each."""
+
+import sqlite3
+from array import array
+from collections.abc import Iterable
+
+import numpy as np
+
+from setsearch.arrays import Ints
+from setsearch.lists import LOCK
+from setsearch.storage.names import Vocabulary
+
+MOST = 1 << 20  # ids; of more, none is kept
+AT_ONCE = 2048  # names that one look-up reads ahead
+AT_FIRST = 4  # look-ups that read nothing ahead: a command, or the first questions after a write
+SEPARATOR = b"\0"  # between name and title; no name has it
+
+
+class KnownNames:
+    """Some more names are read with each look-up, until all are there. Threads may share it."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        # Vocabularies without an id are no rows of a table; a shown title is not the name that somebody looks for.
+        is_kept = vocabulary.id > 0 and not vocabulary.titles_shown and vocabulary.next_id <= MOST
+        self._size = vocabulary.next_id if is_kept else -1
+        self._asked = 0
+        self._text = bytearray()
+        self._starts, self._ends = array("Q"), array("Q")  # of the names; a title follows, up to the next start
+        self._hashes = array("q")
+        self._by_hash: tuple[Ints, Ints] | None = None  # hashes, ascending, and their ids, once all names are there
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all names are there."""
+        return self._by_hash is not None
+
+    def learn(self, cursor: sqlite3.Cursor) -> None:
+        """Read some more names. Raises CorruptIndex."""
+        self._asked += 1
+        if self._asked <= AT_FIRST or self._size < 0 or self.is_complete:
+            return
+        with LOCK:
+            first = len(self._ends)
+            found = self._vocabulary.describe_range(cursor, first, first + AT_ONCE - 1)
+            for id in range(first, min(first + AT_ONCE, self._size)):
+                name, title = found.get(id, ("", None))
+                self._starts.append(len(self._text))
+                self._text += name.encode()
+                self._ends.append(len(self._text))
+                self._hashes.append(hash(name))
+                if title is not None:
+                    self._text += SEPARATOR + title.encode()
+            if len(self._ends) == self._size and not self.is_complete:
+                self._starts.append(len(self._text))
+                hashes = np.array(self._hashes, np.int64)
+                order = np.argsort(hashes)
+                self._by_hash, self._hashes = (hashes[order], order), array("q")
+
+    def find(self, names: Iterable[str]) -> dict[str, int]:
+        """The ids of those names that exist; all names are there."""
+        assert self._by_hash is not None
+        (hashes, ids), wanted = self._by_hash, [name for name in names if name]
+        found = {}
+        for name, place in zip(wanted, hashes.searchsorted([*map(hash, wanted)]).tolist(), strict=True):
+            while place < len(ids) and hashes[place] == hash(name):
+                id = int(ids[place])
+                if self._text[self._starts[id] : self._ends[id]] == name.encode():
+                    found[name] = id
+                place += 1
+        return found
+
+    def describe(self, id: int) -> tuple[str, str | None]:
+        """(name, title) of an id; all names are there. Raises KeyError for one without a name."""
+        start, end, following = self._starts[id], self._ends[id], self._starts[id + 1]
+        if start == end:
+            raise KeyError(id)
+        title = None if end == following else self._text[end + 1 : following].decode()
+        return self._text[start:end].decode(), title
