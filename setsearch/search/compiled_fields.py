@@ -22,8 +22,9 @@ from setsearch.scoring.compiled_primitives import DONE, TIES, compiled, offer, s
 from setsearch.scoring.postings import ItemArrays
 from setsearch.scoring.selection import Ranks, sort_best
 from setsearch.search.compiled_passes import gather
-from setsearch.search.weights import BINS, LEAST_BOUND
+from setsearch.search.weights import LEAST_BOUND
 
+BINS = 4096  # of weights
 LARGEST_TABLE = 1 << 21  # factors
 
 _threads = threading.local()

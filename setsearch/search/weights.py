@@ -19,7 +19,6 @@ from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.search.examples import Examples, example_entries
 from setsearch.search.fields import Field, Fields
 
-BINS = 4096  # of weights
 LEAST_BOUND = 2.0**-4  # of what weights may add together, for the same
 
 _INT, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
@@ -276,19 +275,22 @@ def strongest(seeds: Seeds, stored: Ints, model: Model, n_items: int, limit: Lim
 def _least(weights: Floats, costs: Ints, most: int) -> float:
     """The largest weight that does not count if features that cost `most` do, the strongest first; 0 if all above do.
 
-    Bins tell which weights lie near it, so that only these are sorted.
+    Bins, as many as weights, tell which of them lie near it, so that only these are sorted.
     """
-    positive = np.flatnonzero(weights > 0)
-    weights, costs = weights[positive], costs[positive]
-    bins = (weights * ((BINS - 1) / weights.max(initial=1.0))).astype(np.int64)
-    spent = np.cumsum(np.bincount(bins, costs, BINS)[::-1])
-    place = int(np.searchsorted(spent, most, "right"))
-    if place == BINS:
+    last, largest = len(weights) - 1, float(weights.max(initial=0.0))
+    if largest <= 0:
         return 0.0
-    inside = np.flatnonzero(bins == BINS - 1 - place)
-    inside = inside[np.argsort(-weights[inside])]
-    before = spent[place - 1] if place else 0.0
-    return float(weights[inside[np.argmax(before + np.cumsum(costs[inside]) > most)]])
+    bins = (weights * (last / largest)).astype(np.intp)
+    np.maximum(bins, 0, out=bins)
+    spent = np.bincount(bins, costs, len(weights))[::-1].cumsum()
+    place = int(spent.searchsorted(most, "right"))
+    if place > last:
+        return 0.0
+    inside = (bins == last - place).nonzero()[0]
+    inside = inside[(-weights[inside]).argsort()]
+    spent_inside = costs[inside].cumsum() + (spent[place - 1] if place else 0.0)
+    beyond = inside[(spent_inside > most).argmax()]
+    return max(float(weights[beyond]), 0.0)
 
 
 def _affordable(field: Field, seeds: Seeds, model: Model) -> Limit | None:

@@ -58,6 +58,7 @@ def test_a_large_budget_and_none_leave_everything(built):
 def test_words_are_found_at_once_as_step_by_step(tmp_path, monkeypatch):
     """By several fields, in compiled code, once all lists have values: the same bits."""
     pytest.importorskip("numba")
+    setsearch.use_kernel(None)
     rng, at_once, answered = random.Random(3), module.best_at_once, Counter()
     words = [f"w{n}" for n in range(60)]
     with setsearch.open(tmp_path / "words.db", create=True, contexts="on") as index:

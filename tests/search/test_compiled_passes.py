@@ -17,6 +17,12 @@ from setsearch.search.compiled_passes import _strongest
 from setsearch.search.weights import Limit, strongest
 
 
+@pytest.fixture(autouse=True)
+def compiled():
+    """A command of an earlier test may have chosen another kernel."""
+    setsearch.use_kernel(None)
+
+
 @pytest.fixture(scope="module")
 def reading(tmp_path_factory):
     """The documents of a collection whose lists all have values, as they do after some questions."""
