@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from setsearch.cli.collection import Collection
+from setsearch.cli.model_options import model_options
 from setsearch.cli.notes import tell_notes
-from setsearch.cli.options import Items, OptionalSeeds, model_options, with_options
+from setsearch.cli.options import Items, OptionalSeeds, with_options
 from setsearch.cli.output import Show, bars, format_options, say
 from setsearch.errors import Interrupted, SetsearchError, UsageError
 from setsearch.search.results import Hits

@@ -9,9 +9,9 @@ import typer
 
 import setsearch
 from setsearch.cli.collection import Collection
+from setsearch.cli.model_options import Fresh
 from setsearch.cli.options import (
     DB,
-    Fresh,
     TimeLimit,
     Timeout,
     text_options,

@@ -8,6 +8,7 @@ import typer
 
 import setsearch
 from setsearch.cli.collection import Collection
+from setsearch.cli.model_options import model_options
 from setsearch.cli.notes import tell_notes
 from setsearch.cli.options import (
     Asking,
@@ -17,7 +18,6 @@ from setsearch.cli.options import (
     Top,
     asking_options,
     expand_options,
-    model_options,
     more_examples,
     with_options,
 )

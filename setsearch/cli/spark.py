@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from setsearch.cli.help import ADVANCED, PanelCommand
+from setsearch.cli.model_options import By
 from setsearch.cli.notes import tell_notes
-from setsearch.cli.options import DB, By, Items, OptionalSeeds, with_options
+from setsearch.cli.options import DB, Items, OptionalSeeds, with_options
 from setsearch.cli.output import Show, format_options, say
 from setsearch.cli.query import hit_rows, print_batch, require_lines
 from setsearch.cli.source_options import column_options

@@ -68,17 +68,14 @@ class Rejection(NamedTuple):
 class Defaults:
     """The defaults of a kind of items.
 
-    `cut`: how far the threshold lies between the floor and the mean of the five best scores, with one seed and in
-    addition for each further one; `left_out`: the coefficients of the other threshold, for the model lift
-    (search/cutoff.py).
-    `feedback` is that of the model lift; `vectors`: the weight of vectors of each source. `rejection`: how rejected
-    items change the weights; None if they teach what separates them (search/separation.py).
+    `left_out`: the coefficients of the threshold that is not the usual one, for the model lift (search/cutoff.py).
+    `feedback`, `rarity` and `budget` are those of the model lift; `vectors`: the weight of vectors of each source.
+    `rejection`: how rejected items change the weights; None if they teach what separates them (search/separation.py).
     """
 
     model: str
     popularity: float
     binarize: str
-    cut: tuple[float, float]
     left_out: tuple[float, float, float] | None = None
     feedback: float = 0.0
     rarity: float = 0.0
@@ -178,18 +175,18 @@ def _cached_model(
 
 
 _OF_TEXTS = VectorWeights(encoder=2.0, latent=0.25)
-DOCUMENTS = Defaults("lift", 0.2, "twice-mean", cut=(0.2, 0.02), feedback=0.25, rarity=0.25, vectors=_OF_TEXTS)
+DOCUMENTS = Defaults("lift", 0.2, "twice-mean", feedback=0.25, rarity=0.25, vectors=_OF_TEXTS)
 TERMS = Defaults(
     "lift",
     0.2,
     "twice-mean",
-    cut=(0.33, 0.01),
     rarity=0.25,
-    budget=1500.0,
+    feedback=1.0,
+    budget=1000.0,
     vectors=VectorWeights(latent=0.5),
     rejection=Rejection(gamma=0.06, discount=0.1),
 )
 # Authors: many documents as one item.
-GROUPS = Defaults("lift", 0.0, "twice-mean", cut=(0.2, 0.02), rarity=0.25, vectors=_OF_TEXTS)
-RATINGS = Defaults("lift", 0.0, "presence", cut=(0.2, 0.02), left_out=(0.25, 0.4, 0.45))
-NUMBERS = Defaults("gaussian", 0.0, "presence", cut=(0.2, 0.02))
+GROUPS = Defaults("lift", 0.0, "twice-mean", rarity=0.25, vectors=_OF_TEXTS)
+RATINGS = Defaults("lift", 0.0, "presence", left_out=(0.25, 0.4, 0.45))
+NUMBERS = Defaults("gaussian", 0.0, "presence")

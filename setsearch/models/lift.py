@@ -58,6 +58,11 @@ class Lift:
 
     has_base = False  # features that no seed has do not count
 
+    @property
+    def cost_of_a_list(self) -> int:
+        """What a feature costs beside its postings: with a budget there are so many that each counts."""
+        return COST_OF_A_LIST if self.budget else 0
+
     def affordable(self, cost: int) -> int:
         """What may be spent on features that would cost so much."""
         return int(self.budget * cost ** (1 / 3) + 0.5)  # cubes are not where it could be rounded otherwise

@@ -1,6 +1,6 @@
 """Where a set ends: a threshold between the items that belong to it and those that do not.
 
-    tau = a mean(5 best scores) + (1 - a) floor              a = min(1/2, cut[0] + cut[1] (N - 1))
+    tau = a mean(5 best scores) + (1 - a) floor              a = min(1/2, .2 + .02 (N - 1))
 
 The floor is the score of the hundredth item, or of the middle one of less than 200: what an item has in common with the
 seeds by chance. A shift of all scores shifts tau likewise, so this serves every model. Relations such as ratings, whose
@@ -8,7 +8,7 @@ sets may be much larger, have
 
     tau = b mean(5 best scores) + c median(leave-one-out scores of the seeds)
 
-with one seed b' mean(5 best scores). The constants depend on the kind of items (models/defaults.py).
+with one seed b' mean(5 best scores); models/defaults.py has b, c and b'.
 """
 
 import numpy as np
@@ -21,6 +21,7 @@ from setsearch.search.left_out import leave_one_out_scores
 from setsearch.search.weights import SeedWeights
 
 LEADERS = 5
+SHARE_OF_ONE, SHARE_OF_FURTHER, LARGEST_SHARE = 0.2, 0.02, 0.5
 FLOOR = 100  # the place of the item with the score that others have by chance
 
 
@@ -39,5 +40,5 @@ def threshold(fields: Fields, weights: SeedWeights, scores: Floats, defaults: De
         return of_leaders * mean + of_seeds * median(leave_one_out_scores(fields, weights))
     place = min(FLOOR, fields.items.size // 2, len(scores))
     floor = float(scores[max(place, 1) - 1])
-    share = defaults.cut[0] + defaults.cut[1] * (max(weights.examples.total, 1.0) - 1)
-    return floor + min(share, 0.5) * (mean - floor)
+    share = SHARE_OF_ONE + SHARE_OF_FURTHER * (max(weights.examples.total, 1.0) - 1)
+    return floor + min(share, LARGEST_SHARE) * (mean - floor)

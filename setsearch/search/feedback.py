@@ -1,10 +1,11 @@
 """A second pass (pseudo-relevance feedback): the best items join the seeds, with half their weight.
 
 Few seeds say little. With N seeds the 10 // N items that score best, of n / 25 at most, become seeds of weight 1/2, and
-the weights are made again. The second pass reads as much as the first one times `feedback`, 5,000 postings at least:
-the strongest features whose lists together are as long, without lists that are longer by themselves; and in any case
-the 20 strongest features of the seeds. Strength is estimated with the document frequencies of the stored counts, so
-that only the lists that count get values.
+the weights are made again; under a budget (models/lift.py) at most five do. The second pass reads as much as the first
+one times `feedback`, 5,000 postings at least: the strongest features whose lists together are as long, without lists
+that are longer by themselves; and in any case the 20 strongest features of the seeds. Under a budget a list counts as
+long as it costs. Strength is estimated with the document frequencies of the stored counts, so that only the lists that
+count get values.
 """
 
 import math
@@ -23,15 +24,17 @@ from setsearch.search.fields import Fields
 from setsearch.search.weights import Limit, SeedWeights, seed_weights
 
 JOINING = 10  # items that join one seed
+MOST_JOINING = 5  # under a budget: each has thousands of features
 WEIGHT = 0.5  # of an item that joins
 SHARE = 25  # of so many items one may join
 LEAST = 5000  # postings that a second pass may always read
 OWN = 20  # features of the seeds that always count
 
 
-def joining(total: float, n_items: int) -> int:
+def joining(model: Lift, total: float, n_items: int) -> int:
     """How many items join seeds whose weights add up to N."""
-    count = min(int(JOINING // max(total, 1.0)), n_items // SHARE)
+    most = MOST_JOINING if model.budget else JOINING
+    count = min(int(JOINING // max(total, 1.0)), most, n_items // SHARE)
     return count if count > 1 else 0
 
 
@@ -74,61 +77,51 @@ def best_in_passes(
 ) -> tuple[Ints, Floats] | None:
     """The k best items other than the examples, and their scores, without what weights could explain.
 
-    None where only `examples_weights` and `best` can tell: without numba, while some lists have no values, for fields,
-    texts and weights of seeds, and where `find_in_passes` is not sure.
+    None where only `examples_weights` and `best` can tell: without numba, while some lists have no values, for texts
+    and weights of seeds, and where compiled code is not sure.
     """
     is_simple = not examples.texts and not examples.rare and examples.weights is None
     if not is_simple or not isinstance(model, Lift) or not is_compiled() or has_tiny_weights(model) or k > LARGEST_K:
         return None
+    from setsearch.search import compiled_fields, compiled_passes
+    from setsearch.search.compiled_fields import Budget, FieldArrays, find_in_fields
+    from setsearch.search.compiled_passes import Passes, find_in_passes
+
     n_items, total = fields.items.size, float(len(examples.ids))
-    count = joining(total, n_items) if feedback else 0
-    exponent = model.rarity * math.log(max(total, 1.0))
-    if model.budget or len(fields.all) > 1:
-        return None if count else _best_in_fields(fields, examples, model, exponent, k)
-    from setsearch.search.compiled_passes import Passes, find_in_passes, prepare
-
-    arrays = fields.first.snapshot.all_values(model.rule)
-    if arrays is None:
-        prepare()
-        return None
+    count = joining(model, total, n_items) if feedback else 0
+    exponent, seeds = model.rarity * math.log(max(total, 1.0)), np.array(examples.ids, np.int64)
     passes = Passes(float(n_items), total, model.strength, exponent, count, WEIGHT, feedback, LEAST, OWN)
-    stored = fields.first.snapshot.lists(False).lengths
-    return find_in_passes(*arrays, stored, np.array(examples.ids, np.int64), passes, k)
-
-
-def _best_in_fields(
-    fields: Fields, examples: Examples, model: Lift, exponent: float, k: int
-) -> tuple[Ints, Floats] | None:
-    """As `best_in_passes`, in one pass over several fields."""
-    from setsearch.search.compiled_fields import FieldArrays, Numbers, find_in_fields, prepare
-
-    found = []
-    for field in fields.all:
-        arrays = field.snapshot.all_values(model.rule)
-        if arrays is None:
-            prepare()
+    found = [(field.snapshot.all_values(model.rule), field) for field in fields.all]
+    if model.budget or len(found) > 1:
+        if any(arrays is None for arrays, _ in found):
+            compiled_fields.prepare()
             return None
-        found.append(FieldArrays(*arrays, field.snapshot.lists(False).lengths, field.coefficient))
-    numbers = Numbers(float(fields.items.size), float(len(examples.ids)), model.strength, exponent, model.budget)
-    return find_in_fields(found, np.array(examples.ids, np.int64), numbers, k, fields.ranks)
+        own = [FieldArrays(*arrays, field.frequencies()[0], field.coefficient) for arrays, field in found if arrays]
+        return find_in_fields(own, seeds, passes, Budget(model.budget, model.cost_of_a_list), k, fields.ranks)
+    arrays = found[0][0]
+    if arrays is None:
+        compiled_passes.prepare()
+        return None
+    return find_in_passes(*arrays, fields.first.frequencies()[0], seeds, passes, k)
 
 
 def how_many_join(first: SeedWeights, n_items: int, feedback: float) -> int:
     """How many items join the examples of a first pass, 0 for no second pass."""
     if not feedback or first.examples.has_features or not isinstance(first.model, Lift):
         return 0
-    return joining(first.examples.total, n_items)
+    return joining(first.model, first.examples.total, n_items)
 
 
 def second_pass(fields: Fields, first: SeedWeights, ids: Sequence[int], feedback: float) -> SeedWeights:
     """The weights of the examples of a first pass with the best items among them."""
     if not ids:
         return first
-    read = [int(own.field.stored_lengths(own.seeds.features).sum()) for own in first.positive]
+    assert isinstance(first.model, Lift)
+    more, limits = first.model.cost_of_a_list, []
+    for own in first.positive:
+        cost = int(own.field.stored_lengths(own.seeds.features).sum()) + more * len(own.seeds.features)
+        most = allowed(feedback, cost)
+        limits.append(Limit(most, own_features(own.seeds.features, own.lists.weights), more))
     joined = first.examples.joined_by(ids, WEIGHT)
-    limits = [
-        Limit(allowed(feedback, size), own_features(own.seeds.features, own.lists.weights))
-        for size, own in zip(read, first.positive, strict=True)
-    ]
     second = seed_weights(fields, joined, first.model, limits)
     return second._replace(examples=first.examples, joined=joined)

@@ -62,12 +62,13 @@ class KnownNames:
         assert self._by_hash is not None
         (hashes, ids), wanted = self._by_hash, [name for name in names if name]
         found = {}
-        for name, place in zip(wanted, hashes.searchsorted([*map(hash, wanted)]).tolist(), strict=True):
-            while place < len(ids) and hashes[place] == hash(name):
+        for name, first in zip(wanted, hashes.searchsorted([*map(hash, wanted)]).tolist(), strict=True):
+            for place in range(first, len(ids)):
+                if hashes[place] != hash(name):
+                    break
                 id = int(ids[place])
                 if self._text[self._starts[id] : self._ends[id]] == name.encode():
                     found[name] = id
-                place += 1
         return found
 
     def describe(self, id: int) -> tuple[str, str | None]:

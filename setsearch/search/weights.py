@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from setsearch.arrays import LATTICE, Floats, Ints, moments, offsets, run_lengths, run_starts, scale_for, to_lattice
 from setsearch.models import Lift, Model, Query, Seeds
-from setsearch.models.lift import COST_OF_A_LIST
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE, ValueRule
 from setsearch.scoring.base import Base
@@ -151,9 +150,7 @@ def seed_weights(
     unscaled, lengths = [], []
     for place, own_field in enumerate(fields.all):
         seeds = _seeds(own_field, examples, model)
-        limit = _affordable(own_field, seeds, model) if limits is None else limits[place]
-        if limit is not None:
-            seeds = _strongest(own_field, seeds, model, fields.items.size, limit)
+        seeds = _limited(own_field, seeds, model, fields.items.size, None if limits is None else limits[place])
         postings = own_field.postings(seeds.features, model.rule)
         query = model.query(seeds, postings.lengths, fields.items.size)
         lists = weighted_lists(postings, query)
@@ -293,18 +290,18 @@ def _least(weights: Floats, costs: Ints, most: int) -> float:
     return max(float(weights[beyond]), 0.0)
 
 
-def _affordable(field: Field, seeds: Seeds, model: Model) -> Limit | None:
-    """What the budget of a model leaves; None for all."""
-    if not isinstance(model, Lift) or not model.budget:
-        return None
-    cost = int(field.stored_lengths(seeds.features).sum()) + COST_OF_A_LIST * len(seeds.features)
-    most = model.affordable(cost)
-    return Limit(most, seeds.features[:0], COST_OF_A_LIST) if most < cost else None
-
-
-def _strongest(field: Field, seeds: Seeds, model: Model, n_items: int, limit: Limit) -> Seeds:
-    """The features that a limit leaves."""
+def _limited(field: Field, seeds: Seeds, model: Model, n_items: int, limit: Limit | None) -> Seeds:
+    """The features that a limit, or else the budget of the model, leaves."""
+    budget = getattr(model, "budget", 0.0)
+    if limit is None and not budget:
+        return seeds
     stored = field.stored_lengths(seeds.features)
+    if limit is None:
+        assert isinstance(model, Lift)
+        cost = int(stored.sum()) + model.cost_of_a_list * len(stored)
+        limit = Limit(model.affordable(cost), seeds.features[:0], model.cost_of_a_list)
+        if cost <= limit.most:
+            return seeds
     kept = strongest(seeds, stored, model, n_items, limit)
     return replace(seeds, features=seeds.features[kept], having=seeds.having[kept], sums=seeds.sums[kept])
 

@@ -118,18 +118,18 @@ class Vocabulary:
                 f"where n.kind = ? and n.id in ({','.join('?' * len(part))})",
                 (self.id, *part),
             )
-        return self._described(rows)
+        return self._sound(rows)
 
     def describe_range(self, cursor: sqlite3.Cursor, first: int, last: int) -> dict[int, tuple[str, str | None]]:
         """(name, title) of all ids from `first` to `last`, both included."""
-        return self._described(
+        return self._sound(
             cursor.execute(
                 f"select id, name, title, {_IS_SOUND} from setsearch_name n where n.kind = ? and n.id between ? and ?",
                 (self.id, first, last),
             ).fetchall()
         )
 
-    def _described(self, rows: Sequence[tuple[int, str, str | None, int]]) -> dict[int, tuple[str, str | None]]:
+    def _sound(self, rows: Sequence[tuple[int, str, str | None, int]]) -> dict[int, tuple[str, str | None]]:
         if not all(sound for *_, sound in rows):
             raise CorruptIndex(f"a name of {self.name} is damaged; {REPAIR_HINT}")
         if self.titles_shown:

@@ -166,8 +166,7 @@ def test_the_cut_of_texts_lies_above_the_floor(tmp_path, items, n_items, n_seeds
         hits = reading.expand(seeds, len(names), cut="mark", model=model)
         scores = [hit.score for hit in hits]
         floor = scores[min(100, len(names) // 2, len(scores)) - 1]
-        share = {"documents": 0.2 + 0.02 * (n_seeds - 1), "terms": 0.33 + 0.01 * (n_seeds - 1)}[items]
-        tau = floor + min(share, 0.5) * (mean(scores[:5]) - floor)
+        tau = floor + min(0.2 + 0.02 * (n_seeds - 1), 0.5) * (mean(scores[:5]) - floor)
         assert [hit.belongs for hit in hits] == [score > tau for score in scores]
         assert reading.expand(seeds, None, cut="keep", model=model) == [hit for hit in hits if hit.belongs]
         with_seeds = reading.expand(seeds, len(names), cut="mark", model=model, keep_seeds=True)
