@@ -12,14 +12,13 @@ from setsearch.errors import InvalidItem
 from setsearch.storage.names import is_storable
 from setsearch.storage.texts import compress
 from setsearch.text.extras import TermIds
-from setsearch.text.tokenizer import Tokenizer
+from setsearch.text.tokenizer import TOKENIZED_TOGETHER, Tokenizer
 
 Features = str | Sequence[str] | Mapping[str, int]
 # id, features or a text, title, the text to store, the columns to keep
 PreparedItem = tuple[str, Features, str | None, str | None, bytes | None]
 
 FULL_BATCH = 2_000_000  # items and features
-TOKENIZED_TOGETHER = 1 << 16  # characters and texts; few enough for the processor's cache
 
 
 class Batch:

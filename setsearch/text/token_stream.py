@@ -6,13 +6,14 @@ numbered by falling frequency. Words that occur once share the number RARE: no c
 
 import math
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import Ids, Ints, offsets, positions
+from setsearch.text.tokenizer import TOKENIZED_TOGETHER, WordNumbers
 from setsearch.text.words import MARKS_OF_LISTS, MARKS_OF_SENTENCES, Words
 
 RARE, BREAK, COMMA = 0, 1, 2
@@ -72,14 +73,27 @@ class _Numbers(dict[str, int]):
 def tokenize(texts: Iterable[tuple[int, str]], words: Words, names: Sequence[str] = MARKS) -> Tokens:
     """The tokens of (document, text); `names` are those that have numbers already."""
     numbers = _Numbers(names)
-    number_of = numbers.__getitem__
+    finder = WordNumbers(numbers.__getitem__)
     tokens, documents, lengths = array("i"), array("q"), array("q")
-    for document, text in texts:
-        documents.append(document)
-        before = len(tokens)
-        tokens.extend(map(number_of, words.tokens(text)))
-        lengths.append(len(tokens) - before)
+    for chunk in _chunks(texts):
+        documents.extend(document for document, _ in chunk)
+        found, own = finder.find(*words.spaced_tokens([text for _, text in chunk]))
+        tokens.frombytes(found.tobytes())
+        lengths.frombytes(own.tobytes())
     return Tokens(np.array(documents, np.int64), np.array(lengths, np.int64), np.array(tokens, np.int32), numbers.names)
+
+
+def _chunks(texts: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+    """The texts in lists of about as many characters as are tokenized together."""
+    chunk, characters = list[tuple[int, str]](), 0
+    for document, text in texts:
+        chunk.append((document, text))
+        characters += len(text) + 1
+        if characters >= TOKENIZED_TOGETHER:
+            yield chunk
+            chunk, characters = [], 0
+    if chunk:
+        yield chunk
 
 
 def arrange(documents: Ints, parts: Sequence[Tokens]) -> Tokens:

@@ -1,6 +1,6 @@
 """Terms of many texts as numbers. A vectorized hash table finds short words; a dictionary finds all others."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +11,41 @@ from setsearch.text.extras import NumberedExtras, TermIds
 
 Keys = npt.NDArray[np.uint64]
 
+TOKENIZED_TOGETHER = 1 << 16  # characters and texts; few enough for the processor's cache
 LONGEST_KEY = 16  # bytes of a word that fits into the table
 DROPPED, UNKNOWN = -1, -2  # in place of a number: a stop word; a word that the table does not hold
 SPACE = ord(" ")
 _FIRST_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)  # masks of the first n bytes of eight
+
+
+class WordNumbers:
+    """Numbers of words, given what numbers a word: each distinct short word is looked up once."""
+
+    def __init__(self, number_of: Callable[[str], int]) -> None:
+        self._number_of = number_of
+        self._table = _HashTable()
+
+    def find(self, data: bytes, sizes: Sequence[int]) -> tuple[Ids, Ints]:
+        """The numbers of the words of several texts with a space around each, but for DROPPED ones.
+
+        `sizes` are the bytes of each text; the second value is the number of words of each, `(n_texts,)`.
+        """
+        is_letter = np.frombuffer(data, np.uint8) != SPACE
+        edges = np.flatnonzero(is_letter[1:] != is_letter[:-1]) + 1
+        starts, ends = edges[::2], edges[1::2]
+        keys = _keys(data, starts, ends - starts)
+        numbers = self._table.find(keys)
+        missing = np.flatnonzero(numbers == UNKNOWN)
+        if len(missing):
+            spans = zip(starts[missing].tolist(), ends[missing].tolist(), strict=True)
+            numbers[missing] = [self._number_of(data[start:end].decode()) for start, end in spans]
+            self._table.insert(keys[missing], numbers[missing])
+        kept = numbers != DROPPED
+        if not kept.all():
+            starts, numbers = starts[kept], numbers[kept]
+        # Each text begins after a space and ends before one.
+        begins = np.cumsum(np.fromiter((0, *sizes), np.int64)) + np.arange(len(sizes) + 1)
+        return numbers, np.diff(np.searchsorted(starts, begins))
 
 
 class Tokenizer:
@@ -24,29 +55,14 @@ class Tokenizer:
         self.unread, self.characters = 0, 0  # of all texts: characters in no word, and all; white space aside
         self._words, self._term = analyzer.words, analyzer.term
         self._term_ids = term_ids
-        self._table = _HashTable()
+        self._numbers = WordNumbers(self._number)
         self._extras = NumberedExtras(analyzer.extras, term_ids) if any(analyzer.extras) else None
 
     def tokenize(self, texts: Sequence[str]) -> tuple[Ids, Ints]:
         """The feature numbers of all texts, concatenated, and the number of features of each text, `(n_texts,)`."""
         data, sizes, unread, characters = self._words.spaced(texts)
         self.unread, self.characters = self.unread + unread, self.characters + characters
-        is_letter = np.frombuffer(data, np.uint8) != SPACE
-        edges = np.flatnonzero(is_letter[1:] != is_letter[:-1]) + 1
-        starts, ends = edges[::2], edges[1::2]
-        keys = _keys(data, starts, ends - starts)
-        numbers = self._table.find(keys)
-        missing = np.flatnonzero(numbers == UNKNOWN)
-        if len(missing):
-            spans = zip(starts[missing].tolist(), ends[missing].tolist(), strict=True)
-            numbers[missing] = [self._number(data[start:end].decode()) for start, end in spans]
-            self._table.insert(keys[missing], numbers[missing])
-        kept = numbers != DROPPED
-        if not kept.all():
-            starts, numbers = starts[kept], numbers[kept]
-        # Each text begins after a space and ends before one.
-        begins = np.cumsum(np.fromiter((0, *sizes), np.int64)) + np.arange(len(texts) + 1)
-        lengths = np.diff(np.searchsorted(starts, begins))
+        numbers, lengths = self._numbers.find(data, sizes)
         return (numbers, lengths) if self._extras is None else self._extras.add(numbers, lengths)
 
     def _number(self, word: str) -> int:

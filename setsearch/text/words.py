@@ -81,6 +81,9 @@ class Words(Protocol):
     def spaced(self, texts: Sequence[str]) -> Spaced:
         """The words of many texts."""
 
+    def spaced_tokens(self, texts: Sequence[str]) -> tuple[bytes, list[int]]:
+        """The tokens of many texts, as the words of `spaced`: the bytes, and how many are of each text."""
+
 
 def words_of_kind(kind: str) -> Words:
     """The way of splitting that a specification names; raises KeyError."""
@@ -118,6 +121,11 @@ class OldWords:
     def spans(self, text: str) -> Iterator[Span]:
         """Where the words of a text are."""
         return (Span(match.start(), match.end(), match.group()) for match in self._words.finditer(text))
+
+    def spaced_tokens(self, texts: Sequence[str]) -> tuple[bytes, list[int]]:
+        """The tokens of many texts, as the words of `spaced`: the bytes, and how many are of each text."""
+        pieces = [" ".join(self.tokens(text)).encode() for text in texts]
+        return b" ".join([b"", *pieces, b""]), list(map(len, pieces))
 
     def spaced(self, texts: Sequence[str]) -> Spaced:
         """The words of many texts."""
@@ -171,24 +179,36 @@ class UnicodeWords:
         """The words of many texts. ASCII without dots inside of words takes a few passes over all bytes."""
         from setsearch.text.ascii_words import clean_ascii
 
-        clean, begins, one_by_one = clean_ascii(texts)
+        clean = clean_ascii(texts)
         characters = sum(map(_visible, texts))
-        if not one_by_one:
-            return Spaced(clean, list(map(len, texts)), characters - len(clean) + clean.count(b" "), characters)
-        return self._joined(texts, clean, begins, one_by_one)
-
-    def _joined(self, texts: Sequence[str], clean: bytes, begins: list[int], one_by_one: set[int]) -> Spaced:
+        if not clean.one_by_one:
+            unread = characters - len(clean.data) + clean.data.count(b" ")
+            return Spaced(clean.data, clean.sizes, unread, characters)
         pieces, unread, characters = [], 0, 0
-        for number, (text, begin) in enumerate(zip(texts, begins, strict=True)):
+        for number, (text, begin) in enumerate(zip(texts, clean.begins, strict=True)):
             visible = _visible(text)
             characters += visible
-            if number in one_by_one:
+            if number in clean.one_by_one:
                 pieces.append(" ".join(self.split(text)).encode())
                 unread += max(visible - self._read(text), 0)
             else:
-                pieces.append(clean[begin : begin + len(text)])
+                pieces.append(clean.data[begin : begin + len(text)])
                 unread += visible - len(text) + pieces[-1].count(b" ")
         return Spaced(b" ".join([b"", *pieces, b""]), list(map(len, pieces)), unread, characters)
+
+    def spaced_tokens(self, texts: Sequence[str]) -> tuple[bytes, list[int]]:
+        """The tokens of many texts, as the words of `spaced`: the bytes, and how many are of each text."""
+        from setsearch.text.ascii_words import clean_ascii
+
+        clean = clean_ascii(texts, marks=True)
+        if not clean.one_by_one:
+            return clean.data, clean.sizes
+        places = zip(clean.begins, clean.sizes, strict=True)
+        pieces = [
+            " ".join(self.tokens(text)).encode() if number in clean.one_by_one else clean.data[begin : begin + size]
+            for number, (text, (begin, size)) in enumerate(zip(texts, places, strict=True))
+        ]
+        return b" ".join([b"", *pieces, b""]), list(map(len, pieces))
 
     def _read(self, text: str) -> int:
         """How many characters of a text are in words."""

@@ -9,7 +9,18 @@ from hypothesis import example, given
 import setsearch
 from setsearch import errors
 from setsearch.text.analyzer import Analyzer
-from setsearch.text.words import ICU, KINDS, MARKS, OLD, UNICODE, normalize, words_of_kind
+from setsearch.text.token_stream import BREAK, COMMA, tokenize
+from setsearch.text.words import (
+    ICU,
+    KINDS,
+    MARKS,
+    MARKS_OF_LISTS,
+    MARKS_OF_SENTENCES,
+    OLD,
+    UNICODE,
+    normalize,
+    words_of_kind,
+)
 
 WORDS = words_of_kind(UNICODE)
 PIECES = [
@@ -78,6 +89,28 @@ def test_texts_are_split_alike_alone_and_together(kind, texts):
         ]
         start += size + 1
     assert 0 <= unread <= characters
+
+
+marked = st.text(st.sampled_from("aB1_ ,.;!?:'+#-"), max_size=20)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(texts=st.lists(pieces | marked | st.text(max_size=20), max_size=5))
+@example(texts=["a,b;c. D", "", ",,", "3,000.5", "x.y c++ .net", "..."])
+def test_tokens_are_the_same_alone_and_together(kind, texts):
+    words = words_of_kind(kind)
+    data, sizes = words.spaced_tokens(texts)
+    start = 1
+    for text, size in zip(texts, sizes, strict=True):
+        assert data[start - 1 : start] == b" "
+        assert data[start : start + size].decode().split() == words.tokens(text)
+        start += size + 1
+    assert data[start - 1 :] == b" "
+    found = tokenize(enumerate(texts), words)
+    numbers = dict.fromkeys(MARKS_OF_LISTS, COMMA) | dict.fromkeys(MARKS_OF_SENTENCES, BREAK)
+    expected = [numbers.get(token, token) for text in texts for token in words.tokens(text)]
+    assert [number if number in (COMMA, BREAK) else found.names[number] for number in found.tokens] == expected
+    assert found.lengths.tolist() == [len(words.tokens(text)) for text in texts]
 
 
 @given(pieces | st.text(st.characters(codec="ascii"), max_size=30))
