@@ -25,6 +25,7 @@ from setsearch.search.priors import two_passes, with_priors
 from setsearch.search.weights import SeedWeights
 
 MEASURES = ("map", "p10", "ndcg10", "r_precision")
+FIELDS_OF_NEIGHBORS = ("contexts win2", "contexts skip")
 NEIGHBORS = " (neighbors only)"  # words by win2 and skip, as the baselines use them: for comparison only
 STRENGTHS = (0.5, 2.0, 10.0, 50.0)
 POPULARITIES = (0.0, 0.2, 0.5)
@@ -281,10 +282,11 @@ def _vectors_alone(fields: Fields) -> Score:
 
 
 def _neighbors(fields: Fields) -> Fields:
-    """The fields that the baselines use: of several those with the full coefficient."""
+    """The fields that the baselines use, all alike: of several those of neighboring words."""
     if len(fields.all) == 1:
         return fields
-    return fields._replace(all=tuple(field for field in fields.all if field.coefficient == 1.0))
+    chosen = [field for field in fields.all if field.features.name in FIELDS_OF_NEIGHBORS]
+    return fields._replace(all=tuple(field._replace(coefficient=1.0) for field in chosen))
 
 
 def _cut_quality(fields: Fields, defaults: Defaults, tasks: Sequence[Task]) -> tuple[float, float]:

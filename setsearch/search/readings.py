@@ -25,7 +25,7 @@ from setsearch.storage.generations import CONTEXTS, LISTS, Generation, find_gene
 from setsearch.storage.relation import Relation, load_relations, wants_contexts
 from setsearch.storage.revisions import changed_items
 
-COEFFICIENTS = {"contexts win2": 1.0, "contexts skip": 1.0, "contexts lists": 0.3, "documents": 0.3}
+COEFFICIENTS = {"contexts win2": 1.0, "contexts skip": 0.7, "contexts lists": 0.3, "documents": 0.6}
 BY = {
     "documents": (),
     "contexts": ("contexts win2", "contexts skip", "contexts lists"),

@@ -17,7 +17,7 @@ from setsearch.text import token_stream as stream
 from setsearch.text.words import UNICODE, words_of_kind
 
 WORDS = "apple pear plum lion tiger wolf red green blue the of and a eats sees big small old or".split()
-FIELDS = {"win2": 1.0, "skip": 1.0, "lists": 0.3, "documents": 0.3}
+FIELDS = {"win2": 1.0, "skip": 0.7, "lists": 0.3, "documents": 0.6}
 
 
 def random_texts(seed, n=40):

@@ -46,7 +46,7 @@ def as_new(data, counts):
 
 
 def documents_part(index, known, rare):
-    """What documents add: 0.3 times lift, with the rare word as an item that they do not have."""
+    """What documents add: 0.6 times lift, with the rare word as an item that they do not have."""
     reading = index.items("terms")
     with reading.fields(by="both") as fields:
         words = [name for name, _ in fields.describe(fields.item_ids().tolist()).values()]
@@ -63,7 +63,7 @@ def documents_part(index, known, rare):
         c, p = sum(feature in own for own in seeds.values()), df[feature] / len(words)
         weight = s / 2 * (c / 2) ** 0.5 * log((2 * p + c) / 4 / p) * log(1 / p) ** (RARITY * log(2))
         for word in words:
-            scores[word] += 0.3 * weight * values[word].get(feature, 0.0)
+            scores[word] += 0.6 * weight * values[word].get(feature, 0.0)
     return scores
 
 
