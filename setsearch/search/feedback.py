@@ -1,11 +1,11 @@
 """A second pass (pseudo-relevance feedback): the best items join the seeds, with half their weight.
 
 Few seeds say little. With N seeds the 10 // N items that score best, of n / 25 at most, become seeds of weight 1/2, and
-the weights are made again; under a budget (models/lift.py) at most five do. The second pass reads as much as the first
-one times `feedback`, 5,000 postings at least: the strongest features whose lists together are as long, without lists
-that are longer by themselves; and in any case the 20 strongest features of the seeds. Under a budget a list counts as
-long as it costs. Strength is estimated with the document frequencies of the stored counts, so that only the lists that
-count get values.
+the weights are made again; under a budget (models/lift.py) three to five, or none. The second pass reads as much as the
+first one times `feedback`, 5,000 postings at least: the strongest features whose lists together are as long, without
+lists that are longer by themselves; and in any case the 20 strongest features of the seeds. Under a budget a list
+counts as long as it costs. Strength is estimated with the document frequencies of the stored counts, so that only the
+lists that count get values.
 """
 
 import math
@@ -24,7 +24,8 @@ from setsearch.search.fields import Fields
 from setsearch.search.weights import Limit, SeedWeights, seed_weights
 
 JOINING = 10  # items that join one seed
-MOST_JOINING = 5  # under a budget: each has thousands of features
+FEWEST = 2  # that may join
+WITH_BUDGET = 3, 5  # at least and at most so many: each has thousands of features
 WEIGHT = 0.5  # of an item that joins
 SHARE = 25  # of so many items one may join
 LEAST = 5000  # postings that a second pass may always read
@@ -33,9 +34,9 @@ OWN = 20  # features of the seeds that always count
 
 def joining(model: Lift, total: float, n_items: int) -> int:
     """How many items join seeds whose weights add up to N."""
-    most = MOST_JOINING if model.budget else JOINING
+    fewest, most = WITH_BUDGET if model.budget else (FEWEST, JOINING)
     count = min(int(JOINING // max(total, 1.0)), most, n_items // SHARE)
-    return count if count > 1 else 0
+    return count if count >= fewest else 0
 
 
 def allowed(feedback: float, read: int) -> int:
@@ -68,7 +69,8 @@ def examples_weights(
     count = how_many_join(first, fields.items.size, feedback)
     if not count:
         return first
-    ids, scores = best(with_priors(first).base, first.lists, [*excluded, *examples.ids], count, fields.ranks)
+    weights = with_priors(first)
+    ids, scores = best(weights.base, weights.lists, [*excluded, *examples.ids], count, fields.ranks)
     return second_pass(fields, first, ids[scores > 0].tolist(), feedback)
 
 

@@ -1,7 +1,6 @@
 """What counts beside the features that items share with the seeds: popularity, and vectors."""
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 
 from setsearch.arrays import Floats, Ints
 from setsearch.models.defaults import Defaults, ModelOptions
@@ -21,13 +20,24 @@ def with_priors(fields: Fields, weights: SeedWeights, defaults: Defaults, option
 
 
 def two_passes(
-    fields: Fields, examples: Examples, defaults: Defaults, options: ModelOptions, excluded: Sequence[int] = ()
+    fields: Fields,
+    examples: Examples,
+    defaults: Defaults,
+    options: ModelOptions,
+    excluded: Sequence[int] = (),
+    subtract: Callable[[SeedWeights], SeedWeights] = lambda weights: weights,
 ) -> SeedWeights:
-    """The weights of examples; if they are asked twice, vectors also say which items join. Raises InvalidParameter."""
+    """The weights of examples, from which `subtract` takes away what excluded items say.
+
+    If they are asked twice, it and vectors also say which items join. Raises InvalidParameter.
+    """
     model, feedback = defaults.make(options), defaults.feedback_of(options)
 
-    vectors = partial(with_vectors, fields, defaults=defaults, options=options)
-    return examples_weights(fields, examples, model, feedback, excluded, with_priors=vectors)
+    def complete(weights: SeedWeights) -> SeedWeights:
+        """Everything that says which items are the best."""
+        return with_vectors(fields, subtract(weights), defaults, options)
+
+    return subtract(examples_weights(fields, examples, model, feedback, excluded, with_priors=complete))
 
 
 def best_at_once(

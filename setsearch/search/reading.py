@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import TypeVar, Unpack
 
 import numpy as np
@@ -306,10 +307,12 @@ class Reading:
         """What scores items, and the items that are not returned."""
         model = self.defaults.make(request.model)
         excluded = find_rejected(fields, examples, request.exclude)
-        weights = two_passes(fields, examples, self.defaults, request.model, excluded)
         rejection = self.defaults.rejection_of(model, request.gamma)
+        subtract: Callable[[SeedWeights], SeedWeights] = lambda weights: weights  # noqa: E731
         if excluded and rejection is not None and rejection.gamma:
-            weights = weights.minus(seed_weights(fields, Examples(sorted(excluded)), model), *rejection)
+            negative = seed_weights(fields, Examples(sorted(excluded)), model)
+            subtract = partial(SeedWeights.minus, other=negative, gamma=rejection.gamma, discount=rejection.discount)
+        weights = two_passes(fields, examples, self.defaults, request.model, excluded, subtract)
         weights = with_priors(fields, weights, self.defaults, request.model)
         if excluded and rejection is None:
             weights = with_correction(fields, weights, excluded)

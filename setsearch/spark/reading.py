@@ -198,14 +198,21 @@ class SparkReading:
         fields, snapshots = questions[0].fields, questions[0].snapshots
         load_entries(snapshots, {id for own in questions for id in own.marked}, model.rule)
         firsts = [seed_weights(own.fields, own.examples, model) for own in questions]
-        weights = self._second_passes(questions, firsts, self._defaults.feedback_of(request.model))
         rejection = self._defaults.rejection_of(model, request.gamma)
         rejecting = [number for number, own in enumerate(questions) if own.rejected]
-        if rejection is not None and rejection.gamma:
-            for number in rejecting:
-                own = questions[number]
-                negative = seed_weights(own.fields, Examples(sorted(own.rejected)), model)
-                weights[number] = weights[number].minus(negative, *rejection)
+
+        def subtract(all: Sequence[SeedWeights]) -> list[SeedWeights]:
+            """The weights less those of rejected items."""
+            weights = [*all]
+            if rejection is not None and rejection.gamma:
+                for number in rejecting:
+                    own = questions[number]
+                    negative = seed_weights(own.fields, Examples(sorted(own.rejected)), model)
+                    weights[number] = weights[number].minus(negative, *rejection)
+            return weights
+
+        feedback = self._defaults.feedback_of(request.model)
+        weights = subtract(self._second_passes(questions, firsts, subtract(firsts), feedback))
         if rejecting and rejection is None:
             given = [weights[number] for number in rejecting], [questions[number].rejected for number in rejecting]
             for number, corrected in zip(rejecting, with_corrections(fields, snapshots, *given), strict=True):
@@ -213,13 +220,18 @@ class SparkReading:
         return weights
 
     def _second_passes(
-        self, questions: Sequence[_Question], firsts: list[SeedWeights], feedback: float
+        self,
+        questions: Sequence[_Question],
+        firsts: list[SeedWeights],
+        ranked_by: Sequence[SeedWeights],
+        feedback: float,
     ) -> list[SeedWeights]:
+        """The weights of second passes, which the best items by the weights `ranked_by` join."""
         counts = [how_many_join(first, questions[0].fields.items.size, feedback) for first in firsts]
         if not any(counts):
             return firsts
         snapshots = questions[0].snapshots
-        asked = [Asked(first, own.marked) for own, first in zip(questions, firsts, strict=True)]
+        asked = [Asked(own, question.marked) for question, own in zip(questions, ranked_by, strict=True)]
         found = Ranking(snapshots[0]).best(asked, max(counts))
         joined = [
             [id for id, score in best[:count] if score > first.constant]

@@ -170,13 +170,17 @@ def feedback_scores(
     *,
     vectors: Mapping[str, Sequence[float]] | None = None,
     share: float = 0.0,
+    gamma: float = 0.0,
 ) -> dict[str, float]:
     """Scores of the model lift after a second pass: 10 // N items, n // 25 at most, join the seeds at half weight.
 
-    With vectors, both passes add the field of their meaning.
+    With vectors, both passes add the field of their meaning. Both subtract gamma times the scores by `excluded` items.
     """
 
     def added(scores: dict[str, float], shares: Mapping[str, float]) -> dict[str, float]:
+        if gamma:
+            negative = lift_scores(data, excluded, 2.0, slope, binarization, RARITY)
+            scores = {item: score - gamma * negative[item] for item, score in scores.items()}
         return scores if vectors is None else meaning_scores(scores, vectors, shares, share)
 
     values, seeds = soft_values(data, slope, binarization), list(dict.fromkeys(seeds))

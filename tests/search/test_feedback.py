@@ -79,6 +79,15 @@ def test_it_is_the_default_of_documents_with_few_seeds(built):
     )
 
 
+@pytest.mark.parametrize("seeds", [["i0"], ["i0", "i3"]])
+def test_what_is_like_rejected_items_does_not_join(built, seeds):
+    data, reading = built
+    rejected = [hit.item for hit in reading.expand(seeds, 2)]
+    hits = reading.expand(seeds, len(data), exclude=rejected, gamma=0.5)
+    expected = feedback_scores(data, seeds, 0.25, 5000, 0.8, excluded=rejected, gamma=0.5)
+    same_scores(hits, expected, [*seeds, *rejected], 1e-6)
+
+
 def test_the_order_of_writes_does_not_matter(tmp_path):
     data = collection(9)
     answers = []
