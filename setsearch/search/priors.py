@@ -19,13 +19,18 @@ def with_priors(fields: Fields, weights: SeedWeights, defaults: Defaults, option
     return with_vectors(fields, weights, defaults, options)
 
 
+def unchanged(weights: SeedWeights) -> SeedWeights:
+    """The same weights."""
+    return weights
+
+
 def two_passes(
     fields: Fields,
     examples: Examples,
     defaults: Defaults,
     options: ModelOptions,
     excluded: Sequence[int] = (),
-    subtract: Callable[[SeedWeights], SeedWeights] = lambda weights: weights,
+    subtract: Callable[[SeedWeights], SeedWeights] = unchanged,
 ) -> SeedWeights:
     """The weights of examples, from which `subtract` takes away what excluded items say.
 

@@ -20,7 +20,7 @@ from setsearch.search.folding import FOLDED
 from setsearch.search.freshness import parse_fresh
 from setsearch.search.hits import make_hits, plain_hits
 from setsearch.search.left_out import SeedFit, fits
-from setsearch.search.priors import best_at_once, two_passes, with_priors
+from setsearch.search.priors import best_at_once, two_passes, unchanged, with_priors
 from setsearch.search.readings import FieldsBy, FieldsSource
 from setsearch.search.request import (
     NO_LIMIT,
@@ -308,10 +308,10 @@ class Reading:
         model = self.defaults.make(request.model)
         excluded = find_rejected(fields, examples, request.exclude)
         rejection = self.defaults.rejection_of(model, request.gamma)
-        subtract: Callable[[SeedWeights], SeedWeights] = lambda weights: weights  # noqa: E731
+        subtract = unchanged
         if excluded and rejection is not None and rejection.gamma:
             negative = seed_weights(fields, Examples(sorted(excluded)), model)
-            subtract = partial(SeedWeights.minus, other=negative, gamma=rejection.gamma, discount=rejection.discount)
+            subtract = partial(SeedWeights.minus, other=negative, **rejection._asdict())
         weights = two_passes(fields, examples, self.defaults, request.model, excluded, subtract)
         weights = with_priors(fields, weights, self.defaults, request.model)
         if excluded and rejection is None:
