@@ -61,21 +61,18 @@ def find_in_fields(
     """The k best items other than the seeds (distinct ids), and their scores; None where weights.py must be asked."""
     examples, numbers = (seeds, np.ones(len(seeds))), passes[:4]
     first = _score(fields, examples, numbers, budget, [_Limit()] * len(fields))
-    if first is None or not passes.joining:
-        return None if first is None else _best(first[0], seeds, k, ranks)
-    found = _best(first[0], seeds, passes.joining, ranks)
-    if found is None:
+    if first is None:
         return None
-    joining = found[0][found[1] > 0]
-    if not len(joining):
-        return _best(first[0], seeds, k, ranks)
-    shares = np.append(examples[1], np.full(len(joining), passes.weight))
+    found = _best(first[0], seeds, passes.joining or k, ranks)
+    if not passes.joining or found is None:
+        return found
+    shares = np.append(examples[1], np.full(passes.joining, passes.weight))
     limits = [
         _Limit(*_second_limit(field.stored, own, budget.more, passes[6:9]))
         for field, own in zip(fields, first[1], strict=True)
     ]
     numbers = passes.n_items, float(shares.sum()), *numbers[2:]
-    second = _score(fields, (np.append(seeds, joining), shares), numbers, budget, limits)
+    second = _score(fields, (np.append(seeds, found[0]), shares), numbers, budget, limits)
     return None if second is None else _best(second[0], seeds, k, ranks)
 
 
@@ -84,9 +81,10 @@ def prepare() -> None:
     """Compile now, or load what was compiled, so that no later question waits for it."""
     ones, start, end = np.ones(1, np.float32), np.zeros(1, np.int64), np.ones(1, np.int64)
     lists = ItemArrays(np.zeros(1, np.int32), ones, start, end, 1, 1.0, start)
-    passes, field = Passes(3.0, 1.0, 2.0, 0.0, 1, 0.5, 1.0, 1, 1), FieldArrays(lists, lists, end, 1.0)
-    find_in_fields([field], _NONE, passes, Budget(1.0, 1), 1, lambda ids: ids)
-    _second_limit(end, (start, ones.astype(float)), 1, passes[6:9])
+    passes, field = Passes(3.0, 1.0, 2.0, 0.0, 0, 0.5, 1.0, 1, 1), FieldArrays(lists, lists, end, 1.0)
+    find_in_fields([field], start, passes, Budget(1.0, 1), 1, lambda ids: ids)
+    _best(np.ones(1), _NONE, 1, lambda ids: ids)
+    _second_limit(end, (start, np.ones(1)), 1, passes[6:9])
 
 
 def _score(
@@ -114,9 +112,11 @@ def _score(
 
 
 def _best(scores: Floats, excluded: Ints, k: int, ranks: Ranks) -> tuple[Ints, Floats] | None:
-    """The k best items; None if too many are equal."""
+    """The k best items; None if too many are equal, or not all have positive scores: ids without an item score 0."""
     state = np.full(k, -np.inf), np.empty(ROOM, np.int64), np.empty(ROOM), np.zeros(2, np.int64)
     end, count = _offer_all(scores, excluded, state)
+    if state[0][0] <= 0:
+        return None
     found, best = state[1][:count], state[2][:count]
     if end == TIES:
         return sort_best(found, best, k, ranks)

@@ -47,6 +47,21 @@ def test_scores_equal_the_definition(built, kernel):
     assert len(counted) > 6, "a budget changes how many features count"
 
 
+def test_ids_without_an_item_are_not_found(tmp_path):
+    data = collection(5, 60, 40)
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(texts(data))
+        index.add([("other", "nothing like that")])
+        index.delete([f"i{number}" for number in range(10, 30)])
+        index.refresh()
+        reading = index.items("documents")
+        for number in range(10):
+            reading.expand([f"i{number}"])
+        hits = reading.expand(["i1"], 100, budget=50, feedback=0)
+        assert {hit.item for hit in hits} == {*data, "other"} - {"i1", *(f"i{number}" for number in range(10, 30))}
+        assert reading.expand(["i1"], 5, budget=50, feedback=0) == hits[:5]
+
+
 def test_a_large_budget_and_none_leave_everything(built):
     _, reading = built
     for seeds in (["i1"], ["i1", "i4", "i7"]):
