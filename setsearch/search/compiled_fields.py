@@ -67,8 +67,9 @@ def find_in_fields(
     if not passes.joining or found is None:
         return found
     shares = np.append(examples[1], np.full(passes.joining, passes.weight))
+    allowed = passes.feedback, passes.least, passes.own
     limits = [
-        _Limit(*_second_limit(field.stored, own, budget.more, passes[6:9]))
+        _Limit(*_second_limit(field.stored, own, budget.more, allowed))
         for field, own in zip(fields, first[1], strict=True)
     ]
     numbers = passes.n_items, float(shares.sum()), *numbers[2:]
@@ -84,7 +85,7 @@ def prepare() -> None:
     passes, field = Passes(3.0, 1.0, 2.0, 0.0, 0, 0.5, 1.0, 1, 1), FieldArrays(lists, lists, end, 1.0)
     find_in_fields([field], start, passes, Budget(1.0, 1), 1, lambda ids: ids)
     _best(np.ones(1), _NONE, 1, lambda ids: ids)
-    _second_limit(end, (start, np.ones(1)), 1, passes[6:9])
+    _second_limit(end, (start, np.ones(1)), 1, (passes.feedback, passes.least, passes.own))
 
 
 def _score(
