@@ -42,11 +42,18 @@ def factor(having: Any, df: Any, numbers: Any) -> Any:
 
 
 @numba.njit(nogil=True, cache=True)
+def lift_units(having: Any, sums: Any, df: Any, numbers: Any, units: Any) -> None:
+    """Write v_j of features to `units`, in multiples of 2^-22, not rounded."""
+    for j in range(len(units)):
+        units[j] = sums[j] / numbers[1] * factor(having[j], df[j], numbers) * VALUE_LATTICE
+
+
+@numba.njit(nogil=True, cache=True)
 def lift_weights(having: Any, sums: Any, df: Any, numbers: Any, weights: Any) -> Any:
     """Write v_j of features to `weights`; false if one of them lies too near the middle."""
+    lift_units(having, sums, df, numbers, weights)
     sure = True
     for j in range(len(weights)):
-        units = sums[j] / numbers[1] * factor(having[j], df[j], numbers) * VALUE_LATTICE
-        sure &= is_sure(units)
-        weights[j] = np.rint(units) / VALUE_LATTICE
+        sure &= is_sure(weights[j])
+        weights[j] = np.rint(weights[j]) / VALUE_LATTICE
     return sure

@@ -17,13 +17,12 @@ from setsearch.models.compiled_lift import factor, is_sure
 from setsearch.scoring.base import EXACT_BELOW_VALUED
 from setsearch.scoring.compiled import ROOM, PruningScratch
 from setsearch.scoring.compiled_loops import add
-from setsearch.scoring.compiled_primitives import DONE, TIES, compiled, kth_largest, offer, sort_candidates
+from setsearch.scoring.compiled_primitives import DONE, TIES, compiled, offer, sort_candidates
 from setsearch.scoring.postings import ItemArrays
 from setsearch.scoring.selection import Ranks, sort_best
-from setsearch.search.compiled_passes import Passes, gather
+from setsearch.search.compiled_passes import Passes, gather, second_limit, strongest
 from setsearch.search.weights import LEAST_BOUND
 
-BINS = 4096  # of weights
 LARGEST_TABLE = 1 << 21  # factors
 TABLES = 4  # of a thread
 HALVES = 2  # weights of examples are multiples of 1/2
@@ -69,7 +68,7 @@ def find_in_fields(
     shares = np.append(examples[1], np.full(passes.joining, passes.weight))
     allowed = passes.feedback, passes.least, passes.own
     limits = [
-        _Limit(*_second_limit(field.stored, own, budget.more, allowed))
+        _Limit(*second_limit(field.stored, own, budget.more, allowed))
         for field, own in zip(fields, first[1], strict=True)
     ]
     numbers = passes.n_items, float(shares.sum()), *numbers[2:]
@@ -85,7 +84,7 @@ def prepare() -> None:
     passes, field = Passes(3.0, 1.0, 2.0, 0.0, 0, 0.5, 1.0, 1, 1), FieldArrays(lists, lists, end, 1.0)
     find_in_fields([field], start, passes, Budget(1.0, 1), 1, lambda ids: ids)
     _best(np.ones(1), _NONE, 1, lambda ids: ids)
-    _second_limit(end, (start, np.ones(1)), 1, (passes.feedback, passes.least, passes.own))
+    second_limit(end, (start, np.ones(1)), 1, (passes.feedback, passes.least, passes.own))
 
 
 def _score(
@@ -149,49 +148,6 @@ def _units(seeds: Any, df: Any, table: Any, units: Any) -> None:
 
 
 @compiled
-def _least(units: Any, costs: Any, most: Any) -> Any:
-    """The largest rounded weight that does not count any more, 0 if all positive ones do (weights.strongest)."""
-    spent, scale = np.zeros(BINS, np.int64), BINS / (max(units.max(), 0.0) + 2.0)
-    for j in range(len(units)):
-        if units[j] > 0.0 and costs[j] <= most:
-            spent[int(np.rint(units[j]) * scale)] += costs[j]
-    bin, before, count = BINS - 1, 0, 0
-    while bin > 0 and before + spent[bin] <= most:
-        before += spent[bin]
-        bin -= 1
-    inside = np.empty(len(units), np.int64)
-    for j in range(len(units)):
-        if units[j] > 0.0 and costs[j] <= most and int(np.rint(units[j]) * scale) == bin:
-            inside[count] = j
-            count += 1
-    for j in inside[:count][np.argsort(-np.rint(units[inside[:count]]))]:
-        before += costs[j]
-        if before > most:
-            return np.rint(units[j])
-    return 0.0
-
-
-@compiled
-def _strongest(seeds: Any, costs: Any, units: Any, limit: Any, marks: Any) -> Any:
-    """The features that a limit leaves, and whether that is sure; `marks` of all features are zeros, and restored."""
-    (features, having, sums), (most, always), sure, count = seeds, limit, True, 0
-    for feature in always:
-        marks[feature] = 1.0
-    for j in range(len(units)):
-        units[j] *= marks[features[j]] == 0.0
-    least = _least(units, costs, most)
-    for j in range(len(units)):
-        sure &= (abs(units[j] - least) >= 1.0) | is_sure(units[j])
-        own = features[j]
-        features[count], having[count], sums[count] = own, having[j], sums[j]
-        # Without a branch, which would be mispredicted.
-        count += (marks[own] != 0.0) | ((costs[j] <= most) & (np.rint(units[j]) > least))
-    for feature in always:
-        marks[feature] = 0.0
-    return sure, (features[:count], having[:count], sums[:count])
-
-
-@compiled
 def _add_field(scores: Any, field: Any, examples: Any, table: Any, limits: Any, dense: Any) -> Any:
     """Add what a field says.
 
@@ -208,7 +164,7 @@ def _add_field(scores: Any, field: Any, examples: Any, table: Any, limits: Any, 
     if is_limited and len(costs):
         estimates = np.empty(len(costs))
         _units(own, costs - more, table, estimates)
-        sure, own = _strongest(own, costs, estimates, (most, always), dense[0])
+        sure, own = strongest(own, costs, estimates, (most, always), dense[0])
     own_starts, own_ends, weights = starts[own[0]], ends[own[0]], np.empty(len(own[0]))
     _units(own, own_ends - own_starts, table, weights)
     above = below = 0.0
@@ -221,19 +177,6 @@ def _add_field(scores: Any, field: Any, examples: Any, table: Any, limits: Any, 
     if sure:
         add(scores, (ids, own_starts, own_ends), values, weights, 0, len(scores), True)
     return sure, above, below, own[0], weights
-
-
-@compiled
-def _second_limit(stored: Any, first: Any, more: Any, limits: Any) -> Any:
-    """What a second pass may cost, and the features that always count (feedback.second_pass)."""
-    (features, weights), (feedback, least, own) = first, limits
-    strong, cost, count = kth_largest(weights, min(own, len(weights))) if len(weights) else 0.0, 0, 0
-    always = np.empty(len(features), np.int64)
-    for j in range(len(features)):
-        always[count] = features[j]
-        count += weights[j] >= strong
-        cost += stored[features[j]] + more
-    return max(int(feedback * cost), least), always[:count]
 
 
 @compiled

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from setsearch.arrays import Floats, Ints
-from setsearch.models.compiled_lift import lift_weights
+from setsearch.models.compiled_lift import is_sure, lift_units, lift_weights
 from setsearch.scoring.base import EXACT_BELOW_VALUED
 from setsearch.scoring.compiled import PruningScratch
 from setsearch.scoring.compiled_primitives import DONE, compiled, kth_largest
@@ -19,6 +19,8 @@ from setsearch.scoring.compiled_pruning import PRUNED_IN_VAIN, find_pruned
 from setsearch.scoring.postings import ItemArrays
 from setsearch.scoring.pruning import FIRST, LATER, ROUNDING
 from setsearch.search.weights import LEAST_BOUND
+
+BINS = 4096  # of weights
 
 
 class Passes(NamedTuple):
@@ -85,38 +87,62 @@ def gather(by_item: Any, examples: Any, weights: Any, having: Any, sums: Any) ->
 
 
 @compiled
-def _strongest(seeds: Any, stored: Any, weights: Any, always: Any, most: Any) -> Any:
-    """The seeds' features that always count, or have the largest weights (weights.strongest)."""
-    features, having, sums = seeds
-    for j in range(len(weights)):
-        if always[features[j]] != 0.0 or stored[j] > most:
-            weights[j] = 0.0
-    least, read = 0.0, 0
-    for j in np.argsort(-weights):
-        read += stored[j]
-        if read > most:
-            least = max(weights[j], 0.0)
-            break
-    kept = np.zeros(len(weights), np.bool_)
-    for j in range(len(weights)):
-        kept[j] = weights[j] > least or always[features[j]] != 0.0
-    return features[kept], having[kept], sums[kept]
+def _least(units: Any, costs: Any, most: Any) -> Any:
+    """The largest rounded weight that does not count any more, 0 if all positive ones do (weights.strongest)."""
+    spent, scale = np.zeros(BINS, np.int64), BINS / (max(units.max(), 0.0) + 2.0)
+    for j in range(len(units)):
+        if units[j] > 0.0 and costs[j] <= most:
+            spent[int(np.rint(units[j]) * scale)] += costs[j]
+    bin, before, count = BINS - 1, 0, 0
+    while bin > 0 and before + spent[bin] <= most:
+        before += spent[bin]
+        bin -= 1
+    inside = np.empty(len(units), np.int64)
+    for j in range(len(units)):
+        if units[j] > 0.0 and costs[j] <= most and int(np.rint(units[j]) * scale) == bin:
+            inside[count] = j
+            count += 1
+    for j in inside[:count][np.argsort(-np.rint(units[inside[:count]]))]:
+        before += costs[j]
+        if before > most:
+            return np.rint(units[j])
+    return 0.0
 
 
 @compiled
-def _limited(joined: Any, stored: Any, numbers: Any, first: Any, limits: Any, always: Any) -> Any:
-    """What counts in the second pass (feedback.second_pass), and whether that is sure; `always` are zeros, restored."""
+def strongest(seeds: Any, costs: Any, units: Any, limit: Any, marks: Any) -> Any:
+    """The features that a limit leaves (weights.strongest), and whether that is sure.
+
+    The limit: what they may cost, and those that always count. `marks` of all features are zeros, and restored.
+    """
+    (features, having, sums), (most, always), sure, count = seeds, limit, True, 0
+    for feature in always:
+        marks[feature] = 1.0
+    for j in range(len(units)):
+        units[j] *= marks[features[j]] == 0.0
+    least = _least(units, costs, most)
+    for j in range(len(units)):
+        sure &= (abs(units[j] - least) >= 1.0) | is_sure(units[j])
+        own = features[j]
+        features[count], having[count], sums[count] = own, having[j], sums[j]
+        # Without a branch, which would be mispredicted.
+        count += (marks[own] != 0.0) | ((costs[j] <= most) & (np.rint(units[j]) > least))
+    for feature in always:
+        marks[feature] = 0.0
+    return sure, (features[:count], having[:count], sums[:count])
+
+
+@compiled
+def second_limit(stored: Any, first: Any, more: Any, limits: Any) -> Any:
+    """What a second pass may cost, and the features that always count (feedback.second_pass)."""
     (features, weights), (feedback, least, own) = first, limits
-    strong, read = kth_largest(weights, min(own, len(weights))), 0
-    for j in range(len(weights)):
-        always[features[j]] = 1.0 if weights[j] >= strong else 0.0
-        read += stored[features[j]]
-    estimated, own_stored = np.empty(len(joined[0])), stored[joined[0]]
-    sure = lift_weights(joined[1], joined[2], own_stored, numbers, estimated)
-    chosen = _strongest(joined, own_stored, estimated, always, max(int(feedback * read), least))
-    for feature in features:
-        always[feature] = 0.0
-    return sure, chosen
+    strong, cost, count = kth_largest(weights, min(own, len(weights))) if len(weights) else 0.0, 0, 0
+    always = np.empty(len(features), np.int64)
+    for j in range(len(features)):
+        always[count] = features[j]
+        count += weights[j] >= strong
+        cost += stored[features[j]] + more
+    return max(int(feedback * cost), least), always[:count]
 
 
 @compiled
@@ -150,7 +176,9 @@ def _find(scratch: Any, lists: Any, by_item: Any, stored: Any, seeds: Any, passe
     shares[len(seeds) :] = weight
     numbers = n_items, shares.sum(), strength, exponent
     joined = gather(by_item, examples, shares, scratch.having, scratch.values)
-    sure, chosen = _limited(joined, stored, numbers, (first[0], weights), (feedback, least, own), scratch.having)
+    limit, estimates = second_limit(stored, (first[0], weights), 0, (feedback, least, own)), np.empty(len(joined[0]))
+    lift_units(joined[1], joined[2], stored[joined[0]], numbers, estimates)
+    sure, chosen = strongest(joined, stored[joined[0]], estimates, limit, scratch.having)
     if not sure:
         return PRUNED_IN_VAIN, 0
     _, end, found = _find_once(scratch, lists, by_item, chosen, numbers, seeds, limits)

@@ -200,15 +200,18 @@ class SparkReading:
         firsts = [seed_weights(own.fields, own.examples, model) for own in questions]
         rejection = self._defaults.rejection_of(model, request.gamma)
         rejecting = [number for number, own in enumerate(questions) if own.rejected]
+        negatives: dict[int, SeedWeights] = {}
+        if rejection is not None and rejection.gamma:
+            for number in rejecting:
+                own = questions[number]
+                negatives[number] = seed_weights(own.fields, Examples(sorted(own.rejected)), model)
 
         def subtract(all: Sequence[SeedWeights]) -> list[SeedWeights]:
             """The weights less those of rejected items."""
             weights = [*all]
-            if rejection is not None and rejection.gamma:
-                for number in rejecting:
-                    own = questions[number]
-                    negative = seed_weights(own.fields, Examples(sorted(own.rejected)), model)
-                    weights[number] = weights[number].minus(negative, *rejection)
+            for number, negative in negatives.items():
+                assert rejection is not None
+                weights[number] = weights[number].minus(negative, *rejection)
             return weights
 
         feedback = self._defaults.feedback_of(request.model)

@@ -8,12 +8,11 @@ from test_feedback import collection, texts
 
 import setsearch
 from setsearch.arrays import VALUE_LATTICE, to_lattice
-from setsearch.models.compiled_lift import lift_weights
+from setsearch.models.compiled_lift import lift_units, lift_weights
 from setsearch.models.lift import Lift
 from setsearch.models.model import Seeds
-from setsearch.search import feedback
+from setsearch.search import compiled_passes, feedback
 from setsearch.search import reading as module
-from setsearch.search.compiled_passes import _strongest
 from setsearch.search.weights import Limit, strongest
 
 
@@ -110,8 +109,9 @@ def test_the_strongest_features_are_those_of_the_model():
         seeds, always = Seeds(features, having, sums, total), rng.choice(features, 3, replace=False)
         most = int(rng.integers(1, stored.sum() + 20))
         expected = strongest(seeds, stored, model, n_items, Limit(most, np.sort(always)))
-        weights, dense = np.empty(size), np.zeros(100)
-        dense[always] = 1.0
-        lift_weights(having, sums, stored, (float(n_items), total, model.strength, 0.0), weights)
-        found = _strongest((features, having, sums), stored, weights, dense, most)
+        units, marks = np.empty(size), np.zeros(100)
+        lift_units(having, sums, stored, (float(n_items), total, model.strength, 0.0), units)
+        own = features.copy(), having, sums
+        _, found = compiled_passes.strongest(own, stored, units, (most, always), marks)
         assert found[0].tolist() == features[expected].tolist()
+        assert not marks.any()
