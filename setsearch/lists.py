@@ -21,6 +21,8 @@ ROOM = 1.25  # entries that fit into memory, for each that there is
 MOST_CHANGES = 1 << 20  # entries that wait for the lists that lack them to be needed
 CHUNK = 1 << 16  # entries that are worked on together; few enough for the processor's cache
 
+_DAMAGED = "stored lists are damaged; ask again"
+
 LOCK = threading.RLock()  # of everything in memory that is filled when it is needed; nobody forks in between
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
@@ -258,39 +260,42 @@ class Lists:
         places = positions(self.arrays[1][lists], lengths)
         ids, counts = np.empty(len(places), np.int64), np.empty(len(places), np.int64)
         for slice_, own_ids, own_counts in slices:
-            self._check(slice_, own_ids, own_counts)
-            first, last = np.searchsorted(places, [slice_ * SLICE, (slice_ + 1) * SLICE])
-            inside = places[first:last] - slice_ * SLICE
+            begin, end = self._span(slice_, own_ids, own_counts)
+            first, last = np.searchsorted(places, [begin, end])
+            inside = places[first:last] - begin
             ids[first:last], counts[first:last] = own_ids.take(inside), own_counts.take(inside)
         entries = Entries(np.repeat(lists, lengths), ids, counts)
-        if np.any((ids[1:] <= ids[:-1]) & (entries.lists[1:] == entries.lists[:-1])):
-            raise LostArrays("stored lists are damaged; ask again")
+        self._check(ids, counts, entries.lists[1:] != entries.lists[:-1])
         return entries
 
     def fill(self, slice_: int, ids: Ints, counts: Ints) -> None:
         """Put a slice that was read into place; raises LostArrays if it cannot be what was written."""
-        begin, end = self._check(slice_, ids, counts)
+        begin, end = self._span(slice_, ids, counts)
+        starts = self.arrays[1]
+        is_start = np.zeros(end - begin, bool)
+        is_start[starts[slice(*np.searchsorted(starts, [begin, end]))] - begin] = True
+        self._check(ids, counts, is_start[1:])
         with LOCK:
             self.buffer.ids[begin:end], self.buffer.counts[begin:end] = ids, counts
             self._check_edges(begin, end)
             self.buffer.loaded[slice_] = True
 
-    def _check(self, slice_: int, ids: Ints, counts: Ints) -> tuple[int, int]:
-        """Begin and end of a slice; raises LostArrays if it cannot be what was written."""
+    def _span(self, slice_: int, ids: Ints, counts: Ints) -> tuple[int, int]:
+        """Begin and end of a slice; raises LostArrays for another number of entries."""
         begin = slice_ * SLICE
         end = min(begin + SLICE, self.buffer.n_stored)
-        sound = len(ids) == len(counts) == end - begin and int(ids.min()) >= 0 and int(ids.max()) < self.n_ids
-        sound = sound and int(counts.min()) > 0 and int(counts.max()) <= np.iinfo(self.buffer.counts.dtype).max
-        if sound:
-            # Compiled loops rely on ids that ascend within a list.
-            starts = self.arrays[1]
-            first, last = np.searchsorted(starts, [begin, end])
-            is_start = np.zeros(end - begin + 1, bool)
-            is_start[starts[first:last] - begin] = True
-            sound = bool(np.all((ids[1:] > ids[:-1]) | is_start[1:-1]))
-        if not sound:
-            raise LostArrays("stored lists are damaged; ask again")
+        if not len(ids) == len(counts) == end - begin:
+            raise LostArrays(_DAMAGED)
         return begin, end
+
+    def _check(self, ids: Ints, counts: Ints, is_new: npt.NDArray[np.bool_]) -> None:
+        """Raise LostArrays for entries that cannot be what was written; `is_new` if a list begins after the first."""
+        if not len(ids):
+            return
+        # Compiled loops rely on ids that ascend within a list.
+        sound = bool(np.all((ids[1:] > ids[:-1]) | is_new)) and int(ids.min()) >= 0 and int(ids.max()) < self.n_ids
+        if not sound or int(counts.min()) <= 0 or int(counts.max()) > np.iinfo(self.buffer.counts.dtype).max:
+            raise LostArrays(_DAMAGED)
 
     def _check_edges(self, begin: int, end: int) -> None:
         """Compare the first and last id of a slice with those of its neighbors, if these were read."""
@@ -300,7 +305,7 @@ class Lists:
             if not inside or not loaded[edge // SLICE - (edge == begin)]:
                 continue
             if ids[edge] <= ids[edge - 1] and starts[np.searchsorted(starts, edge)] != edge:
-                raise LostArrays("stored lists are damaged; ask again")
+                raise LostArrays(_DAMAGED)
 
 
 def _sums(entries: Entries, n_lists: int) -> tuple[Ints, Ints]:

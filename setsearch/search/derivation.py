@@ -38,7 +38,7 @@ from setsearch.storage.relation import Relation, wants_contexts
 from setsearch.storage.revisions import changed_items
 from setsearch.storage.texts import read_texts
 from setsearch.text.analyzer import Analyzer
-from setsearch.text.contexts import ContextField, choose_items, context_fields, document_field
+from setsearch.text.contexts import ContextField, choose_items, context_fields, document_field, words_of_titles
 from setsearch.text.token_stream import Tokens, arrange, merge_phrases, token_stream, tokenize
 
 TITLES_OF_WRITE = 5000
@@ -165,7 +165,8 @@ def _fields(texts: _Texts, tokens: Tokens, analyzer: Analyzer, renew: Renew) -> 
         stream = merge_phrases(stream)
     item_of, names = choose_items(stream.names, stream.counts, len(stream.tokens), analyzer)
     fields = {}
-    for name, field in context_fields(stream, item_of):
+    titles = words_of_titles(analyzer.words, [(name, title) for _, name, title in texts.documents])
+    for name, field in context_fields(stream, item_of, titles):
         renew()
         fields[f"contexts {name}"] = field
         arrays[f"{name} keys"] = field.keys

@@ -60,13 +60,11 @@ class KnownNames:
     def find(self, names: Iterable[str]) -> dict[str, int]:
         """The ids of those names that exist; all names are there."""
         assert self._by_hash is not None
-        (hashes, ids), wanted = self._by_hash, [name for name in names if name]
-        found = {}
-        for name, first in zip(wanted, hashes.searchsorted([*map(hash, wanted)]).tolist(), strict=True):
-            for place in range(first, len(ids)):
-                if hashes[place] != hash(name):
-                    break
-                id = int(ids[place])
+        (hashes, ids), wanted, found = self._by_hash, [name for name in names if name], {}
+        own = np.array([*map(hash, wanted)], np.int64)
+        firsts, ends = (hashes.searchsorted(own, side).tolist() for side in ("left", "right"))
+        for name, first, end in zip(wanted, firsts, ends, strict=True):
+            for id in ids[first:end].tolist():
                 if self._text[self._starts[id] : self._ends[id]] == name.encode():
                     found[name] = id
         return found

@@ -25,12 +25,14 @@ from setsearch.storage.generations import CONTEXTS, LISTS, Generation, find_gene
 from setsearch.storage.relation import Relation, load_relations, wants_contexts
 from setsearch.storage.revisions import changed_items
 
-COEFFICIENTS = {"contexts win2": 1.0, "contexts skip": 0.7, "contexts lists": 0.3, "documents": 0.6}
-BY = {
-    "documents": (),
-    "contexts": ("contexts win2", "contexts skip", "contexts lists"),
-    "both": ("contexts win2", "contexts skip", "contexts lists", "documents"),
+COEFFICIENTS = {
+    "contexts win2": 1.0,
+    "contexts skip": 0.7,
+    "contexts lists": 0.3,
+    "contexts titled": 0.7,
+    "documents": 0.6,
 }
+BY = {"documents": (), "contexts": tuple(COEFFICIENTS)[:-1], "both": tuple(COEFFICIENTS)}
 REST = 0.05  # seconds between two looks at whether another process has derived
 VERSIONS = 2  # of a relation that stay in memory: a host may roll back to the one before
 MERGED_SHARE, FEW_TO_MERGE = 1 / 100, 100  # changed items up to which stored lists are brought up to date when read
@@ -240,7 +242,7 @@ class Readings:
         contexts = self._word_contexts(cursor, version)
         if contexts is None or not contexts.snapshots:
             return None
-        chosen = [(contexts.snapshots[field], COEFFICIENTS[field]) for field in BY[by]]
+        chosen = [(contexts.snapshots[field], COEFFICIENTS[field]) for field in BY[by] if field in contexts.snapshots]
         fields = tuple(Field(snapshot, cursor, weight) for snapshot, weight in chosen)
         vectors = self._memory.vectors.of(cursor, relation, contexts.words)
         return Fields(fields, relation, version.analyzer, contexts.generation.revision, vectors=vectors)

@@ -27,6 +27,7 @@ from setsearch.text.contexts import (
     choose_items,
     describe_context,
     document_field,
+    words_of_titles,
 )
 from setsearch.text.token_stream import (
     ARTICLES,
@@ -50,7 +51,7 @@ from setsearch.text.token_stream import (
 if TYPE_CHECKING:
     from pyarrow import Array, RecordBatch
 
-TOKENS = "document string, tokens array<string>"
+TOKENS = "document string, title string, tokens array<string>"
 ITEMS = "terms in context"
 LENGTH = ""  # stands for the number of all tokens among the counts of words
 
@@ -70,7 +71,8 @@ def context_relations(
     texts: DataFrame, analyzer: Analyzer, phrases: bool, documents: DataFrame, stage: str
 ) -> Iterator[Numbered]:
     """The fields of words, given texts (name, text) and documents (id, name, title)."""
-    tokens = staged(texts.mapInArrow(_tokenize(analyzer.spec), TOKENS), f"{stage}/tokens")
+    titled = texts.join(documents.select("name", "title"), "name", "left")
+    tokens = staged(titled.mapInArrow(_tokenize(analyzer.spec), TOKENS), f"{stage}/tokens")
     words = _count_words(tokens)
     for step in range(2 if phrases else 0):
         merged = _merge_phrases(tokens, words, f"{stage}/merged-{step}")
@@ -122,7 +124,7 @@ def _merge_phrases(tokens: DataFrame, words: Words, place: str) -> DataFrame | N
 
 
 def _tokenize(spec: str) -> Callable[["Iterator[RecordBatch]"], "Iterator[RecordBatch]"]:
-    """A function for the workers: texts (name, text) to tokens."""
+    """A function for the workers: texts (name, text, title) to tokens."""
 
     def run(batches: "Iterator[RecordBatch]") -> "Iterator[RecordBatch]":
         import pyarrow
@@ -132,7 +134,9 @@ def _tokenize(spec: str) -> Callable[["Iterator[RecordBatch]"], "Iterator[Record
             texts = batch.column("text").to_pylist()
             tokens = tokenize(enumerate(text or "" for text in texts), words)
             lists = _lists(tokens.tokens, tokens.lengths, tokens.names)
-            yield pyarrow.RecordBatch.from_arrays([batch.column("name"), lists], ["document", "tokens"])
+            names = batch.column("name")
+            titles = words_of_titles(words, [*zip(names.to_pylist(), batch.column("title").to_pylist(), strict=True)])
+            yield pyarrow.RecordBatch.from_arrays([names, _arrow(titles), lists], ["document", "title", "tokens"])
 
     return run
 
@@ -185,11 +189,13 @@ def _merge(phrases: Ints, parts: npt.NDArray[np.bool_], batch: "RecordBatch", st
     ends = np.append(merged.starts[1:], len(merged.tokens))[: len(merged.starts)] - 2
     lengths = np.maximum(ends - merged.starts, 0)  # there is one BREAK behind an empty document
     tokens = merged.tokens[positions(merged.starts, lengths)]
-    return {"document": batch.column("document"), "tokens": _lists(tokens, lengths, merged.names)}
+    kept = {name: batch.column(name) for name in ("document", "title")}
+    return kept | {"tokens": _lists(tokens, lengths, merged.names)}
 
 
 def _count_contexts(item_of: Ints, batch: "RecordBatch", stream: TokenStream) -> Columns:
-    pairs, fields, parts = ContextPairs(stream, item_of), list[str](), list[tuple[Ints, Ints, Ints]]()
+    pairs = ContextPairs(stream, item_of, batch.column("title").to_pylist())
+    fields, parts = list[str](), list[tuple[Ints, Ints, Ints]]()
     for field, patterns in FIELDS.items():
         for number, pattern in enumerate(patterns):
             keys, items = pairs.of(pattern)

@@ -44,7 +44,8 @@ class FieldsSource:
         layouts = {own.features: own for own in self._layout.fields()}
         if self._words is None:
             self._words = load_words(self._spark, layouts["documents"])
-        fields = [Field(self._snapshot(layouts[name], self._words), NO_CURSOR, COEFFICIENTS[name]) for name in BY[by]]
+        chosen = [(layouts[name], COEFFICIENTS[name]) for name in BY[by] if name in layouts]
+        fields = [Field(self._snapshot(layout, self._words), NO_CURSOR, weight) for layout, weight in chosen]
         return Fields(tuple(fields), relation, self._analyzer, contexts_revision=0)
 
     def _snapshot(self, layout: Layout, words: tuple[WordVocabulary, Ints]) -> RemoteSnapshot:

@@ -38,6 +38,8 @@ def is_storable(name: object) -> bool:
 
 def id_text(id: Any) -> Any:
     """An id as a text: that of a whole number, or of an object with a primary key `pk`; anything else as it is."""
+    if type(id) is str:  # nearly always
+        return id
     id = getattr(id, "pk", id)
     return str(int(id)) if isinstance(id, Integral) and not isinstance(id, bool) else id
 

@@ -3,6 +3,7 @@
     win2    (position in -2, -1, 1, 2; word there)
     skip    the words at (-1, +1), (-2, -1, +1), (-1, +1, +2), (-2, -1), (+1, +2)
     lists   the other members of lists such as "X, Y and Z" with at least three members (Hearst patterns)
+    titled  the words of documents that have the word as their title, as in a dictionary
 
 Neighbors may be any tokens, also stop words, commas and ends of sentences. Contexts of a single item are dropped: they
 connect no two items.
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setsearch.arrays import Entries, Ids, Ints, run_lengths, run_starts
+from setsearch.arrays import Entries, Ids, Ints, positions, run_lengths, run_starts
 from setsearch.errors import InvalidParameter
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.token_stream import (
@@ -30,17 +31,20 @@ from setsearch.text.token_stream import (
     TokenStream,
     most_frequent,
 )
+from setsearch.text.words import Words, without_marks
 
 Pattern = tuple[int, ...]
 
-LIST: Pattern = (0,)
+BITS = 20  # of a word in a key; a key is the number of the pattern and up to three words
+LIST: Pattern = (0,)  # these two are no offsets, but one word anywhere
+TITLED: Pattern = (1 << BITS,)
 FIELDS: dict[str, tuple[Pattern, ...]] = {
     "win2": ((-2,), (-1,), (1,), (2,)),
     "skip": ((-1, 1), (-2, -1, 1), (-1, 1, 2), (-2, -1), (1, 2)),
     "lists": (LIST,),
+    "titled": (TITLED,),
 }
 LEAST_ITEMS = {LIST: 1}  # that must share a context of a pattern; 2 of others
-BITS = 20  # of a word in a key; a key is the number of the pattern and up to three words
 PATTERN_SHIFT = 3 * BITS
 LONGEST_LIST = 40
 LARGEST_LEAST_COUNT = 20
@@ -76,9 +80,12 @@ def choose_items(names: Sequence[str], counts: Ints, n_tokens: int, analyzer: An
     return item_of, [names[number] for number in chosen]
 
 
-def context_fields(stream: TokenStream, item_of: Ints) -> Iterator[tuple[str, ContextField]]:
-    """The fields of contexts by name; `item_of` `(n_words,)` is the item of each word, -1 for none."""
-    pairs = ContextPairs(stream, item_of)
+def context_fields(stream: TokenStream, item_of: Ints, titles: Sequence[str]) -> Iterator[tuple[str, ContextField]]:
+    """The fields of contexts by name; `item_of` `(n_words,)` is the item of each word, -1 for none.
+
+    `titles` are those of the documents, as `words_of_titles` writes them.
+    """
+    pairs = ContextPairs(stream, item_of, titles)
 
     def count(pattern: Pattern) -> ContextField:
         return _count(*pairs.of(pattern), LEAST_ITEMS.get(pattern, 2))
@@ -95,8 +102,8 @@ def context_fields(stream: TokenStream, item_of: Ints) -> Iterator[tuple[str, Co
 class ContextPairs:
     """The contexts of each occurrence of an item in a stream."""
 
-    def __init__(self, stream: TokenStream, item_of: Ints) -> None:
-        self._stream, self._item_of = stream, item_of
+    def __init__(self, stream: TokenStream, item_of: Ints, titles: Sequence[str]) -> None:
+        self._stream, self._item_of, self._titles = stream, item_of, titles
         self._items = item_of[stream.tokens]
         self._positions = np.flatnonzero(self._items >= 0)
 
@@ -104,6 +111,8 @@ class ContextPairs:
         """The key of a context of this pattern and the item, for each time that they meet."""
         if pattern == LIST:
             return _list_members(self._stream, self._item_of)
+        if pattern == TITLED:
+            return _titled(self._stream, self._item_of, self._titles)
         return _neighbors(self._stream.tokens, self._positions, self._items, pattern)
 
 
@@ -143,6 +152,18 @@ def _list_members(stream: TokenStream, item_of: Ints) -> tuple[Ints, Ints]:
         fellows.append(members[b[selected]])
     empty = [np.zeros(0, np.int64)]
     return np.concatenate(fellows or empty), np.concatenate(items or empty)
+
+
+def _titled(stream: TokenStream, item_of: Ints, titles: Sequence[str]) -> tuple[Ints, Ints]:
+    """(word, item) for each word of a document that has an item as its title."""
+    numbers = dict(zip(stream.names, range(len(stream.names)), strict=True))
+    owners = item_of[[numbers.get(title, RARE) for title in titles]] if len(titles) else item_of[:0]
+    own = np.flatnonzero(owners >= 0)
+    ends = np.append(stream.starts[1:], len(stream.tokens))
+    lengths = np.maximum(ends[own] - stream.starts[own], 0)  # the last document may be empty
+    words = stream.tokens[positions(stream.starts[own], lengths)].astype(np.int64)
+    is_word = words >= FIRST_WORD
+    return words[is_word], np.repeat(owners[own], lengths)[is_word]
 
 
 def _count(keys: Ints, items: Ints, least_df: int) -> ContextField:
@@ -192,11 +213,29 @@ def document_field(stream: TokenStream, item_of: Ints) -> Entries:
     return Entries(cells[first] >> 32, cells[first] & 0xFFFF_FFFF, counts)
 
 
+def words_of_titles(words: Words, documents: Sequence[tuple[str, str | None]]) -> list[str]:
+    """The titles of documents (name, title) as items are written; without a title, the name without folder and ending.
+
+    What is in parentheses, as in "Mercury (planet)", is no part of a title.
+    """
+    titles = [(title or _stem_of(name)).partition(" (")[0] for name, title in documents]
+    data, sizes = words.spaced_tokens(titles)
+    ends = np.cumsum([size + 1 for size in sizes]).tolist()
+    pieces = [data[end - size : end].decode() for end, size in zip(ends, sizes, strict=True)]
+    return [" ".join(without_marks(piece.split())) for piece in pieces]
+
+
+def _stem_of(name: str) -> str:
+    """The name of a file without folder and ending; nothing of a number, which names no subject."""
+    stem = name.rpartition("/")[2].partition(".")[0]
+    return "" if stem.isdecimal() else stem
+
+
 def describe_context(field: str, key: int, name: Callable[[int], str]) -> str:
     """A context in words, such as "the _ of"; `name` gives the word of a number."""
     pattern = FIELDS[field][key >> PATTERN_SHIFT]
     words = [name(key >> BITS * place & (1 << BITS) - 1) for place in reversed(range(len(pattern)))]
-    if field == "lists":
-        return f"listed with {words[0]}"
+    if field in ("lists", "titled"):
+        return f"listed with {words[0]}" if field == "lists" else f"its own text has {words[0]}"
     at = {0: "_"} | dict(zip(pattern, words, strict=True))
     return " ".join(at.get(place, "·") for place in range(min(at), max(at) + 1))

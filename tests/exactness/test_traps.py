@@ -141,13 +141,13 @@ def test_only_active_lists_are_read(build, monkeypatch):
     index.refresh()
     index.close()
     read = []
-    original = flat.Lists._check
+    original = flat.Lists._span
 
     def counting(self, slice_, ids, counts):
         read.append((self.source[1], slice_))
         return original(self, slice_, ids, counts)
 
-    monkeypatch.setattr(flat.Lists, "_check", counting)
+    monkeypatch.setattr(flat.Lists, "_span", counting)
     monkeypatch.setattr(PostingLists, "sweep", None)
     monkeypatch.setattr(valued_lists, "AHEAD", 1)
     with setsearch.open(index._database.path) as fresh:

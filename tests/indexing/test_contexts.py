@@ -17,7 +17,8 @@ from setsearch.text import token_stream as stream
 from setsearch.text.words import UNICODE, words_of_kind
 
 WORDS = "apple pear plum lion tiger wolf red green blue the of and a eats sees big small old or".split()
-FIELDS = {"win2": 1.0, "skip": 0.7, "lists": 0.3, "documents": 0.6}
+FIELDS = {"win2": 1.0, "skip": 0.7, "lists": 0.3, "titled": 0.7, "documents": 0.6}
+CONTEXTS = ["win2", "skip", "lists", "titled"]
 
 
 def random_texts(seed, n=40):
@@ -43,8 +44,14 @@ def tokens_of(texts):
         yield name, tokens[:-1] if tokens and tokens[-1] == "." else tokens
 
 
-def fields_of(texts):
-    """{field: {word: {context: count}}}, straight from the definitions."""
+def random_titles(texts, seed):
+    """(id, text, title) of texts; a third has the name of a word as title."""
+    rng = random.Random(seed)
+    return [(id, text, rng.choice([None, f"No. {id}", rng.choice(WORDS).title()])) for id, text in texts.items()]
+
+
+def fields_of(texts, titles=None):
+    """{field: {word: {context: count}}}, straight from the definitions; `titles` by the id of the document."""
     documents = dict(tokens_of(texts))
     counts = Counter(token for tokens in documents.values() for token in tokens)
     n_tokens = 2 + sum(len(tokens) + 2 for tokens in documents.values())
@@ -69,7 +76,12 @@ def fields_of(texts):
             for a, b in permutations(members, 2):
                 if a != b and a in items and counts[b] > 1:
                     found["lists"][a][b] += 1
-    for field in ("win2", "skip"):
+    for name, title in (titles or {}).items():
+        if (title or "").lower() in items:
+            kept = {t for t in documents[name] if counts[t] > 1} | {*stream.CONJUNCTIONS, *stream.ARTICLES}
+            words = [t for t in documents[name] if t not in ".," and t in kept]
+            found["titled"][title.lower()].update(words)
+    for field in ("win2", "skip", "titled"):
         df = Counter(context for own in found[field].values() for context in own)
         found[field] = {w: {c: n for c, n in own.items() if df[c] > 1} for w, own in found[field].items()}
     return found
@@ -108,8 +120,8 @@ def lists_of(tokens):
             place += 1
 
 
-def expected_scores(texts, seeds, which=FIELDS):
-    fields = fields_of(texts)
+def expected_scores(texts, seeds, which=FIELDS, titles=None):
+    fields = fields_of(texts, titles)
     total = Counter()
     for field in which:
         for item, score in lift_scores(fields[field], seeds, rarity=RARITY).items():
@@ -126,12 +138,14 @@ def index(tmp_path):
 @pytest.mark.parametrize("seed", range(8))
 def test_scores_equal_the_definition(index, seed):
     texts = random_texts(seed)
-    index.add(texts.items())
-    reading = index.items("terms")
+    rows = random_titles(texts, seed)
+    index.add(rows)
+    reading, titles = index.items("terms"), {id: title for id, _, title in rows}
     for seeds in (["apple"], ["lion", "tiger"], ["red", "green", "blue"]):
-        for by, which in (("both", FIELDS), ("contexts", ["win2", "skip", "lists"])):
+        for by, which in (("both", FIELDS), ("contexts", CONTEXTS)):
             hits = reading.expand(seeds, 99, by=by)
-            assert {h.item: h.score for h in hits} == pytest.approx(expected_scores(texts, seeds, which), abs=2e-5)
+            expected = expected_scores(texts, seeds, which, titles)
+            assert {h.item: h.score for h in hits} == pytest.approx(expected, abs=2e-5)
         for hit in reading.expand(seeds, 99, by="both", explain=True):
             assert sum(part.weight for part in hit.features) == pytest.approx(hit.score, abs=1e-9)
             assert reading.explain(seeds, hit.item, by="both").score == pytest.approx(hit.score, abs=1e-9)
@@ -165,7 +179,7 @@ def test_an_updated_document_without_text_has_no_contexts(index):
     index.update([("d00", ["apple", "apple"])])
     hits = index.items("terms").expand(["lion"], 99, by="contexts", fresh="now")
     rest = {name: text for name, text in texts.items() if name != "d00"}
-    expected = expected_scores(rest, ["lion"], ["win2", "skip", "lists"])
+    expected = expected_scores(rest, ["lion"], CONTEXTS)
     assert {h.item: h.score for h in hits} == pytest.approx(expected, abs=2e-5)
 
 
@@ -176,6 +190,19 @@ def test_how_contexts_are_written(index):
     shown = {feature.feature for feature in features}
     assert shown >= {"red _", "big · _", "_ pie", "_ · here", "red _ pie", "big red _ pie", "big red _", "_ pie here"}
     assert shown >= {"listed with plum", "listed with pear", "3"}
+
+
+@pytest.mark.parametrize("title", ["Apple", "apple", "Apple (fruit)", " Apple. "])
+def test_a_document_with_a_word_as_its_title_describes_it(tmp_path, title):
+    plain = [(f"d{n}", f"the apple, a pear and a plum {n}") for n in range(4)]
+    for name, document in (("a", ("x", "sweet round", title)), ("b", ("fruit/Apple.txt", "sweet round"))):
+        with setsearch.open(tmp_path / f"{name}.db", create=True, contexts="on") as index:
+            index.add([*plain, document, ("y", "sweet round plum", "Plum"), ("7", "sweet round pear")])
+            terms = index.items("terms")
+            for word in ("apple", "plum", "pear"):
+                features = {part.feature for part in terms.features([word], 99, by="contexts", binarize="presence")}
+                own = {"its own text has sweet", "its own text has round"} & features
+                assert len(own) == (0 if word == "pear" else 2), "7 is a number, no title"
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,8 @@ def texts(count=70, seed=4):
         text = " ".join(rng.choice(FRAMES).format(**names) for _ in range(rng.randint(1, 4)))
         rows.append({"id": f"d{rng.randint(0, 9)}-{n}", "text": text, "title": f"T{n}"})
     rows[3]["text"], rows[4]["text"], rows[5]["text"] = "", "...", ". , !"
+    rows[7]["title"], rows[8]["title"], rows[9]["title"] = "Pear", "New York apple (a kind)", None
+    rows[9]["id"] = "fruit/plum.txt"
     rows[6]["text"] += f" The farmer ate {RARE[0]} and {RARE[1]} and plum."
     return rows
 
@@ -187,6 +189,7 @@ def test_contexts_are_automatic_for_large_collections(spark, tmp_path, monkeypat
         "contexts win2",
         "contexts skip",
         "contexts lists",
+        "contexts titled",
         "documents",
     ]
     with pytest.raises(errors.InvalidParameter, match="contexts is one of"):
