@@ -136,10 +136,9 @@ class Dialogue:
             say("no example is left; add one")
             return
         from setsearch.search.headlines import with_headlines
-        from setsearch.search.sharing import expand_shared
 
         options: Any = {"exclude": current.rejected, "cut": "mark", "explain": True, "fold": True, **self.model}
-        self.hits = with_headlines(self.reading, expand_shared(self.reading, current.accepted, self.k, **options))
+        self.hits = with_headlines(self.reading, self.reading.expand(current.accepted, self.k, **options).shared())
         rejected = f"   rejected: {', '.join(current.rejected)}" if current.rejected else ""
         say(f"\n{', '.join(current.accepted)}{rejected}")
         say("\n".join(bars([hit._asdict() for hit in self.hits], numbered=True)))

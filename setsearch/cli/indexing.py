@@ -145,7 +145,8 @@ def delete(
     Example: setsearch delete notes.db old.txt
     """
     with db.open(timeout=timeout) as index:
-        relations = [(r["items"], r["features"]) for r in index.info()["readings"][::2]]
+        both = [(r["items"], r["features"]) for r in index.info()["readings"]]
+        relations = [names for number, names in enumerate(both) if names[::-1] not in both[:number]]
         named = [names for names in relations if names[0] == items]
         if items is not None and not named:
             raise UsageError(f"--items is one of {', '.join(names[0] for names in relations)}, not {items!r}")

@@ -82,7 +82,6 @@ def expand(
     if not (seeds or more["set"] or more["like"] or more["having"]):
         raise UsageError("no examples: give SEED..., --set NAME, --like, --having, or --batch FILE")
     from setsearch.search.headlines import with_headlines
-    from setsearch.search.sharing import expand_shared
 
     setsearch.use_kernel("numpy")  # for one query the others take longer to load than they save
     with db.open(time_limit=time_limit) as index:
@@ -97,7 +96,7 @@ def expand(
         more["like"] = [_read_text(text) for text in more["like"]]
         weighted = _weighted(list(seeds or ()), more.pop("seed_weights"))
         try:
-            hits = with_headlines(reading, expand_shared(reading, weighted, **more, **wanted, **model))
+            hits = with_headlines(reading, reading.expand(weighted, **more, **wanted, **model).shared())
         except UnknownItem as error:
             if name is None:
                 raise
@@ -254,12 +253,11 @@ def _batch_answers(
     reading: "AnyReading", batch: str, wanted: dict[str, Any], model: "ModelOptions"
 ) -> Iterator[Answer]:
     from setsearch.cli.set_files import read_seed_sets
-    from setsearch.search.sharing import expand_shared
 
     for place, seeds in read_seed_sets(batch):
         answer: list[Hit] | SetsearchError
         try:
-            answer = seeds if isinstance(seeds, SourceError) else expand_shared(reading, seeds, **wanted, **model)
+            answer = seeds if isinstance(seeds, SourceError) else reading.expand(seeds, **wanted, **model).shared()
         except (QueryError, SourceError) as error:
             answer = error
         yield place, seeds, answer

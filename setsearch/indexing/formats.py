@@ -222,7 +222,7 @@ class _Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         """Text."""
-        if self._open[-1:] == ["title"]:
+        if self._open == ["title"]:  # not that of a drawing
             self.title += data
         elif not self._open:
             self._pieces.append(data)

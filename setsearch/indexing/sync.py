@@ -146,7 +146,9 @@ def check_source(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
     for (line,) in cursor.execute(f"pragma main.integrity_check({quote(source.name)})").fetchall():
         if line != "ok":
             yield f"{source.name}: {line}"
-    (damaged,) = cursor.execute("select count(*) from setsearch_change where key is not again").fetchone()
+    (damaged,) = cursor.execute(
+        "select count(*) from setsearch_change where relation = ? and key is not again", (relation.id,)
+    ).fetchone()
     if damaged:
         yield f"{damaged} notes of changed rows of {source.name} are damaged"
     if not has_triggers(cursor, relation, source):
@@ -170,11 +172,11 @@ def read_again(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> bo
 def find_table(cursor: sqlite3.Cursor, table: str, columns: Columns, track: bool) -> SyncedSource:
     """A table as a source; raises SourceError if it does not exist, InvalidParameter."""
     existing = table_columns(cursor, table)
-    if not existing or table.lower().startswith("setsearch_"):
+    row = cursor.execute("select type, name, sql from sqlite_master where name = ? collate nocase", (table,)).fetchone()
+    if not existing or row is None or table.lower().startswith("setsearch_"):
         raise SourceError(missing_table(cursor, table, "the database"))
     if columns.numbers:
         raise InvalidParameter("a table of numbers is read once: leave `track` out")
-    row = cursor.execute("select type, name, sql from sqlite_master where name = ? collate nocase", (table,)).fetchone()
     type, table = row[:2]
     columns = _as_declared(columns, existing)
     kind = TABLE if find_declaration(cursor, table) is None else FTS5

@@ -14,7 +14,6 @@ import setsearch
 from setsearch.errors import SetsearchError
 from setsearch.search.headlines import with_headlines
 from setsearch.search.highlight import item_text, top_features
-from setsearch.search.sharing import expand_shared
 
 T = TypeVar("T")
 
@@ -67,7 +66,7 @@ def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
 
         def _expanded() -> list[dict[str, Any]]:
             reading = index.reading(items)
-            return _rows(with_headlines(reading, expand_shared(reading, seeds, min(k, MOST_HITS), **options)))
+            return _rows(with_headlines(reading, reading.expand(seeds, min(k, MOST_HITS), **options).shared()))
 
         return _ask(_expanded)
 
@@ -97,7 +96,7 @@ def _add_lookups(server: MCPServer[Any], index: setsearch.Index) -> None:
     @server.tool()
     def describe() -> dict[str, Any]:
         """What the index holds: names and numbers of the items that can be expanded, some of them, the saved sets."""
-        return {"readings": index.info()["readings"], "sets": index.sets()}
+        return _ask(lambda: {"readings": index.info()["readings"], "sets": index.sets()})
 
     @server.tool()
     def find(text: str, items: str | None = None, k: int = 10) -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """The best model and options for each kind of items (docs/relevance.md); every call can override them."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, TypedDict, cast
@@ -11,6 +12,7 @@ NOT_OF_MODELS = ("by", "fresh", "feedback", "vectors", "purpose")  # options tha
 
 
 PURPOSES = ("kind", "likes")
+LARGEST_SHARE = 1e6  # of the first pass that a second one may read, and of the weight of vectors
 
 
 class ModelOptions(TypedDict, total=False):
@@ -97,8 +99,10 @@ class Defaults:
         is_lift = (options.get("model") or self.model) == "lift"
         if given is None:
             return default if is_lift else 0.0
-        if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given < float("inf"):
-            raise InvalidParameter(f"{name} is a number from 0 (none) up, such as 0.5, not {given!r}")
+        if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given <= LARGEST_SHARE:
+            raise InvalidParameter(
+                f"{name} is a number from 0 (none) to {LARGEST_SHARE:g}, such as 0.5, not {given!r:.40}"
+            )
         if given and not is_lift:
             raise InvalidParameter(f"{name} needs the model lift, not {options.get('model')}; leave out one")
         return float(given)
@@ -144,18 +148,26 @@ class Defaults:
         }
         name = given.pop("model", self.model)
         for key in ("strength", "popularity", "rarity", "budget"):
-            if key in given and (isinstance(given[key], bool) or not hasattr(given[key], "__float__")):
-                raise InvalidParameter(f"{key} must be a number, not {given[key]!r}")
+            if key in given:
+                given[key] = _number(key, given[key])
         if name == "lift":
             own = ("popularity", "binarize", "rarity", "budget")
             given = {key: getattr(self, key) for key in own} | given
-        return make_model(name, **{key: float(v) if key != "binarize" else v for key, v in given.items()})
+        return make_model(name, **given)
 
     def describe(self) -> dict[str, Any]:
         """The defaults as `info` shows them."""
         return {"model": self.model, "strength": 2.0, "binarize": self.binarize, "popularity": self.popularity} | (
             {"feedback": self.feedback} if self.feedback else {}
         )
+
+
+def _number(key: str, value: Any) -> float:
+    """An option as a float; raises InvalidParameter."""
+    if not isinstance(value, bool) and hasattr(value, "__float__"):
+        with suppress(OverflowError, TypeError, ValueError):
+            return float(value)
+    raise InvalidParameter(f"{key} must be a number, not {value!r:.40}")
 
 
 def defaults_for(name: str, features: str, is_text: bool) -> Defaults:

@@ -32,6 +32,7 @@ def threshold(fields: Fields, weights: SeedWeights, scores: Floats, defaults: De
         defaults.left_out is not None
         and isinstance(weights.model, Lift)
         and not weights.priors
+        and weights.joined is None  # items that joined the seeds raise what these score if they are left out
         and not weights.corrections
     ):
         of_leaders, of_seeds, of_one = defaults.left_out

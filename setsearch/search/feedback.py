@@ -9,14 +9,13 @@ lists that count get values.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from setsearch.arrays import Floats, Ints
 from setsearch.models import Lift, Model
 from setsearch.models.model import has_tiny_weights
-from setsearch.scoring.best import best
 from setsearch.scoring.kernels import is_compiled
 from setsearch.scoring.pruning import LARGEST_K
 from setsearch.search.examples import Examples
@@ -39,11 +38,6 @@ def joining(model: Lift, total: float, n_items: int) -> int:
     return count if count >= fewest else 0
 
 
-def allowed(feedback: float, read: int) -> int:
-    """How many postings the second pass may read, if the first one has read so many."""
-    return max(int(feedback * read), LEAST)
-
-
 def own_features(features: Ints, weights: Floats) -> Ints:
     """The strongest features of the seeds; equal ones stay together."""
     if len(features) <= OWN:
@@ -52,34 +46,12 @@ def own_features(features: Ints, weights: Floats) -> Ints:
     return kept
 
 
-def examples_weights(
-    fields: Fields,
-    examples: Examples,
-    model: Model,
-    feedback: float = 0.0,
-    excluded: Sequence[int] = (),
-    *,
-    with_priors: Callable[[SeedWeights], SeedWeights] = lambda weights: weights,
-) -> SeedWeights:
-    """The weights of examples; with `feedback`, those of the second pass, unless features are an example.
-
-    `excluded` items and the examples do not join them. `with_priors` adds what also says which items are the best.
-    """
-    first = seed_weights(fields, examples, model)
-    count = how_many_join(first, fields.items.size, feedback)
-    if not count:
-        return first
-    weights = with_priors(first)
-    ids, scores = best(weights.base, weights.lists, [*excluded, *examples.ids], count, fields.ranks)
-    return second_pass(fields, first, ids[scores > 0].tolist(), feedback)
-
-
 def best_in_passes(
     fields: Fields, examples: Examples, model: Model, feedback: float, k: int
 ) -> tuple[Ints, Floats] | None:
     """The k best items other than the examples, and their scores, without what weights could explain.
 
-    None where only `examples_weights` and `best` can tell: without numba, while some lists have no values, for texts
+    None where only `two_passes` and `best` can tell: without numba, while some lists have no values, for texts
     and weights of seeds, and where compiled code is not sure.
     """
     is_simple = not examples.texts and not examples.rare and examples.weights is None
@@ -122,8 +94,9 @@ def second_pass(fields: Fields, first: SeedWeights, ids: Sequence[int], feedback
     more, limits = first.model.cost_of_a_list, []
     for own in first.positive:
         cost = int(own.field.stored_lengths(own.seeds.features).sum()) + more * len(own.seeds.features)
-        most = allowed(feedback, cost)
-        limits.append(Limit(most, own_features(own.seeds.features, own.lists.weights), more))
+        limits.append(
+            Limit(max(int(feedback * cost), LEAST), own_features(own.seeds.features, own.lists.weights), more)
+        )
     joined = first.examples.joined_by(ids, WEIGHT)
     second = seed_weights(fields, joined, first.model, limits)
     return second._replace(examples=first.examples, joined=joined)

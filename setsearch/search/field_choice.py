@@ -19,7 +19,7 @@ class FieldChoice:
     def keys(self, options: ModelOptions) -> list[str]:
         """The keys of BY that may answer, the preferred one first; raises InvalidParameter."""
         by = options.get("by")
-        if by is not None and by not in (BY if self.name == "terms" else ()):
+        if by is not None and str(by) not in (BY if self.name == "terms" else ()):
             raise InvalidParameter(f"by is one of {', '.join(BY)}, and for terms; not {by!r} for {self.name}")
         if by is not None:
             return [by]

@@ -9,6 +9,7 @@ None       the last contexts, whatever their age
 import re
 import sqlite3
 import time
+from contextlib import suppress
 
 from setsearch.errors import InvalidParameter
 from setsearch.storage.generations import Generation
@@ -23,16 +24,14 @@ _share = re.compile(r"(\d+(?:\.\d+)?)\s*%").fullmatch
 
 def parse_fresh(value: object) -> Fresh:
     """`fresh` as it is used; raises InvalidParameter."""
-    if isinstance(value, str):
-        text = value.strip().lower()
-        try:
-            return text if text == NOW or _share(text) else _seconds(float(text))
-        except ValueError:
-            pass
-    elif value is None:
+    if value is None:
         return None
-    elif isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
-        return _seconds(float(value))
+    text = value.strip().lower() if isinstance(value, str) else value
+    if isinstance(text, str) and (text == NOW or _share(text)):
+        return text
+    if isinstance(text, (str, int, float)) and not isinstance(text, bool):
+        with suppress(ValueError, OverflowError):
+            return _seconds(float(text))
     raise InvalidParameter(f"fresh is 'now', a number of seconds, or a share such as '5%', not {value!r:.40}")
 
 

@@ -107,8 +107,8 @@ def _cut(text: str, begin: int, stop: int, places: Iterable[tuple[int, int]]) ->
 def text_of(fields: Fields, id: int) -> str | None:
     """The text of a document: the index's copy, or the synced table's; None if there is neither."""
     cursor, relation = fields.first.cursor, fields.relation
-    if fields.first.snapshot.transposed:
-        return None
+    if fields.first.snapshot.transposed or fields.contexts_revision is not None:
+        return None  # words, not documents
     row = cursor.execute(
         "select text from setsearch_text where relation = ? and item = ?", (relation.id, id)
     ).fetchone()

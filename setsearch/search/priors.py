@@ -1,15 +1,17 @@
-"""What counts beside the features that items share with the seeds: popularity, and vectors."""
+"""What a question weighs by its options: one pass or two, and what counts beside features: popularity, and vectors."""
 
 from collections.abc import Callable, Sequence
 
 from setsearch.arrays import Floats, Ints
-from setsearch.models.defaults import Defaults, ModelOptions
+from setsearch.models import Lift, Model
+from setsearch.models.defaults import Defaults, ModelOptions, Rejection
+from setsearch.scoring.best import best
 from setsearch.search.examples import Examples
-from setsearch.search.feedback import best_in_passes, examples_weights
+from setsearch.search.feedback import best_in_passes, how_many_join, second_pass
 from setsearch.search.fields import Fields
 from setsearch.search.popularity import with_popularity
 from setsearch.search.request import ExpandRequest
-from setsearch.search.weights import SeedWeights
+from setsearch.search.weights import SeedWeights, seed_weights
 
 
 def with_priors(fields: Fields, weights: SeedWeights, defaults: Defaults, options: ModelOptions) -> SeedWeights:
@@ -19,9 +21,24 @@ def with_priors(fields: Fields, weights: SeedWeights, defaults: Defaults, option
     return with_vectors(fields, weights, defaults, options)
 
 
-def unchanged(weights: SeedWeights) -> SeedWeights:
-    """The same weights."""
-    return weights
+def one_pass(fields: Fields, examples: Examples, defaults: Defaults, options: ModelOptions) -> SeedWeights:
+    """The weights of examples. Raises InvalidParameter.
+
+    By default a feature counts if an item has more of it than the collection. In a collection of some sentences that
+    may leave nothing that another item has; then all features of an item count.
+    """
+    model = defaults.make(options)
+    weights = seed_weights(fields, examples, model)
+    other = by_presence(model, defaults, options)
+    return weights if other is None or weights.reach_others() else seed_weights(fields, examples, other)
+
+
+def by_presence(model: Model, defaults: Defaults, options: ModelOptions) -> Model | None:
+    """The model by which all features count; None if that is another one's choice, or the same model."""
+    if not isinstance(model, Lift) or options.get("binarize") is not None:
+        return None
+    other = defaults.make({**options, "binarize": "presence"})
+    return None if other == model else other
 
 
 def two_passes(
@@ -30,19 +47,37 @@ def two_passes(
     defaults: Defaults,
     options: ModelOptions,
     excluded: Sequence[int] = (),
-    subtract: Callable[[SeedWeights], SeedWeights] = unchanged,
+    rejection: Rejection | None = None,
 ) -> SeedWeights:
-    """The weights of examples, from which `subtract` takes away what excluded items say.
+    """The weights of examples, less what a rejection takes away because of excluded items.
 
-    If they are asked twice, it and vectors also say which items join. Raises InvalidParameter.
+    If they are asked twice, it and vectors also say which items join; excluded ones and examples do not. Raises
+    InvalidParameter.
     """
-    model, feedback = defaults.make(options), defaults.feedback_of(options)
+    subtract = _subtracting(fields, excluded, rejection)
+    first, feedback = one_pass(fields, examples, defaults, options), defaults.feedback_of(options)
+    count = how_many_join(first, fields.items.size, feedback)
+    if count:
+        weights = with_vectors(fields, subtract(first), defaults, options)
+        ids, scores = best(weights.base, weights.lists, [*excluded, *examples.ids], count, fields.ranks)
+        first = second_pass(fields, first, ids[scores > 0].tolist(), feedback)
+    return subtract(first)
 
-    def complete(weights: SeedWeights) -> SeedWeights:
-        """Everything that says which items are the best."""
-        return with_vectors(fields, subtract(weights), defaults, options)
 
-    return subtract(examples_weights(fields, examples, model, feedback, excluded, with_priors=complete))
+def _subtracting(
+    fields: Fields, excluded: Sequence[int], rejection: Rejection | None
+) -> Callable[[SeedWeights], SeedWeights]:
+    """What takes away from weights; it weighs the excluded items once for each model."""
+    if not excluded or rejection is None or not rejection.gamma:
+        return lambda weights: weights
+    examples, known = Examples(sorted(excluded)), dict[Model, SeedWeights]()
+
+    def subtract(weights: SeedWeights) -> SeedWeights:
+        if weights.model not in known:
+            known[weights.model] = seed_weights(fields, examples, weights.model)
+        return weights.minus(known[weights.model], *rejection)
+
+    return subtract
 
 
 def best_at_once(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
 from typing import TypeVar, Unpack
 
 import numpy as np
@@ -20,7 +19,7 @@ from setsearch.search.folding import FOLDED
 from setsearch.search.freshness import parse_fresh
 from setsearch.search.hits import make_hits, plain_hits
 from setsearch.search.left_out import SeedFit, fits
-from setsearch.search.priors import best_at_once, two_passes, unchanged, with_priors
+from setsearch.search.priors import best_at_once, one_pass, two_passes, with_priors
 from setsearch.search.readings import FieldsBy, FieldsSource
 from setsearch.search.request import (
     NO_LIMIT,
@@ -36,7 +35,7 @@ from setsearch.search.request import (
 )
 from setsearch.search.results import Explanation, Found, Hits, SetFeature, Statistics, WeightedQuery
 from setsearch.search.separation import with_correction
-from setsearch.search.weights import SeedWeights, seed_weights
+from setsearch.search.weights import SeedWeights
 from setsearch.storage.collection_names import plain_name
 
 T = TypeVar("T")
@@ -190,7 +189,8 @@ class Reading:
         def answer(fields_by: FieldsBy) -> list[SeedFit]:
             fields = self._choice.choose(fields_by, options, [*names])
             self.defaults.check(options)
-            return fits(fields, find_examples(fields, names), self.defaults.make(options))
+            examples = find_examples(fields, names)
+            return fits(fields, examples, one_pass(fields, examples, self.defaults, options).model)
 
         return self._answer(options, answer)
 
@@ -210,7 +210,7 @@ class Reading:
             fields = self._choice.choose(fields_by, options, [*names])
             self.defaults.check(options)
             examples = find_examples(fields, names, like, having)
-            return set_features(seed_weights(fields, examples, self.defaults.make(options)), k)
+            return set_features(one_pass(fields, examples, self.defaults, options), k)
 
         return self._answer(options, answer)
 
@@ -305,14 +305,9 @@ class Reading:
 
     def _weights(self, fields: Fields, examples: Examples, request: ExpandRequest) -> tuple[SeedWeights, list[int]]:
         """What scores items, and the items that are not returned."""
-        model = self.defaults.make(request.model)
         excluded = find_rejected(fields, examples, request.exclude)
-        rejection = self.defaults.rejection_of(model, request.gamma)
-        subtract = unchanged
-        if excluded and rejection is not None and rejection.gamma:
-            negative = seed_weights(fields, Examples(sorted(excluded)), model)
-            subtract = partial(SeedWeights.minus, other=negative, **rejection._asdict())
-        weights = two_passes(fields, examples, self.defaults, request.model, excluded, subtract)
+        rejection = self.defaults.rejection_of(self.defaults.make(request.model), request.gamma)
+        weights = two_passes(fields, examples, self.defaults, request.model, excluded, rejection)
         weights = with_priors(fields, weights, self.defaults, request.model)
         if excluded and rejection is None:
             weights = with_correction(fields, weights, excluded)

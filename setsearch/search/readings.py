@@ -21,7 +21,7 @@ from setsearch.search.word_contexts import WordContexts, read_contexts
 from setsearch.storage.analyzers import Analyzers
 from setsearch.storage.collection_names import name_in
 from setsearch.storage.database import Database
-from setsearch.storage.generations import CONTEXTS, LISTS, Generation, find_generation
+from setsearch.storage.generations import CONTEXTS, LISTS, Generation, delete_generations, find_generation
 from setsearch.storage.relation import Relation, load_relations, wants_contexts
 from setsearch.storage.revisions import changed_items
 
@@ -68,28 +68,46 @@ class Readings:
 
     @contextmanager
     def open(self, name: str, contexts: bool, fresh: Fresh = None) -> Iterator[FieldsBy]:
-        """The fields of a reading within one read transaction; with `contexts`, these are as new as `fresh` says."""
-        with self._database.read() as cursor:
-            version = self._version(cursor, name)
-            is_ready = not contexts or not self._needs_contexts(cursor, version, fresh)
-            if is_ready:
-                yield partial(self._fields, cursor, name, version)
-        if not is_ready:
-            self.update_contexts(name, fresh)
+        """The fields of a reading within one read transaction; with `contexts`, these are as new as `fresh` says.
+
+        After a LostArrays the next call derives again.
+        """
+        try:
             with self._database.read() as cursor:
                 version = self._version(cursor, name)
-                yield partial(self._fields, cursor, name, version)
+                is_ready = not contexts or not self._needs_contexts(cursor, version, fresh)
+                if is_ready:
+                    yield partial(self._fields, cursor, name, version)
+            if not is_ready:
+                self.update_contexts(name, fresh)
+                with self._database.read() as cursor:
+                    version = self._version(cursor, name)
+                    yield partial(self._fields, cursor, name, version)
+        except LostArrays:
+            self._distrust_all(name)
+            raise
         if version.content is not None and version.content.generation is None:
             self._store_first_lists(version)
 
-    def distrust(self, name: str) -> None:
-        """Use nothing stored of what memory holds of a reading: some of it turned out to be damaged, or gone."""
+    def _distrust_all(self, name: str) -> None:
+        """Use nothing that is stored of a reading: some of it turned out to be damaged, or gone.
+
+        It is deleted from our own file, if that can be written now: another process derives it again.
+        """
         with self._database.read() as cursor, LOCK:
             relation = find_again(cursor, name)
-            for kind in (LISTS, CONTEXTS):
-                self._distrust(find_generation(cursor, relation.id, kind))
+            stored = [find_generation(cursor, relation.id, kind) for kind in (LISTS, CONTEXTS)]
+            for generation in stored:
+                self._distrust(generation)
             self._memory.versions.pop(relation.id, None)
             self._memory.contexts.pop(relation.id, None)
+        ids = [generation.id for generation in stored if generation is not None]
+
+        def delete(database: Database) -> None:
+            with database.write() as cursor:
+                delete_generations(cursor, ids)
+
+        self._write_own(delete)
 
     def update_contexts(self, name: str, fresh: Fresh, required: bool = False) -> None:
         """Derive the contexts of a collection if there are none, or these lack more than `fresh` allows.
@@ -254,9 +272,15 @@ class Readings:
         with suppress(SetsearchError), self._database.read() as cursor:
             if find_generation(cursor, version.relation.id, LISTS) is not None:
                 return
+        self._write_own(lambda database: self._store_lists(database, version))
+
+    def _write_own(self, write: Callable[[Database], None]) -> None:
+        """Write our own file now, or not at all: a lent connection is written by its owner."""
+        if self._database.path is None:
+            return
         database = Database(self._database.path, timeout=0)
         with suppress(SetsearchError):
-            self._store_lists(database, version)
+            write(database)
         database.close()
 
     def _store_lists(self, database: Database, version: Version) -> None:
@@ -281,11 +305,8 @@ class FieldsSource:
 
     def answer(self, open: Callable[[], AbstractContextManager[FieldsBy]], answer: Callable[[FieldsBy], T]) -> T:
         """What `answer` makes of the fields; again, if derived arrays turn out to be damaged or gone."""
-        try:
-            with open() as fields_by:
-                return answer(fields_by)
-        except LostArrays:
-            self._readings.distrust(self._name)
+        with suppress(LostArrays), open() as fields_by:
+            return answer(fields_by)
         with open() as fields_by:
             return answer(fields_by)
 

@@ -7,6 +7,7 @@ every value is computed from the same content, so it does not matter which threa
 import sqlite3
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -24,10 +25,27 @@ from setsearch.search.content import Content
 from setsearch.search.known_names import KnownNames
 from setsearch.storage.names import Vocabulary, is_storable
 
+K = TypeVar("K")
+V = TypeVar("V")
+
 CACHED_NAMES = 100_000
 NGRAM = "~"  # the first character of n-grams (text/extras.py)
-CACHED_BASES = CACHED_FILTERS = 8  # a full cache starts again
+KEPT = 8  # bases, filters, rules of values, ...: a caller may think of any number of options
 FEW = 2000  # items that are put in the order of names without the names of all
+
+
+class Kept(dict[K, V]):
+    """Values by key, of which a few are kept: a full one starts again. Threads may share it."""
+
+    def get_or_make(self, key: K, make: Callable[[], V]) -> V:
+        """The value of a key, made now if it is not kept."""
+        value = self.get(key)  # only once: another thread may start again at any time
+        if value is None:
+            value = make()
+            if len(self) >= KEPT:
+                self.clear()
+            value = self.setdefault(key, value)
+        return value
 
 
 class Snapshot:
@@ -40,10 +58,10 @@ class Snapshot:
         self.has_columns: bool | None = None  # whether columns were kept of some items; None if nobody has looked
         self._names = KnownNames(self.items)
         self._descriptions: dict[int, tuple[str, str | None]] = {}
-        self._valued: dict[tuple[bool, ValueRule], ValuedLists] = {}
-        self._bases: dict[Hashable, Base] = {}
-        self._filters: dict[tuple[str, ...], Ints] = {}
-        self._statistics: dict[ValueRule, RuleStatistics] = {}
+        self._valued = Kept[tuple[bool, ValueRule], ValuedLists]()
+        self._bases = Kept[Hashable, Base]()
+        self._filters = Kept[tuple[str, ...], Ints]()
+        self._statistics = Kept[ValueRule, RuleStatistics]()
         self._bitmaps: tuple[Buffer, Bitmaps] | None = None  # those of one buffer: they know lists by their place
         self._ranks: Ints | None = None
         self._items_by_stems: dict[str, list[str]] | None = None
@@ -123,8 +141,8 @@ class Snapshot:
 
     def statistics(self, cursor: sqlite3.Cursor, rule: ValueRule) -> RuleStatistics:
         """The statistics of a rule: from memory, or in a pass over all entries, unless the file has their norms."""
-        statistics = self._statistics.get(rule)
-        if statistics is None:
+
+        def make() -> RuleStatistics:
             norms = None
             if rule.slope is not None:
                 norms = self.content.stored_norms(cursor, self.norms_name(rule), self.items.next_id)
@@ -132,9 +150,9 @@ class Snapshot:
                 self.read(cursor, True)
             if rule.binarization == "twice-mean":
                 self.read(cursor, False)
-            statistics = rule_statistics(rule, _Counts(self), norms)
-            self._statistics[rule] = statistics
-        return statistics
+            return rule_statistics(rule, _Counts(self), norms)
+
+        return self._statistics.get_or_make(rule, make)
 
     def norms_name(self, rule: ValueRule) -> str:
         """Under which name the norms of a rule are stored."""
@@ -223,11 +241,8 @@ class Snapshot:
         return bitmaps[1]
 
     def _valued_lists(self, forward: bool, rule: ValueRule) -> ValuedLists:
-        valued = self._valued.get((forward, rule))
-        if valued is None:
-            made = ValuedLists(self.lists(forward), not rule.binary, rule.largest)
-            valued = self._valued.setdefault((forward, rule), made)
-        return valued
+        lists = self.lists(forward)
+        return self._valued.get_or_make((forward, rule), lambda: ValuedLists(lists, not rule.binary, rule.largest))
 
     def _value(
         self, cursor: sqlite3.Cursor, forward: bool, rule: ValueRule
@@ -240,23 +255,11 @@ class Snapshot:
 
     def cached_base(self, key: Hashable, make: Callable[[], Base]) -> Base:
         """A base from memory, or made now."""
-        base = self._bases.get(key)  # only once: another thread may restart the cache at any time
-        if base is None:
-            base = make()
-            if len(self._bases) >= CACHED_BASES:
-                self._bases = {}
-            self._bases[key] = base
-        return base
+        return self._bases.get_or_make(key, make)
 
     def cached_filter(self, key: tuple[str, ...], find: Callable[[], Ints]) -> Ints:
         """The items that meet some conditions: from memory, or found now."""
-        ids = self._filters.get(key)
-        if ids is None:
-            ids = find()
-            if len(self._filters) >= CACHED_FILTERS:
-                self._filters = {}
-            self._filters[key] = ids
-        return ids
+        return self._filters.get_or_make(key, find)
 
     def _compute_base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: float) -> Base:
         scores = np.zeros(self.items.next_id)

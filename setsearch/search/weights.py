@@ -92,6 +92,19 @@ class SeedWeights(NamedTuple):
         """The lists of all weights."""
         return [weights.lists for weights in self.all]
 
+    def reach_others(self) -> bool:
+        """Whether an item that is no example has a feature of positive weight."""
+        if any((own.df > self.examples.count)[own.query.weights > 0].any() for own in self.positive):
+            return True
+        ids = sorted(self.examples.ids)
+        for own in self.positive:
+            features, active = own.field.forward(ids, own.rule).concatenated_ids(), own.seeds.features
+            places = np.searchsorted(active, features[np.isin(features, active)])
+            having = np.bincount(places, minlength=len(active))
+            if ((own.df > having) & (own.query.weights > 0)).any():
+                return True
+        return False
+
     def scores(self) -> Floats:
         """A new array of the scores of all items, `(n_ids,)`, without the constant."""
         scores = self.base.items.copy()
@@ -131,7 +144,9 @@ class SeedWeights(NamedTuple):
         binary = self.model.rule.binary
         positive = tuple(_scaled(own, share * own.coefficient, 1.0, binary) for own in self.positive)
         learned = tuple(_scaled(own, own.coefficient, 1.0, own.rule.binary) for own in corrections)
-        base = Base(to_lattice(self.base.items, coefficient=share / self.scale), self.base.constant * share)
+        items = np.where(self.base.items > -np.inf, self.base.items, 0.0)  # a share of 0 leaves no infinity
+        items = np.where(self.base.items > -np.inf, to_lattice(items, coefficient=share / self.scale), -np.inf)
+        base = Base(items, self.base.constant * share)
         priors = tuple((name, to_lattice(prior, coefficient=share / self.scale)) for name, prior in self.priors)
         constant = round(self.constant * share * LATTICE) / LATTICE + bias
         return self._replace(

@@ -4,7 +4,7 @@ The driver weighs what the seeds have, by the functions of one process (search/w
 cutoff.py); workers rank (ranking.py). Many sets take as many jobs as one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Unpack, cast
 
@@ -23,6 +23,7 @@ from setsearch.search.examples import Examples, find_examples, find_rejected
 from setsearch.search.feedback import how_many_join, second_pass
 from setsearch.search.field_choice import FieldChoice
 from setsearch.search.fields import Fields
+from setsearch.search.priors import by_presence
 from setsearch.search.readings import FieldsBy
 from setsearch.search.request import (
     NO_LIMIT,
@@ -124,6 +125,7 @@ class SparkReading:
         self._look_up(fields_by, [[*names, item]], request)
         fields = self._choice.choose(fields_by, options, names, item=item)
         question = _Question(fields, find_examples(fields, names), [])
+        ((model, _),) = self._by_model({0: question}, request, model)
         (weights,) = self._weigh([question], request, model)
         id = fields.resolve(item)
         own = self._source.bases.get(
@@ -189,9 +191,24 @@ class SparkReading:
                 answers[number] = error
         for by_contexts in (True, False):
             own = {n: q for n, q in questions.items() if (q.fields.contexts_revision is not None) == by_contexts}
-            if own:
-                answers |= dict(zip(own, self._answer([*own.values()], request, model), strict=True))
+            for weighed_by, part in self._by_model(own, request, model):
+                answers |= dict(zip(part, self._answer([*part.values()], request, weighed_by), strict=True))
         return [answers[number] for number in range(len(sets))]
+
+    def _by_model(
+        self, questions: Mapping[int, _Question], request: ExpandRequest, model: Model
+    ) -> list[tuple[Model, dict[int, _Question]]]:
+        """Sets that have the same fields, by their model: all features count where too few do (priors.one_pass)."""
+        other, reaching = by_presence(model, self._defaults, request.model), {*questions}
+        if questions and other is not None:
+            snapshots = next(iter(questions.values())).snapshots
+            load_entries(snapshots, {id for own in questions.values() for id in own.examples.ids}, model.rule)
+            firsts = {n: seed_weights(own.fields, own.examples, model) for n, own in questions.items()}
+            reaching = {n for n, first in firsts.items() if first.reach_others()}
+        parts = [(model, {n: questions[n] for n in questions if n in reaching})]
+        if other is not None:
+            parts.append((other, {n: questions[n] for n in questions if n not in reaching}))
+        return [(own, part) for own, part in parts if part]
 
     def _weigh(self, questions: Sequence[_Question], request: ExpandRequest, model: Model) -> list[SeedWeights]:
         """The weights of sets that have the same fields."""

@@ -220,8 +220,11 @@ def forget_contexts(cursor: sqlite3.Cursor, relation: int) -> None:
     cursor.execute("delete from setsearch_generation where relation = ? and name = ?", (relation, CONTEXTS))
 
 
-def delete_generations(cursor: sqlite3.Cursor) -> None:
-    """Delete everything that was derived."""
+def delete_generations(cursor: sqlite3.Cursor, ids: Sequence[int] | None = None) -> None:
+    """Delete what was derived, all of it or some generations: their arrays go when the next ones are derived."""
+    if ids is not None:
+        cursor.executemany("delete from setsearch_generation where id = ?", [(id,) for id in ids])
+        return
     for table in ("generation", "array"):
         cursor.execute(f"delete from setsearch_{table}")
 

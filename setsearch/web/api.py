@@ -205,7 +205,8 @@ def _saved(index: Index, name: str) -> SavedSet:
 def _classify(index: Index, query: ClassifyQuery) -> Any:
     from setsearch.learning import classify
 
-    reading = index.items(query.items)
+    kinds = list(index.sets().values())
+    reading = index.items(query.items or (kinds[0] if kinds else None))
     known = [name for name, items in index.sets().items() if items == reading.name]
     for name in query.sets:
         if name not in known:

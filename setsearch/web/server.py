@@ -9,6 +9,7 @@ from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
 from multiprocessing.synchronize import Event
 from pathlib import Path
+from typing import NoReturn
 
 import uvicorn
 
@@ -72,7 +73,7 @@ class Workers:
 
     def run(self) -> None:
         """Replace those that die, until a signal comes."""
-        signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+        signal.signal(signal.SIGTERM, _interrupt)
         try:
             while True:
                 wait([one.sentinel for one in self._processes])
@@ -101,6 +102,10 @@ def _work(db: Path, rules: Rules, host: str, port: int, listens: Event) -> None:
     listening.listen(QUEUED_CONNECTIONS)
     listens.set()
     serve_alone(db, rules, listening)
+
+
+def _interrupt(number: int, frame: object) -> NoReturn:
+    raise KeyboardInterrupt  # not by a signal: a script may have made its background jobs ignore that one
 
 
 def _end_with_parent() -> None:

@@ -13,7 +13,6 @@ from setsearch.search.reading import Reading
 from setsearch.search.reasons import Reason, merge_reasons
 from setsearch.search.results import NOTHING_SHARED, Contribution, Hit, Hits, SetFeature, display_name, is_informative
 from setsearch.search.sets import AnyReading
-from setsearch.search.sharing import expand_shared
 from setsearch.search.starters import first_sets
 from setsearch.storage.collection_names import collection_of, plain_name
 from setsearch.storage.conditions import equality
@@ -197,7 +196,7 @@ def _hits(reading: AnyReading, address: Address) -> Hits:
     k = HITS[address.size]
     options = _examples(reading, address)
     options |= {"exclude": address.rejected, "explain": True, "snippets": True, "fold": True, "cut": "mark"}
-    hits = with_headlines(reading, expand_shared(reading, address.seeds, k, **options))
+    hits = with_headlines(reading, reading.expand(address.seeds, k, **options).shared())
     if address.end is not None:
         hits[:] = [hit._replace(belongs=hit.rank <= address.end) for hit in hits]
     belonging = sum(1 for hit in hits if hit.belongs)

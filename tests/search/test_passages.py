@@ -31,6 +31,14 @@ def test_the_passage_with_the_words_of_the_set_is_shown(tmp_path):
         assert index.items("terms").expand(["lion"], 1, by="documents", snippets=True)[0].snippet is None
 
 
+def test_words_in_context_have_no_passages(tmp_path):
+    """Their numbers are not those of documents."""
+    with setsearch.open(tmp_path / "w.db", create=True, contexts="on") as index:
+        index.add((f"d{n}", "the lion sleeps, the tiger sleeps, the wolf sleeps") for n in range(9))
+        hits = index.items("terms").expand(["lion"], 2, by="both", snippets=True)
+        assert len(hits) == 2 and {hit.snippet for hit in hits} == {None}
+
+
 def test_pairs_of_characters_are_marked_as_one(tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
         index.add([("a", "北京天安门"), ("b", "我爱北京天安门很好"), *((f"d{n}", "上海很好") for n in range(9))])

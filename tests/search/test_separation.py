@@ -125,6 +125,26 @@ def test_the_order_of_writes_does_not_matter(build):
         assert len(_sample(fields, fields.item_ids(), svm_rule(1.0))) == SAMPLE
 
 
+def test_few_items_after_deletes_answer_as_a_new_index(tmp_path):
+    """The ids of deleted items stay out, though scores have no share where few items are left."""
+    docs = ["pie dog cat blue", "cat cat dog blue", "cat cat pie cat", "blue dog dog blue"]
+    docs += ["pie pie pie pie", "blue dog pie dog", "cat red cat dog"]
+    names = [(f"d{n}", text) for n, text in enumerate(docs)]
+    with (
+        setsearch.open(tmp_path / "a.db", create=True) as index,
+        setsearch.open(tmp_path / "b.db", create=True) as fresh,
+    ):
+        index.add(names)
+        index.delete(["d0"])
+        fresh.add(names[1:])
+        for k in (1, 9):
+            found = index.items("documents").expand(["d1"], k, exclude=["d2"])
+            assert list(found) == list(fresh.items("documents").expand(["d1"], k, exclude=["d2"]))
+        index.delete(["d4", "d5", "d6"])
+        (hit,) = index.items("documents").expand(["d1"], 9, exclude=["d2"])
+        assert hit.item == "d3"
+
+
 def test_words_without_mail_hosts(tmp_path):
     """Rejecting one thing that looks like the examples does not open the door to everything else."""
     planets, hosts = "jupiter saturn neptune uranus venus mars".split(), [f"host{n}" for n in range(8)]

@@ -198,7 +198,7 @@ def test_small_caches_and_pieces_change_nothing(tmp_path, monkeypatch):
         expected = [index.items("film").expand([f"i{n}"]) for n in range(30)]
     for ahead in (1, 100):
         monkeypatch.setattr(valued_lists, "AHEAD", ahead)
-        monkeypatch.setattr(snapshot, "CACHED_BASES", 1)
+        monkeypatch.setattr(snapshot, "KEPT", 1)
         monkeypatch.setattr(lists, "CHUNK", 1 + ahead % 7)
         with setsearch.open(tmp_path / "a.db") as index:
             assert [index.items("film").expand([f"i{n}"]) for n in range(30)] == expected
@@ -209,10 +209,10 @@ def test_norms_are_kept_in_the_file(tmp_path, monkeypatch):
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(ITEMS)
         index.refresh()
-        expected = index.items("documents").expand(["a"], model="lift")
+        expected = index.items("documents").expand(["a"], model="lift", binarize="twice-mean")
     monkeypatch.setattr("setsearch.models.values._norms", None)
     with setsearch.open(tmp_path / "a.db") as index:
-        assert index.items("documents").expand(["a"], model="lift") == expected
+        assert index.items("documents").expand(["a"], model="lift", binarize="twice-mean") == expected
 
 
 def test_damage_is_found(tmp_path):

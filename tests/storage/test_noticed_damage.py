@@ -112,10 +112,10 @@ def test_what_only_a_whole_look_finds_is_told_by_servers(path):
 
 
 def test_a_value_of_an_unexpected_kind_is_damage_but_an_error_of_the_application_is_its_own(path, monkeypatch):
-    from setsearch.search import feedback
+    from setsearch.search import priors
 
     with setsearch.open(path) as index:
-        monkeypatch.setattr(feedback, "seed_weights", lambda *_: {}["nothing"])  # in a file that is not ours
+        monkeypatch.setattr(priors, "seed_weights", lambda *_: {}["nothing"])  # in a file that is not ours
         with pytest.raises(KeyError):
             index.items("film").expand(["i1"])
         monkeypatch.undo()
