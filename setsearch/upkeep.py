@@ -1,6 +1,7 @@
 """What keeps an index fresh: applies changes of synced tables, derives arrays and contexts, and makes vectors."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from sqlite3 import Cursor
 from typing import Any, NamedTuple
@@ -122,4 +123,5 @@ def _renew_latent(parts: Parts, name: str, fresh: Fresh) -> None:
                 made = Generation(0, relation.id, LATENT, *source.state)
                 stale += [] if is_fresh(cursor, relation, made, fresh) else [kind.name]
     for own in stale:
-        add_latent(parts.database, parts.make_reading(own))
+        with suppress(UsageError):  # too few are left: those that there are stay
+            add_latent(parts.database, parts.make_reading(own))

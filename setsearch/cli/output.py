@@ -70,19 +70,22 @@ def drop_redundant_titles(rows: list[Row]) -> list[Row]:
     return [{key: row[key] for key in row if key != "title"} for row in rows]
 
 
-def print_json(rows: list[Row]) -> None:
-    """A JSON array, one row a line."""
+def _as_json(row: Any) -> str:
+    """A row as JSON; in ASCII for an output that knows no Unicode, whose escapes JSON would not understand."""
     import json
 
-    print("[" + ",\n ".join(json.dumps(row, ensure_ascii=False) for row in rows) + "]")
+    return json.dumps(row, ensure_ascii="utf" not in (getattr(sys.stdout, "encoding", None) or "utf-8").lower())
+
+
+def print_json(rows: list[Row]) -> None:
+    """A JSON array, one row a line."""
+    print("[" + ",\n ".join(map(_as_json, rows)) + "]")
 
 
 def print_lines(rows: list[Row]) -> None:
     """One JSON object a line."""
-    import json
-
     for row in rows:
-        print(json.dumps(row, ensure_ascii=False))
+        print(_as_json(row))
 
 
 def print_csv(rows: list[Row], delimiter: str = ",") -> None:

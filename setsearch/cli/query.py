@@ -211,6 +211,7 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
             row["title"] = hit.title
         if explain:
             row["features"] = _contribution_rows(hit.features)
+            row |= {"rest": hit.rest} if any(other.rest for other in hits) else {}  # base and constant
         if any(other.snippet is not None for other in hits):
             snippet = hit.snippet or Snippet("")
             row |= {"snippet": snippet.text, "marks": snippet.marks}

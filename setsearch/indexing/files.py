@@ -1,14 +1,16 @@
 """Documents in files: which files of a folder hold text, how they are decoded, and what their formats make of them."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 
-from setsearch.errors import SetsearchError, SourceError
+from setsearch.errors import SetsearchError, SourceError, UsageError
 from setsearch.indexing.formats import FORMATS, LOOKED_AT, Part, is_manual, mailbox, manual, plain_text
 from setsearch.indexing.rows import ROW_FILES, RowReader, file_ending, open_file, unreadable
+from setsearch.storage.names import is_storable
 
 MOST_CONTROLS = 0.05  # share of control characters in a text
 _CONTROLS = bytes({*range(32), 127} - set(b"\t\n\r\f\x1b"))
@@ -27,31 +29,61 @@ class FileReader:
     def files(self, folder: Path) -> list[Path]:
         """The files of a folder, without hidden ones, in the order of their paths. Raises SourceError if none is."""
         found = sorted(
-            path for path in folder.rglob("*") if path.is_file() and self._is_wanted(path.relative_to(folder))
+            path for path in self._walk(folder) if path.is_file() and self._is_wanted(path.relative_to(folder))
         )
         if not found:
             wanted = f" like {' or '.join(self.globs)}" if self.globs else ""
             raise SourceError(f"{folder} holds no file{wanted}; hidden files are left out")
         return found
 
+    def _walk(self, folder: Path) -> Iterator[Path]:
+        """Everything in a folder and in those below it, linked ones included. Raises SourceError."""
+
+        def refuse(error: OSError) -> None:
+            """A folder that may not be read."""
+            self._skip(error.filename, error.strerror or str(error))
+
+        seen = set[tuple[int, int]]()
+        for place, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
+            status = Path(place).stat()
+            if (status.st_dev, status.st_ino) in seen:  # a link leads back, or there twice
+                folders.clear()
+                continue
+            seen.add((status.st_dev, status.st_ino))
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            yield from (Path(place, name) for name in names)
+
+    def _skip(self, path: object, problem: str) -> None:
+        if self.rows.errors != "skip":
+            raise SourceError(f"{path} cannot be read: {problem}; leave it out, or pass `errors=skip`")
+        self.rows.warn(f"skipped {path}: {problem}")
+
     def documents(self, path: Path, id: str, is_named: bool) -> Iterator[FileItem]:
         """The documents of a file. A file that is no text is an error if it `is_named`, else left out and counted."""
-        with open_file(path) as file:
-            data = file.read()
-        ending = file_ending(path)
-        form = FORMATS.get(ending)
+        try:
+            with open_file(path) as file:
+                data = file.read()
+        except SourceError as error:
+            if self.rows.errors != "skip":
+                raise
+            self.rows.warn(f"skipped {error}")
+            return
+        form = FORMATS.get(file_ending(path))
+        if form in (None, plain_text) and not is_text(data) and (form is None or not is_named):
+            if is_named:
+                raise SourceError(unreadable(path))
+            self.counts["no text"] += 1
+            return
         if form is None:
-            if not is_text(data):
-                if is_named:
-                    raise SourceError(unreadable(path))
-                self.counts["no text"] += 1
-                return
             form = mailbox if data.startswith(b"From ") else manual if is_manual(data) else plain_text
+        if not is_storable(id):
+            self._skip(repr(id), "its name is no UTF-8 (rename it)")
+            return
         number, times = 0, Counter[str]()
         for part in self._parts(path, data, form):
             number += 1
-            text = self._without_nul(part.text, path, data)
-            if text is None:
+            text = None if part is None else self._without_nul(part.text, path, data)
+            if part is None or text is None:
                 continue
             if not text.strip():
                 self.counts["empty"] += 1
@@ -69,8 +101,8 @@ class FileReader:
         name = path.as_posix()
         return not self.globs or any(fnmatch(name, glob) or fnmatch(path.name, glob) for glob in self.globs)
 
-    def _parts(self, path: Path, data: bytes, form: object) -> Iterator[Part]:
-        """What a format makes of a file; whatever its library raises becomes a SourceError with the file."""
+    def _parts(self, path: Path, data: bytes, form: object) -> Iterator[Part | None]:
+        """What a format makes of a file, None for what is skipped. What its library raises becomes a SourceError."""
 
         def decode(own: bytes) -> str:
             """As the options say."""
@@ -82,18 +114,19 @@ class FileReader:
         try:
             yield from form(data, decode)  # type: ignore[operator]
         except _Skipped:
-            pass
-        except SetsearchError:
+            yield None
+        except UsageError:  # an unknown encoding
             raise
+        except SetsearchError as error:
+            if self.rows.errors != "skip":
+                raise
+            self.rows.warn(f"skipped {path}: {error}")
+            yield None
         except RecursionError as error:
             raise SourceError(f"{path} cannot be read: it is nested too deeply; leave it out") from error
         except Exception as error:  # a library may raise anything on broken input
-            problem = " ".join(str(error).split()) or type(error).__name__
-            if self.rows.errors != "skip":
-                raise SourceError(
-                    f"{path} cannot be read: {problem:.200}; leave it out, or pass `errors=skip`"
-                ) from error
-            self.rows.warn(f"skipped {path}: {problem:.200}")
+            self._skip(path, " ".join(str(error).split())[:200] or type(error).__name__)
+            yield None
 
     def _without_nul(self, text: str, path: Path, data: bytes) -> str | None:
         if "\0" not in text:

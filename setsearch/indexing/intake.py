@@ -98,6 +98,7 @@ class Intake:
         if relation.contexts == "off" and empty:
             relation.contexts = "forms"  # keeps texts
             cursor.execute("update setsearch_relation set contexts = 'forms' where id = ?", (relation.id,))
+            relation.is_altered = True
         if relation.contexts == "off":
             raise UsageError(
                 f"an encoder needs the texts, which {self._database} does not store; "
@@ -109,6 +110,7 @@ class Intake:
                 if not empty:
                     refuse_others(kind, wanted)
                 set_source(cursor, kind, wanted)
+                relation.is_altered = True
 
     def _set_analyzer(self, cursor: sqlite3.Cursor, relation: Relation, spec: str, empty: bool) -> None:
         """Store the analyzer of terms that come without texts; raises UsageError if the relation has another one."""
@@ -117,6 +119,7 @@ class Intake:
                 f"{self._database} was analyzed by {relation.analyzer!r}, not by {spec!r}; "
                 "give all documents again with `replace`"
             )
+        relation.is_altered |= (relation.analyzer, relation.contexts) != (spec, "off")
         relation.analyzer, relation.contexts = spec, "off"
         cursor.execute(
             "update setsearch_relation set analyzer = ?, contexts = 'off' where id = ?",
@@ -138,6 +141,7 @@ class Intake:
             )
         relation.contexts = contexts
         cursor.execute("update setsearch_relation set contexts = ? where id = ?", (contexts, relation.id))
+        relation.is_altered = True
         forget_contexts(cursor, relation.id)
 
     def _check_analyzer(self, relation: Relation) -> None:

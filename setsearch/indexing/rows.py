@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import io
 import json
 import math
 import re
@@ -11,7 +12,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
@@ -30,6 +31,7 @@ PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 OTHER_DELIMITERS = (";", "\t", "|")
 DETECTED = 1 << 17  # bytes of a file by which its encoding is detected
 WIDE = [f"utf_{bits}{order}" for bits in (16, 32) for order in ("", "_le", "_be")]  # known by their marks, or zeros
+UTF_16 = b"\xff\xfe", b"\xfe\xff"  # how a file begins
 LARGEST_COUNT_OF_CELL = 2**31 - 1
 LONGEST_FIELD = 2**31 - 1  # of a CSV file
 
@@ -65,10 +67,21 @@ class RowReader:
                     from setsearch.indexing.arrow import arrow_rows
 
                     yield from arrow_rows(file, path)
-                elif ending == ".jsonl":
-                    yield from self._json_rows(file, source)
+                    return
+                reader, lines = self._by_bytes(file, source)
+                if ending == ".jsonl":
+                    yield from reader._json_rows(lines, source)
                 else:
-                    yield from self._csv_rows(file, source, DELIMITERS[ending])
+                    yield from reader._csv_rows(lines, source, DELIMITERS[ending])
+
+    def _by_bytes(self, file: IO[bytes], name: str) -> tuple["RowReader", IO[bytes]]:
+        """A file whose lines of bytes are lines of text, and its reader: another encoding becomes UTF-8."""
+        begin = cast(io.BufferedReader, file).peek(2)[:2] if self.encoding is None else b""
+        encoding = "utf-16" if begin in UTF_16 else (self.encoding or "").lower().replace("_", "-")
+        if not encoding.startswith(("utf-16", "utf-32")):
+            return self, file
+        text = replace(self, encoding=encoding).decode(file.read(), name)
+        return replace(self, encoding=None), io.BytesIO((text or "").encode())
 
     def _json_rows(self, lines: Iterable[bytes], name: str) -> Iterator[Row]:
         for number, line in enumerate(lines, 1):
@@ -149,9 +162,9 @@ class RowReader:
 
     def decode_file(self, data: bytes, name: str) -> str | None:
         """A whole file to text, in the encoding that it looks like; None to skip it."""
-        if self.encoding is None and self.errors == "strict":
+        if self.encoding is None:
             try:
-                return data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")
+                return data.decode("utf-16" if data.startswith(UTF_16) else "utf-8-sig")
             except UnicodeDecodeError:
                 from charset_normalizer import from_bytes
 

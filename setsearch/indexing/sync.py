@@ -38,7 +38,7 @@ Progress = Callable[[Iterator[SourceItem]], Iterator[SourceItem]]
 
 @dataclass(frozen=True)
 class Changes:
-    """How many items a sync wrote and deleted."""
+    """How many items a sync changed and deleted."""
 
     written: int = 0
     deleted: int = 0
@@ -231,7 +231,7 @@ def _read_changed(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, so
 def _write(
     writer: Writer, intake: Intake, items: Iterable[SourceItem], gone: Callable[[], Iterable[str]]
 ) -> tuple[int, int]:
-    """Write items, and delete those that are `gone` and were not written; returns both numbers."""
+    """Write items, and delete those that are `gone` and were not written; returns how many changed, and went."""
     seen: set[str] = set()
 
     def _record() -> Iterator[SourceItem]:
@@ -239,7 +239,8 @@ def _write(
             seen.add(item[0])
             yield item
 
-    written = intake.write(writer, _record())
+    intake.write(writer, _record())
+    written = writer.n_changed
     names = [name for name in gone() if name not in seen]
     return written, writer.delete(names) if names else 0
 

@@ -14,6 +14,7 @@ from setsearch.storage.kept_columns import write_columns
 from setsearch.storage.names import NamesTaken, is_storable
 from setsearch.storage.relation import Relation
 from setsearch.storage.sql import insert_rows
+from setsearch.storage.texts import stored_texts
 from setsearch.storage.vectors import delete_orphans, delete_vectors, digest, is_encoded
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.extras import TermIds
@@ -38,6 +39,11 @@ class Writer:
         self.emptied: set[int] = set()
         self.changed: list[Ints] = []  # items
         self.unread_share = 0.0  # of the characters of the texts: those in no word, white space aside
+
+    @property
+    def n_changed(self) -> int:
+        """How many items are new or other than they were."""
+        return len(np.unique(np.concatenate([np.zeros(0, np.int64), *self.changed])))
 
     def write(self, items: Iterable[PreparedItem], analyzer: Analyzer | None = None) -> int:
         """Write all items, texts by the analyzer's terms; returns how many. The caller commits."""
@@ -101,25 +107,30 @@ class Writer:
         self.emptied.clear()
         if self.relation.is_replaced:
             delete_orphans(self.cursor, self.relation.items)
-        self.relation.save(self.cursor, np.unique(np.concatenate([np.zeros(0, np.int64), *self.changed])))
+        changed = np.unique(np.concatenate([np.zeros(0, np.int64), *self.changed]))
+        if len(changed) or self.relation.is_replaced or self.relation.is_altered:
+            self.relation.save(self.cursor, changed)
 
     def _write_batch(self, batch: Batch) -> int:
         batch.check()
         if batch.names:
             ids, old = self._item_ids(batch)
-            self.changed.append(ids)
-            self._write_texts(ids, batch)
-            write_columns(self.cursor, self.relation.id, zip(ids.tolist(), batch.columns, strict=True))
+            texts = self._write_texts(ids, old, batch)
+            columns = write_columns(self.cursor, self.relation.id, zip(ids.tolist(), batch.columns, strict=True))
             new = self._entries(ids, batch)
-            self._change(_difference(self.relation.forward.read(self.cursor, old), new) if old else new)
+            changes = _difference(self.relation.forward.read(self.cursor, old), new) if old else new
+            self._change(changes)
+            self.changed += [np.setdiff1d(ids, old), changes.lists, np.array([*texts, *columns], np.int64)]
         return len(batch.names)
 
-    def _write_texts(self, ids: Ints, batch: Batch) -> None:
-        """Store the texts, and delete those of items that came without one."""
+    def _write_texts(self, ids: Ints, old: Sequence[int], batch: Batch) -> list[int]:
+        """Store the texts, and delete those of items that came without one; returns which old ones change."""
         if self.relation.contexts == "off":
-            return
+            return []
         pairs = list(zip(ids.tolist(), batch.texts, strict=True))
-        texts = {id: text for id, text in pairs if text is not None}
+        stored = stored_texts(self.cursor, self.relation.id, old)
+        changed = [id for id, text in pairs if id in stored and stored[id] != text]
+        texts = {id: text for id, text in pairs if text is not None and stored.get(id) != text}
         insert = "insert or replace into setsearch_text (relation, item, text)"
         insert_rows(self.cursor, insert, f"({self.relation.id}, ?, ?)", list(texts), list(texts.values()))
         self._delete_texts([id for id, text in pairs if text is None])
@@ -129,6 +140,7 @@ class Writer:
                 for name, text in zip(batch.names, batch.texts, strict=True)
             ]
             delete_vectors(self.cursor, self.relation.items, digests)
+        return changed
 
     def _delete_texts(self, ids: Sequence[int]) -> None:
         self.cursor.executemany(
@@ -141,8 +153,14 @@ class Writer:
         known = vocabulary.find(self.cursor, batch.names) if vocabulary.size and self.replace else {}
         self._refuse_duplicates(batch.names, known)
         if known:
-            titles = dict(zip(batch.names, batch.titles, strict=True))
-            vocabulary.set_titles(self.cursor, [(titles.pop(name), id) for name, id in known.items()])
+            titles, described = (
+                dict(zip(batch.names, batch.titles, strict=True)),
+                vocabulary.describe(self.cursor, sorted(known.values())),
+            )
+            changed = [(titles[name], id) for name, id in known.items() if titles[name] != described[id][1]]
+            vocabulary.set_titles(self.cursor, changed)
+            self.changed.append(np.array([id for _, id in changed], np.int64))
+            titles = {name: title for name, title in titles.items() if name not in known}
             new = self._insert(list(titles), list(titles.values()))
             id_of = known | dict(zip(titles, new, strict=True))
             ids = [id_of[name] for name in batch.names]

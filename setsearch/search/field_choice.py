@@ -21,10 +21,10 @@ class FieldChoice:
         by = options.get("by")
         if by is not None and str(by) not in (BY if self.name == "terms" else ()):
             raise InvalidParameter(f"by is one of {', '.join(BY)}, and for terms; not {by!r} for {self.name}")
-        if by is not None:
-            return [by]
-        is_default = options.get("model") in (None, "lift")
-        return ["both", "documents"] if self.has_contexts and is_default else ["documents"]
+        is_default = self.has_contexts and options.get("model") in (None, "lift")
+        if by is None or (by == "both" and is_default):
+            return ["both", "documents"] if is_default else ["documents"]
+        return [by]
 
     def choose(
         self,

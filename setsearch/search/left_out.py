@@ -37,8 +37,10 @@ def fits(fields: Fields, examples: Examples, model: Model) -> list[SeedFit]:
         return []
     ids = sorted(examples.ids)
     scores = leave_one_out_scores(fields, seed_weights(fields, replace(examples, ids=ids), model)).tolist()
-    described = fields.describe(ids)
-    found = [SeedFit(described[id][0], score, described[id][1]) for id, score in zip(ids, scores, strict=False)]
+    described = [fields.describe(ids)[id] for id in ids]
+    if fields.stored is not None:  # words without contexts, by their documents
+        described += [fields.stored.describe([id])[id] for id in examples.rare]
+    found = [SeedFit(name, score, title) for (name, title), score in zip(described, scores, strict=True)]
     return sorted(found, key=lambda fit: (fit.score, fit.item))
 
 

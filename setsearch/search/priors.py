@@ -73,6 +73,7 @@ def _subtracting(
     examples, known = Examples(sorted(excluded)), dict[Model, SeedWeights]()
 
     def subtract(weights: SeedWeights) -> SeedWeights:
+        """Weights less those of the excluded items."""
         if weights.model not in known:
             known[weights.model] = seed_weights(fields, examples, weights.model)
         return weights.minus(known[weights.model], *rejection)

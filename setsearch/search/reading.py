@@ -188,7 +188,6 @@ class Reading:
 
         def answer(fields_by: FieldsBy) -> list[SeedFit]:
             fields = self._choice.choose(fields_by, options, [*names])
-            self.defaults.check(options)
             examples = find_examples(fields, names)
             return fits(fields, examples, one_pass(fields, examples, self.defaults, options).model)
 
@@ -208,7 +207,6 @@ class Reading:
 
         def answer(fields_by: FieldsBy) -> list[SetFeature]:
             fields = self._choice.choose(fields_by, options, [*names])
-            self.defaults.check(options)
             examples = find_examples(fields, names, like, having)
             return set_features(one_pass(fields, examples, self.defaults, options), k)
 
@@ -279,7 +277,7 @@ class Reading:
 
     def words_without_contexts(self, names: list[str], **options: Unpack[ModelOptions]) -> list[str]:
         """The names that are too rare for contexts, so that a query by default uses documents; else empty."""
-        if not self._has_contexts or self._choice.keys(options)[0] != "both" or options.get("by"):
+        if not self._has_contexts or self._choice.keys(options)[0] != "both":
             return []
         with self._fields_by(options) as fields_by:
             fields = fields_by("both")
@@ -300,6 +298,7 @@ class Reading:
             yield fields
 
     def _fields_by(self, options: ModelOptions) -> AbstractContextManager[FieldsBy]:
+        self.defaults.check(options)
         uses_contexts = self._has_contexts and self._choice.keys(options) != ["documents"]
         return self._source.open(self._has_forms or uses_contexts, parse_fresh(options.get("fresh")))
 

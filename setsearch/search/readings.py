@@ -104,6 +104,7 @@ class Readings:
         ids = [generation.id for generation in stored if generation is not None]
 
         def delete(database: Database) -> None:
+            """Delete what was stored, for all processes."""
             with database.write() as cursor:
                 delete_generations(cursor, ids)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+LEAST_REST = 1e-6  # more than what sums of floats lose
 NOTHING_SHARED = "nothing else has a feature that tells these examples from the rest"
 
 
@@ -47,6 +48,12 @@ class Hit(NamedTuple):
     snippet: Snippet | None = None
     columns: Mapping[str, Any] | None = None
     duplicates: tuple[str, ...] = ()
+
+    @property
+    def rest(self) -> float:
+        """What its features leave of an explained score: base and constant, in nats; 0 but for rounding."""
+        rest = self.score - sum(part.weight for part in self.features)
+        return rest if abs(rest) > LEAST_REST else 0.0
 
 
 class WeightedQuery(NamedTuple):

@@ -143,6 +143,7 @@ class Snapshot:
         """The statistics of a rule: from memory, or in a pass over all entries, unless the file has their norms."""
 
         def make() -> RuleStatistics:
+            """Read what the rule needs, and compute."""
             norms = None
             if rule.slope is not None:
                 norms = self.content.stored_norms(cursor, self.norms_name(rule), self.items.next_id)

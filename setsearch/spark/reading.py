@@ -140,7 +140,7 @@ class SparkReading:
 
     def words_without_contexts(self, names: Iterable[str], **options: Unpack[ModelOptions]) -> list[str]:
         """The names that are too rare for contexts, so that a query by default uses documents; else empty."""
-        if self._choice.keys(options)[0] != "both" or options.get("by"):
+        if self._choice.keys(options)[0] != "both":
             return []
         fields = self._source.open()("both")
         return [] if fields is None else [name for name in names if not fields.knows(name)]

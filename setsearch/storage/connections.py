@@ -19,7 +19,7 @@ from setsearch.errors import (
     SetsearchError,
     UsageError,
 )
-from setsearch.storage.drivers import as_pythons, connection_maker, driver_connection
+from setsearch.storage.drivers import URI, as_pythons, connection_maker, driver_connection
 from setsearch.storage.forks import LOCK, File, is_barred, watch
 
 LEGACY = -1  # sqlite3.LEGACY_TRANSACTION_CONTROL, which Python 3.11 does not name
@@ -73,6 +73,8 @@ class Connections:
             raise InvalidParameter(
                 f"the time limit must lie between 0 and {LONGEST_TIMEOUT:g} seconds, not {time_limit:g}"
             )
+        if self._name.startswith(URI):
+            raise InvalidParameter(f"{self._name} is a URI, which names no new file; give a path")
         if str(place) == ":memory:":
             raise InvalidParameter("an in-memory database is its connection: use open(sqlite3.connect(':memory:'))")
         self._label = self._name if self.path is not None else place if isinstance(place, str) else "the database"

@@ -30,17 +30,23 @@ def encode_columns(item: str, values: Values) -> bytes:
     return data
 
 
-def write_columns(cursor: sqlite3.Cursor, relation: int, rows: Iterable[tuple[int, bytes | None]]) -> None:
-    """Store the columns of items, and delete those of items without."""
-    rows = list(rows)
+def write_columns(cursor: sqlite3.Cursor, relation: int, rows: Iterable[tuple[int, bytes | None]]) -> list[int]:
+    """Store the columns of items, and delete those of items without; returns the items for which that is a change."""
+    new = {id: None if data is None else add_checksum(data, f"{relation} {id}") for id, data in rows}
+    stored = {}
     if has_columns(cursor, relation):
-        cursor.executemany(
-            "delete from setsearch_columns where relation = ? and item = ?", [(relation, id) for id, _ in rows]
-        )
+        statement = "select item, columns from setsearch_columns where relation = ? and item in "
+        items = json.dumps([*new])
+        stored = dict(cursor.execute(f"{statement}(select value from json_each(?))", (relation, items)).fetchall())
+    changed = [id for id, data in new.items() if stored.get(id) != data]
+    cursor.executemany(
+        "delete from setsearch_columns where relation = ? and item = ?", [(relation, id) for id in stored]
+    )
     cursor.executemany(
         "insert into setsearch_columns (relation, item, columns) values (?, ?, ?)",
-        [(relation, id, add_checksum(data, f"{relation} {id}")) for id, data in rows if data is not None],
+        [(relation, id, data) for id, data in new.items() if data is not None],
     )
+    return changed
 
 
 def has_columns(cursor: sqlite3.Cursor, relation: int) -> bool:

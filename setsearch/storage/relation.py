@@ -33,6 +33,7 @@ class Relation:
     contexts: str = "off"  # why texts are kept: off, forms (surface forms only), auto, on, phrases
     columns: str | None = None  # JSON: the dimensions of items that numbers describe
     is_replaced: bool = False  # whether all items go in the present transaction
+    is_altered: bool = False  # whether it is made, or gets other settings, in the present transaction
 
     @property
     def state(self) -> Revision:
@@ -169,6 +170,7 @@ def create_relation(
         (*ids, analyzer, contexts, None if columns is None else json.dumps(list(columns))),
     )
     (relation,) = [r for r in load_relations(cursor) if (r.items.name, r.features.name) == (items, features)]
+    relation.is_altered = True
     return relation
 
 

@@ -34,6 +34,15 @@ def decompress(stored: bytes) -> str:
         raise CorruptIndex(f"a stored text is damaged ({error}); index the collection again") from error
 
 
+def stored_texts(cursor: sqlite3.Cursor, relation: int, documents: Sequence[int]) -> dict[int, bytes | None]:
+    """The texts of some documents as stored; None for those without."""
+    rows = cursor.execute(
+        "select item, text from setsearch_text where relation = ? and item in (select value from json_each(?))",
+        (relation, json.dumps([*documents])),
+    )
+    return dict.fromkeys(documents) | dict(rows.fetchall())
+
+
 def read_texts(
     cursor: sqlite3.Cursor, relation: Relation, documents: Sequence[int] | None = None
 ) -> Iterator[tuple[int, str]]:

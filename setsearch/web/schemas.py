@@ -180,6 +180,7 @@ class Hit(BaseModel):
     title: str | None = None
     belongs: bool | None = None
     features: list[Part] = []
+    rest: float | None = Field(None, description="with `explain`, what the features leave of the score: base, constant")
     snippet: Snippet | None = None
     columns: dict[str, Any] | None = None
     duplicates: list[str] = []

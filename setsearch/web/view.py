@@ -252,13 +252,12 @@ def scale_of(hits: Sequence[Hit]) -> float:
 
 def score_bars(hit: Hit, scale: float, most: int) -> list[Bar]:
     """The parts of a score, which sum to it: the largest, all others, and base and constant."""
-    rest = hit.score - sum(part.weight for part in hit.features)
     named = _reasons(hit.features)
     if len(named) > most:
         others = named[most:]
         named = [*named[:most], Reason(f"{len(others)} more", sum(part.weight for part in others))]
-    if abs(rest) > 1e-6:
-        named.append(Reason("base and constant", rest))
+    if hit.rest:
+        named.append(Reason("base and constant", hit.rest))
     bars, start = [], 0.0
     for reason in named:
         length = min(100.0 * max(reason.weight, 0.0) / scale, 100.0 - start)

@@ -15,6 +15,8 @@ import pytest
 from oracle import log_scores, presence
 from patience import patience
 
+import setsearch
+
 pytestmark = pytest.mark.usefixtures("papers_model")
 
 DOCUMENTS = {
@@ -514,3 +516,43 @@ def test_collections_of_one_file(run, failed, animals):
     assert run("drop", "a.db", "--collection", "more", "--yes")[0] == 0
     assert len(json.loads(run("info", "a.db")[1])["readings"]) == 2
     failed(run("expand", "a.db", "lion", "--collection", "more"), 1, "no collection 'more'; it has none")
+
+
+def test_items_are_deleted_beside_numbers(run, tmp_path):
+    """Numbers have one reading, not two."""
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add_numbers([("sun", [1.0])], ["size"], "star")
+        index.add([("d1", "lion"), ("d2", "tiger")], ("documents", "terms"))
+    assert run("delete", "a.db", "d1", "--items", "documents")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.items("documents").item_count() == 1
+
+
+def test_parts_and_the_rest_sum_to_the_score(run, tmp_path):
+    texts = {"d1": "lion tiger", "d2": "lion cat", "d3": "tiger cat", "d4": "wheat", "d5": "rye lion"}
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(texts.items())
+    for options in (["--model", "bernoulli"], ["--exclude", "d4"]):
+        rows = json.loads(run("expand", "a.db", "d1", "--items", "documents", "--explain", *options)[1])
+        for row in rows:
+            assert sum(part["weight"] for part in row["features"]) + row["rest"] == pytest.approx(
+                row["score"], abs=1e-6
+            )
+
+
+def test_json_is_json_whatever_the_output_knows(run, tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([("Löwe", "lion"), ("Bär", "bear")])
+    command = [
+        sys.executable,
+        "-m",
+        "setsearch",
+        "find",
+        str(tmp_path / "a.db"),
+        "we",
+        "--items",
+        "documents",
+        "--json",
+    ]
+    done = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": "ascii"}, capture_output=True, check=True)
+    assert json.loads(done.stdout)[0]["item"] == "Löwe"

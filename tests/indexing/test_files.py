@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import os
 import sqlite3
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -75,7 +77,7 @@ def test_languages_are_read_and_told_apart(tmp_path):
 FILES = {
     "a.html": (
         b"<html><head><title>Big  cats</title><style>x{}</style></head><p>Lions<b>!</b><p>T\xe9<script>1<2</script>"
-        b"<meta charset=latin-1>",
+        b"<svg><title>A drawing</title></svg><meta charset=latin-1>",
         "Lions!\nTé",
         "Big cats",
     ),
@@ -107,6 +109,63 @@ def test_titles_and_texts_of_files(tmp_path):
     assert dict(reader.files.counts) == {"no text": 1, "empty": 1, "tables: name them one by one": 1}
     chosen = SourceReader(Columns(), RowReader(), ("*.rst", "c*"))
     assert [id for id, _, _ in chosen.read([str(tmp_path)])] == ["b.rst", "c.md", "code.py"]
+
+
+def test_what_cannot_be_read_stops_or_is_skipped(tmp_path, monkeypatch):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "good.txt").write_text("lions")
+    (folder / "latin.txt").write_bytes("Grüße aus Köln und München, schöne Straßen".encode("latin-1"))
+    (folder / "wide.txt").write_text("Löwen", encoding="utf-16")
+    assert [*read(folder, errors="skip")[0]] == ["good.txt", "latin.txt", "wide.txt"]
+    (folder / "noise.txt").write_bytes(bytes(range(256)))
+    assert read(folder)[1].files.counts == {"no text": 1}
+    (folder / "bad.txt.gz").write_bytes(b"no gzip")
+    (folder / "refs.ris").write_text("TY  - JOUR\n")
+    monkeypatch.setitem(sys.modules, "rispy", None)
+    for name, problem in (("bad.txt.gz", "cannot be read: Not a gzipped"), ("refs.ris", "RIS files need rispy")):
+        with pytest.raises(errors.SourceError, match=problem):
+            read(folder / name)
+    told = []
+    found, reader = read(folder, errors="skip", warn=told.append)
+    assert [*found] == ["good.txt", "latin.txt", "wide.txt"]
+    assert len(told) == 2 and reader.files.counts == {"no text": 1}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names of files are bytes only there")
+def test_a_name_that_is_no_text_is_told(tmp_path):
+    (tmp_path / "good.txt").write_text("lions")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.txt")).write_text("tigers")
+    with pytest.raises(errors.SourceError, match="name is no UTF-8"):
+        read(tmp_path)
+    assert [*read(tmp_path, errors="skip", warn=lambda message: None)[0]] == ["good.txt"]
+
+
+def test_linked_folders_are_read_once(tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "a.txt").write_text("lions")
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "b.txt").write_text("tigers")
+    (folder / "link").symlink_to(tmp_path / "other", target_is_directory=True)
+    (folder / "loop").symlink_to(folder, target_is_directory=True)
+    assert [*read(folder)[0]] == ["b.txt", "link/a.txt"]
+
+
+def test_a_folder_that_may_not_be_read_is_told(tmp_path, monkeypatch):
+    (tmp_path / "good.txt").write_text("lions")
+    (tmp_path / "closed").mkdir()
+    scan = os.scandir
+
+    def refusing(path):
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    with pytest.raises(errors.SourceError, match="closed cannot be read: Permission denied"):
+        read(tmp_path)
+    assert [*read(tmp_path, errors="skip", warn=lambda message: None)[0]] == ["good.txt"]
 
 
 def test_several_folders_have_their_names_in_ids(tmp_path):

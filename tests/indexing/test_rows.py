@@ -1,8 +1,12 @@
 """Input is never misread: no odd id, count, number or text passes; the message has file, line and value."""
 
+import json
+
 import pytest
 
 import setsearch
+from setsearch import errors
+from setsearch.indexing.rows import RowReader
 
 RATINGS = ("--items", "film", "--features", "user", "--count", "n")
 
@@ -57,3 +61,18 @@ def test_bad_lines_can_be_skipped(run, tmp_path):
     (tmp_path / "a.jsonl").write_text('{"id": NaN, "text": "a"}\n{"id": "b", "id": "c"}\n{"id": "d", "text": "lion"}\n')
     code, _, said = run("index", "a.db", "a.jsonl", "--errors", "skip")
     assert (code, said.count("skipped a.jsonl, line")) == (0, 2)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "UTF_32"])
+def test_rows_in_wide_encodings(tmp_path, encoding):
+    """As spreadsheets export them; a mark at the beginning tells UTF-16."""
+    rows = [{"id": str(n), "text": f"Löwe \u0a0a {n}"} for n in range(3)]
+    csv_text = "id;text\r\n" + "".join(f"{row['id']};{row['text']}\r\n" for row in rows)
+    for name, text in (("a.csv", csv_text), ("a.jsonl", "\n".join(map(json.dumps, rows)))):
+        (tmp_path / name).write_bytes(text.encode(encoding))
+        named = [None, encoding] if encoding == "utf-16" else [encoding]
+        for given in named:
+            assert [row for _, row in RowReader(encoding=given).read(str(tmp_path / name))] == rows
+    (tmp_path / "broken.csv").write_bytes(b"\xff\xfea")
+    with pytest.raises(errors.SourceError, match=r"broken\.csv is not utf-16"):
+        list(RowReader().read(str(tmp_path / "broken.csv")))

@@ -3,13 +3,14 @@
 import sqlite3
 import threading
 
+import numpy as np
 import pytest
 from hosts import ROWS, TEXTS, dump, host
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import setsearch
-from setsearch import Changes, Columns, Where
+from setsearch import Changes, Columns, Item, Where
 from setsearch.errors import InvalidParameter, NoIndex, SourceError, UsageError
 
 
@@ -253,7 +254,7 @@ def test_a_table_that_was_made_anew_is_tracked_again():
         update articles set body = 'zebra' where id = 1;
     """)
     assert "triggers on articles" in index.check()[0]
-    assert index.refresh().written == 5
+    assert index.refresh() == Changes(1, 0), "all rows are compared, one is another"
     assert index.check() == []
     assert contents(index) == fresh(connection)
     connection.execute("update articles set body = 'lion' where id = 1")
@@ -387,3 +388,53 @@ def test_replaced_rows_are_noted_where_their_key_may_differ(declared, notes_repl
         index.refresh()
         assert contents(index) == fresh(connection, Columns(), "t")
         assert index.check() == []
+
+
+def test_what_is_as_it_was_is_no_change(tmp_path):
+    """A table without triggers is compared; a folder that is indexed again starts no new revision."""
+    connection = host()
+    index = setsearch.open(connection)
+    index.add_table("articles", TEXTS)
+    before = index.info()["revision"]
+    assert index.refresh() == Changes(0, 0)
+    assert index.info()["revision"] == before
+    connection.execute("update articles set title = title || '!' where id = 1")
+    connection.execute("update articles set body = body || ' zebra' where id = 2")
+    assert index.refresh() == Changes(2, 0)
+    assert contents(index) == fresh(connection)
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as own:
+        rows = [Item(f"d{n}", f"lion tiger {n}", f"T{n}", {"year": n}) for n in range(5)]
+        own.add(rows)
+        own.refresh()
+        assert own.update(rows) == 5
+        assert own.info()["revision"] == 1 and own.info()["contexts"]["up_to_date"]
+        others = [
+            Item("d0", "lion tiger 0 ", "T0", {"year": 0}),  # the text
+            Item("d1", "lion tiger 1", None, {"year": 1}),
+            Item("d2", "lion tiger 2", "T2", {"year": 3}),
+            Item("d3", "lion tiger 3", "T3"),
+            rows[4],
+        ]
+        own.update(others)
+        assert own.info()["revision"] == 2
+        with own._database.read() as cursor:
+            (changed,) = cursor.execute("select items from setsearch_revision where revision = 2").fetchone()
+        assert np.frombuffer(changed, "<i4", 4).tolist() == [0, 1, 2, 3]
+
+
+def test_a_table_of_sqlite_itself_is_none(tmp_path, run, failed):
+    sqlite3.connect(tmp_path / "a.db").executescript("create table t (id, sql); insert into t values (1, 'x')")
+    told = run("index", "a.db", "--table", "sqlite_master", "--id", "name", "--text", "sql", "--title", "name")
+    failed(told, 1, "sqlite_master")
+
+
+def test_damaged_notes_are_told_for_their_table():
+    connection = host()
+    connection.execute("create table others as select * from articles")
+    index = setsearch.open(connection)
+    index.add_table("articles", TEXTS, track=True)
+    other = setsearch.open(connection, collection="others")
+    other.add_table("others", TEXTS, track=True)
+    connection.execute("update articles set body = 'x' where id = 1")
+    connection.execute("update setsearch_change set again = 7")
+    assert [line for line in index.check() if "notes" in line] == ["1 notes of changed rows of articles are damaged"]

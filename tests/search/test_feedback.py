@@ -202,3 +202,12 @@ def test_weights_are_refused_where_they_do_not_count(tmp_path):
         index.add_numbers([("a", [1.0, 2.0]), ("b", [2.0, 1.0]), ("c", [3.0, 3.0])], ["x", "y"])
         with pytest.raises(errors.InvalidParameter, match="no weights here"):
             index.numbers("items").expand({"a": 1, "b": 0})
+
+
+@pytest.mark.parametrize("feedback", [0.25, 1.0])
+def test_what_belongs_after_a_second_pass_of_a_relation(tmp_path, feedback):
+    """Items that joined the seeds do not say how high the seeds score without each other."""
+    with setsearch.open(tmp_path / "r.db", create=True) as index:
+        index.add(collection(1).items(), ("film", "user"))
+        hits = index.items("film").expand(["i1", "i4", "i7"], None, cut="keep", feedback=feedback)
+        assert 10 < len(hits) < 100

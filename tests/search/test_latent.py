@@ -78,3 +78,12 @@ def test_words_have_vectors_by_their_contexts(tmp_path):
         assert (source["source"], source["count"]) == ("latent", 12)
         index.refresh()  # the same write: nothing to do
         assert [hit.item for hit in terms.expand(["lion", "tiger"], 2, vectors=9)] == found
+
+
+def test_latent_vectors_stay_where_too_few_items_are_left(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add((f"d{n}", f"lion tiger cat w{n % 5} v{n % 7}") for n in range(40))
+        index.add_latent("documents")
+        index.delete([f"d{n}" for n in range(4, 40)])
+        index.refresh()
+        assert index.items("documents").expand(["d0"], 2)

@@ -131,3 +131,12 @@ def test_unknown_names_are_still_told(index):
         next(hit.score for hit in reading.expand(["lion", "okapi"], 50) if hit.item == "tiger")
     )
     assert reading.explain(["lion"], "okapi").item == "okapi", "an item without contexts is explained by documents"
+
+
+def test_both_and_the_odd_one_know_rare_words(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add((f"d{n}", "the red apple, the blue pear and the green plum") for n in range(9))
+        index.add([("x", "the quince is red")])
+        terms = index.items("terms")
+        assert terms.expand(["apple", "pear", "quince"], 5, by="both") == terms.expand(["apple", "pear", "quince"], 5)
+        assert {fit.item for fit in terms.fits(["apple", "pear", "quince"])} == {"apple", "pear", "quince"}

@@ -1,5 +1,6 @@
 """Files and connections: what is lent is given back as it was, what fails leaves no trace."""
 
+import math
 import sqlite3
 import sys
 import threading
@@ -533,3 +534,34 @@ def test_ids_of_any_characters_come_back(ids):
     for id in ids:
         assert index.items("film").features_of(id) == {id: 1}
     assert index.check() == []
+
+
+def test_options_of_callers_do_not_fill_memory(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(ITEMS)
+        documents = index.items("documents")
+        for number in range(40):
+            documents.expand(["a"], popularity=number / 100, explain=True)
+        with documents.fields() as fields:
+            kept = vars(fields.first.snapshot)
+            assert all(len(kept[name]) <= snapshot.KEPT for name in ("_valued", "_statistics", "_bases"))
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("strength", 10**400),
+        ("feedback", 10**400),
+        ("vectors", 1e300),
+        ("popularity", "much"),
+        ("binarize", ["presence"]),
+        ("by", ["both"]),
+        ("fresh", math.inf),
+        ("fresh", 10**400),
+    ],
+)
+def test_a_wrong_option_is_no_damage(tmp_path, option, value):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(ITEMS)
+        with pytest.raises(errors.InvalidParameter, match=option):
+            index.items("documents").expand(["a"], **{option: value})

@@ -10,6 +10,7 @@ from samples import random_data
 import setsearch
 from setsearch import errors
 from setsearch.pool import watch_damage
+from setsearch.storage.posting_lists import PostingLists
 
 QUESTIONS = {
     "gaps": lambda index: index.items("film").expand(["i1"], 99),
@@ -137,3 +138,18 @@ def test_an_older_format_is_converted_and_that_is_said(tmp_path, caplog):
         index.info()
         assert len(caplog.records) == 1
         assert index.check() == []
+
+
+def test_damaged_arrays_are_derived_again_whoever_finds_them(path, monkeypatch):
+    """Another process may only refresh: it finds nothing that it could distrust."""
+    with setsearch.open(path) as index:
+        index.refresh()
+        expected = index.items("film").features_of("i1")
+    assert change(path, "update setsearch_array set data = zeroblob(5) where name like '%ids'") > 0
+    with setsearch.open(path) as index:
+        with pytest.raises(errors.LostArrays, match="ask again"):
+            index.items("film").features_of("i1")
+        assert index.items("film").features_of("i1") == expected
+    monkeypatch.setattr(PostingLists, "sweep", None)  # the tables are not read: the lists are stored again
+    with setsearch.open(path) as index:
+        assert index.items("film").features_of("i1") == expected

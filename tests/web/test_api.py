@@ -66,6 +66,7 @@ def test_sets_and_classes(serve, animals):
     assert found[0]["name"] == "big cats/of ours"
     assert sum(row["probability"] for row in found) == pytest.approx(1)
     assert server.json("/api/classify", items="documents", text="oats in fields")[0]["name"] == "grain"
+    assert server.json("/api/classify", text="oats in fields")[0]["name"] == "grain"
     assert server.ask("/api/sets/grain", method="DELETE")[0] == 204
     server.json("/api/sets/grain", 404, method="DELETE")
     server.json("/api/sets/new", 404, method="PUT", body={"items": "documents", "accepted": ["unicorn"]})

@@ -4,6 +4,8 @@ import contextlib
 import http.client
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -44,3 +46,17 @@ def test_workers_share_an_address_and_one_that_dies_is_replaced(serve, animals, 
     assert "stopped" in server.stop()
     with pytest.raises((OSError, http.client.HTTPException)):
         server.ask("/api/info")
+
+
+def test_workers_end_by_sigterm_in_the_background_of_a_script(animals):
+    """A shell makes the background jobs of its scripts ignore SIGINT."""
+    command = [sys.executable, "-m", "setsearch", "serve", str(animals), "--port", "0", "--workers", "2"]
+    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    assert b"http://" in process.stderr.readline()
+    process.terminate()
+    process.wait(patience(30))
+    process.stderr.close()
