@@ -41,10 +41,6 @@ class Entries(NamedTuple):
         places = np.flatnonzero(mask)  # looked for once
         return Entries(self.lists.take(places), self.ids.take(places), self.counts.take(places))
 
-    def bounds(self, lists: Ints) -> tuple[Ints, Ints]:
-        """Begin and end offsets of some lists."""
-        return np.searchsorted(self.lists, lists, "left"), np.searchsorted(self.lists, lists, "right")
-
     def transposed(self, n_lists: int, n_ids: int) -> "Entries":
         """The same cells with lists and ids exchanged, sorted; dtypes stay."""
         if len(self.lists) < MOST_SORTED:

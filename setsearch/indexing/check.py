@@ -98,12 +98,12 @@ def _check_any(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
     yield from _lines(lambda: check_relation(cursor, relation))
     for vocabulary in (relation.items, relation.features):
         yield from _lines(partial(_check_vectors, cursor, vocabulary))
-    yield from _lines(lambda: _check_meaning(cursor, relation))
+    yield from _lines(lambda: _check_analyzer(relation))
     for name in (LISTS, CONTEXTS):
         yield from _lines(partial(_check_derived, cursor, relation, name))
 
 
-def _check_meaning(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
+def _check_analyzer(relation: Relation) -> Iterator[str]:
     """Raises if the analyzer is unknown."""
     if relation.analyzer is not None:
         load_analyzer(relation.analyzer)

@@ -133,8 +133,6 @@ def _find_in(scratch: Scratch, base: Base, part: WeightedLists, excluded: Ints, 
 
 def _merged(parts: Sequence[WeightedLists]) -> WeightedLists:
     """The lists of several parts in one array."""
-    if not parts:
-        return _NO_LISTS
     all_postings = [part.postings for part in parts]
     ends = np.cumsum(np.concatenate([postings.lengths for postings in all_postings]))
     starts = np.append(0, ends)[:-1]
@@ -143,7 +141,4 @@ def _merged(parts: Sequence[WeightedLists]) -> WeightedLists:
     return WeightedLists(PostingArrays(ids, starts, ends, values), np.concatenate([part.weights for part in parts]))
 
 
-_NO_LISTS = WeightedLists(
-    PostingArrays(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64)), np.zeros(0)
-)
 _NO_BITMAPS: Any = np.zeros(0, np.int64), np.zeros((0, 0), np.uint32), 1 << 62

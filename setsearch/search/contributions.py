@@ -25,7 +25,7 @@ def set_features(weights: SeedWeights, k: int) -> list[SetFeature]:
     ]
 
 
-def contributions(fields: Fields, weights: SeedWeights, items: list[int]) -> dict[int, tuple[Contribution, ...]]:
+def contributions(weights: SeedWeights, items: list[int]) -> dict[int, tuple[Contribution, ...]]:
     """What the active features, and priors, add to the score of each item, the largest first."""
     order = np.array(sorted(items), np.int64)
     added: dict[int, dict[tuple[str, str | None], float]] = {
@@ -55,7 +55,7 @@ def contributions(fields: Fields, weights: SeedWeights, items: list[int]) -> dic
 
 def explanation(fields: Fields, weights: SeedWeights, id: int) -> Explanation:
     """The parts that sum to the score of one item."""
-    features = contributions(fields, weights, [id])[id]
+    features = contributions(weights, [id])[id]
     base = float(weights.base.items[id] - sum(prior[id] for _, prior in weights.priors)) / weights.scale
     name, title = fields.describe([id])[id]
     score = base + weights.constant + sum(part.weight for part in features)

@@ -62,10 +62,6 @@ class Field(NamedTuple):
         """The document frequencies of some features, by stored counts."""
         return self.snapshot.stored_lengths(features)
 
-    def document_frequencies(self, rule: ValueRule) -> Ints:
-        """The number of items that have each feature with a value above 0, `(n_features,)`."""
-        return self.snapshot.document_frequencies(self.cursor, rule)
-
     def totals(self) -> Ints:
         """Sum of counts of every item, `(n_ids,)`."""
         return self.snapshot.totals

@@ -30,7 +30,7 @@ def make_hits(fields: Fields, weights: SeedWeights, ranked: Sequence[Row], reque
     same = fold(fields, [id for id, _, _ in ranked]) if request.fold else {}
     rows = [row for row in ranked if not request.fold or row[0] in same][: request.k]
     ids = [id for id, _, _ in rows]
-    features = contributions(fields, weights, ids) if request.explain or request.snippets else {}
+    features = contributions(weights, ids) if request.explain or request.snippets else {}
     columns = fields.columns_of(ids)
     names = fields.describe([*ids, *(other for id in ids for other in same.get(id, ()))])
     hits = [

@@ -37,7 +37,7 @@ def first_sets(reading: Reading, n_sets: int = 3, size: int = 3) -> list[list[st
     sets: list[tuple[float, list[str]]] = []
     for seed in seeds:
         try:
-            hits = reading.expand([seed], size - 1, explain=False).shared()
+            hits = reading.expand([seed], size - 1).shared()
         except QueryError:
             continue
         if len(hits) == size - 1 and not any(hit.item in known for _, known in sets for hit in hits):

@@ -100,10 +100,6 @@ class FieldVocabulary(Vocabulary):
             self._describe = self._read(cursor)
         return {id: self._describe(id) for id in ids if self._describe is not None}
 
-    def ids(self, cursor: sqlite3.Cursor, by_name: bool = False) -> Iterable[int]:
-        """All ids."""
-        return range(self.size)
-
     def _read(self, cursor: sqlite3.Cursor) -> Callable[[int], tuple[str, str | None]]:
         if not self.are_contexts:
             names = {id: (name, title) for id, name, title in json.loads(str(self._load(cursor, "documents")))}

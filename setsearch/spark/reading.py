@@ -338,4 +338,4 @@ def _explained(
         had = [snapshot.known_features(sorted(own)) for own in items]
         shared = np.intersect1d(np.concatenate(active), np.concatenate(had))
         questions[0].fields.all[place].describe_features(shared.tolist())  # all at once
-    return [contributions(own.fields, one, ids) for own, one, ids in zip(questions, weights, items, strict=True)]
+    return [contributions(one, ids) for one, ids in zip(weights, items, strict=True)]

@@ -142,15 +142,6 @@ class DriverConnection(_Driver):
         """Execute a statement with a new cursor; returns the cursor."""
         return self.cursor().execute(*arguments)
 
-    def executemany(self, *arguments: Any) -> Any:
-        """Execute a statement for each row with a new cursor; returns the cursor."""
-        return self.cursor().executemany(*arguments)
-
-    @_translated
-    def commit(self) -> None:
-        """Commit the transaction."""
-        self.raw.commit()
-
     @_translated
     def close(self) -> None:
         """Close the connection."""

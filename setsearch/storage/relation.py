@@ -102,7 +102,7 @@ def load_relations(cursor: sqlite3.Cursor) -> list[Relation]:
     for id, items, features, *rest in rows:
         for kind in (items, features):
             if kind not in vocabularies:
-                vocabularies[kind] = _make_vocabulary(kind, stored.get(kind), id, most_ids)
+                vocabularies[kind] = _make_vocabulary(kind, stored.get(kind), most_ids)
         relation = Relation(id, vocabularies[items], vocabularies[features], *rest)
         if relation.contexts not in CONTEXTS:
             raise CorruptIndex(f"the contexts of {relation.items.name} are {relation.contexts!r:.40}; index it again")
@@ -135,7 +135,7 @@ def find_relation(
     return next((r for r in relations if (r.items.name, r.features.name) == (items, features)), None)
 
 
-def _make_vocabulary(id: int, row: list[Any] | None, relation: int, most_ids: int) -> Vocabulary:
+def _make_vocabulary(id: int, row: list[Any] | None, most_ids: int) -> Vocabulary:
     """A vocabulary as stored; refuses sizes for which arrays would not fit into memory."""
     if row is None:
         raise CorruptIndex(f"a relation refers to a vocabulary, {id}, that is missing; index the collection again")
@@ -184,9 +184,9 @@ def delete_relation(cursor: sqlite3.Cursor, relation: Relation) -> None:
         cursor.execute("delete from setsearch_kind where id = ?", (vocabulary.id,))
 
 
-def create_vocabulary(cursor: sqlite3.Cursor, name: str, size: int = 0) -> int:
-    """A new vocabulary; returns its id."""
-    cursor.execute("insert into setsearch_kind (name, size, peak) values (?, ?, ?)", (name, size, size))
+def create_vocabulary(cursor: sqlite3.Cursor, name: str) -> int:
+    """A new, empty vocabulary; returns its id."""
+    cursor.execute("insert into setsearch_kind (name) values (?)", (name,))
     assert cursor.lastrowid is not None
     return cursor.lastrowid
 

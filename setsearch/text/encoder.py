@@ -47,7 +47,6 @@ class Encoders:
     """Encoders by their names; the application's own is known from the start."""
 
     def __init__(self, own: Encoder | None = None) -> None:
-        self.own = own
         self._encoders = {} if own is None else {own.name: own}
 
     def __call__(self, name: str) -> Encoder:
