@@ -11,7 +11,7 @@ from itertools import chain
 
 import numpy as np
 
-from setsearch.arrays import Entries, Ints
+from setsearch.arrays import Entries
 from setsearch.errors import CorruptIndex, LostArrays, SetsearchError
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.sync import check_source, read_again
@@ -173,10 +173,9 @@ def check_relation(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
             yield f"{label}: {stored} texts are stored, {read} belong to {relation.items.name}"
     except CorruptIndex as error:
         yield f"{label}: {error}"
-    order = np.lexsort((by_feature[0], by_feature[1]))
-    if not np.array_equal(by_feature[[1, 0, 2]][:, order], by_item):
+    if not all(map(np.array_equal, _exchanged(by_feature), by_item)):
         yield f"{label}: the posting lists and the forward lists do not hold the same entries"
-    if len(np.unique(by_feature[0])) != relation.features.size:
+    if len(np.unique(by_feature.lists)) != relation.features.size:
         yield f"{label}: {relation.features.size} {relation.features.name} have names, but some have no list"
 
 
@@ -191,18 +190,16 @@ def _check_vocabulary(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> Iterato
         yield f"the free ids of {vocabulary.name} are not those without a name"
 
 
-def _cells(cursor: sqlite3.Cursor, lists: PostingLists, vocabulary: Vocabulary) -> tuple[Ints, list[str]]:
-    """All entries of one direction, `(3, n_entries)`, and the problems of its statistics."""
-    steps = [np.array(step, np.int64) for step in lists.sweep(cursor)]
-    cells = np.concatenate(steps, axis=1) if steps else np.zeros((3, 0), np.int64)
-    problems = []
-    if len(cells[0]) and (cells[2].min() < 1 or cells[0].max() >= vocabulary.next_id):
+def _cells(cursor: sqlite3.Cursor, lists: PostingLists, vocabulary: Vocabulary) -> tuple[Entries, list[str]]:
+    """All entries of one direction, and the problems of its statistics."""
+    cells, problems = lists.read_all(cursor), []
+    if cells.counts.min(initial=1) < 1 or cells.lists.max(initial=-1) >= vocabulary.next_id:
         problems.append(f"a {lists.table} list has a count of 0, or an unknown owner")
     else:
         stored = lists.frequencies(cursor, vocabulary.next_id)
         counted = (
-            np.bincount(cells[0], minlength=vocabulary.next_id),
-            np.bincount(cells[0], cells[2], minlength=vocabulary.next_id).astype(np.int64),
+            np.bincount(cells.lists, minlength=vocabulary.next_id),
+            np.bincount(cells.lists, cells.counts, minlength=vocabulary.next_id).astype(np.int64),
         )
         if not all(map(np.array_equal, stored, counted)):
             problems.append(f"the frequencies of the {lists.table} lists differ from the lists")
@@ -231,16 +228,20 @@ def _repair_lists(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
         return
     damaged, sound = (relation.forward, by_feature) if by_item is None else (relation.postings, by_item)
     assert sound is not None
-    order = np.lexsort((sound.lists, sound.ids))
     damaged.clear(cursor)
-    damaged.fill(cursor, Entries(sound.ids[order], sound.lists[order], sound.counts[order]))
+    damaged.fill(cursor, _exchanged(sound))
     yield f"the {damaged.table} lists were made again from the other direction"
+
+
+def _exchanged(cells: Entries) -> Entries:
+    """The same entries in the other direction."""
+    sizes = int(cells.lists.max(initial=-1)) + 1, int(cells.ids.max(initial=-1)) + 1
+    return Entries(*(np.asarray(column, np.int64) for column in cells.transposed(*sizes)))
 
 
 def _read_all(cursor: sqlite3.Cursor, lists: PostingLists) -> Entries | None:
     """All entries of one direction; None if they are unreadable."""
     try:
-        steps = [np.array(step, np.int64) for step in lists.sweep(cursor)]
+        return lists.read_all(cursor)
     except UNREADABLE:
         return None
-    return Entries(*np.concatenate([np.zeros((3, 0), np.int64), *steps], axis=1))

@@ -101,8 +101,7 @@ class Writer:
         """Delete features without items, and start the new revision."""
         if self.deferred:
             self._merge_postings()
-        postings = self.relation.postings
-        refilled = set(postings.read(self.cursor, sorted(self.emptied), counts=False).lists.tolist())
+        refilled = self.relation.postings.existing(self.cursor, self.emptied)
         self.relation.features.delete(self.cursor, sorted(self.emptied - refilled))
         self.emptied.clear()
         if self.relation.is_replaced:

@@ -51,7 +51,7 @@ def accumulate(scores: Floats, *parts: WeightedLists) -> None:
     """
     for part in parts:
         if len(part.weights):
-            kernel().add(scores, part.postings, part.weights)
+            kernel()(scores, part.postings, part.weights)
 
 
 def best(

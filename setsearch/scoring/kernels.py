@@ -1,9 +1,9 @@
 """The inner loop: add a weight at every id of a list. Three kernels with the same bits: numpy, scipy, numba."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,68 +16,54 @@ ROWS = 1024  # of bytes that become float32 together: they stay in the cache
 COPIED_TOGETHER = 1 << 17  # postings; few enough for the processor's cache
 
 
-class Kernel(Protocol):
-    """One implementation of the loop."""
-
-    def add(self, scores: Scores, postings: PostingArrays, weights: Scores) -> None:
-        """Add to `scores` the weight of each list times the value of each entry, at the ids of the list."""
-        ...
+Kernel = Callable[[Any, PostingArrays, Any], None]  # adds to scores what lists with these weights say
 
 
-class NumpyKernel:
-    """numpy alone."""
-
-    def add(self, scores: Scores, postings: PostingArrays, weights: Scores) -> None:
-        """Add the weight of each list at its ids."""
-        for (start, end), weight in zip(postings.spans(), weights, strict=True):
-            if postings.values is None:
-                np.add.at(scores, postings.ids[start:end], weight)
-            else:
-                added = np.multiply(postings.values[start:end], weight, dtype=scores.dtype)
-                np.add.at(scores, postings.ids[start:end], added)
+def add_by_numpy(scores: Scores, postings: PostingArrays, weights: Scores) -> None:
+    """Add the weight of each list times the value of each entry, at the ids of the list: numpy alone."""
+    for (start, end), weight in zip(postings.spans(), weights, strict=True):
+        if postings.values is None:
+            np.add.at(scores, postings.ids[start:end], weight)
+        else:
+            added = np.multiply(postings.values[start:end], weight, dtype=scores.dtype)
+            np.add.at(scores, postings.ids[start:end], added)
 
 
-class ScipyKernel:
-    """A sparse matrix-vector product over the lists, copied side by side some at a time."""
-
-    def add(self, scores: Scores, postings: PostingArrays, weights: Scores) -> None:
-        """Add the weight of each list at its ids."""
-        functions = sparse_functions()
-        if functions is None:
-            KERNELS["numpy"].add(scores, postings, weights)
-            return
-        csc_matvec, csr_row_index = functions
-        ends = np.zeros(len(weights) + 1, np.int32)
-        # Without values any array of single bytes does.
-        entries: npt.NDArray[Any] = postings.ids.view(np.int8) if postings.values is None else postings.values
-        np.cumsum(postings.lengths, out=ends[1:])
-        bounds = np.empty(2 * len(weights), np.int32)  # every other row is a list
-        bounds[::2], bounds[1::2] = postings.starts, postings.ends
-        for first, last in _chunks(ends):
-            count, starts = last - first, ends[first : last + 1] - ends[first]
-            if count == 1:
-                span = slice(*bounds[2 * first : 2 * last].tolist())
-                ids, values = postings.ids[span], entries[span]
-            else:
-                ids, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], entries.dtype)
-                rows = np.arange(0, 2 * count, 2, dtype=np.int32)
-                csr_row_index(count, rows, bounds[2 * first :], postings.ids, entries, ids, values)
-            if postings.values is None:
-                values = ones(len(ids), scores.dtype)
-            csc_matvec(
-                len(scores), count, starts, ids, values.astype(scores.dtype, copy=False), weights[first:last], scores
-            )
+def add_by_scipy(scores: Scores, postings: PostingArrays, weights: Scores) -> None:
+    """The same as a sparse matrix-vector product over the lists, copied side by side some at a time."""
+    functions = sparse_functions()
+    if functions is None:
+        add_by_numpy(scores, postings, weights)
+        return
+    csc_matvec, csr_row_index = functions
+    ends = np.zeros(len(weights) + 1, np.int32)
+    # Without values any array of single bytes does.
+    entries: npt.NDArray[Any] = postings.ids.view(np.int8) if postings.values is None else postings.values
+    np.cumsum(postings.lengths, out=ends[1:])
+    bounds = np.empty(2 * len(weights), np.int32)  # every other row is a list
+    bounds[::2], bounds[1::2] = postings.starts, postings.ends
+    for first, last in _chunks(ends):
+        count, starts = last - first, ends[first : last + 1] - ends[first]
+        if count == 1:
+            span = slice(*bounds[2 * first : 2 * last].tolist())
+            ids, values = postings.ids[span], entries[span]
+        else:
+            ids, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], entries.dtype)
+            rows = np.arange(0, 2 * count, 2, dtype=np.int32)
+            csr_row_index(count, rows, bounds[2 * first :], postings.ids, entries, ids, values)
+        if postings.values is None:
+            values = ones(len(ids), scores.dtype)
+        csc_matvec(
+            len(scores), count, starts, ids, values.astype(scores.dtype, copy=False), weights[first:last], scores
+        )
 
 
-class NumbaKernel:
-    """Compiled loops (extra `[numba]`)."""
+def add_by_numba(scores: Scores, postings: PostingArrays, weights: Scores) -> None:
+    """The same in compiled loops (extra `[numba]`)."""
+    from setsearch.scoring.compiled_loops import add
 
-    def add(self, scores: Scores, postings: PostingArrays, weights: Scores) -> None:
-        """Add the weight of each list at its ids."""
-        from setsearch.scoring.compiled_loops import add
-
-        ids, starts, ends, values = postings.for_loops()
-        add(scores, (ids, starts.copy(), ends), values, weights, 0, len(scores), True)
+    ids, starts, ends, values = postings.for_loops()
+    add(scores, (ids, starts.copy(), ends), values, weights, 0, len(scores), True)
 
 
 def products(rows: npt.NDArray[np.int8], numbers: Floats32) -> Floats:
@@ -92,10 +78,9 @@ def products(rows: npt.NDArray[np.int8], numbers: Floats32) -> Floats:
     return np.concatenate([np.zeros(0, np.float32), *parts]).astype(float)
 
 
-KERNELS: dict[str, Kernel] = {"numpy": NumpyKernel(), "scipy": ScipyKernel(), "numba": NumbaKernel()}
+KERNELS: dict[str, Kernel] = {"numpy": add_by_numpy, "scipy": add_by_scipy, "numba": add_by_numba}
 
 _chosen: str | None = None
-_fastest: str | None = None
 _ones: dict[np.dtype[Any], npt.NDArray[Any]] = {}
 
 
@@ -108,11 +93,8 @@ def use_kernel(name: str | None) -> None:
 
 
 def kernel() -> Kernel:
-    """The chosen kernel, else numba's if it is installed and can be loaded, else scipy's."""
-    global _fastest
-    if _chosen is None and _fastest is None:
-        _fastest = "numba" if _has_numba() else "scipy"
-    return KERNELS[_chosen or _fastest or "numpy"]
+    """The chosen kernel, else the fastest one."""
+    return KERNELS[_chosen or _fastest()]
 
 
 def is_compiled() -> bool:
@@ -120,14 +102,16 @@ def is_compiled() -> bool:
     return kernel() is KERNELS["numba"]
 
 
-def _has_numba() -> bool:
+@cache
+def _fastest() -> str:
+    """numba's kernel if it is installed and can be loaded, else scipy's."""
     if find_spec("numba") is None:
-        return False
+        return "scipy"
     try:
         import numba  # noqa: F401 - a process with little memory may not be able to load its compiler
     except (ImportError, OSError, MemoryError):
-        return False
-    return True
+        return "scipy"
+    return "numba"
 
 
 @cache

@@ -59,7 +59,7 @@ def _in_int16(base: Base, parts: Sequence[WeightedLists], least_unit: float) -> 
         weights = part.weights / unit
         rounded = np.rint(weights)
         error += float(np.abs(weights - rounded).sum())
-        kernel().add(scores, part.postings, rounded.astype(np.int16))
+        kernel()(scores, part.postings, rounded.astype(np.int16))
     scores[base.absent] = -OUT_OF_RANGE
     return scores, -OUT_OF_RANGE, error
 
@@ -68,7 +68,7 @@ def _in_float32(base: Base, parts: Sequence[WeightedLists], error: float) -> Coa
     """Scores in single precision; `error` bounds the error of a difference of two."""
     scores = scratch_copy(base.float32)
     for part in parts:
-        kernel().add(scores, part.postings, part.weights.astype(np.float32))
+        kernel()(scores, part.postings, part.weights.astype(np.float32))
     return scores, -np.inf, error
 
 

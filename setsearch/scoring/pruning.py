@@ -139,7 +139,7 @@ def _add(sums: Floats32, part: WeightedLists, lists: Ints) -> PostingArrays:
     postings, weights = part
     chosen = postings._replace(starts=postings.starts[lists], ends=postings.ends[lists])
     if len(lists):
-        kernel().add(sums, chosen, weights[lists].astype(np.float32))
+        kernel()(sums, chosen, weights[lists].astype(np.float32))
     return chosen
 
 

@@ -93,8 +93,7 @@ class RelationContent(Content):
 
 def read_content(cursor: sqlite3.Cursor, relation: Relation) -> RelationContent:
     """The content from the tables, which are the truth."""
-    steps = [np.array(step, np.int64) for step in relation.forward.sweep(cursor)]
-    cells = Entries(*np.concatenate([np.zeros((3, 0), np.int64), *steps], axis=1))
+    cells = relation.forward.read_all(cursor)
     n_items, n_features = relation.items.next_id, relation.features.next_id
     by_item = Lists.of(cells, n_items, n_features)
     by_feature = Lists.of(cells.transposed(n_items, n_features), n_features, n_items)

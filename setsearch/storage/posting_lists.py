@@ -7,7 +7,7 @@ list rewrites little.
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -37,22 +37,28 @@ class PostingLists:
     relation: int
     next_id: int
 
-    def read(self, cursor: sqlite3.Cursor, lists: Sequence[int], counts: bool = True) -> Entries:
-        """The entries of some lists (ascending ids); without `counts` all counts are 1."""
-        return self._decode(self.blocks(cursor, lists, counts), counts)
+    def read(self, cursor: sqlite3.Cursor, lists: Sequence[int]) -> Entries:
+        """The entries of some lists."""
+        rows = cursor.execute(
+            f"select list, {_COLUMNS}, counts from setsearch_{self.table} "
+            "where relation = ? and list in (select value from json_each(?)) order by list, first",
+            (self.relation, json.dumps([*lists])),
+        )
+        return self._decode(rows.fetchall())
 
-    def blocks(self, cursor: sqlite3.Cursor, lists: Sequence[int], counts: bool = True) -> list[Row]:
-        """The stored blocks of some lists (ascending ids)."""
-        column = "counts" if counts else "null"
-        rows: list[Row] = []
-        for start in range(0, len(lists), PARAMETERS):
-            part = lists[start : start + PARAMETERS]
-            rows += cursor.execute(
-                f"select list, {_COLUMNS}, {column} from setsearch_{self.table} "
-                f"where relation = ? and list in ({','.join('?' * len(part))}) order by list, first",
-                (self.relation, *part),
-            )
-        return rows
+    def read_all(self, cursor: sqlite3.Cursor) -> Entries:
+        """All entries."""
+        steps = [np.array(step, np.int64) for step in self.sweep(cursor)]
+        return Entries(*np.concatenate([np.zeros((3, 0), np.int64), *steps], axis=1))
+
+    def existing(self, cursor: sqlite3.Cursor, lists: Iterable[int]) -> set[int]:
+        """Those of some lists that have entries."""
+        rows = cursor.execute(
+            f"select distinct list from setsearch_{self.table} "
+            "where relation = ? and list in (select value from json_each(?))",
+            (self.relation, json.dumps([*lists])),
+        )
+        return {list_ for (list_,) in rows}
 
     def sweep(self, cursor: sqlite3.Cursor) -> Iterator[Entries]:
         """All entries in steps; a long list may continue in the next step."""
@@ -114,7 +120,7 @@ class PostingLists:
         self._insert(cursor, merged, _block_of(merged, heads))
         shrunk = changes.lists[changes.counts == 0]
         gone = np.setdiff1d(shrunk, merged.lists).tolist() if len(shrunk) else []
-        return [list_ for list_ in gone if not self._exists(cursor, list_)]
+        return sorted({*gone} - self.existing(cursor, gone))
 
     def fill(self, cursor: sqlite3.Cursor, entries: Entries) -> None:
         """Write entries, sorted by list and id, into an empty table."""
@@ -151,12 +157,6 @@ class PostingLists:
             )
         return sorted(rows, key=lambda row: row[:2])
 
-    def _exists(self, cursor: sqlite3.Cursor, list_: int) -> bool:
-        rows = cursor.execute(
-            f"select 1 from setsearch_{self.table} where relation = ? and list = ? limit 1", (self.relation, list_)
-        )
-        return rows.fetchone() is not None
-
     def _insert(self, cursor: sqlite3.Cursor, entries: Entries, blocks: Ints) -> None:
         """Write entries; a new block starts where the list or `blocks` changes, and after LONGEST_BLOCK ids."""
         if not len(entries.lists):
@@ -186,20 +186,20 @@ class PostingLists:
     def _place(self) -> tuple[int, int]:
         return TABLES[self.table], self.relation
 
-    def _decode(self, rows: Sequence[Row], has_counts: bool = True) -> Entries:
+    def _decode(self, rows: Sequence[Row]) -> Entries:
         if not rows:
             empty = np.zeros(0, np.int64)
             return Entries(empty, empty, empty)
         *heads, gaps, of_gaps, of_counts, stored = zip(*rows, strict=True)
         lists, firsts, lasts, lengths, totals = heads
         found = block_checksums(self._place, np.array(heads, np.int64).T, gaps, stored)
-        if not np.array_equal(found[0], of_gaps) or (has_counts and not np.array_equal(found[1], of_counts)):
+        if not np.array_equal(found[0], of_gaps) or not np.array_equal(found[1], of_counts):
             raise self._damaged()
         first, length = np.array(firsts, np.int64), np.array(lengths, np.int64)
         ids, counts = decode_ids(first, length, gaps), decode_counts(length, stored)
         ends = np.cumsum(length)
         sound = first.min() >= 0 and max(lasts) < self.next_id and np.array_equal(ids[ends - 1], lasts)
-        if has_counts and sound:
+        if sound:
             sound = np.array_equal(np.add.reduceat(counts, ends - length), totals)
         entries = Entries(np.repeat(np.array(lists, np.int64), length), ids, counts)
         back = np.flatnonzero(ids[1:] <= ids[:-1])

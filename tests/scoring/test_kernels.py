@@ -30,9 +30,9 @@ def test_kernels_give_the_same_bits(seed):
     postings = PostingArrays(np.concatenate(lists), ends - [len(ids) for ids in lists], ends)
     for kernel in KERNELS.values():
         scores = base.copy()
-        kernel.add(scores, postings, weights)
+        kernel(scores, postings, weights)
         assert np.array_equal(scores, expected)
-        kernel.add(scores, postings, -weights)
+        kernel(scores, postings, -weights)
         assert np.array_equal(scores, base)
 
 
@@ -49,7 +49,7 @@ def test_without_the_private_functions_of_scipy_numpy_takes_over(build, monkeypa
     rng, scores = np.random.default_rng(1), np.zeros(50)
     ids = np.sort(rng.choice(50, 20, replace=False)).astype(np.int32)
     postings, weights = PostingArrays(ids, np.array([0]), np.array([20])), to_lattice(np.array([0.7]))
-    KERNELS["scipy"].add(scores, postings, weights)
+    KERNELS["scipy"](scores, postings, weights)
     assert np.array_equal(np.flatnonzero(scores), ids)
     assert reading.expand(["i1", "i2"], 99, model="bernoulli") == expected
 
