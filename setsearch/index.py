@@ -1,4 +1,4 @@
-"""`Index`, the front door: the only place where indexing and search meet."""
+"""`Index`, the front door: indexing and search of one database."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from setsearch.errors import InvalidParameter, NoIndex, UsageError
-from setsearch.search.catalog import defaults_of, describe_readings, has_surface_forms
+from setsearch.search.catalog import defaults_of, describe_readings
 from setsearch.search.decisions import Decisions
 from setsearch.search.description import describe_index
 from setsearch.search.freshness import parse_fresh
@@ -227,7 +227,7 @@ class Index:
             return NumericReading(name, partial(self._readings.relation, name))
         has_contexts = name == relation.features.name and relation.may_have_contexts
         source = FieldsSource(self._readings, name)
-        return Reading(name, defaults_of(relation, name), source, has_contexts, has_surface_forms(relation))
+        return Reading(name, defaults_of(relation, name), source, has_contexts, relation.features.titles_shown)
 
     def set(self, name: str, items: str | None = None) -> ItemSet:
         """The saved set of this name, or a new one of `items` (by default as in `items()`)."""

@@ -10,7 +10,7 @@ from typing import Any
 from setsearch.errors import SourceError
 from setsearch.indexing.rows import RowReader, file_ending, open_file, require_column
 from setsearch.learning.review import Record, Review
-from setsearch.text.cells import csv_text
+from setsearch.text.spreadsheets import csv_text
 
 SAID = {"yes": "ASReview_relevant", "no": "ASReview_irrelevant", "later": "ASReview_not_seen"}
 ANSWERS = {"yes": "yes", "1": "yes", "included": "yes", "no": "no", "0": "no", "excluded": "no"}

@@ -65,8 +65,3 @@ def default_reading(relations: Sequence[Relation], database: str, collection: st
         raise UnknownReading(f"{database} has no collection {collection!r}; it has {', '.join(known) or 'none'}")
     first = own[0] if own else relations[0]
     return first.features.name if first.analyzer else first.items.name
-
-
-def has_surface_forms(relation: Relation) -> bool:
-    """Whether terms are stems that are shown by their surface forms."""
-    return relation.features.titles_shown

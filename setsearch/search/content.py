@@ -110,7 +110,7 @@ def _stored(cursor: sqlite3.Cursor, relation: Relation, generation: Generation, 
     """The content of a generation, and what changed since."""
     sizes = read_array(cursor, generation, "sizes").tolist()
     absent = read_array(cursor, generation, "absent")
-    # Ids are given once: there were never more than now.
+    # Freed ids are given again: as long as there are items, there were never more ids than now.
     most = relation.items.next_id, relation.features.next_id
     if len(sizes) != 2 or not all(0 <= size <= limit for size, limit in zip(sizes, most, strict=True)):
         raise LostArrays("the stored sizes are damaged; ask again")

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from setsearch.errors import LostArrays, SetsearchError, UnknownReading
 from setsearch.lists import LOCK
 from setsearch.models.values import ValueRule
-from setsearch.search.catalog import default_reading, defaults_of, find_again, has_surface_forms, relations_by_reading
+from setsearch.search.catalog import default_reading, defaults_of, find_again, relations_by_reading
 from setsearch.search.content import RelationContent
 from setsearch.search.derivation import derive_contexts, derive_lists
 from setsearch.search.fields import Field, Fields
@@ -136,7 +136,7 @@ class Readings:
             return False
         with LOCK:
             self._memory.contexts[relation.id] = contexts
-            if has_surface_forms(relation):
+            if relation.features.titles_shown:
                 self._memory.versions.pop(relation.id, None)  # its titles are older
         return True
 
@@ -183,7 +183,7 @@ class Readings:
             return not is_fresh(cursor, relation, contexts.generation, fresh)
         if version.wants_contexts is None:
             version.wants_contexts = relation.may_have_contexts and wants_contexts(cursor, relation)
-        return version.wants_contexts or has_surface_forms(relation)
+        return version.wants_contexts or relation.features.titles_shown
 
     def _word_contexts(self, cursor: sqlite3.Cursor, version: Version) -> WordContexts | None:
         """The contexts of a collection: those that the file holds, or those that only memory does."""
@@ -202,7 +202,7 @@ class Readings:
                 except LostArrays:
                     self._distrust(generation)
                     return None
-                if has_surface_forms(relation):
+                if relation.features.titles_shown:
                     self._memory.versions[relation.id] = [version]
             return known
 

@@ -43,6 +43,13 @@ _LISTS = """
 """
 
 
+def _run(db: Database, script: str) -> None:
+    """Execute statements, each with a semicolon at the end of a line, in the present transaction."""
+    for statement in script.split(";\n"):
+        if statement.strip():
+            db.execute(statement)
+
+
 @migrations()
 def m001_relations(db: Database) -> None:
     """Vocabularies, relations, posting lists in both directions, derived values."""
@@ -72,9 +79,7 @@ def m001_relations(db: Database) -> None:
         ) strict;
     """
     for part in (script, _LISTS.format(name="posting", owner="feature"), _LISTS.format(name="forward", owner="item")):
-        for statement in part.split(";\n"):
-            if statement.strip():
-                db.execute(statement)
+        _run(db, part)
     # For people: the frequent features.
     db.execute("""
         create view setsearch_frequency as
@@ -118,9 +123,7 @@ def m002_contexts(db: Database) -> None:
         join setsearch_name n on n.kind = r.features and n.id = p.list
         group by p.relation, p.list;
     """
-    for statement in script.split(";\n"):
-        if statement.strip():
-            db.execute(statement)
+    _run(db, script)
 
 
 @migrations()
@@ -236,9 +239,7 @@ def m005_generations(db: Database) -> None:
             select kind, id from below where not exists
                 (select 1 from setsearch_name n where n.kind = below.kind and n.id = below.id);
     """
-    for statement in script.split(";\n"):
-        if statement.strip():
-            db.execute(statement)
+    _run(db, script)
 
 
 @migrations()
@@ -281,9 +282,7 @@ def m009_changes(db: Database) -> None:
         drop index setsearch_change_key;
         create unique index setsearch_change_key on setsearch_change (relation, key);
     """
-    for statement in script.split(";\n"):
-        if statement.strip():
-            db.execute(statement)
+    _run(db, script)
     looked_up = re.compile(
         r"select (\d+), (.+?), \2 (.*?) and not exists "
         r"\(select 1 from setsearch_change where relation = \1 and key is \+\2\);"

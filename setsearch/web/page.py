@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, Response
 from setsearch.errors import InvalidParameter, UnknownSet
 from setsearch.index import Index
 from setsearch.pool import QuestionPool
-from setsearch.text.cells import csv_text
+from setsearch.text.spreadsheets import csv_text
 from setsearch.web.access import COOKIE, Rules
 from setsearch.web.forms import read_form, redirect, root_of
 from setsearch.web.page_state import Address
