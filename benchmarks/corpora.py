@@ -88,10 +88,16 @@ def generate(shape: Shape, seed: int = 0) -> Collection:
     return Collection(words, np.concatenate([[0], np.cumsum(lengths)]), topics)
 
 
+def read_documents(source: str) -> list[tuple[str, str, str | None]]:
+    """(id, text, title) of a folder or a file, as `setsearch index` reads it, but for texts without words; ids d0, d1, ..."""
+    given = SourceReader(Columns(), RowReader()).read([source])
+    kept = [(text, title) for _, text, title, *_ in given if isinstance(text, str) and words(text)]
+    return [(f"d{number}", text, title) for number, (text, title) in enumerate(kept)]
+
+
 def read_texts(source: str) -> list[tuple[str, str]]:
-    """The texts of a folder or a file, as `setsearch index` reads them, but for those without words; ids d0, d1, ..."""
-    given = (text for _, text, *_ in SourceReader(Columns(), RowReader()).read([source]) if isinstance(text, str))
-    return [(f"d{number}", text) for number, text in enumerate(text for text in given if words(text))]
+    """The same without titles."""
+    return [(id, text) for id, text, _ in read_documents(source)]
 
 
 def read(source: str) -> Collection:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from corpora import numbered, read_texts, words
+from corpora import numbered, read_documents, words
 from peers import PEERS
 from queries import RESULTS, machine
 
@@ -37,6 +37,7 @@ IN_A_ROW = 10  # questions that a contender answers before it is the next one's 
 STARTS = 9  # processes of each kind
 
 Ask = Callable[[list[int]], Any]
+Document = tuple[str, str, str | None]  # id, text, title
 
 
 class NewSets:
@@ -74,15 +75,16 @@ def ours(index: setsearch.Index, kernel: str, items: str, names: list[str]) -> A
     return ask
 
 
-def build(path: Path, texts: list[tuple[str, str]], contexts: str) -> dict[str, float]:
+def build(path: Path, documents: list[Document], contexts: str) -> dict[str, float]:
     """Documents a second, with all that is derived, and megabytes on disk over those of the text."""
     start = time.perf_counter()
     with setsearch.open(path, create=True, contexts=contexts) as index:
-        index.add(texts)
+        index.add(documents)
         index.refresh()
     took = time.perf_counter() - start
     size = sum(file.stat().st_size for file in path.parent.glob(path.name + "*"))
-    return {"documents_s": len(texts) / took, "disk_over_text": size / sum(len(text.encode()) for _, text in texts)}
+    of_text = sum(len(text.encode()) for _, text, _ in documents)
+    return {"documents_s": len(documents) / took, "disk_over_text": size / of_text}
 
 
 def cold(path: Path, names: list[str]) -> dict[str, float]:
@@ -112,11 +114,12 @@ def in_turns(contenders: dict[str, Ask], sets: list[list[int]]) -> dict[str, lis
     return times
 
 
-def measure(texts: list[tuple[str, str]], questions: int, folder: Path, seed: int) -> dict[str, Any]:
+def measure(documents: list[Document], questions: int, folder: Path, seed: int) -> dict[str, Any]:
     """All figures of a collection."""
+    texts = [(id, text) for id, text, _ in documents]
     collection = numbered(texts)
     result: dict[str, Any] = {"documents": len(texts), "seed": seed, "questions": questions, "ms": {}}
-    result["build"] = {kind: build(folder / f"{kind}.db", texts, kind) for kind in ("on", "off")}
+    result["build"] = {kind: build(folder / f"{kind}.db", documents, kind) for kind in ("on", "off")}
     indexes = {kernel: setsearch.open(folder / "on.db") for kernel in KERNELS}
     with indexes["plain"].items("terms").fields() as fields:
         vocabulary = sorted(fields.items.names(fields.first.cursor))
@@ -163,7 +166,7 @@ def main() -> None:
     arguments = parser.parse_args()
     seed = random.SystemRandom().randrange(10**6)  # kept with the results
     with tempfile.TemporaryDirectory() as folder:
-        result = measure(read_texts(arguments.source), arguments.questions, Path(folder), seed)
+        result = measure(read_documents(arguments.source), arguments.questions, Path(folder), seed)
     show(result)
     kept = {"machine": machine(), "source": Path(arguments.source).name} | result
     (RESULTS / f"{arguments.results}.json").write_text(json.dumps(kept, indent=1) + "\n")
