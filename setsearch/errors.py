@@ -75,7 +75,11 @@ class CorruptIndex(DatabaseError):
 
 
 class LostArrays(CorruptIndex):
-    """Arrays that were derived and stored are damaged or gone; they are derived again."""
+    """Arrays that were derived and stored are damaged or gone; they are derived again. `generation` has their id."""
+
+    def __init__(self, message: str, generation: int | None = None) -> None:
+        super().__init__(message)
+        self.generation = generation
 
 
 class QueryError(SetsearchError):

@@ -157,7 +157,7 @@ class Index:
             return describe_table(cursor, table, kinds)
 
     def stamp(self) -> int:
-        """A number that identifies the present content of the documents: a new one after each write."""
+        """A number that identifies the present content of the documents: a new one after each change."""
         with self._readings.relation(name_in(self._collection, TEXT[0])) as (_, relation):
             return relation.stamp
 

@@ -21,8 +21,6 @@ ROOM = 1.25  # entries that fit into memory, for each that there is
 MOST_CHANGES = 1 << 20  # entries that wait for the lists that lack them to be needed
 CHUNK = 1 << 16  # entries that are worked on together; few enough for the processor's cache
 
-_DAMAGED = "stored lists are damaged; ask again"
-
 LOCK = threading.RLock()  # of everything in memory that is filled when it is needed; nobody forks in between
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
@@ -285,7 +283,7 @@ class Lists:
         begin = slice_ * SLICE
         end = min(begin + SLICE, self.buffer.n_stored)
         if not len(ids) == len(counts) == end - begin:
-            raise LostArrays(_DAMAGED)
+            raise self._damaged()
         return begin, end
 
     def _check(self, ids: Ints, counts: Ints, is_new: npt.NDArray[np.bool_]) -> None:
@@ -295,7 +293,11 @@ class Lists:
         # Compiled loops rely on ids that ascend within a list.
         sound = bool(np.all((ids[1:] > ids[:-1]) | is_new)) and int(ids.min()) >= 0 and int(ids.max()) < self.n_ids
         if not sound or int(counts.min()) <= 0 or int(counts.max()) > np.iinfo(self.buffer.counts.dtype).max:
-            raise LostArrays(_DAMAGED)
+            raise self._damaged()
+
+    def _damaged(self) -> LostArrays:
+        generation = None if self.source is None else self.source[0].id
+        return LostArrays("stored lists are damaged; ask again", generation)
 
     def _check_edges(self, begin: int, end: int) -> None:
         """Compare the first and last id of a slice with those of its neighbors, if these were read."""
@@ -305,7 +307,7 @@ class Lists:
             if not inside or not loaded[edge // SLICE - (edge == begin)]:
                 continue
             if ids[edge] <= ids[edge - 1] and starts[np.searchsorted(starts, edge)] != edge:
-                raise LostArrays(_DAMAGED)
+                raise self._damaged()
 
 
 def _sums(entries: Entries, n_lists: int) -> tuple[Ints, Ints]:

@@ -141,19 +141,9 @@ def expand(
 
 
 def _shared(reading: "SparkReading", sets: list[list[str]], wanted: dict[str, Any]) -> "list[Hits | SetsearchError]":
-    """The hits that share something with their seeds, as search/sharing.py has it."""
-
-    def _ask(own: list[list[str]], **options: Any) -> "list[Hits | SetsearchError]":
-        found = reading.expand_each(own, **wanted, **options)
-        return [hits if isinstance(hits, SetsearchError) else hits.shared() for hits in found]
-
-    answers = _ask(sets)
-    empty = [number for number, hits in enumerate(answers) if not isinstance(hits, SetsearchError) and not hits]
-    if empty and wanted["cut"] != "keep":
-        again = _ask([sets[number] for number in empty], binarize="presence")
-        for number, hits in zip(empty, again, strict=True):
-            answers[number] = hits
-    return answers
+    """The hits that share something with their seeds."""
+    found = reading.expand_each(sets, **wanted)
+    return [hits if isinstance(hits, SetsearchError) else hits.shared() for hits in found]
 
 
 @app.command("from-sqlite", cls=PanelCommand)

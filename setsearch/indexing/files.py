@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
@@ -28,9 +28,7 @@ class FileReader:
 
     def files(self, folder: Path) -> list[Path]:
         """The files of a folder, without hidden ones, in the order of their paths. Raises SourceError if none is."""
-        found = sorted(
-            path for path in self._walk(folder) if path.is_file() and self._is_wanted(path.relative_to(folder))
-        )
+        found = sorted(path for path in self._walk(folder) if self._is_wanted(path.relative_to(folder)))
         if not found:
             wanted = f" like {' or '.join(self.globs)}" if self.globs else ""
             raise SourceError(f"{folder} holds no file{wanted}; hidden files are left out")
@@ -43,15 +41,28 @@ class FileReader:
             """A folder that may not be read."""
             self._skip(error.filename, error.strerror or str(error))
 
-        seen = set[tuple[int, int]]()
-        for place, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
-            status = Path(place).stat()
-            if (status.st_dev, status.st_ino) in seen:  # a link leads back, or there twice
-                folders.clear()
-                continue
-            seen.add((status.st_dev, status.st_ino))
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            yield from (Path(place, name) for name in names)
+        seen, waiting = set[tuple[int, int]](), [folder]
+        for top in waiting:  # links come after all folders, whose files keep their paths
+            for place, folders, names in os.walk(top, onerror=refuse):
+                here = Path(place)
+                status = here.stat()
+                if (status.st_dev, status.st_ino) in seen:  # a link leads back, or there twice
+                    folders.clear()
+                    continue
+                seen.add((status.st_dev, status.st_ino))
+                shown = sorted(name for name in folders if not name.startswith("."))
+                links = [name for name in shown if (here / name).is_symlink()]
+                waiting += [here / name for name in links]
+                folders[:] = [name for name in shown if name not in links]
+                yield from self._files_of(here, names)
+
+    def _files_of(self, place: Path, names: Iterable[str]) -> Iterator[Path]:
+        for name in names:
+            try:
+                if (place / name).is_file():
+                    yield place / name
+            except OSError as error:  # the folder may be listed, but not entered
+                self._skip(place / name, error.strerror or str(error))
 
     def _skip(self, path: object, problem: str) -> None:
         if self.rows.errors != "skip":
@@ -69,7 +80,8 @@ class FileReader:
             self.rows.warn(f"skipped {error}")
             return
         form = FORMATS.get(file_ending(path))
-        if form in (None, plain_text) and not is_text(data) and (form is None or not is_named):
+        may_be_none = form is None or (form is plain_text and not is_named and self.rows.encoding is None)
+        if may_be_none and not is_text(data):
             if is_named:
                 raise SourceError(unreadable(path))
             self.counts["no text"] += 1

@@ -1,5 +1,6 @@
 """Rows of JSONL, CSV, TSV, Parquet and Arrow files and of SQLite tables, each with its position; and their cells."""
 
+import codecs
 import csv
 import gzip
 import io
@@ -11,7 +12,7 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -31,7 +32,10 @@ PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 OTHER_DELIMITERS = (";", "\t", "|")
 DETECTED = 1 << 17  # bytes of a file by which its encoding is detected
 WIDE = [f"utf_{bits}{order}" for bits in (16, 32) for order in ("", "_le", "_be")]  # known by their marks, or zeros
-UTF_16 = b"\xff\xfe", b"\xfe\xff"  # how a file begins
+UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE  # how a file begins
+MARKS = [(mark, "utf-32") for mark in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)] + [
+    (mark, "utf-16") for mark in UTF_16
+]
 LARGEST_COUNT_OF_CELL = 2**31 - 1
 LONGEST_FIELD = 2**31 - 1  # of a CSV file
 
@@ -76,8 +80,10 @@ class RowReader:
 
     def _by_bytes(self, file: IO[bytes], name: str) -> tuple["RowReader", IO[bytes]]:
         """A file whose lines of bytes are lines of text, and its reader: another encoding becomes UTF-8."""
-        begin = cast(io.BufferedReader, file).peek(2)[:2] if self.encoding is None else b""
-        encoding = "utf-16" if begin in UTF_16 else (self.encoding or "").lower().replace("_", "-")
+        begin = cast(io.BufferedReader, file).peek(4)[:4] if self.encoding is None else b""
+        encoding = self.encoding or next((own for mark, own in MARKS if begin.startswith(mark)), "utf-8")
+        with suppress(LookupError):
+            encoding = codecs.lookup(encoding).name
         if not encoding.startswith(("utf-16", "utf-32")):
             return self, file
         text = replace(self, encoding=encoding).decode(file.read(), name)

@@ -71,6 +71,7 @@ def follow(
     if relation.items.size and (known is None or (known.kind, known.name) != (source.kind, source.name)):
         raise UsageError(_holds_others(relation, known, source, "use another `collection`"))
     changes = read(known.state if known is not None and known.columns == source.columns else None)
+    relation.is_altered |= known is None or known.state != changes.state
     written, gone = _write(
         Writer(cursor, relation, replace=True),
         intake,

@@ -140,6 +140,9 @@ def rule_statistics(rule: ValueRule, counts: CountSource, norms: Floats | None =
 
 def rarity(df: Ints, n_items: int) -> Floats:
     """(ln(n / df))^(1/4), the factor of features in the weights of their entries."""
+    largest = int(df.max(initial=0))
+    if largest + 1 < len(df):  # of many features, few have a df that no other has
+        return rarity(np.arange(largest + 1), n_items).take(df)
     factors: Floats = np.maximum(np.log(max(n_items, 1) / np.maximum(df, 1)), 0.0) ** 0.25
     return factors
 

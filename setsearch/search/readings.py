@@ -21,7 +21,7 @@ from setsearch.search.word_contexts import WordContexts, read_contexts
 from setsearch.storage.analyzers import Analyzers
 from setsearch.storage.collection_names import name_in
 from setsearch.storage.database import Database
-from setsearch.storage.generations import CONTEXTS, LISTS, Generation, delete_generations, find_generation
+from setsearch.storage.generations import CONTEXTS, LISTS, Generation, delete_generation, find_generation
 from setsearch.storage.relation import Relation, load_relations, wants_contexts
 from setsearch.storage.revisions import changed_items
 
@@ -83,43 +83,44 @@ class Readings:
                 with self._database.read() as cursor:
                     version = self._version(cursor, name)
                     yield partial(self._fields, cursor, name, version)
-        except LostArrays:
-            self._distrust_all(name)
+        except LostArrays as error:
+            self._forget(name, error.generation)
             raise
         if version.content is not None and version.content.generation is None:
             self._store_first_lists(version)
 
-    def _distrust_all(self, name: str) -> None:
-        """Use nothing that is stored of a reading: some of it turned out to be damaged, or gone.
+    def _forget(self, name: str, lost: int | None) -> None:
+        """Use nothing that memory holds of a reading: some of the generation `lost` turned out to be damaged, or gone.
 
-        It is deleted from our own file, if that can be written now: another process derives it again.
+        That one is deleted from our own file, if this can be written now: another process derives it again.
         """
         with self._database.read() as cursor, LOCK:
             relation = find_again(cursor, name)
-            stored = [find_generation(cursor, relation.id, kind) for kind in (LISTS, CONTEXTS)]
-            for generation in stored:
-                self._distrust(generation)
+            self._memory.distrusted.update([] if lost is None else [lost])
             self._memory.versions.pop(relation.id, None)
             self._memory.contexts.pop(relation.id, None)
-        ids = [generation.id for generation in stored if generation is not None]
 
         def delete(database: Database) -> None:
             """Delete what was stored, for all processes."""
             with database.write() as cursor:
-                delete_generations(cursor, ids)
+                delete_generation(cursor, lost or 0)
 
-        self._write_own(delete)
+        if lost is not None:
+            self._write_own(delete)
 
     def update_contexts(self, name: str, fresh: Fresh, required: bool = False) -> None:
         """Derive the contexts of a collection if there are none, or these lack more than `fresh` allows.
 
-        Only one process derives; others wait for it. `required` raises what keeps them from being stored.
+        Only one process derives; others wait for it. `required` raises what keeps them from being stored, and also
+        derives those anew that an earlier version made with fewer fields.
         """
         while True:
             with self._memory.deriving:
                 with self._database.read() as cursor:  # another thread may have derived
                     version = self._version(cursor, name)
-                    if not self._needs_contexts(cursor, version, fresh):
+                    contexts = self._word_contexts(cursor, version) if required else None
+                    is_complete = contexts is None or not contexts.snapshots or {*BY["both"]} <= {*contexts.snapshots}
+                    if is_complete and not self._needs_contexts(cursor, version, fresh):
                         return
                 if self._derive(name, version, required):
                     return

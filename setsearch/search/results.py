@@ -51,7 +51,9 @@ class Hit(NamedTuple):
 
     @property
     def rest(self) -> float:
-        """What its features leave of an explained score: base and constant, in nats; 0 but for rounding."""
+        """What its features leave of an explained score: base and constant, in nats; 0 if it was not explained."""
+        if not self.features:
+            return 0.0
         rest = self.score - sum(part.weight for part in self.features)
         return rest if abs(rest) > LEAST_REST else 0.0
 

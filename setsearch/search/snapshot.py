@@ -168,8 +168,7 @@ class Snapshot:
         """The number of items that have each feature with a value above 0, `(n_features,)`."""
         if rule == PRESENCE:
             return self.lists(False).lengths
-        self.postings(cursor, np.arange(len(self.lists(False))), rule)
-        return self._valued_lists(False, rule).lengths
+        return self.postings(cursor, np.arange(len(self.lists(False))), rule).lengths
 
     def ranks(self, cursor: sqlite3.Cursor, ids: Ints) -> Ints:
         """The positions of items in the order of names, or other numbers in this order, `(n_ids,)`."""

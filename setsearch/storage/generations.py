@@ -67,7 +67,7 @@ def read_array(cursor: sqlite3.Cursor, generation: Generation, name: str) -> Arr
     )
     parts = [_unpacked(generation, name, slice_, data) for slice_, data in rows]
     if not parts or len(parts[-1]) != 1 or int(parts[-1][0]) != sum(map(len, parts[:-1])):
-        raise _lost(name)
+        raise _lost(name, generation)
     is_float = len(parts) > 1 and parts[0].dtype.kind == "f"
     return np.concatenate([np.zeros(0, np.int64), *parts[:-1]], dtype=np.float64 if is_float else np.int64)
 
@@ -97,10 +97,10 @@ def _slices(cursor: sqlite3.Cursor, lists: Lists, wanted: Ints | None) -> Iterat
                 (generation.id, name, slice_),
             ).fetchone()
             if row is None:
-                raise _lost(name)
+                raise _lost(name, generation)
             parts.append(_unpacked(generation, name, slice_, row[0]))
             if parts[-1].dtype.kind == "f":
-                raise _lost(name)
+                raise _lost(name, generation)
         yield slice_, parts[0], parts[1]
 
 
@@ -116,7 +116,7 @@ def read_lists(cursor: sqlite3.Cursor, generation: Generation, direction: str, n
     ).fetchone()
     # The last slice holds the length. Nothing is allocated that the file cannot hold.
     if not sound or -(-int(lengths.sum()) // SLICE) + 1 != slices or not 0 <= largest <= LARGEST_COUNT:
-        raise _lost(direction)
+        raise _lost(direction, generation)
     return Lists.stored(lengths, totals, n_ids, (generation, direction), largest)
 
 
@@ -220,13 +220,15 @@ def forget_contexts(cursor: sqlite3.Cursor, relation: int) -> None:
     cursor.execute("delete from setsearch_generation where relation = ? and name = ?", (relation, CONTEXTS))
 
 
-def delete_generations(cursor: sqlite3.Cursor, ids: Sequence[int] | None = None) -> None:
-    """Delete what was derived, all of it or some generations: their arrays go when the next ones are derived."""
-    if ids is not None:
-        cursor.executemany("delete from setsearch_generation where id = ?", [(id,) for id in ids])
-        return
+def delete_generations(cursor: sqlite3.Cursor) -> None:
+    """Delete everything that was derived."""
     for table in ("generation", "array"):
         cursor.execute(f"delete from setsearch_{table}")
+
+
+def delete_generation(cursor: sqlite3.Cursor, id: int) -> None:
+    """Delete a generation, if it is still there: its arrays go when the next one is derived."""
+    cursor.execute("delete from setsearch_generation where id = ?", (id,))
 
 
 def check_generation(cursor: sqlite3.Cursor, generation: Generation) -> None:
@@ -247,7 +249,7 @@ def sizes_of(cursor: sqlite3.Cursor, generation: Generation) -> dict[str, tuple[
         n_words = len(json.loads(array_text(read_array(cursor, generation, "items"))))
         return {f"{field} ": (n_words, int(size)) for field, size in json.loads(array_text(sizes)).items()}
     except (ValueError, TypeError, AttributeError) as error:
-        raise _lost("sizes") from error
+        raise _lost("sizes", generation) from error
 
 
 def _is_dead(owner: str, draft: int) -> bool:
@@ -290,12 +292,12 @@ def _unpacked(generation: Generation, name: str, slice_: int, data: bytes) -> Ar
     stored = strip_checksum(data, f"{generation.id} {name} {slice_}")
     values = None if stored is None else unpack(stored)
     if values is None:
-        raise _lost(name)
+        raise _lost(name, generation)
     return values
 
 
-def _lost(name: str) -> LostArrays:
-    return LostArrays(f"the stored {name} are damaged or gone; ask again")
+def _lost(name: str, generation: Generation) -> LostArrays:
+    return LostArrays(f"the stored {name} are damaged or gone; ask again", generation.id)
 
 
 def text_array(text: str) -> Array:

@@ -38,7 +38,7 @@ def write_columns(cursor: sqlite3.Cursor, relation: int, rows: Iterable[tuple[in
         statement = "select item, columns from setsearch_columns where relation = ? and item in "
         items = json.dumps([*new])
         stored = dict(cursor.execute(f"{statement}(select value from json_each(?))", (relation, items)).fetchall())
-    changed = [id for id, data in new.items() if stored.get(id) != data]
+    changed = [id for id, data in new.items() if not _are_equal(relation, id, stored.get(id), data)]
     cursor.executemany(
         "delete from setsearch_columns where relation = ? and item = ?", [(relation, id) for id in stored]
     )
@@ -47,6 +47,13 @@ def write_columns(cursor: sqlite3.Cursor, relation: int, rows: Iterable[tuple[in
         [(relation, id, data) for id, data in new.items() if data is not None],
     )
     return changed
+
+
+def _are_equal(relation: int, id: int, one: bytes | None, other: bytes | None) -> bool:
+    """Whether stored columns are the same, in whatever order."""
+    if one == other or one is None or other is None:
+        return one == other
+    return _decoded(relation, id, one) == _decoded(relation, id, other)
 
 
 def has_columns(cursor: sqlite3.Cursor, relation: int) -> bool:

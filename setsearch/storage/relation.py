@@ -22,7 +22,7 @@ IDS_OF_ANY_FILE = 1 << 20  # ids that a file of any size may use; others may use
 
 @dataclass
 class Relation:
-    """Items x features as stored. `stamp` identifies the content: a new random number after each write."""
+    """Items x features as stored. `stamp` identifies the content: a new random number after each change."""
 
     id: int
     items: Vocabulary

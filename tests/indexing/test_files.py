@@ -149,7 +149,10 @@ def test_linked_folders_are_read_once(tmp_path):
     (folder / "b.txt").write_text("tigers")
     (folder / "link").symlink_to(tmp_path / "other", target_is_directory=True)
     (folder / "loop").symlink_to(folder, target_is_directory=True)
-    assert [*read(folder)[0]] == ["b.txt", "link/a.txt"]
+    (folder / "real").mkdir()
+    (folder / "real" / "c.txt").write_text("cats")
+    (folder / "again").symlink_to(folder / "real", target_is_directory=True)  # before the folder, which keeps its name
+    assert [*read(folder)[0]] == ["b.txt", "link/a.txt", "real/c.txt"]
 
 
 def test_a_folder_that_may_not_be_read_is_told(tmp_path, monkeypatch):
@@ -375,3 +378,9 @@ def test_broken_files_are_read_or_refused(tmp_path, run, ending, data):
     assert code == 0 or err.count("\n") == 1
     with setsearch.open(tmp_path / "a.db") as index:
         assert index.items("documents").features_of("kept") == {"kept": 1}
+
+
+def test_a_named_encoding_is_taken_for_text(tmp_path):
+    for name in ("a.txt", "b.md"):
+        (tmp_path / name).write_text("Löwen", encoding="utf-16-le")
+    assert {text for text, _ in read(tmp_path, encoding="utf-16-le")[0].values()} == {"Löwen"}

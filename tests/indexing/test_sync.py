@@ -403,15 +403,16 @@ def test_what_is_as_it_was_is_no_change(tmp_path):
     assert index.refresh() == Changes(2, 0)
     assert contents(index) == fresh(connection)
     with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as own:
-        rows = [Item(f"d{n}", f"lion tiger {n}", f"T{n}", {"year": n}) for n in range(5)]
+        rows = [Item(f"d{n}", f"lion tiger {n}", f"T{n}", {"year": n, "by": "x"}) for n in range(5)]
         own.add(rows)
         own.refresh()
-        assert own.update(rows) == 5
+        turned = [row._replace(columns=dict(reversed(row.columns.items()))) for row in rows]
+        assert own.update(turned) == 5
         assert own.info()["revision"] == 1 and own.info()["contexts"]["up_to_date"]
         others = [
-            Item("d0", "lion tiger 0 ", "T0", {"year": 0}),  # the text
-            Item("d1", "lion tiger 1", None, {"year": 1}),
-            Item("d2", "lion tiger 2", "T2", {"year": 3}),
+            rows[0]._replace(features="lion tiger 0 "),
+            rows[1]._replace(title=None),
+            rows[2]._replace(columns={"year": 3, "by": "x"}),
             Item("d3", "lion tiger 3", "T3"),
             rows[4],
         ]

@@ -565,3 +565,21 @@ def test_a_wrong_option_is_no_damage(tmp_path, option, value):
         index.add(ITEMS)
         with pytest.raises(errors.InvalidParameter, match=option):
             index.items("documents").expand(["a"], **{option: value})
+
+
+def test_another_question_may_start_the_caches_again_at_any_time(tmp_path, monkeypatch):
+    options = {"model": "bernoulli", "binarize": "twice-mean"}
+    texts = [(f"d{n}", f"lion tiger w{n % 3} x{n % 5} " * (1 + n % 4)) for n in range(30)]
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(texts)
+        expected = index.items("documents").expand(["d1"], 3, **options)
+    postings = snapshot.Snapshot.postings
+
+    def cleared(self, *arguments):
+        found = postings(self, *arguments)
+        self._valued.clear()
+        return found
+
+    monkeypatch.setattr(snapshot.Snapshot, "postings", cleared)
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.items("documents").expand(["d1"], 3, **options) == expected

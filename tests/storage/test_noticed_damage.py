@@ -1,5 +1,6 @@
 """Damage is noticed where it is read: nobody has to run `check` before a wrong answer becomes an error."""
 
+import json
 import sqlite3
 import time
 
@@ -10,6 +11,8 @@ from samples import random_data
 import setsearch
 from setsearch import errors
 from setsearch.pool import watch_damage
+from setsearch.search.readings import BY
+from setsearch.storage.generations import _packed, text_array
 from setsearch.storage.posting_lists import PostingLists
 
 QUESTIONS = {
@@ -153,3 +156,52 @@ def test_damaged_arrays_are_derived_again_whoever_finds_them(path, monkeypatch):
     monkeypatch.setattr(PostingLists, "sweep", None)  # the tables are not read: the lists are stored again
     with setsearch.open(path) as index:
         assert index.items("film").features_of("i1") == expected
+
+
+def test_only_what_is_damaged_is_derived_again(tmp_path):
+    """Contexts take long: they stay where lists were damaged; and who still holds old lists deletes no new ones."""
+    place = tmp_path / "w.db"
+    with setsearch.open(place, create=True, contexts="on") as index:
+        index.add((f"d{n}", f"the lion {n}, the tiger and the wolf") for n in range(30))
+        index.refresh()
+    others = [setsearch.open(place) for _ in range(3)]
+    for other in others:
+        with other.items("documents").fields():
+            pass  # the lists are known, but not read
+    assert (
+        change(place, "update setsearch_array set data = zeroblob(5) where name in ('items ids', 'features ids')") > 0
+    )
+
+    def generations():
+        connection = sqlite3.connect(place)
+        found = dict(connection.execute("select name, id from setsearch_generation where published").fetchall())
+        connection.close()
+        return found
+
+    before, kept = generations(), None
+    for other in others:
+        assert other.items("documents").expand(["d1"], 3)
+        now = generations()
+        assert now["contexts"] == before["contexts"]
+        assert now["lists"] == (kept or now["lists"]) != before["lists"]
+        kept = now["lists"]
+        other.close()
+
+
+def test_contexts_of_an_earlier_version_get_their_new_fields_when_refreshed(tmp_path):
+    place = tmp_path / "w.db"
+    with setsearch.open(place, create=True, contexts="on") as index:
+        index.add((f"d{n}", "the lion, the tiger and the wolf", "Lion") for n in range(30))
+        index.refresh()
+        sizes = index.info()["contexts"]
+    with setsearch.open(place) as index, index._database.write() as cursor:
+        (id,) = cursor.execute("select id from setsearch_generation where name = 'contexts'").fetchone()
+        cursor.execute("delete from setsearch_array where name = 'sizes' and generation = ?", (id,))
+        old = json.dumps({name: sizes[name.split()[-1]] for name in BY["both"] if "titled" not in name})
+        for slice_, data in _packed(id, "sizes", text_array(old)):
+            cursor.execute("insert into setsearch_array values (?, 'sizes', ?, ?)", (id, slice_, data))
+    with setsearch.open(place) as index:
+        assert index.items("terms").expand(["lion"], 2)
+        assert "titled" not in index.info()["contexts"]
+        index.refresh()
+        assert index.info()["contexts"] == sizes
