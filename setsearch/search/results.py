@@ -51,9 +51,7 @@ class Hit(NamedTuple):
 
     @property
     def rest(self) -> float:
-        """What its features leave of an explained score: base and constant, in nats; 0 if it was not explained."""
-        if not self.features:
-            return 0.0
+        """What its features leave of the score, in nats, if it was explained: base and constant; 0 but for rounding."""
         rest = self.score - sum(part.weight for part in self.features)
         return rest if abs(rest) > LEAST_REST else 0.0
 
