@@ -203,7 +203,9 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
     rows = []
     titled = any(is_informative(hit.title, hit.item) for hit in hits)
     folded, columns = any(hit.duplicates for hit in hits), {name: True for hit in hits for name in hit.columns or ()}
-    for hit in hits:
+    has_snippets = any(hit.snippet is not None for hit in hits)
+    rests = [hit.rest for hit in hits] if explain else []  # base and constant
+    for number, hit in enumerate(hits):
         row: dict[str, Any] = {"rank": hit.rank, "item": hit.item, "score": hit.score}
         if hit.belongs is not None:
             row["belongs"] = hit.belongs
@@ -211,8 +213,8 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
             row["title"] = hit.title
         if explain:
             row["features"] = _contribution_rows(hit.features)
-            row |= {"rest": hit.rest} if any(other.rest for other in hits) else {}  # base and constant
-        if any(other.snippet is not None for other in hits):
+            row |= {"rest": rests[number]} if any(rests) else {}
+        if has_snippets:
             snippet = hit.snippet or Snippet("")
             row |= {"snippet": snippet.text, "marks": snippet.marks}
         if folded:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from setsearch.errors import SetsearchError, SourceError, UsageError
 from setsearch.indexing.formats import FORMATS, LOOKED_AT, Part, is_manual, mailbox, manual, plain_text
-from setsearch.indexing.rows import ROW_FILES, RowReader, file_ending, open_file, unreadable
+from setsearch.indexing.rows import ROW_FILES, RowReader, encoding_by_mark, file_ending, open_file, unreadable
 from setsearch.storage.names import is_storable
 
 MOST_CONTROLS = 0.05  # share of control characters in a text
@@ -65,9 +65,14 @@ class FileReader:
                 self._skip(place / name, error.strerror or str(error))
 
     def _skip(self, path: object, problem: str) -> None:
+        error = SourceError(f"{path} cannot be read: {problem}; leave it out, or pass `errors=skip`")
+        self._tell_skipped(error, f"{path}: {problem}")
+
+    def _tell_skipped(self, error: SetsearchError, what: str) -> None:
+        """Raise an error, unless such files are skipped."""
         if self.rows.errors != "skip":
-            raise SourceError(f"{path} cannot be read: {problem}; leave it out, or pass `errors=skip`")
-        self.rows.warn(f"skipped {path}: {problem}")
+            raise error
+        self.rows.warn(f"skipped {what}")
 
     def documents(self, path: Path, id: str, is_named: bool) -> Iterator[FileItem]:
         """The documents of a file. A file that is no text is an error if it `is_named`, else left out and counted."""
@@ -75,9 +80,7 @@ class FileReader:
             with open_file(path) as file:
                 data = file.read()
         except SourceError as error:
-            if self.rows.errors != "skip":
-                raise
-            self.rows.warn(f"skipped {error}")
+            self._tell_skipped(error, str(error))
             return
         form = FORMATS.get(file_ending(path))
         may_be_none = form is None or (form is plain_text and not is_named and self.rows.encoding is None)
@@ -130,9 +133,7 @@ class FileReader:
         except UsageError:  # an unknown encoding
             raise
         except SetsearchError as error:
-            if self.rows.errors != "skip":
-                raise
-            self.rows.warn(f"skipped {path}: {error}")
+            self._tell_skipped(error, f"{path}: {error}")
             yield None
         except RecursionError as error:
             raise SourceError(f"{path} cannot be read: it is nested too deeply; leave it out") from error
@@ -164,6 +165,6 @@ def is_document(path: Path) -> bool:
 def is_text(data: bytes) -> bool:
     """Whether bytes look like a text in some encoding."""
     start = data[:LOOKED_AT]
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16 has zeros
+    if encoding_by_mark(start) is not None:  # such texts have zeros
         return True
     return len(start.translate(None, _CONTROLS)) >= len(start) * (1 - MOST_CONTROLS) and b"\0" not in start

@@ -32,10 +32,12 @@ PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 OTHER_DELIMITERS = (";", "\t", "|")
 DETECTED = 1 << 17  # bytes of a file by which its encoding is detected
 WIDE = [f"utf_{bits}{order}" for bits in (16, 32) for order in ("", "_le", "_be")]  # known by their marks, or zeros
-UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE  # how a file begins
-MARKS = [(mark, "utf-32") for mark in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)] + [
-    (mark, "utf-16") for mark in UTF_16
-]
+MARKS = {  # byte order marks, the longer ones first: that of UTF-32 begins as that of UTF-16
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 LARGEST_COUNT_OF_CELL = 2**31 - 1
 LONGEST_FIELD = 2**31 - 1  # of a CSV file
 
@@ -81,7 +83,7 @@ class RowReader:
     def _by_bytes(self, file: IO[bytes], name: str) -> tuple["RowReader", IO[bytes]]:
         """A file whose lines of bytes are lines of text, and its reader: another encoding becomes UTF-8."""
         begin = cast(io.BufferedReader, file).peek(4)[:4] if self.encoding is None else b""
-        encoding = self.encoding or next((own for mark, own in MARKS if begin.startswith(mark)), "utf-8")
+        encoding = self.encoding or encoding_by_mark(begin) or "utf-8"
         with suppress(LookupError):
             encoding = codecs.lookup(encoding).name
         if not encoding.startswith(("utf-16", "utf-32")):
@@ -170,7 +172,7 @@ class RowReader:
         """A whole file to text, in the encoding that it looks like; None to skip it."""
         if self.encoding is None:
             try:
-                return data.decode("utf-16" if data.startswith(UTF_16) else "utf-8-sig")
+                return data.decode(encoding_by_mark(data) or "utf-8-sig")
             except UnicodeDecodeError:
                 from charset_normalizer import from_bytes
 
@@ -199,6 +201,11 @@ class RowReader:
                 f"{position} is not {self.encoding or 'UTF-8'}: byte {error.start} is 0x{data[error.start]:02x}; "
                 "name its `encoding`, or pass `errors=replace` or `errors=skip`"
             ) from error
+
+
+def encoding_by_mark(data: bytes) -> str | None:
+    """UTF-32 or UTF-16, if a file begins with its byte order mark."""
+    return next((encoding for mark, encoding in MARKS.items() if data.startswith(mark)), None)
 
 
 def delimiter_of(header: str, usual: str) -> str:

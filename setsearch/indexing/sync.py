@@ -241,7 +241,7 @@ def _write(
             yield item
 
     intake.write(writer, _record())
-    written = writer.n_changed
+    written = len(writer.changed_items())
     names = [name for name in gone() if name not in seen]
     return written, writer.delete(names) if names else 0
 

@@ -40,10 +40,9 @@ class Writer:
         self.changed: list[Ints] = []  # items
         self.unread_share = 0.0  # of the characters of the texts: those in no word, white space aside
 
-    @property
-    def n_changed(self) -> int:
-        """How many items are new or other than they were."""
-        return len(np.unique(np.concatenate([np.zeros(0, np.int64), *self.changed])))
+    def changed_items(self) -> Ints:
+        """The items that are new, other than they were, or gone, ascending."""
+        return np.unique(np.concatenate([np.zeros(0, np.int64), *self.changed]))
 
     def write(self, items: Iterable[PreparedItem], analyzer: Analyzer | None = None) -> int:
         """Write all items, texts by the analyzer's terms; returns how many. The caller commits."""
@@ -106,7 +105,7 @@ class Writer:
         self.emptied.clear()
         if self.relation.is_replaced:
             delete_orphans(self.cursor, self.relation.items)
-        changed = np.unique(np.concatenate([np.zeros(0, np.int64), *self.changed]))
+        changed = self.changed_items()
         if len(changed) or self.relation.is_replaced or self.relation.is_altered:
             self.relation.save(self.cursor, changed)
 
@@ -152,10 +151,8 @@ class Writer:
         known = vocabulary.find(self.cursor, batch.names) if vocabulary.size and self.replace else {}
         self._refuse_duplicates(batch.names, known)
         if known:
-            titles, described = (
-                dict(zip(batch.names, batch.titles, strict=True)),
-                vocabulary.describe(self.cursor, sorted(known.values())),
-            )
+            titles = dict(zip(batch.names, batch.titles, strict=True))
+            described = vocabulary.describe(self.cursor, sorted(known.values()))
             changed = [(titles[name], id) for name, id in known.items() if titles[name] != described[id][1]]
             vocabulary.set_titles(self.cursor, changed)
             self.changed.append(np.array([id for _, id in changed], np.int64))

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from setsearch.arrays import Floats, median
-from setsearch.models import Lift, Model
-from setsearch.search.examples import Examples, example_entries
+from setsearch.models import Lift
+from setsearch.search.examples import example_entries
 from setsearch.search.fields import Fields
-from setsearch.search.weights import SeedWeights, seed_weights
+from setsearch.search.weights import SeedWeights
 
 ODD = 1 / 4  # of the middle score of the others, below which a seed is odd
 ENOUGH = 3  # seeds, to say that one of them is odd
@@ -31,13 +31,13 @@ def odd_one(fits: Sequence[SeedFit]) -> SeedFit | None:
     return fits[0] if fits[0].score < ODD * median([fit.score for fit in fits[1:]]) else None
 
 
-def fits(fields: Fields, examples: Examples, model: Model) -> list[SeedFit]:
-    """The seeds with their scores, the lowest first; empty for one example, and for other models than lift."""
-    if examples.count < 2 or not isinstance(model, Lift):
+def fits(fields: Fields, weights: SeedWeights) -> list[SeedFit]:
+    """The seeds (ascending ids) with their scores, the lowest first; empty for one, and for other models than lift."""
+    examples = weights.examples
+    if examples.count < 2 or not isinstance(weights.model, Lift):
         return []
-    ids = sorted(examples.ids)
-    scores = leave_one_out_scores(fields, seed_weights(fields, replace(examples, ids=ids), model)).tolist()
-    described = [fields.describe(ids)[id] for id in ids]
+    scores, names = leave_one_out_scores(fields, weights).tolist(), fields.describe(examples.ids)
+    described = [names[id] for id in examples.ids]
     if fields.stored is not None:  # words without contexts, by their documents
         described += [fields.stored.describe([id])[id] for id in examples.rare]
     found = [SeedFit(name, score, title) for (name, title), score in zip(described, scores, strict=True)]

@@ -189,7 +189,8 @@ class Reading:
         def answer(fields_by: FieldsBy) -> list[SeedFit]:
             fields = self._choice.choose(fields_by, options, [*names])
             examples = find_examples(fields, names)
-            return fits(fields, examples, one_pass(fields, examples, self.defaults, options).model)
+            examples.ids = sorted(examples.ids)
+            return fits(fields, one_pass(fields, examples, self.defaults, options))
 
         return self._answer(options, answer)
 

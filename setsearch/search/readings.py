@@ -96,17 +96,18 @@ class Readings:
         """
         with self._database.read() as cursor, LOCK:
             relation = find_again(cursor, name)
-            self._memory.distrusted.update([] if lost is None else [lost])
             self._memory.versions.pop(relation.id, None)
             self._memory.contexts.pop(relation.id, None)
+            if lost is None:
+                return
+            self._memory.distrusted.add(lost)
 
         def delete(database: Database) -> None:
             """Delete what was stored, for all processes."""
             with database.write() as cursor:
-                delete_generation(cursor, lost or 0)
+                delete_generation(cursor, lost)
 
-        if lost is not None:
-            self._write_own(delete)
+        self._write_own(delete)
 
     def update_contexts(self, name: str, fresh: Fresh, required: bool = False) -> None:
         """Derive the contexts of a collection if there are none, or these lack more than `fresh` allows.

@@ -144,8 +144,8 @@ class SeedWeights(NamedTuple):
         binary = self.model.rule.binary
         positive = tuple(_scaled(own, share * own.coefficient, 1.0, binary) for own in self.positive)
         learned = tuple(_scaled(own, own.coefficient, 1.0, own.rule.binary) for own in corrections)
-        items = np.where(self.base.items > -np.inf, self.base.items, 0.0)  # a share of 0 leaves no infinity
-        items = np.where(self.base.items > -np.inf, to_lattice(items, coefficient=share / self.scale), -np.inf)
+        items, existing = self.base.items.copy(), self.base.items > -np.inf  # infinity times a share of 0 is no number
+        items[existing] = to_lattice(items[existing], coefficient=share / self.scale)
         base = Base(items, self.base.constant * share)
         priors = tuple((name, to_lattice(prior, coefficient=share / self.scale)) for name, prior in self.priors)
         constant = round(self.constant * share * LATTICE) / LATTICE + bias

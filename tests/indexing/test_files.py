@@ -183,8 +183,9 @@ def test_encodings_are_detected_or_named(tmp_path):
     (tmp_path / "a.txt").write_bytes(russian.encode("cp1251"))
     (tmp_path / "b.txt").write_text(russian)
     (tmp_path / "c.txt").write_text(russian, encoding="utf-16")
+    (tmp_path / "d.txt").write_text(russian, encoding="utf-32")
     found, reader = read(tmp_path)
-    assert found["a.txt"][0] == found["b.txt"][0] == found["c.txt"][0] == russian
+    assert found["a.txt"][0] == found["b.txt"][0] == found["c.txt"][0] == found["d.txt"][0] == russian
     assert dict(reader.rows.decided) == {"cp1251": 1}
     assert read(tmp_path / "a.txt", encoding="cp1251")[0]["a.txt"][0] == russian
     with pytest.raises(errors.SourceError, match=r"a\.txt is not utf-8: byte 0 is 0x"):
