@@ -259,6 +259,7 @@ def test_a_locked_database(failed, run, animals):
     writer.close()
 
 
+@pytest.mark.long
 def test_a_document_of_25_megabytes(run, tmp_path):
     (tmp_path / "big.txt").write_text("lion tiger wheat rye " * 1_250_000)
     (tmp_path / "small.txt").write_text("lion")

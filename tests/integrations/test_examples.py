@@ -29,6 +29,7 @@ NEEDS = {
     "flask_application.py": ["whoosh", "flask"],
     "django/application.py": ["whoosh", "django", "haystack"],
 }
+SLOW = ["sqlite_application.py", "datasette_application.py"]
 
 
 def require(name):
@@ -50,7 +51,9 @@ def test_every_example_is_run():
     assert set(SHOWN) == {str(path.relative_to(EXAMPLES)) for path in applications}
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] * (name in NEEDS or name in SLOW)) for name in SHOWN]
+)
 def test_an_example_runs(tmp_path, name):
     require(name)
     arguments = {"datasette_application.py": [tmp_path], "numbers_game.py": ["16", "8", "2"]}.get(name, [])
@@ -69,6 +72,7 @@ def test_the_datasette_example_is_served(tmp_path):
     assert "fox-trot" in done.stdout or "foxtrot" in done.stdout or "quickstep" in done.stdout
 
 
+@pytest.mark.long
 def test_the_flask_example_answers(monkeypatch):
     require("flask_application.py")
     monkeypatch.syspath_prepend(EXAMPLES)

@@ -116,6 +116,7 @@ def as_elasticsearch_does(lucene, query):
     return every.build()
 
 
+@pytest.mark.long
 def test_lucene_ranks_alike(tmp_path, lucene):
     """Terms stay as they are, whatever the analyzer of the parser does."""
     odd = ["TO", 'say"so', "back\\slash", "a:b", "NOT", "wine*", "straße", "日本"]
@@ -194,6 +195,7 @@ def postgres():
     shutil.rmtree(folder)
 
 
+@pytest.mark.long
 def test_postgres_ranks_alike(index, postgres):
     cursor = postgres.cursor()
     cursor.execute("create table articles (id text primary key, words tsvector)")

@@ -3,7 +3,7 @@
 import sqlite3
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import TEXTS
 
@@ -41,13 +41,14 @@ def names_of(reading):
         return sorted(name for name, _ in fields.describe(fields.item_ids().tolist()).values())
 
 
+@settings(max_examples=30)
 @given(STEPS)
 def test_a_collection_answers_as_a_database_of_its_own(tmp_path_factory, steps):
     folder = tmp_path_factory.mktemp("collections")
     shared, alone = {}, {}
-    for name, settings in ANALYZED.items():
-        shared[name] = setsearch.open(folder / "all.db", create=True, collection=name, **settings)
-        alone[name] = setsearch.open(folder / f"{name or 'plain'}.db", create=True, **settings)
+    for name, options in ANALYZED.items():
+        shared[name] = setsearch.open(folder / "all.db", create=True, collection=name, **options)
+        alone[name] = setsearch.open(folder / f"{name or 'plain'}.db", create=True, **options)
     written = {name: set() for name in ANALYZED}
     for name, step, id, text in steps:
         if step == "delete" and id not in written[name]:

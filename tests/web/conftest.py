@@ -1,17 +1,9 @@
 """A real server process for each test that wants one, and a real browser."""
 
-import http.client
-import json
-import re
-import signal
-import subprocess
-import sys
-import threading
-from urllib.parse import urlencode, urlsplit
-
 import pytest
 from browsers import NEEDS_CHROMIUM, find_chromium
 from patience import patience
+from servers import Server
 
 import setsearch
 
@@ -28,50 +20,6 @@ ANIMALS = {
 }
 
 
-class Server:
-    """`setsearch serve` in a process of its own."""
-
-    def __init__(self, database, *options):
-        command = [sys.executable, "-m", "setsearch", "serve", str(database), "--port", "0", *options]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        self.lines = []
-        first = self.process.stderr.readline()
-        found = re.search(r"http://\S+/", first)
-        assert found, first + self.process.stderr.read()
-        self.url = found.group()
-        self.port = urlsplit(self.url).port
-        self.reader = threading.Thread(target=lambda: self.lines.extend(self.process.stderr))
-        self.reader.start()
-
-    def ask(self, path, method="GET", body=None, headers=(), **query):
-        """(status, headers, body) of a request."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=patience(30))
-        target = path + ("?" + urlencode(query, doseq=True) if query else "")
-        data = json.dumps(body).encode() if isinstance(body, (dict, list)) else body
-        more = {"content-type": "application/json"} if isinstance(body, (dict, list)) else {}
-        connection.request(method, target, data, more | dict(headers))
-        answer = connection.getresponse()
-        found = answer.status, dict(answer.headers), answer.read().decode()
-        connection.close()
-        return found
-
-    def json(self, path, status=200, **given):
-        """The JSON of an answer that has this status."""
-        found, _, text = self.ask(path, **given)
-        assert found == status, (found, text)
-        return json.loads(text) if text else None
-
-    def stop(self):
-        """End it as a person does; whatever it said."""
-        self.process.send_signal(signal.SIGINT)
-        assert self.process.wait(20) == 0
-        self.reader.join()
-        self.process.stderr.close()
-        said = "".join(self.lines)
-        assert "Traceback" not in said
-        return said
-
-
 @pytest.fixture
 def serve():
     running = []
@@ -82,7 +30,7 @@ def serve():
 
     yield start
     for server in running:
-        if server.process.poll() is None:
+        if server.runs:
             server.stop()
 
 

@@ -16,6 +16,8 @@ pytest.importorskip("playwright", reason="needs playwright: pip install playwrig
 
 from playwright.sync_api import expect
 
+pytestmark = pytest.mark.long  # Datasette's page is the one that each run opens in Chromium
+
 
 def hits(page):
     return page.locator("#hits > li[data-item]").evaluate_all("rows => rows.map(row => row.dataset.item)")
@@ -467,10 +469,7 @@ def test_a_review_by_keyboard_survives_a_new_server(serve, animals, browse):
     expect(page.locator("#review input[name=item]")).not_to_have_value(third)
     page.keyboard.press("u")
     expect(page.locator("#review input[name=item]")).to_have_value(third)
-    server.process.kill()
-    server.process.wait()
-    server.reader.join()
-    server.process.stderr.close()
+    server.kill()
     again = serve(animals)
     page.goto(again.url + "review?set=cats")
     assert shown() == third

@@ -88,7 +88,7 @@ def test_readers_refuse_or_answer(tmp_path_factory, parts, kind):
             assert "\n" not in str(error).replace("\\n", "")
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(texts, texts)
 def test_words_of_strangers_refuse_or_answer(given_text, other):
     connection = sqlite3.connect(":memory:")

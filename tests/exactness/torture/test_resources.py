@@ -82,7 +82,7 @@ def test_a_question_with_too_little_memory(corpus):
 
 
 def test_ctrl_c_at_any_moment(corpus):
-    lines = (corpus / "big.jsonl").read_text().splitlines(keepends=True)[:5000]
+    lines = (corpus / "big.jsonl").read_text().splitlines(keepends=True)[:1500]
     (corpus / "some.jsonl").write_text("".join(lines))
     start = time.monotonic()
     command(corpus, "index", "whole.db", "some.jsonl").communicate(timeout=patience(120))
@@ -113,6 +113,6 @@ def test_ctrl_c_at_any_moment(corpus):
 
 
 def test_queries_leave_nothing_behind(tmp_path):
-    found = resources.torture(tmp_path, 3000)
+    found = resources.torture(tmp_path, 1500)
     assert found["file descriptors more"] == 0
     assert found["megabytes more"] < 8
