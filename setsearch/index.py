@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from sqlite3 import Cursor
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from setsearch.errors import InvalidParameter, NoIndex, UsageError
@@ -53,9 +52,7 @@ class Index:
     def __enter__(self) -> "Index":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -6,18 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
-
 import setsearch
-from setsearch.cli.help import ADVANCED
+from setsearch.cli.help import ADVANCED, argument, option
 
 if TYPE_CHECKING:
     from setsearch.index import Index
 
 Command = Callable[..., None]
 
-_PATH = Annotated[Path, typer.Argument(metavar="DB", help="The database file.", show_default=False)]
-_NAME = Annotated[str, typer.Option(metavar="NAME", help="One of several collections in DB.", rich_help_panel=ADVANCED)]
+_PATH = Annotated[Path, argument("DB", "The database file.")]
+_NAME = Annotated[str, option("NAME", "One of several collections in DB.", ADVANCED)]
 
 
 class Collection(NamedTuple):

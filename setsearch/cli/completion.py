@@ -2,15 +2,14 @@
 
 from typing import Annotated
 
-import typer
-
+from setsearch.cli.help import argument
 from setsearch.errors import UsageError
 
 SHELLS = ("bash", "zsh", "fish")
 
 
 def completion(
-    shell: Annotated[str, typer.Argument(metavar="SHELL", help="bash, zsh or fish.", show_default=False)],
+    shell: Annotated[str, argument("SHELL", "bash, zsh or fish.")],
 ) -> None:
     """Print a script that lets a shell complete commands and options.
 

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from setsearch.cli.collection import Collection
+from setsearch.cli.help import option
 from setsearch.cli.model_options import model_options
 from setsearch.cli.notes import tell_notes
 from setsearch.cli.options import Items, OptionalSeeds, with_options
@@ -39,7 +38,7 @@ def grow(
     seeds: OptionalSeeds = None,
     *,
     items: Items = None,
-    set: Annotated[str | None, typer.Option(metavar="NAME", help="Continue a saved set.")] = None,
+    set: Annotated[str | None, option("NAME", "Continue a saved set.")] = None,
     model: "ModelOptions",
     show: Show,
 ) -> None:
@@ -135,7 +134,7 @@ class Dialogue:
             self.hits = Hits()
             say("no example is left; add one")
             return
-        from setsearch.search.headlines import with_headlines
+        from setsearch.search.highlight import with_headlines
 
         options: Any = {"exclude": current.rejected, "cut": "mark", "explain": True, "fold": True, **self.model}
         self.hits = with_headlines(self.reading, self.reading.expand(current.accepted, self.k, **options).shared())

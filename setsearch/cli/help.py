@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
 ADVANCED = "Advanced options"
@@ -10,6 +11,21 @@ OUTPUT = "Output options"
 COLUMNS = "Columns"
 LONGEST_SUMMARY = 200  # characters
 _ORDER = ("Arguments", "Options", COLUMNS, MODEL, OUTPUT, ADVANCED)
+
+
+def argument(metavar: str, help: str, show_default: bool = False) -> Any:
+    """A positional argument."""
+    return typer.Argument(metavar=metavar, help=help, show_default=show_default)
+
+
+def option(metavar: str, help: str, panel: str | None = None, *names: str, **more: Any) -> Any:
+    """An option with a value, in a panel."""
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, **more)
+
+
+def flag(name: str, help: str, panel: str | None = None) -> Any:
+    """An option without a value."""
+    return typer.Option(name, help=help, rich_help_panel=panel)
 
 
 class PanelCommand(TyperCommand):

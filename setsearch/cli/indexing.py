@@ -9,6 +9,7 @@ import typer
 
 import setsearch
 from setsearch.cli.collection import Collection
+from setsearch.cli.help import argument, flag, option
 from setsearch.cli.model_options import Fresh
 from setsearch.cli.options import (
     DB,
@@ -38,15 +39,13 @@ def index_command(
     db: Collection,
     sources: Annotated[list[str] | None, typer.Argument(metavar="SOURCE...", show_default=False)] = None,
     *,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace the whole collection.")] = False,
+    replace: Annotated[bool, flag("--replace", "Replace the whole collection.")] = False,
     given: Input,
     rules: Rules,
     columns: "Columns",
     settings: dict[str, Any],
     waiting: dict[str, Any],
-    track: Annotated[
-        bool, typer.Option("--track", help="Note changes of the table by triggers, for `update`.")
-    ] = False,
+    track: Annotated[bool, flag("--track", "Note changes of the table by triggers, for `update`.")] = False,
 ) -> None:
     """Index texts or a relation; items that exist are updated by id.
 
@@ -116,7 +115,7 @@ def update(db: Collection, *, fresh: Fresh = "now", timeout: Timeout = 5.0, time
 def drop(
     db: Collection,
     *,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, flag("--yes", "Do not ask.")] = False,
     timeout: Timeout = 5.0,
 ) -> None:
     """Remove the index and the saved sets from a database; the tables of the application stay as they are.
@@ -135,9 +134,9 @@ def drop(
 
 def delete(
     db: Collection,
-    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="What to delete.", show_default=False)],
+    ids: Annotated[list[str], argument("ID...", "What to delete.")],
     *,
-    items: Annotated[str | None, typer.Option(metavar="NAME", help="The kind of items, if there are several.")] = None,
+    items: Annotated[str | None, option("NAME", "The kind of items, if there are several.")] = None,
     timeout: Timeout = 5.0,
 ) -> None:
     """Delete items by id.
@@ -156,7 +155,7 @@ def delete(
 def info(
     db: Collection,
     *,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object (default when piped).")] = False,
+    json: Annotated[bool, flag("--json", "One JSON object (default when piped).")] = False,
     time_limit: TimeLimit = 10.0,
 ) -> None:
     """What a database holds, and the defaults.
@@ -183,7 +182,7 @@ def info(
 def check(
     db: DB,
     *,
-    repair: Annotated[bool, typer.Option("--repair", help="Repair what can be repaired.")] = False,
+    repair: Annotated[bool, flag("--repair", "Repair what can be repaired.")] = False,
     timeout: Timeout = 5.0,
 ) -> None:
     """Recompute every statistic and compare; verify names, texts, checksums and triggers.

@@ -3,10 +3,8 @@
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from setsearch.cli.collection import Collection
-from setsearch.cli.help import ADVANCED
+from setsearch.cli.help import ADVANCED, argument, flag, option
 from setsearch.cli.model_options import By
 from setsearch.cli.options import Items, Seeds, Top, with_options
 from setsearch.cli.output import Show, drop_redundant_titles, format_options, print_json, print_lines, say
@@ -27,14 +25,10 @@ def concepts(
     items: Items = None,
     k: Top = 10,
     prior: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="CSV: feature,weight; other features are no hypotheses.", rich_help_panel=ADVANCED
-        ),
+        str | None, option("FILE", "CSV: feature,weight; other features are no hypotheses.", ADVANCED)
     ] = None,
     no_size_principle: Annotated[
-        bool,
-        typer.Option("--no-size-principle", help="Large concepts are as good as small ones.", rich_help_panel=ADVANCED),
+        bool, flag("--no-size-principle", "Large concepts are as good as small ones.", ADVANCED)
     ] = False,
     show: Show,
 ) -> None:
@@ -56,23 +50,15 @@ def concepts(
 @with_options(show=format_options)
 def classify(
     db: Collection,
-    item: Annotated[str | None, typer.Argument(metavar="ITEM", help="What to classify.", show_default=False)] = None,
+    item: Annotated[str | None, argument("ITEM", "What to classify.")] = None,
     *,
-    text: Annotated[str | None, typer.Option(metavar="TEXT", help="A text to classify.")] = None,
-    sets: Annotated[str | None, typer.Option("--sets", metavar="SETS", help=SETS)] = None,
+    text: Annotated[str | None, option("TEXT", "A text to classify.")] = None,
+    sets: Annotated[str | None, option("SETS", SETS)] = None,
     items: Items = None,
     model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="multinomial (default for documents) or bernoulli (for others).",
-            rich_help_panel=ADVANCED,
-        ),
+        str | None, option("NAME", "multinomial (default for documents) or bernoulli (for others).", ADVANCED)
     ] = None,
-    prior: Annotated[
-        str,
-        typer.Option(metavar="HOW", help="Prior of the sets: by their sizes, or uniform.", rich_help_panel=ADVANCED),
-    ] = "sizes",
+    prior: Annotated[str, option("HOW", "Prior of the sets: by their sizes, or uniform.", ADVANCED)] = "sizes",
     show: Show,
 ) -> None:
     """The saved sets that an item or a text belongs to, by naive Bayes.
@@ -90,15 +76,14 @@ def classify(
 @with_options(show=format_options)
 def evaluate_command(
     db: Collection,
-    sets: Annotated[str | None, typer.Argument(metavar="SETS", help=SETS)] = None,
+    sets: Annotated[str | None, argument("SETS", SETS, show_default=True)] = None,
     *,
     items: Items = None,
-    seeds: Annotated[int, typer.Option(metavar="N", help="Members that are the seeds.", min=1)] = 3,
-    draws: Annotated[int, typer.Option(metavar="N", help="How often to draw them for each set.", min=1)] = 10,
+    seeds: Annotated[int, option("N", "Members that are the seeds.", min=1)] = 3,
+    draws: Annotated[int, option("N", "How often to draw them for each set.", min=1)] = 10,
     by: By = None,
     variants: Annotated[
-        bool,
-        typer.Option("--variants", help="Also index the documents otherwise: pairs, n-grams, titles, ..."),
+        bool, flag("--variants", "Also index the documents otherwise: pairs, n-grams, titles, ...")
     ] = False,
     show: Show,
 ) -> None:

@@ -6,49 +6,33 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-import typer
-
-from setsearch.cli.help import ADVANCED
+from setsearch.cli.help import ADVANCED, argument, flag, option
 from setsearch.errors import UsageError
 
 Command = Callable[..., None]
 Texts = list[str] | None
 
-DB = Annotated[Path, typer.Argument(metavar="DB", help="The database file.", show_default=False)]
-_SEEDS = typer.Argument(metavar="SEED...", help="Examples of the set.", show_default=False)
+DB = Annotated[Path, argument("DB", "The database file.")]
+_SEEDS = argument("SEED...", "Examples of the set.")
 Seeds = Annotated[list[str], _SEEDS]
 OptionalSeeds = Annotated[Texts, _SEEDS]
-Items = Annotated[str | None, typer.Option(metavar="NAME", help="What to rank: terms, documents, or a column.")]
-Top = Annotated[int, typer.Option("-k", metavar="K", help="How many.")]
-Timeout = Annotated[
-    float,
-    typer.Option(metavar="SECONDS", help="How long to wait for another writer.", min=0, rich_help_panel=ADVANCED),
-]
+Items = Annotated[str | None, option("NAME", "What to rank: terms, documents, or a column.")]
+Top = Annotated[int, option("K", "How many.", None, "-k")]
+Timeout = Annotated[float, option("SECONDS", "How long to wait for another writer.", ADVANCED, min=0)]
 
 TimeLimit = Annotated[
     float,
-    typer.Option(
-        metavar="SECONDS",
-        help="How long SQLite may work on a table, a view or a condition.",
-        min=0.001,
-        max=1e6,
-        rich_help_panel=ADVANCED,
-    ),
+    option("SECONDS", "How long SQLite may work on a table, a view or a condition.", ADVANCED, min=0.001, max=1e6),
 ]
 
 
 def more_examples(
     *,
-    like: Annotated[
-        Texts, typer.Option(metavar="FILE|TEXT", help="A text as an example of documents; may be repeated.")
-    ] = None,
-    having: Annotated[
-        Texts, typer.Option(metavar="FEATURE", help="A feature of an example; several belong to the same example.")
-    ] = None,
-    set: Annotated[str | None, typer.Option(metavar="NAME", help="Use the examples of a saved set.")] = None,
+    like: Annotated[Texts, option("FILE|TEXT", "A text as an example of documents; may be repeated.")] = None,
+    having: Annotated[Texts, option("FEATURE", "A feature of an example; several belong to the same example.")] = None,
+    set: Annotated[str | None, option("NAME", "Use the examples of a saved set.")] = None,
     seed_weights: Annotated[
-        str | None,
-        typer.Option(metavar="W,...", help="Weights of the seeds, from 0 up, such as 1,0.5.", rich_help_panel=ADVANCED),
+        str | None, option("W,...", "Weights of the seeds, from 0 up, such as 1,0.5.", ADVANCED)
     ] = None,
 ) -> dict[str, Any]:
     """Examples that are not items, and weights of those that are."""
@@ -57,39 +41,27 @@ def more_examples(
 
 def expand_options(
     *,
-    k: Annotated[int | None, typer.Option("-k", metavar="K", help="How many; by default 10, with --cut all.")] = None,
-    exclude: Annotated[
-        Texts, typer.Option(metavar="SEED", help="A negative example, which is left out; may be repeated.")
-    ] = None,
-    cut: Annotated[bool, typer.Option("--cut", help="Only items that belong to the set.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show the features behind each score.")] = False,
-    snippets: Annotated[
-        bool, typer.Option("--snippets", help="Show the passage of each document that speaks for the set.")
-    ] = False,
-    unfold: Annotated[
-        bool, typer.Option("--unfold", help="List near-duplicates of documents too.", rich_help_panel=ADVANCED)
-    ] = False,
+    k: Annotated[int | None, option("K", "How many; by default 10, with --cut all.", None, "-k")] = None,
+    exclude: Annotated[Texts, option("SEED", "A negative example, which is left out; may be repeated.")] = None,
+    cut: Annotated[bool, flag("--cut", "Only items that belong to the set.")] = False,
+    explain: Annotated[bool, flag("--explain", "Show the features behind each score.")] = False,
+    snippets: Annotated[bool, flag("--snippets", "Show the passage of each document that speaks for the set.")] = False,
+    unfold: Annotated[bool, flag("--unfold", "List near-duplicates of documents too.", ADVANCED)] = False,
     gamma: Annotated[
         float | None,
-        typer.Option(
-            metavar="G",
-            help="Subtract G times the weights of negative examples, 0 to 1, instead of learning from them.",
+        option(
+            "G",
+            "Subtract G times the weights of negative examples, 0 to 1, instead of learning from them.",
+            ADVANCED,
             min=0,
             max=1,
-            rich_help_panel=ADVANCED,
         ),
     ] = None,
     filter: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="CONDITION",
-            help="Return only documents with such a kept column, as 'year >= 2001'; may repeat.",
-            rich_help_panel=ADVANCED,
-        ),
+        option("CONDITION", "Return only documents with such a kept column, as 'year >= 2001'; may repeat.", ADVANCED),
     ] = None,
-    keep_seeds: Annotated[
-        bool, typer.Option("--keep-seeds", help="Rank the seeds too.", rich_help_panel=ADVANCED)
-    ] = False,
+    keep_seeds: Annotated[bool, flag("--keep-seeds", "Rank the seeds too.", ADVANCED)] = False,
 ) -> dict[str, Any]:
     """What to return."""
     return {
@@ -108,30 +80,16 @@ def expand_options(
 def asking_options(
     *,
     batch: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Expand many sets: a JSON array of seeds a line, - for standard input.",
-            rich_help_panel=ADVANCED,
-        ),
+        str | None, option("FILE", "Expand many sets: a JSON array of seeds a line, - for standard input.", ADVANCED)
     ] = None,
     among: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="Return only these ids, one a line; - for standard input.", rich_help_panel=ADVANCED
-        ),
+        str | None, option("FILE", "Return only these ids, one a line; - for standard input.", ADVANCED)
     ] = None,
     where: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SQL", help="Return only rows of the indexed table for which this holds.", rich_help_panel=ADVANCED
-        ),
+        str | None, option("SQL", "Return only rows of the indexed table for which this holds.", ADVANCED)
     ] = None,
     match: Annotated[
-        str | None,
-        typer.Option(
-            metavar="QUERY", help="Return only rows that match this full-text query (FTS5).", rich_help_panel=ADVANCED
-        ),
+        str | None, option("QUERY", "Return only rows that match this full-text query (FTS5).", ADVANCED)
     ] = None,
     time_limit: TimeLimit = 10.0,
 ) -> "Asking":
@@ -164,56 +122,35 @@ def waiting_options(*, timeout: Timeout = 5.0, time_limit: TimeLimit = 10.0) -> 
 
 def text_options(
     *,
-    language: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Stem words (Snowball): english, german, ...")
-    ] = None,
+    language: Annotated[str | None, option("NAME", "Stem words (Snowball): english, german, ...")] = None,
     analyzer: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="How texts become words: unicode; icu (dictionaries for Chinese, Japanese, Thai, ...).",
-            rich_help_panel=ADVANCED,
+        option(
+            "NAME", "How texts become words: unicode; icu (dictionaries for Chinese, Japanese, Thai, ...).", ADVANCED
         ),
     ] = "unicode",
-    stop_words: Annotated[
-        bool, typer.Option("--stop-words", help="Drop the stop words of the language.", rich_help_panel=ADVANCED)
-    ] = False,
+    stop_words: Annotated[bool, flag("--stop-words", "Drop the stop words of the language.", ADVANCED)] = False,
     contexts: Annotated[
         bool | None,
-        typer.Option(
+        flag(
             "--contexts/--no-contexts",
-            help="Describe words by co-occurrence contexts. Default: for 50 k to 25 M words.",
-            rich_help_panel=ADVANCED,
+            "Describe words by co-occurrence contexts. Default: for 50 k to 25 M words.",
+            ADVANCED,
         ),
     ] = None,
-    pairs: Annotated[
-        bool, typer.Option("--pairs", help="Pairs of neighboring words as features, too.", rich_help_panel=ADVANCED)
-    ] = False,
+    pairs: Annotated[bool, flag("--pairs", "Pairs of neighboring words as features, too.", ADVANCED)] = False,
     ngrams: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            help="Runs of N characters of words as features, too: 4 suits any language.",
-            min=2,
-            max=8,
-            rich_help_panel=ADVANCED,
-        ),
+        option("N", "Runs of N characters of words as features, too: 4 suits any language.", ADVANCED, min=2, max=8),
     ] = None,
-    title_weight: Annotated[
-        int, typer.Option(metavar="N", help="Count words of titles N times.", min=0, max=9, rich_help_panel=ADVANCED)
-    ] = 0,
+    title_weight: Annotated[int, option("N", "Count words of titles N times.", ADVANCED, min=0, max=9)] = 0,
     encoder: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Give documents and words vectors: a model of sentence-transformers, by name or folder.",
-            rich_help_panel=ADVANCED,
+        option(
+            "NAME", "Give documents and words vectors: a model of sentence-transformers, by name or folder.", ADVANCED
         ),
     ] = None,
-    phrases: Annotated[
-        bool,
-        typer.Option("--phrases", help="Contexts, with phrases such as New York as items.", rich_help_panel=ADVANCED),
-    ] = False,
+    phrases: Annotated[bool, flag("--phrases", "Contexts, with phrases such as New York as items.", ADVANCED)] = False,
 ) -> dict[str, Any]:
     """How a text collection is made."""
     if phrases and contexts is False:

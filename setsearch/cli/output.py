@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from setsearch.cli.help import OUTPUT
+from setsearch.cli.help import OUTPUT, flag
 from setsearch.errors import UsageError
 from setsearch.search.results import display_name, is_informative
 
@@ -26,12 +26,12 @@ Row = dict[str, Any]
 Show = Callable[[list[Row]], None]
 
 
-Json = Annotated[bool, typer.Option("--json", help="A JSON array (default when piped).", rich_help_panel=OUTPUT)]
-Lines = Annotated[bool, typer.Option("--nl", help="One JSON object a line.", rich_help_panel=OUTPUT)]
-Csv = Annotated[bool, typer.Option("--csv", help="CSV with a header.", rich_help_panel=OUTPUT)]
-Tsv = Annotated[bool, typer.Option("--tsv", help="TSV with a header.", rich_help_panel=OUTPUT)]
-Table = Annotated[bool, typer.Option("--table", help="A table (default on a terminal).", rich_help_panel=OUTPUT)]
-Bars = Annotated[bool, typer.Option("--bars", help="Bars in the terminal.", rich_help_panel=OUTPUT)]
+Json = Annotated[bool, flag("--json", "A JSON array (default when piped).", OUTPUT)]
+Lines = Annotated[bool, flag("--nl", "One JSON object a line.", OUTPUT)]
+Csv = Annotated[bool, flag("--csv", "CSV with a header.", OUTPUT)]
+Tsv = Annotated[bool, flag("--tsv", "TSV with a header.", OUTPUT)]
+Table = Annotated[bool, flag("--table", "A table (default on a terminal).", OUTPUT)]
+Bars = Annotated[bool, flag("--bars", "Bars in the terminal.", OUTPUT)]
 
 
 def format_options(

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 import setsearch
 from setsearch.cli.collection import Collection
+from setsearch.cli.help import argument, option
 from setsearch.cli.model_options import model_options
 from setsearch.cli.notes import tell_notes
 from setsearch.cli.options import (
@@ -81,7 +80,7 @@ def expand(
         return
     if not (seeds or more["set"] or more["like"] or more["having"]):
         raise UsageError("no examples: give SEED..., --set NAME, --like, --having, or --batch FILE")
-    from setsearch.search.headlines import with_headlines
+    from setsearch.search.highlight import with_headlines
 
     setsearch.use_kernel("numpy")  # for one query the others take longer to load than they save
     with db.open(time_limit=time_limit) as index:
@@ -111,7 +110,7 @@ def expand(
 @with_options(model=model_options, show=format_options)
 def explain_command(
     db: Collection,
-    item: Annotated[str, typer.Argument(metavar="ITEM", help="The item whose score to explain.", show_default=False)],
+    item: Annotated[str, argument("ITEM", "The item whose score to explain.")],
     seeds: Seeds,
     *,
     items: Items = None,
@@ -145,10 +144,7 @@ def features(
     items: Items = None,
     k: Top = 10,
     weigh: Annotated[
-        str,
-        typer.Option(
-            metavar="HOW", help="weight (of the model), mi (mutual information, bits), probability (in texts)."
-        ),
+        str, option("HOW", "weight (of the model), mi (mutual information, bits), probability (in texts).")
     ] = "weight",
     model: "ModelOptions",
     as_bars: bool,
@@ -180,7 +176,7 @@ def features(
 @with_options(show=format_options)
 def find(
     db: Collection,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What is known of the name.", show_default=False)],
+    text: Annotated[str, argument("TEXT", "What is known of the name.")],
     *,
     items: Items = None,
     k: Top = 10,

@@ -5,10 +5,9 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from setsearch.cli.collection import Collection
 from setsearch.cli.grow import typed_lines
+from setsearch.cli.help import argument, option
 from setsearch.cli.options import Items
 from setsearch.cli.output import bars, say
 from setsearch.errors import Interrupted, SetsearchError, UsageError
@@ -31,22 +30,16 @@ q  done for now; every answer is kept"""
 
 def review(
     db: Collection,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the review.", show_default=False)],
-    seeds: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[ID...]", help="Items known to belong, to begin with.", show_default=False),
-    ] = None,
+    name: Annotated[str, argument("NAME", "The name of the review.")],
+    seeds: Annotated[list[str] | None, argument("[ID...]", "Items known to belong, to begin with.")] = None,
     *,
-    no: Annotated[list[str] | None, typer.Option(metavar="ID", help="An item known not to; may be repeated.")] = None,
+    no: Annotated[list[str] | None, option("ID", "An item known not to; may be repeated.")] = None,
     known: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Answers known before: CSV (item, decision), or RIS with notes."),
+        str | None, option("FILE", "Answers known before: CSV (item, decision), or RIS with notes.")
     ] = None,
-    export: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write all items with their answers, .csv or .ris, and end.")
-    ] = None,
+    export: Annotated[Path | None, option("FILE", "Write all items with their answers, .csv or .ris, and end.")] = None,
     items: Items = None,
-    recall: Annotated[float, typer.Option(metavar="R", help="The share that is to be found.")] = 0.95,
+    recall: Annotated[float, option("R", "The share that is to be found.")] = 0.95,
 ) -> None:
     """Say yes or no to one item after another, the likeliest first, until enough are found.
 

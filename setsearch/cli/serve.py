@@ -2,9 +2,7 @@
 
 from typing import Annotated, NamedTuple
 
-import typer
-
-from setsearch.cli.help import ADVANCED
+from setsearch.cli.help import ADVANCED, flag, option
 from setsearch.cli.options import DB, Texts, with_options
 from setsearch.cli.output import say
 from setsearch.errors import UsageError
@@ -30,21 +28,10 @@ def mcp(db: DB) -> None:
 def pace_options(
     *,
     refresh: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS",
-            help="How often synced tables are read and contexts derived; 0 is never.",
-            min=0,
-            rich_help_panel=ADVANCED,
-        ),
+        float, option("SECONDS", "How often synced tables are read and contexts derived; 0 is never.", ADVANCED, min=0)
     ] = 60.0,
-    timeout: Annotated[
-        float,
-        typer.Option(metavar="SECONDS", help="How long an answer may take.", min=0.1, rich_help_panel=ADVANCED),
-    ] = 10.0,
-    workers: Annotated[
-        int, typer.Option(metavar="N", help="Processes that answer.", min=1, rich_help_panel=ADVANCED)
-    ] = 1,
+    timeout: Annotated[float, option("SECONDS", "How long an answer may take.", ADVANCED, min=0.1)] = 10.0,
+    workers: Annotated[int, option("N", "Processes that answer.", ADVANCED, min=1)] = 1,
 ) -> "Pace":
     """How often what is derived is looked after, how long an answer may take, and how many processes answer."""
     return Pace(refresh, timeout, workers)
@@ -62,28 +49,16 @@ class Pace(NamedTuple):
 def serve(
     db: DB,
     *,
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen.")] = LOOPBACK[0],
-    port: Annotated[int, typer.Option(metavar="N", help="0 takes a free one.", min=0, max=65535)] = 8001,
-    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Sets are not saved.")] = False,
+    host: Annotated[str, option("ADDRESS", "Where to listen.")] = LOOPBACK[0],
+    port: Annotated[int, option("N", "0 takes a free one.", min=0, max=65535)] = 8001,
+    open_page: Annotated[bool, flag("--open", "Open the page in a browser.")] = False,
+    read_only: Annotated[bool, flag("--read-only", "Sets are not saved.")] = False,
     token: Annotated[
         str | None,
-        typer.Option(
-            metavar="TEXT",
-            envvar="SETSEARCH_TOKEN",
-            help="Token that every request needs.",
-            show_default=False,
-            rich_help_panel=ADVANCED,
-        ),
+        option("TEXT", "Token that every request needs.", ADVANCED, envvar="SETSEARCH_TOKEN", show_default=False),
     ] = None,
-    cors: Annotated[
-        Texts,
-        typer.Option(metavar="ORIGIN", help="Another origin whose pages may ask.", rich_help_panel=ADVANCED),
-    ] = None,
-    name: Annotated[
-        Texts,
-        typer.Option(metavar="HOST", help="Another name of this server; may be repeated.", rich_help_panel=ADVANCED),
-    ] = None,
+    cors: Annotated[Texts, option("ORIGIN", "Another origin whose pages may ask.", ADVANCED)] = None,
+    name: Annotated[Texts, option("HOST", "Another name of this server; may be repeated.", ADVANCED)] = None,
     pace: Pace,
 ) -> None:
     """Serve a page and a JSON API (/api, described in /openapi.json), by default to this machine only.

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from setsearch.errors import SourceError
-from setsearch.indexing.rows import STDIN, RowReader, cell_number, file_ending, open_file, require_column
+from setsearch.indexing.rows import STDIN, RowReader, cell_number, file_ending, open_file, require_columns
 
 
 def read_seed_sets(source: str) -> Iterator[tuple[str, list[str] | SourceError]]:
@@ -40,8 +40,7 @@ def read_sets(source: str) -> dict[str, list[str]]:
     if file_ending(Path(source)) in (".csv", ".tsv"):
         sets: dict[str, list[str]] = {}
         for position, row in RowReader().read(source):
-            for name in ("set", "item"):
-                require_column(position, row, name)
+            require_columns(position, row, "set", "item")
             sets.setdefault(row["set"], []).append(row["item"])
         return sets
     with nullcontext(sys.stdin.buffer) if source == STDIN else open_file(Path(source)) as file:
@@ -58,7 +57,6 @@ def read_weights(source: str) -> dict[str, float]:
     """CSV with the columns feature and weight."""
     weights = {}
     for position, row in RowReader().read(source):
-        for name in ("feature", "weight"):
-            require_column(position, row, name)
+        require_columns(position, row, "feature", "weight")
         weights[str(row["feature"])] = cell_number(position, "weight", row["weight"])
     return weights

@@ -6,15 +6,15 @@ import typer
 
 import setsearch
 from setsearch.cli.collection import Collection, with_collection
-from setsearch.cli.help import PanelCommand
+from setsearch.cli.help import PanelCommand, argument, option
 from setsearch.cli.options import Items, with_options
 from setsearch.cli.output import Show, format_options, say
 from setsearch.errors import UnknownSet, UsageError
 
 app = typer.Typer(help="Save sets in the database, change and show them.", rich_markup_mode=None)
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the set.", show_default=False)]
-Members = Annotated[list[str], typer.Argument(metavar="ITEM...", help="Its items.", show_default=False)]
+Name = Annotated[str, argument("NAME", "The name of the set.")]
+Members = Annotated[list[str], argument("ITEM...", "Its items.")]
 
 
 @app.command("save", cls=PanelCommand)
@@ -25,7 +25,7 @@ def save(
     members: Members,
     *,
     items: Items = None,
-    reject: Annotated[list[str] | None, typer.Option(metavar="ITEM", help="Reject an item; may be repeated.")] = None,
+    reject: Annotated[list[str] | None, option("ITEM", "Reject an item; may be repeated.")] = None,
 ) -> None:
     """Save a set; replaces one of the same name.
 

@@ -2,9 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-import typer
-
-from setsearch.cli.help import ADVANCED, COLUMNS
+from setsearch.cli.help import ADVANCED, COLUMNS, option
 from setsearch.cli.options import Texts
 from setsearch.errors import UsageError
 
@@ -34,21 +32,11 @@ class Rules(NamedTuple):
 
 def input_options(
     *,
-    table: Annotated[str | None, typer.Option(metavar="NAME", help="Read a table of an SQLite database.")] = None,
-    glob: Annotated[
-        Texts, typer.Option(metavar="PATTERN", help="Only files of a folder that are like this; may be repeated.")
-    ] = None,
-    encoding: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Of files. Default: UTF-8, or as it looks.", rich_help_panel=ADVANCED),
-    ] = None,
-    delimiter: Annotated[
-        str | None,
-        typer.Option(metavar="C", help="Of CSV files. Default: as the header has it.", rich_help_panel=ADVANCED),
-    ] = None,
-    errors: Annotated[
-        str, typer.Option(metavar="HOW", help="Unreadable input: strict, replace, skip.", rich_help_panel=ADVANCED)
-    ] = "strict",
+    table: Annotated[str | None, option("NAME", "Read a table of an SQLite database.")] = None,
+    glob: Annotated[Texts, option("PATTERN", "Only files of a folder that are like this; may be repeated.")] = None,
+    encoding: Annotated[str | None, option("NAME", "Of files. Default: UTF-8, or as it looks.", ADVANCED)] = None,
+    delimiter: Annotated[str | None, option("C", "Of CSV files. Default: as the header has it.", ADVANCED)] = None,
+    errors: Annotated[str, option("HOW", "Unreadable input: strict, replace, skip.", ADVANCED)] = "strict",
 ) -> Input:
     """How sources are read."""
     if errors not in ("strict", "replace", "skip"):
@@ -60,26 +48,11 @@ def input_options(
 
 def rule_options(
     *,
-    keep: Annotated[
-        str | None,
-        typer.Option(metavar="CONDITION", help="Only rows such as 'rating >= 4'.", rich_help_panel=COLUMNS),
-    ] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="A relation: what stands between features.", rich_help_panel=COLUMNS),
-    ] = None,
-    titles: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="A relation: rows with the titles of the items.", rich_help_panel=COLUMNS),
-    ] = None,
-    min_features: Annotated[
-        int,
-        typer.Option(metavar="N", help="A relation: only items with N features.", min=0, rich_help_panel=COLUMNS),
-    ] = 0,
-    min_items: Annotated[
-        int,
-        typer.Option(metavar="N", help="A relation: then, only features of N items.", min=0, rich_help_panel=COLUMNS),
-    ] = 0,
+    keep: Annotated[str | None, option("CONDITION", "Only rows such as 'rating >= 4'.", COLUMNS)] = None,
+    split: Annotated[str | None, option("TEXT", "A relation: what stands between features.", COLUMNS)] = None,
+    titles: Annotated[str | None, option("FILE", "A relation: rows with the titles of the items.", COLUMNS)] = None,
+    min_features: Annotated[int, option("N", "A relation: only items with N features.", COLUMNS, min=0)] = 0,
+    min_items: Annotated[int, option("N", "A relation: then, only features of N items.", COLUMNS, min=0)] = 0,
 ) -> Rules:
     """Which rows of a relation count, and how."""
     return Rules(keep, split, titles, min_features, min_items)
@@ -87,38 +60,17 @@ def rule_options(
 
 def column_options(
     *,
-    id: Annotated[
-        str, typer.Option(metavar="COL", help="Column with the ids of documents.", rich_help_panel=COLUMNS)
-    ] = "id",
-    text: Annotated[
-        Texts, typer.Option(metavar="COL", help="Column with text; may be repeated.", rich_help_panel=COLUMNS)
-    ] = None,
-    title: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column with titles to show.", rich_help_panel=COLUMNS)
-    ] = None,
-    items: Annotated[
-        str | None, typer.Option(metavar="COL", help="A relation: column with the items.", rich_help_panel=COLUMNS)
-    ] = None,
-    features: Annotated[
-        str | None, typer.Option(metavar="COL", help="A relation: column with the features.", rich_help_panel=COLUMNS)
-    ] = None,
-    count: Annotated[
-        str | None, typer.Option(metavar="COL", help="A relation: column with counts.", rich_help_panel=COLUMNS)
-    ] = None,
-    group_by: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="Index all texts with the same COL as one item.", rich_help_panel=COLUMNS),
-    ] = None,
+    id: Annotated[str, option("COL", "Column with the ids of documents.", COLUMNS)] = "id",
+    text: Annotated[Texts, option("COL", "Column with text; may be repeated.", COLUMNS)] = None,
+    title: Annotated[str | None, option("COL", "Column with titles to show.", COLUMNS)] = None,
+    items: Annotated[str | None, option("COL", "A relation: column with the items.", COLUMNS)] = None,
+    features: Annotated[str | None, option("COL", "A relation: column with the features.", COLUMNS)] = None,
+    count: Annotated[str | None, option("COL", "A relation: column with counts.", COLUMNS)] = None,
+    group_by: Annotated[str | None, option("COL", "Index all texts with the same COL as one item.", COLUMNS)] = None,
     keep_columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COL,...", help="Columns of documents that come back with each hit.", rich_help_panel=COLUMNS
-        ),
+        str | None, option("COL,...", "Columns of documents that come back with each hit.", COLUMNS)
     ] = None,
-    numbers: Annotated[
-        Texts,
-        typer.Option(metavar="COL", help="A number that describes --items; may be repeated.", rich_help_panel=COLUMNS),
-    ] = None,
+    numbers: Annotated[Texts, option("COL", "A number that describes --items; may be repeated.", COLUMNS)] = None,
 ) -> "Columns":
     """The roles of the columns."""
     kept = tuple(name.strip() for name in (keep_columns or "").split(",") if name.strip())

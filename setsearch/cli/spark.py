@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from setsearch.cli.help import ADVANCED, PanelCommand
+from setsearch.cli.help import ADVANCED, PanelCommand, argument, flag, option
 from setsearch.cli.model_options import By
 from setsearch.cli.notes import tell_notes
 from setsearch.cli.options import DB, Items, OptionalSeeds, with_options
@@ -27,32 +27,24 @@ app = typer.Typer(
     help="The same on Spark, with a Parquet index, for collections beyond one machine.", rich_markup_mode=None
 )
 
-Place = Annotated[str, typer.Argument(metavar="INDEX", help="A folder, or hdfs://, s3a://, ...", show_default=False)]
-Master = Annotated[
-    str | None,
-    typer.Option(metavar="URL", help="spark://..., local[2]; default: Spark's own.", rich_help_panel=ADVANCED),
-]
+Place = Annotated[str, argument("INDEX", "A folder, or hdfs://, s3a://, ...")]
+Master = Annotated[str | None, option("URL", "spark://..., local[2]; default: Spark's own.", ADVANCED)]
 
 
 @app.command("build", cls=PanelCommand)
 @with_options(columns=column_options)
 def build_command(
     place: Place,
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="Parquet, .jsonl, or a table.", show_default=False)],
+    source: Annotated[str, argument("SOURCE", "Parquet, .jsonl, or a table.")],
     *,
     columns: "Columns",
-    language: Annotated[str | None, typer.Option(metavar="NAME", help="Stem words (Snowball).")] = None,
-    stop_words: Annotated[bool, typer.Option("--stop-words", help="Drop the stop words of the language.")] = False,
+    language: Annotated[str | None, option("NAME", "Stem words (Snowball).")] = None,
+    stop_words: Annotated[bool, flag("--stop-words", "Drop the stop words of the language.")] = False,
     contexts: Annotated[
         bool | None,
-        typer.Option(
-            "--contexts/--no-contexts",
-            help="Describe words by co-occurrence contexts. Default: for 50 k to 25 M words.",
-        ),
+        flag("--contexts/--no-contexts", "Describe words by co-occurrence contexts. Default: for 50 k to 25 M words."),
     ] = None,
-    phrases: Annotated[
-        bool, typer.Option("--phrases", help="Contexts, with phrases such as New York as items.")
-    ] = False,
+    phrases: Annotated[bool, flag("--phrases", "Contexts, with phrases such as New York as items.")] = False,
     master: Master = None,
 ) -> None:
     """Build an index of documents or of a relation; replaces one at the same place.
@@ -75,19 +67,18 @@ def build_command(
 
 def _wanted(
     *,
-    k: Annotated[int | None, typer.Option("-k", metavar="K", help="How many; by default 10, with --cut all.")] = None,
+    k: Annotated[int | None, option("K", "How many; by default 10, with --cut all.", None, "-k")] = None,
     exclude: Annotated[
-        list[str] | None, typer.Option(metavar="SEED", help="A negative example, which is left out; may be repeated.")
+        list[str] | None, option("SEED", "A negative example, which is left out; may be repeated.")
     ] = None,
-    cut: Annotated[bool, typer.Option("--cut", help="Only items that belong to the set.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show the features behind each score.")] = False,
+    cut: Annotated[bool, flag("--cut", "Only items that belong to the set.")] = False,
+    explain: Annotated[bool, flag("--explain", "Show the features behind each score.")] = False,
     gamma: Annotated[
-        float | None,
-        typer.Option(metavar="G", help="Subtract G times the weights of negative examples, 0 to 1.", min=0, max=1),
+        float | None, option("G", "Subtract G times the weights of negative examples, 0 to 1.", min=0, max=1)
     ] = None,
-    among: Annotated[str | None, typer.Option(metavar="FILE", help="Return only these ids, one a line.")] = None,
-    model: Annotated[str | None, typer.Option(metavar="NAME", help="lift, bernoulli (the paper's).")] = None,
-    strength: Annotated[float | None, typer.Option(metavar="K", help="Strength of the prior.")] = None,
+    among: Annotated[str | None, option("FILE", "Return only these ids, one a line.")] = None,
+    model: Annotated[str | None, option("NAME", "lift, bernoulli (the paper's).")] = None,
+    strength: Annotated[float | None, option("K", "Strength of the prior.")] = None,
     by: By = None,
 ) -> dict[str, Any]:
     """How to score, and what to return."""
@@ -105,7 +96,7 @@ def expand(
     seeds: OptionalSeeds = None,
     *,
     items: Items = None,
-    batch: Annotated[str | None, typer.Option(metavar="FILE", help="Many sets at once, as `expand`.")] = None,
+    batch: Annotated[str | None, option("FILE", "Many sets at once, as `expand`.")] = None,
     master: Master = None,
     wanted: dict[str, Any],
     show: Show,
@@ -162,12 +153,10 @@ def from_sqlite(db: DB, place: Place, *, items: Items = None, master: Master = N
 @app.command("to-sqlite", cls=PanelCommand)
 def to_sqlite(
     place: Place,
-    db: Annotated[Path, typer.Argument(metavar="DB", help="A file that does not exist yet.", show_default=False)],
+    db: Annotated[Path, argument("DB", "A file that does not exist yet.")],
     *,
-    where: Annotated[
-        str | None, typer.Option(metavar="SQL", help="Items for which this holds: id, name, title, length, total.")
-    ] = None,
-    sample: Annotated[float | None, typer.Option(metavar="SHARE", help="About this share of the items.")] = None,
+    where: Annotated[str | None, option("SQL", "Items for which this holds: id, name, title, length, total.")] = None,
+    sample: Annotated[float | None, option("SHARE", "About this share of the items.")] = None,
     master: Master = None,
 ) -> None:
     """Convert a Parquet index, or a part of it, to a database.

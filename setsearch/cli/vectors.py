@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from setsearch.cli.collection import Collection
+from setsearch.cli.help import flag, option
 from setsearch.cli.options import Items, waiting_options, with_options
 from setsearch.cli.output import say
 from setsearch.cli.progress import count_items
@@ -29,15 +30,13 @@ class Place(NamedTuple):
 
 def place_options(
     *,
-    ids: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Of .npy: the id of each row, one a line; - for standard input.")
-    ] = None,
-    table: Annotated[str | None, typer.Option(metavar="NAME", help="Read a table of DB itself.")] = None,
+    ids: Annotated[str | None, option("FILE", "Of .npy: the id of each row, one a line; - for standard input.")] = None,
+    table: Annotated[str | None, option("NAME", "Read a table of DB itself.")] = None,
     latent: Annotated[
-        bool, typer.Option("--latent", help="Make them from the collection itself; `update` makes them anew.")
+        bool, flag("--latent", "Make them from the collection itself; `update` makes them anew.")
     ] = False,
-    id: Annotated[str, typer.Option(metavar="COL", help="Column with the ids of items.")] = "id",
-    vector: Annotated[str, typer.Option(metavar="COL", help="Column with the vectors.")] = "vector",
+    id: Annotated[str, option("COL", "Column with the ids of items.")] = "id",
+    vector: Annotated[str, option("COL", "Column with the vectors.")] = "vector",
 ) -> Place:
     """Where vectors are."""
     return Place(ids, table, latent, id, vector)
@@ -49,7 +48,7 @@ def vectors(
     source: Annotated[str | None, typer.Argument(metavar="SOURCE", show_default=False)] = None,
     *,
     items: Items = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Put them in the place of all others.")] = False,
+    replace: Annotated[bool, flag("--replace", "Put them in the place of all others.")] = False,
     place: Place,
     waiting: dict[str, Any],
 ) -> None:
@@ -100,10 +99,9 @@ def _read_matrix(path: Path, place: Place) -> Iterator[Pair]:
 
 def _read_rows(db: Collection, source: str | None, place: Place) -> Iterator[Pair]:
     """The id and vector of each row."""
-    from setsearch.indexing.rows import RowReader, require_column
+    from setsearch.indexing.rows import RowReader, require_columns
 
     with closing(sqlite3.connect(db.path)) if place.table is not None else nullcontext() as host:
         for position, row in RowReader(table=place.table, connection=host).read(source or str(db)):
-            for name in (place.id, place.vector):
-                require_column(position, row, name)
+            require_columns(position, row, place.id, place.vector)
             yield row[place.id], row[place.vector]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.errors import SourceError, UsageError
-from setsearch.indexing.rows import Row, RowReader, cell_id, cell_text, require_column
+from setsearch.indexing.rows import Row, RowReader, cell_id, cell_text, require_columns
 from setsearch.storage.conditions import OPERATORS, Condition, parse_condition
 from setsearch.storage.synced_source import Columns
 
@@ -80,7 +80,6 @@ def read_titles(rows: RowReader, path: str, columns: Columns) -> dict[str, str]:
     titles = {}
     item, title = columns.items or "", columns.title or "title"
     for position, values in rows.read(path):
-        for name in (item, title):
-            require_column(position, values, name)
+        require_columns(position, values, item, title)
         titles[cell_id(position, item, values[item])] = cell_text(position, title, values[title])
     return titles

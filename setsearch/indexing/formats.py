@@ -97,7 +97,7 @@ def mailbox(data: bytes, decode: Decode) -> Iterator[Part]:
 
 def pdf(data: bytes, decode: Decode) -> Iterator[Part]:
     """The text of the pages."""
-    pypdf = _library("pypdf", "PDF files")
+    pypdf = load_library("pypdf", "PDF files")
     reader = pypdf.PdfReader(io.BytesIO(data))
     text = "\n".join(page.extract_text() for page in reader.pages)
     title = reader.metadata.title if reader.metadata else None
@@ -106,13 +106,13 @@ def pdf(data: bytes, decode: Decode) -> Iterator[Part]:
 
 def ris(data: bytes, decode: Decode) -> Iterator[Part]:
     """References as RIS."""
-    for entry in _library("rispy", "RIS files").loads(decode(data)):
+    for entry in load_library("rispy", "RIS files").loads(decode(data)):
         yield _reference(entry, ("title", "primary_title", "short_title"), ("doi", "accession_number", "id"))
 
 
 def bibtex(data: bytes, decode: Decode) -> Iterator[Part]:
     """References as BibTeX."""
-    library = _library("bibtexparser", "BibTeX files").parse_string(decode(data))
+    library = load_library("bibtexparser", "BibTeX files").parse_string(decode(data))
     for entry in library.entries:
         fields = {field.key.lower(): str(field.value).replace("{", "").replace("}", "") for field in entry.fields}
         yield _reference(fields | {"key": entry.key}, ("title",), ("key",))
@@ -120,7 +120,7 @@ def bibtex(data: bytes, decode: Decode) -> Iterator[Part]:
 
 def pubmed(data: bytes, decode: Decode) -> Iterator[Part]:
     """References as PubMed exports them."""
-    for entry in _library("nbib", "PubMed files").read(decode(data)):
+    for entry in load_library("nbib", "PubMed files").read(decode(data)):
         yield _reference(entry, ("title",), ("pubmed_id", "doi"))
 
 
@@ -145,7 +145,8 @@ FORMATS: Mapping[str, Callable[[bytes, Decode], Iterator[Part]]] = {
 }
 
 
-def _library(name: str, what: str) -> Any:
+def load_library(name: str, what: str) -> Any:
+    """A library that reads some files; raises SourceError."""
     from importlib import import_module
 
     try:

@@ -237,12 +237,13 @@ def open_file(path: Path) -> Iterator[IO[bytes]]:
         raise SourceError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
-def require_column(position: str, values: Mapping[str, Any], name: str) -> None:
-    """Raise SourceError if a row lacks a column."""
-    if name not in values:
+def require_columns(position: str, values: Mapping[str, Any], *names: str | None) -> None:
+    """Raise SourceError if a row lacks one of some columns."""
+    missing = next((name for name in names if name is not None and name not in values), None)
+    if missing is not None:
         columns = ", ".join(map(str, values)) or "none"
         raise SourceError(
-            f"{position} has no column {name!r}; it has {columns} (choose with `id`, `text`, `items`, ...)"
+            f"{position} has no column {missing!r}; it has {columns} (choose with `id`, `text`, `items`, ...)"
         )
 
 

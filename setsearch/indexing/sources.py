@@ -24,7 +24,7 @@ from setsearch.indexing.rows import (
     cell_number,
     cell_text,
     file_ending,
-    require_column,
+    require_columns,
 )
 from setsearch.storage.synced_source import Columns
 
@@ -113,8 +113,7 @@ class SourceReader:
     def _document(self, row: Row) -> SourceItem:
         position, values = row
         columns = self.columns
-        for name in (columns.id, *columns.texts, *([columns.title] if columns.title else []), *columns.keep):
-            require_column(position, values, name)
+        require_columns(position, values, columns.id, *columns.texts, columns.title, *columns.keep)
         # A column named title is shown even if no title was requested.
         name = columns.title or "title"
         title = None if values.get(name) is None else cell_text(position, name, values[name])
@@ -125,8 +124,7 @@ class SourceReader:
     def _numeric_item(self, row: Row) -> tuple[str, list[float], str | None]:
         position, values = row
         columns = self.columns
-        for name in filter(None, (columns.items, columns.title, *columns.numbers)):
-            require_column(position, values, name)
+        require_columns(position, values, columns.items, columns.title, *columns.numbers)
         numbers = [cell_number(position, name, values[name]) for name in columns.numbers]
         item = cell_id(position, columns.items or "", values[columns.items or ""])
         return item, numbers, self._title(row)
@@ -151,8 +149,7 @@ class SourceReader:
     def _part(self, row: Row) -> tuple[str, str]:
         position, values = row
         group = self.columns.group_by or ""
-        for name in (group, *self.columns.texts):
-            require_column(position, values, name)
+        require_columns(position, values, group, *self.columns.texts)
         text = "\n".join(cell_text(position, name, values[name]) for name in self.columns.texts)
         return cell_id(position, group, values[group]), text
 
@@ -188,8 +185,7 @@ class SourceReader:
         position, values = row
         columns = self.columns
         own_title = None if self.cells.titles else columns.title
-        for name in filter(None, (columns.items, columns.features, columns.count, own_title)):
-            require_column(position, values, name)
+        require_columns(position, values, columns.items, columns.features, columns.count, own_title)
         roles = (columns.items or "", columns.features or "")
         item, feature = (cell_id(position, name, values[name]) for name in roles)
         count = cell_count(position, columns.count, values[columns.count]) if columns.count else 1

@@ -101,6 +101,13 @@ def add_source(
     if source.kind == FTS5:
         spec = FTS5_SPEC + find_tokenizer(find_declaration(cursor, source.name) or "")
     relation = intake.open(cursor, names, empty, spec)
+    return _read_anew(cursor, intake, relation, source, progress)
+
+
+def _read_anew(
+    cursor: sqlite3.Cursor, intake: Intake, relation: Relation, source: SyncedSource, progress: Progress = iter
+) -> Changes:
+    """Read the whole table, and follow it from now on."""
     drop_source(cursor, relation)
     changes = _read_all(cursor, intake, relation, source, progress)
     save_source(cursor, relation, source)
@@ -119,11 +126,7 @@ def sync(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> Changes:
     if not source.tracked:
         return _read_all(cursor, intake, relation, source)
     if not has_triggers(cursor, relation, source):  # the table was created again, without its triggers
-        drop_source(cursor, relation)
-        changes = _read_all(cursor, intake, relation, source)
-        save_source(cursor, relation, source)
-        create_triggers(cursor, relation, source)
-        return changes
+        return _read_anew(cursor, intake, relation, source)
     changes = _read_changed(cursor, intake, relation, source)
     cursor.execute("delete from setsearch_change where relation = ?", (relation.id,))
     return changes + _delete_vanished(cursor, relation, source)
@@ -162,11 +165,7 @@ def read_again(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> bo
     if source is None or source.kind == WHOOSH or not table_columns(cursor, source.name):
         return False
     relation.clear(cursor)
-    drop_source(cursor, relation)
-    _read_all(cursor, intake, relation, source)
-    save_source(cursor, relation, source)
-    if source.tracked:
-        create_triggers(cursor, relation, source)
+    _read_anew(cursor, intake, relation, source)
     return True
 
 

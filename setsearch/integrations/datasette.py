@@ -23,7 +23,7 @@ from jinja2 import FileSystemLoader
 import setsearch
 from setsearch.errors import SetsearchError
 from setsearch.pool import WORKERS, QuestionPool, until_gone, watch_damage
-from setsearch.search.headlines import headlines, with_headlines
+from setsearch.search.highlight import headlines, with_headlines
 from setsearch.search.where import Where
 from setsearch.storage.synced_source import FTS5, TABLE
 

@@ -12,8 +12,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 import setsearch
 from setsearch.errors import SetsearchError
-from setsearch.search.headlines import with_headlines
-from setsearch.search.highlight import item_text, top_features
+from setsearch.search.highlight import item_text, top_features, with_headlines
 
 T = TypeVar("T")
 

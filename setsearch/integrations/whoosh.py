@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from whoosh import query
-from whoosh.matching import Matcher, NullMatcher
+from whoosh.matching import ListMatcher, NullMatcher
 from whoosh.qparser.plugins import Plugin
 from whoosh.qparser.syntax import SyntaxNode
 from whoosh.qparser.taggers import RegexTagger
@@ -221,59 +221,27 @@ class SetQuery(query.Query):  # type: ignore[misc]
         return [*words, *(hit.item for hit in similar)]
 
 
-class SetMatcher(Matcher):  # type: ignore[misc]
-    """Docnums of one segment, ascending, with precomputed scores."""
+class SetMatcher(ListMatcher):  # type: ignore[misc]
+    """Docnums of one segment, ascending, with precomputed scores, as the weights of Whoosh's matcher of a list."""
 
-    def __init__(self, docnums: list[int], scores: list[float], position: int = 0) -> None:
-        self._docnums, self._scores, self._position = docnums, scores, position
-
-    def is_active(self) -> bool:
-        """Whether a document is left."""
-        return self._position < len(self._docnums)
-
-    def reset(self) -> None:
-        """Go back to the first document."""
-        self._position = 0
-
-    def copy(self) -> "SetMatcher":
-        """A copy at the same position."""
-        return SetMatcher(self._docnums, self._scores, self._position)
+    _ids: list[int]
+    _i: int
 
     def replace(self, minquality: float = 0) -> Any:
         """Itself, or NullMatcher if no document is left."""
         return self if self.is_active() else NullMatcher()
 
-    def supports_block_quality(self) -> bool:
-        """False: documents are not sorted by score."""
-        return False
-
-    def max_quality(self) -> float:
+    def block_quality(self) -> float:
         """The best score, which AndMaybe asks for anyway."""
-        return max(self._scores)
-
-    block_quality = max_quality
-
-    def id(self) -> int:
-        """The current docnum."""
-        return self._docnums[self._position]
+        return float(self.max_quality())
 
     def all_ids(self) -> Iterator[int]:
         """The docnums from the current one on."""
-        return iter(self._docnums[self._position :])
-
-    def next(self) -> None:
-        """Go to the next document."""
-        self._position += 1
+        return iter(self._ids[self._i :])
 
     def skip_to(self, id: int) -> None:
         """Go to a docnum, or to the next one after it."""
-        self._position = bisect_left(self._docnums, id, self._position)
-
-    def weight(self) -> float:
-        """The score of the current document."""
-        return self._scores[self._position]
-
-    score = weight
+        self._i = bisect_left(self._ids, id, self._i)
 
 
 class SetPlugin(Plugin):  # type: ignore[misc]

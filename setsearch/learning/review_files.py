@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from setsearch.errors import SourceError
-from setsearch.indexing.rows import RowReader, file_ending, open_file, require_column
+from setsearch.indexing.formats import load_library
+from setsearch.indexing.rows import RowReader, file_ending, open_file, require_columns
 from setsearch.learning.review import Record, Review
 from setsearch.text.spreadsheets import csv_text
 
@@ -41,7 +42,7 @@ def write_review(review: Review, kind: str) -> str:
         | {"notes": notes[row["decision"]]}
         for row in rows
     ]
-    return str(_rispy().dumps(entries))
+    return str(load_library("rispy", "RIS files").dumps(entries))
 
 
 def _rows(review: Review, with_texts: bool) -> Iterator[dict[str, Any]]:
@@ -61,8 +62,7 @@ def _rows(review: Review, with_texts: bool) -> Iterator[dict[str, Any]]:
 
 def _of_rows(source: str) -> Iterator[tuple[str, str]]:
     for position, row in RowReader().read(source):
-        for name in ("item", "decision"):
-            require_column(position, row, name)
+        require_columns(position, row, "item", "decision")
         said = str(row["decision"] or "").strip().casefold()
         if said in ANSWERS:
             yield str(row["item"]), ANSWERS[said]
@@ -74,16 +74,8 @@ def _of_ris(source: str) -> Iterator[tuple[str, str]]:
     with open_file(Path(source)) as file:
         text = RowReader().decode(file.read(), source) or ""
     said = {note: word for word, note in SAID.items() if word != "later"}
-    for entry in _rispy().loads(text):
+    for entry in load_library("rispy", "RIS files").loads(text):
         title = next((entry[name] for name in ("title", "primary_title") if entry.get(name)), None)
         found = [said[note] for note in entry.get("notes", ()) if note in said]
         if found and title:
             yield str(title), found[-1]
-
-
-def _rispy() -> Any:
-    try:
-        import rispy
-    except ImportError:
-        raise SourceError("RIS files need rispy: pip install rispy") from None
-    return rispy

@@ -8,9 +8,7 @@ import math
 from typing import Any
 
 import numba
-import numpy as np
 
-from setsearch.arrays import VALUE_LATTICE
 from setsearch.models.lift import NEAR
 
 MARGIN = 2.0**-44  # relative; logarithms and powers differ by some units in the last place, which are 2^-53
@@ -39,21 +37,3 @@ def factor(having: Any, df: Any, numbers: Any) -> Any:
     if exponent:
         lift *= math.log(n_items / min(max(df, 1), n_items)) ** exponent
     return lift
-
-
-@numba.njit(nogil=True, cache=True)
-def lift_units(having: Any, sums: Any, df: Any, numbers: Any, units: Any) -> None:
-    """Write v_j of features to `units`, in multiples of 2^-22, not rounded."""
-    for j in range(len(units)):
-        units[j] = sums[j] / numbers[1] * factor(having[j], df[j], numbers) * VALUE_LATTICE
-
-
-@numba.njit(nogil=True, cache=True)
-def lift_weights(having: Any, sums: Any, df: Any, numbers: Any, weights: Any) -> Any:
-    """Write v_j of features to `weights`; false if one of them lies too near the middle."""
-    lift_units(having, sums, df, numbers, weights)
-    sure = True
-    for j in range(len(weights)):
-        sure &= is_sure(weights[j])
-        weights[j] = np.rint(weights[j]) / VALUE_LATTICE
-    return sure

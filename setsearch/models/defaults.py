@@ -27,7 +27,7 @@ class ModelOptions(TypedDict, total=False):
     one reads; 0 for one pass (lift; search/feedback.py);
     `vectors`: the weight of vectors, if the items have some, 0 for none (lift; search/meaning.py);
     `purpose` of a relation: "kind" (the default), or "likes", for which popular items come first
-    (search/popularity.py);
+    (search/priors.py);
     `fresh`: how far contexts may be behind their texts, "now", a number of seconds, or a share of the documents such as
     "5%" (by default the last ones answer).
     """

@@ -20,7 +20,7 @@ integers, as a share is, so comparing these two needs no such care.)
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -57,7 +57,7 @@ COUNTS = ValueRule(counted=True)
 TWICE_MEAN = ValueRule("twice-mean")
 
 
-class CountSource(Protocol):
+class CountSource(NamedTuple):
     """The counts of a relation as a rule reads them."""
 
     n_items: int

@@ -34,10 +34,10 @@ import numpy as np
 from setsearch.arrays import Floats, Ids, Ints
 from setsearch.scoring.base import Base, is_exact, scratch_copy, touches_few
 from setsearch.scoring.kernels import is_compiled, kernel
-from setsearch.scoring.postings import WeightedLists
+from setsearch.scoring.postings import Parts, WeightedLists
 from setsearch.scoring.prefilter import best_by_prefilter
 from setsearch.scoring.pruning import best_by_pruning
-from setsearch.scoring.selection import Ranks, candidates, kth_largest, sort_best
+from setsearch.scoring.selection import Best, Ranks, candidates, kth_largest, sort_best
 
 Strategy = Callable[[Base, Sequence[WeightedLists], Sequence[int], int, Ranks], tuple[Ints, Floats] | None]
 
@@ -56,12 +56,12 @@ def accumulate(scores: Floats, *parts: WeightedLists) -> None:
 
 def best(
     base: Base,
-    parts: Sequence[WeightedLists],
+    parts: Parts,
     excluded: Sequence[int],
     k: int,
     ranks: Ranks,
     among: Ints | None = None,
-) -> tuple[Ints, Floats]:
+) -> Best:
     """The k items with the highest base plus weights, best first: ids and scores, without the constant.
 
     `excluded` items are left out; if `among` (distinct ids) is given, so are all others. Ties are ordered by
@@ -89,9 +89,7 @@ def _compiled_strategies() -> tuple[Strategy, ...]:
     return best_by_pruning, search, _best_of_touched
 
 
-def _best_of_touched(
-    base: Base, parts: Sequence[WeightedLists], excluded: Sequence[int], k: int, ranks: Ranks
-) -> tuple[Ints, Floats] | None:
+def _best_of_touched(base: Base, parts: Parts, excluded: Sequence[int], k: int, ranks: Ranks) -> Best | None:
     """As `best`, looking only at the items that the lists touch and those of highest base.
 
     Works on a cached copy of the base that is restored afterwards. None if too many items are touched, or if items of

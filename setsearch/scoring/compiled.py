@@ -15,9 +15,9 @@ from setsearch.scoring.base import Base, exact_bound, few_postings
 from setsearch.scoring.compiled_loops import find
 from setsearch.scoring.compiled_primitives import DONE, INEXACT, MISSING_BITMAP, TIES
 from setsearch.scoring.compiled_pruning import find_pruned
-from setsearch.scoring.postings import ItemArrays, PostingArrays, WeightedLists, any_valued
+from setsearch.scoring.postings import ItemArrays, Parts, PostingArrays, WeightedLists, any_valued
 from setsearch.scoring.pruning import LARGEST_K
-from setsearch.scoring.selection import Ranks, sort_best
+from setsearch.scoring.selection import Best, Ranks, sort_best
 
 CHUNK = 1 << 16  # items that are scored together; few enough for the processor's cache
 ROOM = 8 * LARGEST_K + 1000  # candidates
@@ -64,15 +64,13 @@ class PruningScratch(NamedTuple):
             )
         return scratch
 
-    def give(self, count: int) -> tuple[Ints, Floats]:
+    def give(self, count: int) -> Best:
         """Return it; the ids and scores of the best items."""
         _threads.pruning = self
         return self.ids[:count].copy(), self.scores[:count].copy()
 
 
-def search(
-    base: Base, parts: Sequence[WeightedLists], excluded: Sequence[int], k: int, ranks: Ranks
-) -> tuple[Ints, Floats] | None:
+def search(base: Base, parts: Parts, excluded: Sequence[int], k: int, ranks: Ranks) -> Best | None:
     """As `best.best`; None for large k, too many ties, or inexact sums."""
     if k > LARGEST_K:
         return None
@@ -83,6 +81,11 @@ def search(
     end, count = _find(scratch, base, parts, np.array(excluded, np.int64), k)
     ids, scores = scratch[2][:count].copy(), scratch[3][:count].copy()
     _threads.scratch = scratch
+    return in_order(end, ids, scores, k, ranks)
+
+
+def in_order(end: int | None, ids: Ints, scores: Floats, k: int, ranks: Ranks) -> tuple[Ints, Floats] | None:
+    """The best items, equal ones by their ranks; None for a search that ended otherwise than with these."""
     if end == TIES:
         return sort_best(ids, scores, k, ranks)
     return (ids, scores) if end == DONE else None
@@ -90,18 +93,15 @@ def search(
 
 def search_pruned(
     part: WeightedLists, by_item: ItemArrays, excluded: Ints, limits: Pruning, ranks: Ranks
-) -> tuple[Ints, Floats] | None:
+) -> Best | None:
     """As `pruning.best_by_pruning`, for a base of zeros."""
     scratch = PruningScratch.take(by_item)
     lists = *part.postings.for_loops(), part.weights, by_item.active
     end, count = find_pruned(scratch, lists, by_item[:4], excluded, limits)
-    found, scores = scratch.give(count)
-    if end == TIES:
-        return sort_best(found, scores, limits[0], ranks)
-    return (found, scores) if end == DONE else None
+    return in_order(end, *scratch.give(count), limits[0], ranks)
 
 
-def _find(scratch: Scratch, base: Base, parts: Sequence[WeightedLists], excluded: Ints, k: int) -> Outcome:
+def _find(scratch: Scratch, base: Base, parts: Parts, excluded: Ints, k: int) -> Outcome:
     few, bound = few_postings(base) * FEW_FACTOR, _bound(base, any_valued(parts))
     if len(parts) == 1:
         return _find_in(scratch, base, parts[0], excluded, (k, bound / parts[0].postings.largest, few))
@@ -131,7 +131,7 @@ def _find_in(scratch: Scratch, base: Base, part: WeightedLists, excluded: Ints, 
     return outcome
 
 
-def _merged(parts: Sequence[WeightedLists]) -> WeightedLists:
+def _merged(parts: Parts) -> WeightedLists:
     """The lists of several parts in one array."""
     all_postings = [part.postings for part in parts]
     ends = np.cumsum(np.concatenate([postings.lengths for postings in all_postings]))

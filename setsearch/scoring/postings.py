@@ -92,6 +92,9 @@ class WeightedLists(NamedTuple):
         return float(np.abs(self.weights).sum()) * self.postings.largest
 
 
-def any_valued(parts: Sequence[WeightedLists]) -> bool:
+Parts = Sequence[WeightedLists]
+
+
+def any_valued(parts: Parts) -> bool:
     """Whether some entries have values other than 1."""
     return any(part.postings.values is not None for part in parts)

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from setsearch.arrays import Floats, Floats32, Ints
 from setsearch.scoring.base import Base, is_exact, scratch_copy, scratch_like
 from setsearch.scoring.kernels import kernel
-from setsearch.scoring.postings import WeightedLists, any_valued
-from setsearch.scoring.selection import Ranks, candidates, kth_largest, sort_best
+from setsearch.scoring.postings import Parts, any_valued
+from setsearch.scoring.selection import Best, Ranks, candidates, kth_largest, sort_best
 
 FEWEST_ITEMS = 1 << 18  # fewer fit into the processor's cache
 FEW_TOUCHED = 48  # with n / 48 postings or fewer, looking at the touched items alone is faster
@@ -27,9 +27,7 @@ OUT_OF_RANGE = 1 << 15  # no 16-bit sum reaches it; minus this marks an excluded
 CoarseScores = tuple[npt.NDArray[Any], float, float]  # sums, the mark of excluded items, the error of a difference
 
 
-def best_by_prefilter(
-    base: Base, parts: Sequence[WeightedLists], excluded: Sequence[int], k: int, ranks: Ranks
-) -> tuple[Ints, Floats] | None:
+def best_by_prefilter(base: Base, parts: Parts, excluded: Sequence[int], k: int, ranks: Ranks) -> Best | None:
     """As `best.best`; None for few items, few postings, float64 values, inexact sums, or too many candidates."""
     n_items, n_lists = len(base.items), sum(len(part.weights) for part in parts)
     size = sum(part.postings.size for part in parts)
@@ -49,7 +47,7 @@ def best_by_prefilter(
     return None if len(ids) > MOST_RESCORED else sort_best(ids, _rescore(base, parts, ids), k, ranks)
 
 
-def _in_int16(base: Base, parts: Sequence[WeightedLists], least_unit: float) -> CoarseScores:
+def _in_int16(base: Base, parts: Parts, least_unit: float) -> CoarseScores:
     """Scores in multiples of a power of two from `least_unit` on, so that all sums fit into 16 bits."""
     items, base_unit = base.int16
     shift = max(0, math.frexp(least_unit / base_unit)[1])
@@ -64,7 +62,7 @@ def _in_int16(base: Base, parts: Sequence[WeightedLists], least_unit: float) -> 
     return scores, -OUT_OF_RANGE, error
 
 
-def _in_float32(base: Base, parts: Sequence[WeightedLists], error: float) -> CoarseScores:
+def _in_float32(base: Base, parts: Parts, error: float) -> CoarseScores:
     """Scores in single precision; `error` bounds the error of a difference of two."""
     scores = scratch_copy(base.float32)
     for part in parts:
@@ -85,7 +83,7 @@ def _is_float64(values: Floats | Floats32 | None) -> bool:
     return values is not None and values.dtype != np.float32
 
 
-def _rescore(base: Base, parts: Sequence[WeightedLists], ids: Ints) -> Floats:
+def _rescore(base: Base, parts: Parts, ids: Ints) -> Floats:
     """The exact scores of ascending ids."""
     scores, sought = base.items[ids], ids.astype(np.int32)
     for postings, weights in (part for part in parts if part.postings.size):

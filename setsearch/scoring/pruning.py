@@ -24,8 +24,8 @@ import numpy.typing as npt
 from setsearch.arrays import Floats, Floats32, Ids, Ints, offsets, positions
 from setsearch.scoring.base import Base, is_exact
 from setsearch.scoring.kernels import is_compiled, kernel
-from setsearch.scoring.postings import ItemArrays, PostingArrays, WeightedLists
-from setsearch.scoring.selection import Ranks, candidates, kth_largest, sort_best
+from setsearch.scoring.postings import ItemArrays, Parts, PostingArrays, WeightedLists
+from setsearch.scoring.selection import Best, Ranks, candidates, kth_largest, sort_best
 
 FEWEST_POSTINGS = 1 << 13  # fewer are added in less time than it takes to choose
 WORK_OF_A_LIST = 1 << 8  # postings; lists that are shorter on average are many, and together they count
@@ -72,9 +72,7 @@ class Order(NamedTuple):
         return min(len(self.bounds) - int(self.bounds[::-1].searchsorted(bound, "right")), len(self.lists))
 
 
-def best_by_pruning(
-    base: Base, parts: Sequence[WeightedLists], excluded: Sequence[int], k: int, ranks: Ranks
-) -> tuple[Ints, Floats] | None:
+def best_by_pruning(base: Base, parts: Parts, excluded: Sequence[int], k: int, ranks: Ranks) -> Best | None:
     """As `best.best`, for a base of zeros.
 
     None for several parts, items without arrays, few or short lists, inexact sums, or many candidates.

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from setsearch.arrays import Floats, Floats32, Int16s, Ints
 
+Best = tuple[Ints, Floats]  # ids, the best first, and scores
 Ranks = Callable[[Ints], Ints]  # the positions of items in the order of names, computed only to break ties
 
 
@@ -45,7 +46,7 @@ def kth_largest(scores: Floats | Floats32 | Int16s, k: int) -> float:
     return float(bound) if len(above) < k else kth_largest(above, k)
 
 
-def sort_best(ids: npt.NDArray[np.integer], scores: Floats, k: int, ranks: Ranks) -> tuple[Ints, Floats]:
+def sort_best(ids: npt.NDArray[np.integer], scores: Floats, k: int, ranks: Ranks) -> Best:
     """The k best of distinct ids, best first, and their scores; ties by `ranks(ids)`; -inf is never among them."""
     if len(ids) > 4 * k:
         least = kth_largest(scores, k)

@@ -129,7 +129,7 @@ def _changed(cursor: sqlite3.Cursor, content: RelationContent, relation: Relatio
     by_item, by_feature = content.read(cursor, True), content.read(cursor, False)
     old = by_item.take(changed[changed < len(by_item)])
     new = relation.forward.read(cursor, changed.tolist())
-    existing = np.array(sorted(relation.items.names_of(cursor, changed.tolist())), np.int64)
+    existing = np.array(sorted(relation.items.stored(cursor, changed.tolist())), np.int64)
     absent = np.setdiff1d(np.union1d(content.absent, changed), existing)
     sizes = max(n_items, len(by_item)), max(n_features, len(by_feature))
     old_by_feature, new_by_feature = (entries.transposed(*sizes) for entries in (old, new))

@@ -18,6 +18,7 @@ from setsearch.models import Lift, Model
 from setsearch.models.model import has_tiny_weights
 from setsearch.scoring.kernels import is_compiled
 from setsearch.scoring.pruning import LARGEST_K
+from setsearch.scoring.selection import Best
 from setsearch.search.examples import Examples
 from setsearch.search.fields import Fields
 from setsearch.search.weights import Limit, SeedWeights, seed_weights
@@ -46,9 +47,7 @@ def own_features(features: Ints, weights: Floats) -> Ints:
     return kept
 
 
-def best_in_passes(
-    fields: Fields, examples: Examples, model: Model, feedback: float, k: int
-) -> tuple[Ints, Floats] | None:
+def best_in_passes(fields: Fields, examples: Examples, model: Model, feedback: float, k: int) -> Best | None:
     """The k best items other than the examples, and their scores, without what weights could explain.
 
     None where only `two_passes` and `best` can tell: without numba, while some lists have no values, for texts
@@ -57,26 +56,19 @@ def best_in_passes(
     is_simple = not examples.texts and not examples.rare and examples.weights is None
     if not is_simple or not isinstance(model, Lift) or not is_compiled() or has_tiny_weights(model) or k > LARGEST_K:
         return None
-    from setsearch.search import compiled_fields, compiled_passes
-    from setsearch.search.compiled_fields import Budget, FieldArrays, find_in_fields
-    from setsearch.search.compiled_passes import Passes, find_in_passes
+    from setsearch.search.compiled_questions import FieldArrays, Passes, find, prepare
 
     n_items, total = fields.items.size, float(len(examples.ids))
     count = joining(model, total, n_items) if feedback else 0
     exponent, seeds = model.rarity * math.log(max(total, 1.0)), np.array(examples.ids, np.int64)
-    passes = Passes(float(n_items), total, model.strength, exponent, count, WEIGHT, feedback, LEAST, OWN)
+    limits = feedback, LEAST, OWN, float(model.budget), model.cost_of_a_list
+    passes = Passes(float(n_items), total, model.strength, exponent, count, WEIGHT, *limits)
     found = [(field.snapshot.all_values(model.rule), field) for field in fields.all]
-    if model.budget or len(found) > 1:
-        if any(arrays is None for arrays, _ in found):
-            compiled_fields.prepare()
-            return None
-        own = [FieldArrays(*arrays, field.frequencies()[0], field.coefficient) for arrays, field in found if arrays]
-        return find_in_fields(own, seeds, passes, Budget(model.budget, model.cost_of_a_list), k, fields.ranks)
-    arrays = found[0][0]
-    if arrays is None:
-        compiled_passes.prepare()
+    own = [FieldArrays(*arrays, field.frequencies()[0], field.coefficient) for arrays, field in found if arrays]
+    if len(own) < len(found):
+        prepare(len(found) == 1 and not model.budget)
         return None
-    return find_in_passes(*arrays, fields.first.frequencies()[0], seeds, passes, k)
+    return find(own, seeds, passes, k, fields.ranks)
 
 
 def how_many_join(first: SeedWeights, n_items: int, feedback: float) -> int:

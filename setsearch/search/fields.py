@@ -151,7 +151,7 @@ class Fields(NamedTuple):
             return Base(np.sum(items, axis=0), sum(coefficient * base.constant for coefficient, base in bases), scale)
 
         key = ("sum", model, n_seeds, *(field.coefficient for field in self.all))
-        return self.first.snapshot.cached_base(key, add)
+        return self.first.snapshot.kept_bases.get_or_make(key, add)
 
     @property
     def encodes(self) -> bool:
@@ -227,7 +227,7 @@ class Fields(NamedTuple):
         if self.first.snapshot.transposed or self.contexts_revision is not None:
             raise InvalidParameter(f"a filter applies to columns that were kept of documents, not to {self.items.name}")
         key, cursor = tuple(request.filter), self.first.cursor
-        met = self.first.snapshot.cached_filter(key, lambda: find_by_columns(cursor, self.relation.id, key))
+        met = self.first.snapshot.kept_filters.get_or_make(key, lambda: find_by_columns(cursor, self.relation.id, key))
         return met if among is None else np.intersect1d(among, met)
 
     def resolve_among(self, among: Sequence[str] | Where) -> Ints:

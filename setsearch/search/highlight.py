@@ -1,4 +1,4 @@
-"""An item as a reader sees it: its text, with the features marked that matter to a set."""
+"""Items as a reader sees them: texts with the features marked that matter to a set, and titles from texts."""
 
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,8 @@ import numpy as np
 from setsearch.search.numeric import NumericReading
 from setsearch.search.passages import Piece, marked_pieces, text_of, usable_analyzer, word_weights
 from setsearch.search.reading import Reading
-from setsearch.search.results import Contribution
+from setsearch.search.results import Contribution, Hits
+from setsearch.text.headline import headline
 
 
 def item_text(reading: Reading | NumericReading, item: str) -> str | None:
@@ -42,3 +43,22 @@ def mark_features(reading: Reading, text: str, features: Iterable[Contribution])
     with reading.stored() as fields:
         analyzer = usable_analyzer(fields)
         return list(marked_pieces(unicodedata.normalize("NFC", text), analyzer, word_weights(analyzer, features)))
+
+
+def with_headlines(reading: Reading | NumericReading, hits: Hits) -> Hits:
+    """Hits whose missing titles are the headlines of their texts."""
+    found = headlines(reading, [hit.item for hit in hits if hit.title is None])
+    kept = [hit if hit.title is not None else hit._replace(title=found.get(hit.item)) for hit in hits]
+    return hits.with_hits(kept)
+
+
+def headlines(reading: Reading | NumericReading, names: Iterable[str]) -> dict[str, str]:
+    """The headlines of those documents whose text is known."""
+    names = list(names)
+    if not names or not isinstance(reading, Reading) or reading.kind != "documents":
+        return {}
+    with reading.stored() as fields:
+        ids = fields.items.find(fields.first.cursor, names)
+        texts = {name: text_of(fields, id) for name, id in ids.items()}
+    found = {name: headline(text) for name, text in texts.items() if text is not None}
+    return {name: title for name, title in found.items() if title is not None}

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from setsearch.arrays import Floats, Ints
 from setsearch.search.contributions import contributions
 from setsearch.search.fields import Fields
 from setsearch.search.folding import fold
@@ -14,23 +13,12 @@ from setsearch.search.weights import SeedWeights
 Row = tuple[int, float, bool | None]  # id, score, whether it belongs
 
 
-def plain_hits(fields: Fields, ids: Ints, scores: Floats) -> Hits:
-    """The best items, for a model without a base."""
-    ranked = ids.tolist()
-    names, columns = fields.describe(ranked), fields.columns_of(ranked)
-    hits = [
-        Hit(rank, names[id][0], score, names[id][1], columns=columns.get(id))
-        for rank, (id, score) in enumerate(zip(ranked, scores.tolist(), strict=True), 1)
-    ]
-    return Hits(hits, fields.relation.revision, fields.contexts_revision, 0.0)
-
-
-def make_hits(fields: Fields, weights: SeedWeights, ranked: Sequence[Row], request: ExpandRequest) -> Hits:
-    """The hits that a request wants, of items in the order of their rank."""
+def make_hits(fields: Fields, weights: SeedWeights | None, ranked: Sequence[Row], request: ExpandRequest) -> Hits:
+    """The hits that a request wants, of items in the order of their rank; without weights, of the model lift."""
     same = fold(fields, [id for id, _, _ in ranked]) if request.fold else {}
     rows = [row for row in ranked if not request.fold or row[0] in same][: request.k]
     ids = [id for id, _, _ in rows]
-    features = contributions(weights, ids) if request.explain or request.snippets else {}
+    features = contributions(weights, ids) if weights and (request.explain or request.snippets) else {}
     columns = fields.columns_of(ids)
     names = fields.describe([*ids, *(other for id in ids for other in same.get(id, ()))])
     hits = [
@@ -47,6 +35,8 @@ def make_hits(fields: Fields, weights: SeedWeights, ranked: Sequence[Row], reque
         )
         for rank, (id, score, belongs) in enumerate(rows, 1)
     ]
+    if weights is None:
+        return Hits(hits, fields.relation.revision, fields.contexts_revision, 0.0)
     has_base = getattr(weights.model, "has_base", True) or bool(weights.priors)
     blank = None if has_base else weights.constant
     return Hits(hits, fields.relation.revision, fields.contexts_revision, blank, bool(weights.corrections))

@@ -2,16 +2,32 @@
 
 from collections.abc import Callable, Sequence
 
-from setsearch.arrays import Floats, Ints
+import numpy as np
+
 from setsearch.models import Lift, Model
 from setsearch.models.defaults import Defaults, ModelOptions, Rejection
 from setsearch.scoring.best import best
+from setsearch.scoring.selection import Best
 from setsearch.search.examples import Examples
 from setsearch.search.feedback import best_in_passes, how_many_join, second_pass
 from setsearch.search.fields import Fields
-from setsearch.search.popularity import with_popularity
 from setsearch.search.request import ExpandRequest
 from setsearch.search.weights import SeedWeights, seed_weights
+
+POPULARITY = 2.0  # standard deviations of the scores for one of the logarithms, with one seed
+
+
+def with_popularity(fields: Fields, weights: SeedWeights) -> SeedWeights:
+    """Weights with a prior for popular items, of relations such as ratings, as a part of the base.
+
+        score_i = lift_i + (2 / N) sd(lift) z_i         z_i = (ln m_i - mean(ln m)) / sd(ln m)
+
+    m_i is the number of features of an item: who rated it. Means and standard deviations (sd) are over all items. What
+    belongs to a kind, such as a genre, is another question, for which this prior is wrong (docs/relevance.md).
+    """
+    items = np.flatnonzero(weights.base.items > -np.inf)
+    logs = np.log(np.maximum(fields.first.snapshot.lists(True).lengths[items], 1))
+    return weights.with_prior("popular", items, logs, POPULARITY / max(weights.examples.total, 1.0))
 
 
 def with_priors(fields: Fields, weights: SeedWeights, defaults: Defaults, options: ModelOptions) -> SeedWeights:
@@ -81,9 +97,7 @@ def _subtracting(
     return subtract
 
 
-def best_at_once(
-    fields: Fields, examples: Examples, defaults: Defaults, request: ExpandRequest
-) -> tuple[Ints, Floats] | None:
+def best_at_once(fields: Fields, examples: Examples, defaults: Defaults, request: ExpandRequest) -> Best | None:
     """The best items and their scores, for a request that wants no more; None if these take weights."""
     options = request.model
     if not request.is_plain or defaults.wants_likes(options):

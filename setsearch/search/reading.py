@@ -17,7 +17,7 @@ from setsearch.search.field_choice import FieldChoice
 from setsearch.search.fields import Fields
 from setsearch.search.folding import FOLDED
 from setsearch.search.freshness import parse_fresh
-from setsearch.search.hits import make_hits, plain_hits
+from setsearch.search.hits import make_hits
 from setsearch.search.left_out import SeedFit, fits
 from setsearch.search.priors import best_at_once, one_pass, two_passes, with_priors
 from setsearch.search.readings import FieldsBy, FieldsSource
@@ -320,7 +320,8 @@ class Reading:
     def _expand(self, fields: Fields, examples: Examples, request: ExpandRequest) -> Hits:
         at_once = best_at_once(fields, examples, self.defaults, request)
         if at_once is not None:
-            return plain_hits(fields, *at_once)
+            rows = [(id, score, None) for id, score in zip(*(own.tolist() for own in at_once), strict=True)]
+            return make_hits(fields, None, rows, request)
         weights, excluded = self._weights(fields, examples, request)
         wanted = min(2 * request.k + FOLDED, NO_LIMIT) if request.fold else request.k  # some of them are folded
         k = max(wanted, FLOOR) if request.cut else wanted

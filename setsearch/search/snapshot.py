@@ -15,7 +15,7 @@ from setsearch.arrays import Entries, Floats, Ints, offsets, scale_for, to_latti
 from setsearch.lists import Buffer, Lists
 from setsearch.models import Model
 from setsearch.models.model import has_tiny_weights
-from setsearch.models.values import PRESENCE, RuleStatistics, ValueRule, rule_statistics
+from setsearch.models.values import PRESENCE, CountSource, RuleStatistics, ValueRule, rule_statistics
 from setsearch.scoring.base import Base
 from setsearch.scoring.best import accumulate
 from setsearch.scoring.bitmaps import Bitmaps
@@ -59,8 +59,8 @@ class Snapshot:
         self._names = KnownNames(self.items)
         self._descriptions: dict[int, tuple[str, str | None]] = {}
         self._valued = Kept[tuple[bool, ValueRule], ValuedLists]()
-        self._bases = Kept[Hashable, Base]()
-        self._filters = Kept[tuple[str, ...], Ints]()
+        self.kept_bases = Kept[Hashable, Base]()
+        self.kept_filters = Kept[tuple[str, ...], Ints]()  # the items that meet some conditions
         self._statistics = Kept[ValueRule, RuleStatistics]()
         self._bitmaps: tuple[Buffer, Bitmaps] | None = None  # those of one buffer: they know lists by their place
         self._ranks: Ints | None = None
@@ -151,9 +151,13 @@ class Snapshot:
                 self.read(cursor, True)
             if rule.binarization == "twice-mean":
                 self.read(cursor, False)
-            return rule_statistics(rule, _Counts(self), norms)
+            return rule_statistics(rule, self._counts, norms)
 
         return self._statistics.get_or_make(rule, make)
+
+    @property
+    def _counts(self) -> CountSource:
+        return CountSource(self.items.size, self.lists(True), self.lists(False))
 
     def norms_name(self, rule: ValueRule) -> str:
         """Under which name the norms of a rule are stored."""
@@ -161,7 +165,7 @@ class Snapshot:
 
     def norms(self, rule: ValueRule) -> dict[str, Floats]:
         """The norms `(n_ids,)` of a rule by their name, none for a rule without; all lists have been read."""
-        norms = None if rule.slope is None else rule_statistics(rule, _Counts(self)).norms
+        norms = None if rule.slope is None else rule_statistics(rule, self._counts).norms
         return {} if norms is None else {self.norms_name(rule): norms}
 
     def document_frequencies(self, cursor: sqlite3.Cursor, rule: ValueRule) -> Ints:
@@ -173,8 +177,8 @@ class Snapshot:
     def ranks(self, cursor: sqlite3.Cursor, ids: Ints) -> Ints:
         """The positions of items in the order of names, or other numbers in this order, `(n_ids,)`."""
         if self._ranks is None and len(ids) <= FEW:
-            names = self.items.names_of(cursor, ids.tolist())
-            order = sorted(range(len(ids)), key=lambda place: names[int(ids[place])])
+            names = self.items.stored(cursor, ids.tolist())
+            order = sorted(range(len(ids)), key=lambda place: names[int(ids[place])][0])
             ranks = np.empty(len(ids), np.int64)
             ranks[order] = np.arange(len(ids))
             return ranks
@@ -211,9 +215,14 @@ class Snapshot:
         own_counts = np.array([by_id[id] for id in features.tolist()], np.int64)
         values = np.ones(len(features))
         if rule != PRESENCE:
-            values = self.statistics(cursor, rule).values_of_new(features, own_counts, sum(counts.values()))
+            statistics, places = self._statistics_of(cursor, features, rule)
+            values = statistics.values_of_new(places, own_counts, sum(counts.values()))
         positive = values > 0
         return features[positive], values[positive]
+
+    def _statistics_of(self, cursor: sqlite3.Cursor, features: Ints, rule: ValueRule) -> tuple[RuleStatistics, Ints]:
+        """The statistics of a rule, and where they have those of some features."""
+        return self.statistics(cursor, rule), features
 
     def _with_values(self, cursor: sqlite3.Cursor, wanted: Ints, forward: bool, rule: ValueRule) -> PostingArrays:
         if rule == PRESENCE:
@@ -251,15 +260,7 @@ class Snapshot:
 
     def base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: float) -> Base:
         """The base of every item and the constant: from memory, or in one pass over all entries."""
-        return self.cached_base((model, n_seeds), lambda: self._compute_base(cursor, model, n_seeds))
-
-    def cached_base(self, key: Hashable, make: Callable[[], Base]) -> Base:
-        """A base from memory, or made now."""
-        return self._bases.get_or_make(key, make)
-
-    def cached_filter(self, key: tuple[str, ...], find: Callable[[], Ints]) -> Ints:
-        """The items that meet some conditions: from memory, or found now."""
-        return self._filters.get_or_make(key, find)
+        return self.kept_bases.get_or_make((model, n_seeds), lambda: self._compute_base(cursor, model, n_seeds))
 
     def _compute_base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: float) -> Base:
         scores = np.zeros(self.items.next_id)
@@ -293,11 +294,3 @@ class Snapshot:
         if not self.items.has_ngrams:
             return absent
         return np.union1d(absent, self.items.starting_with(cursor, NGRAM, self.items.next_id)).astype(np.int64)
-
-
-class _Counts:
-    """The lists as a rule reads them (models.values.CountSource)."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self.n_items = snapshot.items.size
-        self.by_item, self.by_feature = snapshot.lists(True), snapshot.lists(False)

@@ -24,10 +24,6 @@ class WordVocabulary(Vocabulary):
         """The ids of those names that exist."""
         return {name: self._ids[name] for name in names if name in self._ids}
 
-    def find_one(self, cursor: sqlite3.Cursor, name: str) -> int | None:
-        """The id of a name, or None."""
-        return self._ids.get(name)
-
     def titled(self, cursor: sqlite3.Cursor, title: str) -> list[tuple[int, str]]:
         """Empty: words have no titles."""
         return []
@@ -35,10 +31,6 @@ class WordVocabulary(Vocabulary):
     def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(word, None) of each id."""
         return {id: (self.words[id], None) for id in ids}
-
-    def names_of(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, str]:
-        """The word of each id."""
-        return {id: self.words[id] for id in ids}
 
     def ids(self, cursor: sqlite3.Cursor, by_name: bool = False) -> Iterable[int]:
         """All ids, which are in the order of the words."""
@@ -64,8 +56,7 @@ class WordVocabulary(Vocabulary):
         near.sort(key=lambda id: self.words[id][:1] != text[:1])
         return near[:MOST_CANDIDATES]
 
-    def _rows(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
-        return self.describe(cursor, ids)
+    stored = describe
 
 
 class FieldVocabulary(Vocabulary):
@@ -89,10 +80,6 @@ class FieldVocabulary(Vocabulary):
         if self._ids is None:
             self._ids = {name: id for id, name, _ in json.loads(str(self._load(cursor, "documents")))}
         return {name: self._ids[name] for name in names if name in self._ids}
-
-    def find_one(self, cursor: sqlite3.Cursor, name: str) -> int | None:
-        """The id of a document that was there; None for contexts."""
-        return self.find(cursor, [name]).get(name)
 
     def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(context in words, None), or (document, title), of each id."""

@@ -20,8 +20,7 @@ from setsearch.models.values import ValueRule
 from setsearch.search.weights import SeedWeights
 from setsearch.spark.bases import RemoteBase
 from setsearch.spark.layout import local, read, read_lists
-from setsearch.spark.snapshot import RemoteSnapshot
-from setsearch.spark.values import value_of
+from setsearch.spark.snapshot import RemoteSnapshot, value_of
 
 Pairs = list[tuple[int, float]]  # (item, score), best first
 RESERVE = 1000  # items of highest base that compete with the touched ones

@@ -23,6 +23,7 @@ from setsearch.search.examples import Examples, find_examples, find_rejected
 from setsearch.search.feedback import how_many_join, second_pass
 from setsearch.search.field_choice import FieldChoice
 from setsearch.search.fields import Fields
+from setsearch.search.hits import Row, make_hits
 from setsearch.search.priors import by_presence
 from setsearch.search.readings import FieldsBy
 from setsearch.search.request import (
@@ -34,7 +35,7 @@ from setsearch.search.request import (
     parse_request,
     parse_seeds,
 )
-from setsearch.search.results import Contribution, Explanation, Hit, Hits
+from setsearch.search.results import Explanation, Hits
 from setsearch.search.weights import SeedWeights, seed_weights
 from setsearch.search.where import Where
 from setsearch.spark.fields import FieldsSource
@@ -43,8 +44,6 @@ from setsearch.spark.ranking import Asked, Pairs, Ranking
 from setsearch.spark.rejected import with_corrections
 from setsearch.spark.snapshot import RemoteSnapshot, load_entries
 from setsearch.spark.vocabulary import RemoteVocabulary
-
-Row = tuple[int, float, bool | None]  # id, score, whether it belongs
 
 FIRST, DEEPER = 1000, 10  # items that are ranked if all that belong are wanted; times as many, if these all do
 NOT_HERE = ("vectors", "purpose", "fresh", "filter", "snippets", "fold")  # options that need more than an index has
@@ -133,7 +132,8 @@ class SparkReading:
         )
         rows = [] if own.items is None else own.items.filter(F.col("item") == id).collect()
         base = sum(row.base for row in rows)
-        features = _explained([question], [weights], [[id]])[0][id]
+        _load_features([question], [weights], [[id]])
+        features = contributions(weights, [id])[id]
         name, title = fields.describe([id])[id]
         score = base + weights.constant + sum(part.weight for part in features)
         return Explanation(name, score, weights.constant, base, features, title)
@@ -312,24 +312,14 @@ def _hits(
     questions: Sequence[_Question], weights: Sequence[SeedWeights], ranked: Sequence[list[Row]], request: ExpandRequest
 ) -> list[Hits]:
     fields, ids = questions[0].fields, [[id for id, _, _ in rows] for rows in ranked]
-    names = fields.describe(sorted({id for own in ids for id in own}))
-    explained = _explained(questions, weights, ids) if request.explain else [{} for _ in ids]
-    has_base = getattr(weights[0].model, "has_base", True)
-    answers = []
-    for own, rows, features in zip(weights, ranked, explained, strict=True):
-        hits = [
-            Hit(rank, names[id][0], score, names[id][1], features.get(id, ()), belongs)
-            for rank, (id, score, belongs) in enumerate(rows, 1)
-        ]
-        blank = None if has_base else own.constant
-        answers.append(Hits(hits, 0, fields.contexts_revision, blank, bool(own.corrections)))
-    return answers
+    fields.describe(sorted({id for own in ids for id in own}))  # all at once
+    if request.explain:
+        _load_features(questions, weights, ids)
+    return [make_hits(fields, own, rows, request) for own, rows in zip(weights, ranked, strict=True)]
 
 
-def _explained(
-    questions: Sequence[_Question], weights: Sequence[SeedWeights], items: Sequence[list[int]]
-) -> list[dict[int, tuple[Contribution, ...]]]:
-    """What features add to the scores of the items of each set."""
+def _load_features(questions: Sequence[_Question], weights: Sequence[SeedWeights], items: Sequence[list[int]]) -> None:
+    """Read what tells what features add to the scores of the items of each set."""
     snapshots = questions[0].snapshots
     for rule in {own.rule for one in weights for own in one.all}:
         load_entries(snapshots, {id for own in items for id in own}, rule)
@@ -337,5 +327,4 @@ def _explained(
         active = [own.seeds.features for one in weights for own in one.all if own.field.snapshot is snapshot]
         had = [snapshot.known_features(sorted(own)) for own in items]
         shared = np.intersect1d(np.concatenate(active), np.concatenate(had))
-        questions[0].fields.all[place].describe_features(shared.tolist())  # all at once
-    return [contributions(one, ids) for one, ids in zip(weights, items, strict=True)]
+        questions[0].fields.all[place].describe_features(shared.tolist())

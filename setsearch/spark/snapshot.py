@@ -5,15 +5,15 @@ frequencies, for many items at once.
 """
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import Any
 
 import numpy as np
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from setsearch.arrays import Entries, Floats, Ints, offsets, positions
+from setsearch.arrays import VALUE_LATTICE, Entries, Floats, Ints, offsets, positions
 from setsearch.errors import InvalidParameter
 from setsearch.lists import Lists
 from setsearch.models import Model
@@ -23,8 +23,7 @@ from setsearch.scoring.postings import PostingArrays
 from setsearch.search.content import Content
 from setsearch.search.snapshot import Snapshot
 from setsearch.spark.bases import Bases
-from setsearch.spark.layout import Layout, Side, local, read, read_lists
-from setsearch.spark.values import frequency_of, value_of
+from setsearch.spark.layout import NORMS, Layout, Side, local, read, read_lists
 from setsearch.spark.vocabulary import RemoteVocabulary
 from setsearch.storage.names import Vocabulary
 
@@ -49,6 +48,7 @@ class RemoteSnapshot(Snapshot):
         first, second = (features, items) if transposed else (items, features)
         super().__init__(Content(first, second, nothing, nothing, NO_IDS, None), transposed)
         self.spark, self.layout, self.side, self.bases = spark, layout, side, bases
+        self.has_columns = False
         self._totals = None if words is None else words[1]
         self._known: dict[ValueRule, _Known] = {}
         self._frequencies = dict.fromkeys(("feature", *FREQUENCIES), NO_IDS)
@@ -107,19 +107,7 @@ class RemoteSnapshot(Snapshot):
         places = np.searchsorted(self._frequencies["feature"], features)
         return np.asarray(self._frequencies[column][places], np.int64)
 
-    def new_item(self, cursor: sqlite3.Cursor, counts: Mapping[str, int], rule: ValueRule) -> tuple[Ints, Floats]:
-        """Features (ascending ids) and values of an item that the index does not hold, from its counted features."""
-        known = self.features.find(cursor, list(counts))
-        names = {id: name for name, id in known.items()}
-        features = np.array(sorted(names), np.int64)
-        own_counts = np.array([counts[names[id]] for id in features.tolist()], np.int64)
-        values = np.ones(len(features))
-        if rule != PRESENCE:
-            statistics = self._statistics_of(features, rule)
-            values = statistics.values_of_new(np.arange(len(features)), own_counts, sum(counts.values()))
-        return features[values > 0], values[values > 0]
-
-    def _statistics_of(self, features: Ints, rule: ValueRule) -> RuleStatistics:
+    def _statistics_of(self, cursor: sqlite3.Cursor, features: Ints, rule: ValueRule) -> tuple[RuleStatistics, Ints]:
         """The statistics of a rule for some features, numbered by their places."""
         table = F.broadcast(local(self.spark, [(id,) for id in features.tolist()], id="int64"))
         rows = read(self.spark, self.layout, self.side.features, "items").join(table, "id")
@@ -128,7 +116,8 @@ class RemoteSnapshot(Snapshot):
         threshold = None
         if rule.binarization != "presence":
             threshold = 2 * found["total"].to_numpy() / max(self.side.total, 1)
-        return RuleStatistics(rule, None, threshold, factor, pivot=self.side.medians[rule.binarization])
+        statistics = RuleStatistics(rule, None, threshold, factor, pivot=self.side.medians[rule.binarization])
+        return statistics, np.arange(len(features))
 
     def read_forward(self, cursor: sqlite3.Cursor, items: Ints) -> Entries:
         """The stored (item, feature, count) of some items, ascending."""
@@ -211,3 +200,22 @@ def _forward(snapshot: RemoteSnapshot, items: Sequence[int]) -> DataFrame:
     layout, side = snapshot.layout, snapshot.layout.side(snapshot.side.features)
     rows = read_lists(snapshot.spark, layout, side, items).filter(F.col("feature").isin([*items]))
     return rows.select(F.col("feature").alias("item"), F.col("item").alias("feature"), "count")
+
+
+def value_of(rule: ValueRule, side: Side) -> Column:
+    """x_ij of models/values.py as an expression on the columns of postings; 0 if the rule drops the entry."""
+    if rule == PRESENCE:
+        return F.lit(1.0)
+    assert rule.slope is not None
+    norm, middle = F.col(NORMS[rule.binarization]), side.medians[rule.binarization]
+    scale = F.when(norm > 0, F.lit(1.0) / (F.lit((1 - rule.slope) * middle) + F.lit(rule.slope) * norm))
+    weight = F.col("logs") * F.col("factor") * scale.otherwise(0.0)
+    value = F.rint(F.least(weight, F.lit(1.0)) * VALUE_LATTICE) / VALUE_LATTICE
+    if rule.binarization == "presence":
+        return value
+    return F.when(F.col("count") / F.col("total") > F.col("floor"), value).otherwise(0.0)
+
+
+def frequency_of(rule: ValueRule) -> str:
+    """The column with the document frequency of a feature by a rule."""
+    return "df" if rule.binarization == "presence" else "soft_df"

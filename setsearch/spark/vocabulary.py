@@ -58,10 +58,6 @@ class RemoteVocabulary(Vocabulary):
         found = {name: self._ids.get(name) for name in names}
         return {name: id for name, id in found.items() if id is not None}
 
-    def find_one(self, cursor: sqlite3.Cursor, name: str) -> int | None:
-        """The id of a name, or None."""
-        return self.find(cursor, [name]).get(name)
-
     def titled(self, cursor: sqlite3.Cursor, title: str) -> list[tuple[int, str]]:
         """(id, name) of up to five things with this title."""
         self.look_up([title])

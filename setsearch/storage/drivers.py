@@ -6,7 +6,7 @@ Python's.
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from functools import wraps
+from functools import partial
 from typing import Any
 
 from setsearch.errors import InvalidParameter
@@ -15,6 +15,7 @@ WRAPPERS = ("conn", "driver_connection")  # where sqlite_utils.Database and SQLA
 NEEDED = ("cursor", "execute", "in_transaction", "interrupt", "row_factory", "Error")
 URI = "file:"
 OWN = ("raw", "time_limit")
+CALLS = ("execute", "executemany", "fetchone", "fetchmany", "fetchall", "close")  # their exceptions are translated
 
 
 def driver_connection(place: Any) -> sqlite3.Connection | None:
@@ -46,19 +47,6 @@ def connection_maker(place: Any, timeout: float) -> Callable[[], Any] | None:
     return lambda: sqlite3.connect(address, timeout, uri=True, isolation_level=None)
 
 
-def _translated(call: Callable[..., Any]) -> Callable[..., Any]:
-    """A method whose exceptions are those of `sqlite3`."""
-
-    @wraps(call)
-    def _called(self: Any, *arguments: Any) -> Any:
-        try:
-            return call(self, *arguments)
-        except Exception as error:
-            raise as_pythons(error) from error
-
-    return _called
-
-
 def as_pythons(error: Exception) -> Exception:
     """An exception of a driver as that of `sqlite3` of the same name; others as they are."""
     own = getattr(sqlite3, type(error).__name__, None)
@@ -72,7 +60,7 @@ def as_pythons(error: Exception) -> Exception:
 
 
 class _Driver:
-    """An object of a driver, `raw`, whose attributes are read and set as they are."""
+    """An object of a driver, `raw`, whose attributes are read and set as they are; what CALLS raise is Python's."""
 
     raw: Any
 
@@ -80,13 +68,21 @@ class _Driver:
         self.raw = raw
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.raw, name)
+        own = getattr(self.raw, name)
+        return partial(self._call, own) if name in CALLS else own
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in OWN:
             object.__setattr__(self, name, value)
         else:
             setattr(self.raw, name, value)
+
+    def _call(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            answer = call(*arguments)
+        except Exception as error:
+            raise as_pythons(error) from error
+        return self if answer is self.raw else answer
 
 
 class DriverCursor(_Driver):
@@ -96,33 +92,6 @@ class DriverCursor(_Driver):
     def connection(self) -> "DriverConnection":
         """The connection, as this module shows it."""
         return DriverConnection(self.raw.connection)
-
-    @_translated
-    def execute(self, *arguments: Any) -> "DriverCursor":
-        """Execute a statement; returns itself."""
-        self.raw.execute(*arguments)
-        return self
-
-    @_translated
-    def executemany(self, *arguments: Any) -> "DriverCursor":
-        """Execute a statement for each row; returns itself."""
-        self.raw.executemany(*arguments)
-        return self
-
-    @_translated
-    def fetchone(self) -> Any:
-        """The next row, or None."""
-        return self.raw.fetchone()
-
-    @_translated
-    def fetchmany(self, *arguments: Any) -> Any:
-        """The next rows."""
-        return self.raw.fetchmany(*arguments)
-
-    @_translated
-    def fetchall(self) -> Any:
-        """All rows that are left."""
-        return self.raw.fetchall()
 
     def __iter__(self) -> Iterator[Any]:
         try:
@@ -141,8 +110,3 @@ class DriverConnection(_Driver):
     def execute(self, *arguments: Any) -> Any:
         """Execute a statement with a new cursor; returns the cursor."""
         return self.cursor().execute(*arguments)
-
-    @_translated
-    def close(self) -> None:
-        """Close the connection."""
-        self.raw.close()

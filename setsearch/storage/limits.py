@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
-from types import TracebackType
 from typing import Any
 
 from setsearch.errors import Cancelled, TimeLimitExceeded
@@ -39,9 +38,7 @@ class Cancellation:
         self._tokens.append(_current.set(self))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         _current.reset(self._tokens.pop())
 
     def cancel(self) -> None:

@@ -16,7 +16,7 @@ MOST_CANDIDATES = 20_000  # names that are compared with a text
 MOST_SCANNED = 5_000_000  # names; of more, only beginnings are looked for
 MOST_ALIKE = 200  # names with the most trigrams of a text
 LONGEST_ALIKE = 14  # characters of a text whose trigrams count
-PARAMETERS = 500  # of one statement
+MOST_VERIFIED = 500  # names that are compared with the indexes when they are described
 NAMES_OF_INSERT = 20_000
 LAST_CHARACTER = chr(0x10FFFF)  # sorts behind every other character
 LONGEST_SHOWN = 80  # characters of an unknown name in a message
@@ -75,10 +75,7 @@ class Vocabulary:
 
     def find_one(self, cursor: sqlite3.Cursor, name: str) -> int | None:
         """The id of a name, or None."""
-        if not is_storable(name):
-            return None
-        row = cursor.execute("select id from setsearch_name where kind = ? and name = ?", (self.id, name)).fetchone()
-        return None if row is None else int(row[0])
+        return self.find(cursor, [name]).get(name) if is_storable(name) else None
 
     def resolve(self, cursor: sqlite3.Cursor, name: str, hint: bool = True) -> int:
         """The id of a name, or of a title that is unique; raises UnknownItem, AmbiguousItem, InvalidParameter.
@@ -111,16 +108,7 @@ class Vocabulary:
 
     def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(name, title) of each id."""
-        rows: list[tuple[int, str, str | None, int]] = []
-        is_sound = _IS_SOUND if len(ids) <= PARAMETERS else "1"
-        for start in range(0, len(ids), PARAMETERS):
-            part = ids[start : start + PARAMETERS]
-            rows += cursor.execute(
-                f"select id, name, title, {is_sound} from setsearch_name n "
-                f"where n.kind = ? and n.id in ({','.join('?' * len(part))})",
-                (self.id, *part),
-            )
-        return self._sound(rows)
+        return self._sound(self._rows(cursor, ids, _IS_SOUND if len(ids) <= MOST_VERIFIED else "1"))
 
     def describe_range(self, cursor: sqlite3.Cursor, first: int, last: int) -> dict[int, tuple[str, str | None]]:
         """(name, title) of all ids from `first` to `last`, both included."""
@@ -138,14 +126,16 @@ class Vocabulary:
             return {id: (title or name, None) for id, name, title, _ in rows}
         return {id: (name, title) for id, name, title, _ in rows}
 
-    def names_of(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, str]:
-        """The name of each id."""
-        rows: list[tuple[int, str]] = []
-        for start in range(0, len(ids), PARAMETERS):
-            part = ids[start : start + PARAMETERS]
-            wanted = f"kind = ? and id in ({','.join('?' * len(part))})"
-            rows += cursor.execute(f"select id, name from setsearch_name where {wanted}", (self.id, *part))
-        return dict(rows)
+    def stored(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        """(name, title) of each id as stored; damage is for `describe` to find."""
+        return {id: (name, title) for id, name, title, _ in self._rows(cursor, ids, "1")}
+
+    def _rows(self, cursor: sqlite3.Cursor, ids: Sequence[int], is_sound: str) -> list[Any]:
+        return cursor.execute(
+            f"select id, name, title, {is_sound} from setsearch_name n "
+            "where n.kind = ? and n.id in (select value from json_each(?))",
+            (self.id, json.dumps(list(ids))),
+        ).fetchall()
 
     def ids(self, cursor: sqlite3.Cursor, by_name: bool = False) -> Iterable[int]:
         """All ids, ascending, or in the order of their names (by code point)."""
@@ -176,7 +166,7 @@ class Vocabulary:
         for way in (self.containing, self.alike) if text.strip() and self.size <= MOST_SCANNED else ():
             if len(ids) < enough and (way == self.containing or not ids):
                 ids.update(way(cursor, text))
-        rows = ((id, name, title) for id, (name, title) in self._rows(cursor, sorted(ids)).items())
+        rows = ((id, name, title) for id, (name, title) in self.stored(cursor, sorted(ids)).items())
         return best_matches(match(text, *row) for row in rows)
 
     def starting_with(self, cursor: sqlite3.Cursor, prefix: str, limit: int) -> list[int]:
@@ -224,17 +214,6 @@ class Vocabulary:
             )
             ids += [id for (id,) in rows]
         return ids
-
-    def _rows(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
-        """(name, title) of each id as stored; damage is for `describe` to find."""
-        rows: list[tuple[int, str, str | None]] = []
-        for start in range(0, len(ids), PARAMETERS):
-            part = ids[start : start + PARAMETERS]
-            marks = ",".join("?" * len(part))
-            rows += cursor.execute(
-                f"select id, name, title from setsearch_name where kind = ? and id in ({marks})", (self.id, *part)
-            )
-        return {id: (name, title) for id, name, title in rows}
 
     def insert(
         self, cursor: sqlite3.Cursor, names: Sequence[str], titles: Sequence[str | None] | None = None

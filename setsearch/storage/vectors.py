@@ -25,6 +25,7 @@ LARGEST = 127  # absolute value of a stored number
 MOST_DIMENSIONS = 8192
 
 Bytes = npt.NDArray[np.int8]
+Rows = tuple[Sequence[str], Bytes, Sequence[int | None]]  # names, vectors, digests of what was encoded
 
 
 class VectorSource(NamedTuple):
@@ -104,12 +105,7 @@ def _numbers(name: str, vector: object) -> npt.NDArray[np.float64]:
         raise InvalidItem(f"the vector of {name!r} is no row of numbers: {error}") from error
 
 
-def write_vectors(
-    cursor: sqlite3.Cursor,
-    vocabulary: Vocabulary,
-    source: VectorSource,
-    rows: tuple[Sequence[str], Bytes, Sequence[int | None]],
-) -> None:
+def write_vectors(cursor: sqlite3.Cursor, vocabulary: Vocabulary, source: VectorSource, rows: Rows) -> None:
     """Store names, their vectors `(n_names, size)`, and the digests of what was encoded; raises InvalidItem.
 
     Vectors of these names are replaced, and all vectors of another source.
@@ -127,12 +123,7 @@ def write_vectors(
     insert_rows(cursor, insert, f"({vocabulary.id}, ?, ?, ?)", list(names), data, list(digests))
 
 
-def replace_vectors(
-    cursor: sqlite3.Cursor,
-    vocabulary: Vocabulary,
-    source: VectorSource,
-    rows: tuple[Sequence[str], Bytes, Sequence[int | None]],
-) -> None:
+def replace_vectors(cursor: sqlite3.Cursor, vocabulary: Vocabulary, source: VectorSource, rows: Rows) -> None:
     """Store vectors as `write_vectors` does, in place of all that there are."""
     set_source(cursor, vocabulary, None)
     write_vectors(cursor, vocabulary, source, rows)

@@ -3,21 +3,20 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
 
 from setsearch.pool import QuestionPool
 from setsearch.web.access import Rules
 from setsearch.web.page_state import LONGEST_NAME
+from setsearch.web.schemas import Given
 
 MOST_DOCUMENTS = 500  # of one request
 Id = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
 InPath = Annotated[str, Path(min_length=1, max_length=LONGEST_NAME)]
 
 
-class Text(BaseModel):
+class Text(Given):
     """What is stored of a document."""
-
-    model_config = ConfigDict(extra="forbid")
 
     text: str
     title: str | None = None

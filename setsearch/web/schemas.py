@@ -16,10 +16,14 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TEXT)]
 Top = Annotated[int, Field(ge=1, le=MOST_HITS)]
 
 
-class ModelQuery(BaseModel):
-    """What is ranked (by default as in `info`), and by which model."""
+class Given(BaseModel):
+    """What is asked: unknown parameters are errors."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class ModelQuery(Given):
+    """What is ranked (by default as in `info`), and by which model."""
 
     items: Name | None = Field(None, description="terms, documents, or a column of a relation")
     model: Name | None = Field(None, description="lift, bernoulli (the paper's), multinomial, poisson, ...")
@@ -90,53 +94,44 @@ class ExplainQuery(ModelQuery):
     seeds: Annotated[Names, Field(min_length=1)]
 
 
-class FeaturesQuery(ModelQuery):
-    """The set whose features to return."""
-
-    seeds: Annotated[Names, Field(min_length=1)]
-    k: Top = 10
-
-
 class FitsQuery(ModelQuery):
     """The set whose seeds to compare."""
 
     seeds: Annotated[Names, Field(min_length=1)]
 
 
-class CompleteQuery(BaseModel):
-    """The beginning of a name."""
+class FeaturesQuery(FitsQuery):
+    """The set whose features to return."""
 
-    model_config = ConfigDict(extra="forbid")
+    k: Top = 10
+
+
+class CompleteQuery(Given):
+    """The beginning of a name."""
 
     items: Name | None = None
     prefix: Annotated[str, StringConstraints(max_length=LONGEST_NAME)] = ""
     k: Annotated[int, Field(ge=1, le=100)] = 10
 
 
-class FindQuery(BaseModel):
+class FindQuery(Given):
     """A name, or what somebody remembers of it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     items: Name | None = None
     text: Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
     k: Annotated[int, Field(ge=1, le=100)] = 10
 
 
-class ItemQuery(BaseModel):
+class ItemQuery(Given):
     """An item to describe."""
-
-    model_config = ConfigDict(extra="forbid")
 
     items: Name | None = None
     item: Name
     k: Annotated[int, Field(ge=1, le=MOST_FEATURES, description="features at most")] = MOST_HITS
 
 
-class ClassifyQuery(BaseModel):
+class ClassifyQuery(Given):
     """An item or a text, and the saved sets to choose from: by default all of its kind."""
-
-    model_config = ConfigDict(extra="forbid")
 
     items: Name | None = None
     item: Name | None = None
@@ -277,10 +272,8 @@ class SetName(BaseModel):
     items: str
 
 
-class Members(BaseModel):
+class Members(Given):
     """The members of a set to save: `items` as in `info`; accepted and rejected items."""
-
-    model_config = ConfigDict(extra="forbid")
 
     items: Name | None = None
     accepted: Names = []

@@ -6,8 +6,7 @@ from typing import Any
 
 from setsearch.errors import QueryError, UsageError
 from setsearch.index import Index
-from setsearch.search.headlines import headlines, with_headlines
-from setsearch.search.highlight import item_text, mark_features, top_features
+from setsearch.search.highlight import headlines, item_text, mark_features, top_features, with_headlines
 from setsearch.search.left_out import ENOUGH, odd_one
 from setsearch.search.reading import Reading
 from setsearch.search.reasons import Reason, merge_reasons

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import setsearch
-from setsearch.search.headlines import headlines, with_headlines
+from setsearch.search.highlight import headlines, with_headlines
 from setsearch.text.headline import headline
 
 HEADLINES = [

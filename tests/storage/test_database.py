@@ -544,7 +544,7 @@ def test_options_of_callers_do_not_fill_memory(tmp_path):
             documents.expand(["a"], popularity=number / 100, explain=True)
         with documents.fields() as fields:
             kept = vars(fields.first.snapshot)
-            assert all(len(kept[name]) <= snapshot.KEPT for name in ("_valued", "_statistics", "_bases"))
+            assert all(len(kept[name]) <= snapshot.KEPT for name in ("_valued", "_statistics", "kept_bases"))
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,13 @@ from test_feedback import collection, texts
 
 import setsearch
 from setsearch.arrays import VALUE_LATTICE, to_lattice
-from setsearch.models.compiled_lift import lift_units, lift_weights
+from setsearch.models.compiled_lift import is_sure
 from setsearch.models.lift import Lift
 from setsearch.models.model import Seeds
-from setsearch.search import compiled_passes, feedback
+from setsearch.search import feedback
 from setsearch.search import reading as module
+from setsearch.search.compiled_questions import strongest as compiled_strongest
+from setsearch.search.compiled_questions import units_of
 from setsearch.search.weights import Limit, strongest
 
 
@@ -85,9 +87,13 @@ def test_weights_are_rounded_as_those_of_the_model():
         sums, df = having * to_lattice(rng.random(size), False), rng.integers(0, n_items + 1, size)
         seeds = Seeds(np.arange(size), having, sums, total)
         exponent, weights = model.rarity * np.log(total), np.empty(size)
-        if lift_weights(having, sums, df, (float(n_items), total, model.strength, exponent), weights):
+        numbers = float(n_items), total, model.strength, exponent
+        units_of((None, having, sums), df, (numbers, np.zeros((0, 0))), weights)
+        if all(map(is_sure, weights)):
             sure += 1
-            assert np.array_equal(weights, to_lattice(model.query(seeds, df, n_items).weights, False))
+            assert np.array_equal(
+                np.rint(weights) / VALUE_LATTICE, to_lattice(model.query(seeds, df, n_items).weights, False)
+            )
     assert sure > 250
 
 
@@ -96,7 +102,8 @@ def test_a_weight_in_the_middle_is_left_to_the_model():
     lift = np.log((2 * 0.01 + 1) / 3 / 0.01)
     for units, sure in ((1000.5, False), (1000.25, True), (1001.0, True), (-1000.5, False)):
         sums, weights = np.array([units / VALUE_LATTICE / lift]), np.empty(1)
-        assert lift_weights(np.ones(1), sums, df, (n_items, 1.0, 2.0, 0.0), weights) == sure
+        units_of((None, np.ones(1), sums), df, ((n_items, 1.0, 2.0, 0.0), np.zeros((0, 0))), weights)
+        assert is_sure(weights[0]) == sure
 
 
 def test_the_strongest_features_are_those_of_the_model():
@@ -110,8 +117,8 @@ def test_the_strongest_features_are_those_of_the_model():
         most = int(rng.integers(1, stored.sum() + 20))
         expected = strongest(seeds, stored, model, n_items, Limit(most, np.sort(always)))
         units, marks = np.empty(size), np.zeros(100)
-        lift_units(having, sums, stored, (float(n_items), total, model.strength, 0.0), units)
         own = features.copy(), having, sums
-        _, found = compiled_passes.strongest(own, stored, units, (most, always), marks)
+        units_of(own, stored, ((float(n_items), total, model.strength, 0.0), np.zeros((0, 0))), units)
+        _, found = compiled_strongest(own, stored, units, (most, always), marks)
         assert found[0].tolist() == features[expected].tolist()
         assert not marks.any()
