@@ -1,14 +1,17 @@
 """Where a set ends: a threshold between the items that belong to it and those that do not.
 
-    tau = a mean(5 best scores) + (1 - a) floor              a = min(1/2, .2 + .02 (N - 1))
+    tau = floor + a (mean(5 best scores) - floor) + b max(median(leave-one-out scores of the seeds) - floor, 0)
+
+        a = .2    b = min(.4, .05 (N - 1))
 
 The floor is the score of the hundredth item, or of the middle one of less than 200: what an item has in common with the
-seeds by chance. A shift of all scores shifts tau likewise, so this serves every model. Relations such as ratings, whose
-sets may be much larger, have
+seeds by chance. A shift of all scores shifts tau likewise. Leave-one-out scores are those of the model lift, without
+vectors and rejected items; where there are none, b = 0 and a = min(1/2, .2 + .02 (N - 1)). Relations such as ratings,
+whose sets may be much larger, have
 
-    tau = b mean(5 best scores) + c median(leave-one-out scores of the seeds)
+    tau = c mean(5 best scores) + d median(leave-one-out scores of the seeds)
 
-with one seed b' mean(5 best scores); models/defaults.py has b, c and b'.
+with one seed c' mean(5 best scores); models/defaults.py has c, d and c'.
 """
 
 import numpy as np
@@ -21,25 +24,24 @@ from setsearch.search.left_out import leave_one_out_scores
 from setsearch.search.weights import SeedWeights
 
 LEADERS = 5
-SHARE_OF_ONE, SHARE_OF_FURTHER, LARGEST_SHARE = 0.2, 0.02, 0.5
+LEADERS_SHARE, LEADERS_GROWTH, LEADERS_LIMIT = 0.2, 0.02, 0.5
+SEEDS_GROWTH, SEEDS_LIMIT = 0.05, 0.4
 FLOOR = 100  # the place of the item with the score that others have by chance
 
 
 def threshold(fields: Fields, weights: SeedWeights, scores: Floats, defaults: Defaults) -> float:
     """tau: items with a larger score belong. `scores` are the FLOOR best ones, or all, best first."""
-    mean = float(np.mean(scores[:LEADERS]))
-    if (
-        defaults.left_out is not None
-        and isinstance(weights.model, Lift)
-        and not weights.priors
-        and weights.joined is None  # items that joined the seeds raise what these score if they are left out
-        and not weights.corrections
-    ):
+    mean, further = float(np.mean(scores[:LEADERS])), max(weights.examples.total, 1.0) - 1
+    are_seeds_told = isinstance(weights.model, Lift) and not (weights.priors or weights.negative or weights.corrections)
+    if are_seeds_told and defaults.left_out is not None and weights.joined is None:
         of_leaders, of_seeds, of_one = defaults.left_out
         if weights.examples.count == 1:
             return of_one * mean
         return of_leaders * mean + of_seeds * median(leave_one_out_scores(fields, weights))
     place = min(FLOOR, fields.items.size // 2, len(scores))
     floor = float(scores[max(place, 1) - 1])
-    share = SHARE_OF_ONE + SHARE_OF_FURTHER * (max(weights.examples.total, 1.0) - 1)
-    return floor + min(share, LARGEST_SHARE) * (mean - floor)
+    if not are_seeds_told or weights.examples.count == 1:
+        return floor + min(LEADERS_SHARE + LEADERS_GROWTH * further, LEADERS_LIMIT) * (mean - floor)
+    of_seeds = min(SEEDS_GROWTH * further, SEEDS_LIMIT)
+    seeds = median(leave_one_out_scores(fields, weights))
+    return floor + LEADERS_SHARE * (mean - floor) + of_seeds * max(seeds - floor, 0.0)

@@ -1,13 +1,12 @@
 """How well each example fits the others: its score if it is left out of the set."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from setsearch.arrays import Floats, median
-from setsearch.models import Lift
+from setsearch.models import Lift, Seeds
 from setsearch.search.examples import example_entries
 from setsearch.search.fields import Fields
 from setsearch.search.weights import SeedWeights
@@ -45,27 +44,32 @@ def fits(fields: Fields, weights: SeedWeights) -> list[SeedFit]:
 
 
 def leave_one_out_scores(fields: Fields, weights: SeedWeights) -> Floats:
-    """The score of each of at least two examples if the others are the set, `(n_examples,)`.
+    """The score of each of at least two examples if the others, and what joined them, are the set, `(n_examples,)`.
 
-    For the model lift, in one pass, by the features that count for the set. If the others have no weight, it is 0.
+    For the model lift, by the features that count for the set. If the others have no weight, it is 0.
     """
     model, count, shares = weights.model, weights.examples.count, weights.examples.weight()
     scores = np.zeros(count)
     for own in weights.positive:
         examples = weights.examples.within(own.field)
+        total = (weights.joined or weights.examples).within(own.field).total
         which, features, values = example_entries(own.field, examples, model.rule)
         positions = np.searchsorted(own.seeds.features, features)
         counted = positions < len(own.seeds.features)
         counted[counted] = own.seeds.features[positions[counted]] == features[counted]
         which, positions, values = which[counted], positions[counted], values[counted]
-        for seed in range(examples.count):
-            if shares[seed] == examples.total:
+        for share in np.unique(shares[: examples.count]):
+            if share == total:
                 continue
-            mine = which == seed
-            having, sums = own.seeds.having.astype(float), own.seeds.sums.copy()
-            having[positions[mine]] -= shares[seed]
-            sums[positions[mine]] -= shares[seed] * values[mine]
-            others = replace(own.seeds, having=having, sums=sums, count=examples.total - shares[seed])
-            query = model.query(others, own.df, fields.items.size)
-            scores[seed] += own.coefficient * float(query.weights[positions[mine]] @ values[mine])
+            mine = shares[which] == share
+            seed, at, own_values = which[mine], positions[mine], values[mine]
+            others = Seeds(
+                own.seeds.features[at],
+                own.seeds.having[at] - share,
+                own.seeds.sums[at] - share * own_values,
+                total - share,
+                given=None if own.seeds.given is None else own.seeds.given - share,
+            )
+            added = model.query(others, own.df[at], fields.items.size).weights * own_values
+            scores += own.coefficient * np.bincount(seed, added, count)
     return scores

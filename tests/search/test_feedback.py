@@ -2,11 +2,12 @@
 
 import json
 import random
+from statistics import mean, median
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import RARITY, feedback_scores, lift_weights, same_scores, soft_values
+from oracle import RARITY, feedback_scores, lift_scores, lift_weights, ranking, same_scores, soft_values
 
 import setsearch
 from setsearch import errors
@@ -156,6 +157,34 @@ def test_a_seed_that_is_left_out_has_the_score_of_the_others(built, weights):
         expected = sum(by_feature.get(f, 0.0) * x for f, x in values[seed].items())
         assert fits[seed] == pytest.approx(expected, abs=1e-6)
     assert [*fits.values()] == sorted(fits.values())
+
+
+@pytest.mark.parametrize(("count", "step"), [(1, 3), (2, 3), (3, 3), (6, 3), (12, 3), (3, 1), (12, 1)])
+def test_the_cut_equals_its_definition(built, count, step):
+    """tau = floor + .2 (mean of the five best - floor) + b max(median of what seeds have if left out - floor, 0)."""
+    data, reading = built
+    seeds = [f"i{step * n}" for n in range(count)]  # of one kind, or of all three
+    order = ranking(feedback_scores(data, seeds, 0.25, 5000, 0.8), seeds)
+    floor = order[len(data) // 2 - 1][1]
+    tau = floor + 0.2 * (mean(score for _, score in order[:5]) - floor)
+    if count > 1:
+        values = soft_values(data, 0.8, "soft-twice-mean")
+        first = ranking(lift_scores(data, seeds, 2.0, 0.8, rarity=RARITY), seeds)
+        joined = {item: 0.5 for item, _ in first[: min(10 // count, len(data) // 25)]} if count < 6 else {}
+        left_out = []
+        for seed in seeds:
+            others = {other: 1.0 for other in seeds if other != seed} | joined
+            weights = lift_weights(values, others, 2.0, rarity=RARITY, given=count - 1)
+            left_out.append(sum(weights.get(f, 0.0) * x for f, x in values[seed].items()))
+        tau += min(0.4, 0.05 * (count - 1)) * max(median(left_out) - floor, 0.0)
+    hits = reading.expand(seeds, len(data), cut="mark")
+    assert {hit.item: hit.belongs for hit in hits} == {item: score > tau for item, score in order}
+    assert 0 < sum(hit.belongs for hit in hits) < len(hits)
+    assert reading.expand(seeds, None, cut="keep") == [hit for hit in hits if hit.belongs]
+    with_seeds = reading.expand(seeds, len(data), cut="mark", keep_seeds=True)
+    assert [hit.belongs for hit in with_seeds if hit.item not in seeds] == [hit.belongs for hit in hits]
+    among = [hit.item for hit in hits[1::2]]
+    assert [h.belongs for h in reading.expand(seeds, 500, cut="mark", among=among)] == [h.belongs for h in hits[1::2]]
 
 
 def test_the_odd_one_is_named(run, tmp_path):
