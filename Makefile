@@ -11,6 +11,9 @@ OLDEST = .venv-oldest
 # A model of sentence-transformers takes more room than everything else.
 ENCODER = .venv-encoder
 
+# Tests start many processes, which need not compile each module again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-long test-others test-encoder test-haystack test-oldest browser torture lint format docs bench bench-fresh bench-spark bench-relevance bench-screening clean
 
 demo: $(VENV)/installed

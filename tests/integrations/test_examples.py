@@ -29,7 +29,7 @@ NEEDS = {
     "flask_application.py": ["whoosh", "flask"],
     "django/application.py": ["whoosh", "django", "haystack"],
 }
-SLOW = ["sqlite_application.py", "datasette_application.py"]
+FAST = ["numbers_game.py", "estimates.py"]
 
 
 def require(name):
@@ -51,9 +51,7 @@ def test_every_example_is_run():
     assert set(SHOWN) == {str(path.relative_to(EXAMPLES)) for path in applications}
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.long] * (name in NEEDS or name in SLOW)) for name in SHOWN]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name not in FAST)) for name in SHOWN])
 def test_an_example_runs(tmp_path, name):
     require(name)
     arguments = {"datasette_application.py": [tmp_path], "numbers_game.py": ["16", "8", "2"]}.get(name, [])

@@ -40,6 +40,7 @@ def database(tmp_path):
     return tmp_path / "app.db"
 
 
+@pytest.mark.long
 def test_the_command_line_is_ours(call, database):
     code, out, err = call("setsearch", "index", "app.db", "--table", "articles", "--track")
     assert (code, out) == (0, "")
@@ -56,6 +57,7 @@ def test_the_command_line_is_ours(call, database):
     assert call("setsearch", "info", "none.db")[0] == 1
 
 
+@pytest.mark.long
 def test_connections_have_the_functions(call, database):
     call("setsearch", "index", "app.db", "--table", "articles")
     statement = "select a.text from json_each(setsearch_expand('1', 1)) e join articles a on a.id = e.value ->> 'item'"
@@ -66,6 +68,7 @@ def test_connections_have_the_functions(call, database):
     assert "setsearch" in call("plugins")[1]
 
 
+@pytest.mark.long
 def test_migrations_are_applied_by_sqlite_utils(call, tmp_path):
     code, _, err = call("migrate", "new.db", ROOT / "migrations")
     assert (code, err) == (0, "")

@@ -48,6 +48,7 @@ def test_workers_share_an_address_and_one_that_dies_is_replaced(serve, animals, 
         server.ask("/api/info")
 
 
+@pytest.mark.long
 def test_workers_end_by_sigterm_in_the_background_of_a_script(animals):
     """A shell makes the background jobs of its scripts ignore SIGINT."""
     command = [sys.executable, "-m", "setsearch", "serve", str(animals), "--port", "0", "--workers", "2"]

@@ -21,8 +21,8 @@ from setsearch.storage.synced_source import Columns
 from setsearch.storage.texts import decompress
 
 CASES = list(malformed.cases())
-LONG = "json a million features"
-PARAMETERS = [pytest.param(case, id=case.name, marks=[pytest.mark.long] * (case.name == LONG)) for case in CASES]
+LONG = ("json a million features", "json many features", "json a word a million times")
+PARAMETERS = [pytest.param(case, id=case.name, marks=[pytest.mark.long] * (case.name in LONG)) for case in CASES]
 
 
 def test_there_are_enough():

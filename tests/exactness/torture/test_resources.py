@@ -17,13 +17,19 @@ from patience import patience
 import setsearch
 
 
-@pytest.fixture
-def corpus(tmp_path):
-    rng = random.Random(0)
-    with (tmp_path / "big.jsonl").open("w") as file:
+@pytest.fixture(scope="module")
+def big(tmp_path_factory):
+    path, rng = tmp_path_factory.mktemp("resources") / "big.jsonl", random.Random(0)
+    with path.open("w") as file:
         for n in range(30_000):
             text = " ".join(f"w{rng.randint(0, 60_000)}" for _ in range(60))
             file.write(json.dumps({"id": f"d{n}", "text": text}) + "\n")
+    return path
+
+
+@pytest.fixture
+def corpus(tmp_path, big):
+    (tmp_path / "big.jsonl").symlink_to(big)
     with setsearch.open(tmp_path / "x.db", create=True) as index:
         index.add([("kept", "lion tiger")])
     shutil.copy(tmp_path / "x.db", tmp_path / "before.db")
@@ -81,6 +87,7 @@ def test_a_question_with_too_little_memory(corpus):
     assert 0 in told
 
 
+@pytest.mark.long
 def test_ctrl_c_at_any_moment(corpus):
     lines = (corpus / "big.jsonl").read_text().splitlines(keepends=True)[:1500]
     (corpus / "some.jsonl").write_text("".join(lines))
