@@ -147,6 +147,9 @@ def _discard_output() -> None:
 def _prepare() -> None:
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end as other tools do when the reader is gone
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
     if COMPLETION in os.environ:
         _complete()
     if len(sys.argv) == 1:

@@ -14,6 +14,7 @@ from setsearch.search.results import display_name, is_informative
 
 CONTROL = dict.fromkeys([*range(32), *range(127, 160)], " ")  # characters that would break a line
 TWO_DIGITS_BELOW = 0.01  # three decimals would show too little
+EXACT = "{!r}"  # the format of numbers for programs
 PARTS_IN_CELL = 8  # of an explanation
 CELL_WIDTH = 60
 SNIPPET_INDENT = 6
@@ -185,12 +186,13 @@ def _shortened(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def _cell(value: Any, number: str = "{!r}") -> str:
+def _cell(value: Any, number: str = EXACT) -> str:
     """A value as one line of text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return number.format(value) if abs(value) >= TWO_DIGITS_BELOW or value == 0 else f"{value:.2g}"
+        is_small = number != EXACT and 0 < abs(value) < TWO_DIGITS_BELOW
+        return f"{value:.2g}" if is_small else number.format(value)
     if isinstance(value, (list, tuple)) and not (value and isinstance(value[0], dict)):
         return ", ".join(map(str, value))
     if isinstance(value, list):

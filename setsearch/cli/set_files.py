@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from setsearch.errors import SourceError
-from setsearch.indexing.rows import STDIN, RowReader, cell_number, file_ending, open_file, require_columns
+from setsearch.indexing.rows import DELIMITERS, STDIN, RowReader, cell_number, file_ending, open_file, require_columns
 
 
 def read_seed_sets(source: str) -> Iterator[tuple[str, list[str] | SourceError]]:
@@ -37,7 +37,7 @@ def read_ids(source: str) -> list[str]:
 
 def read_sets(source: str) -> dict[str, list[str]]:
     """Named sets: a JSON object of arrays of items, or CSV with the columns set and item; `-` for JSON on stdin."""
-    if file_ending(Path(source)) in (".csv", ".tsv"):
+    if file_ending(Path(source)) in DELIMITERS:
         sets: dict[str, list[str]] = {}
         for position, row in RowReader().read(source):
             require_columns(position, row, "set", "item")

@@ -16,6 +16,8 @@ from setsearch.text.headline import headline, shorten
 
 LOOKED_AT = 8192  # characters or bytes of a text
 _meta = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
+_key = re.compile(r"^[ \t]*[\w-]+[ \t]*[:=][ \t]*", re.MULTILINE)  # of front matter
+_title = re.compile(r"^title[ \t]*[:=](.*)", re.MULTILINE | re.IGNORECASE)
 _mail_begins = re.compile(rb"^From .*\n", re.MULTILINE)
 _LETTERS = {
     **{f"\\(:{letter}": umlaut for letter, umlaut in zip("aouAOU", "äöüÄÖÜ", strict=True)},
@@ -38,9 +40,25 @@ class Part(NamedTuple):
 
 
 def plain_text(data: bytes, decode: Decode) -> Iterator[Part]:
-    """A text; its title is its first heading of Markdown or reStructuredText, or its first line."""
-    text = decode(data)
-    yield Part(text, headline(text))
+    """A text; its title is that of its front matter, its first heading, or its first line.
+
+    Of front matter (YAML or TOML, as before the text of notes and pages) the values are text, the keys are not.
+    """
+    front, body = _split(decode(data))
+    told = _title.search(front)
+    title = shorten(told[1].strip().strip("\"'")) if told else None
+    yield Part(_key.sub("", front) + body, title or headline(body))
+
+
+def _split(text: str) -> tuple[str, str]:
+    """The front matter of a text, between a first line of --- or +++ and the next one, and what follows."""
+    lines = text[:LOOKED_AT].splitlines(keepends=True)
+    mark = lines[0].rstrip() if lines else ""
+    ends = [number for number, line in enumerate(lines) if number and line.rstrip() == mark]
+    if mark not in ("---", "+++") or not ends or not _key.match("".join(lines[1 : ends[0]]).lstrip()):
+        return "", text
+    front = "".join(lines[1 : ends[0]])
+    return front, text[sum(map(len, lines[: ends[0] + 1])) :]
 
 
 def manual(data: bytes, decode: Decode) -> Iterator[Part]:

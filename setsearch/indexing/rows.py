@@ -25,8 +25,9 @@ from setsearch.storage.names import is_storable
 from setsearch.storage.sql import has_rowid, is_stored_table, main_table, missing_table, table_columns
 
 ARROW_FILES = (".parquet", ".arrow", ".feather")
-ROW_FILES = (".jsonl", ".csv", ".tsv", *ARROW_FILES)
-DELIMITERS = {".csv": ",", ".tsv": "\t"}
+JSON_LINES = (".jsonl", ".ndjson")
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+ROW_FILES = (*JSON_LINES, *DELIMITERS, *ARROW_FILES)
 STDIN = "-"
 PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 OTHER_DELIMITERS = (";", "\t", "|")
@@ -75,7 +76,7 @@ class RowReader:
                     yield from arrow_rows(file, path)
                     return
                 reader, lines = self._by_bytes(file, source)
-                if ending == ".jsonl":
+                if ending in JSON_LINES:
                     yield from reader._json_rows(lines, source)
                 else:
                     yield from reader._csv_rows(lines, source, DELIMITERS[ending])

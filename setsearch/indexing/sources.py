@@ -16,6 +16,7 @@ from setsearch.indexing.cell_rules import CellRules
 from setsearch.indexing.files import FileReader, is_document
 from setsearch.indexing.relation_columns import read_columns
 from setsearch.indexing.rows import (
+    JSON_LINES,
     STDIN,
     Row,
     RowReader,
@@ -103,7 +104,7 @@ class SourceReader:
     def _folder(self, folder: Path, prefix: str) -> Iterator[SourceItem]:
         """The files of a folder, with their paths below it as ids, behind its name if there are several folders."""
         for file in self.files.files(folder):
-            if file_ending(file) == ".jsonl":
+            if file_ending(file) in JSON_LINES:
                 yield from self._each_row(self._document, str(file))
             elif is_document(file):
                 yield from self.files.documents(file, prefix + file.relative_to(folder).as_posix(), is_named=False)

@@ -81,7 +81,8 @@ def is_damaged(connection: sqlite3.Connection) -> bool:
     cursor = connection.cursor()
     cursor.row_factory = None
     try:
-        return any(sqlite_problems(cursor))
+        is_ours = cursor.execute("select 1 from main.sqlite_master where name = 'setsearch_relation'").fetchone()
+        return is_ours is not None and any(sqlite_problems(cursor))
     except (sqlite3.DatabaseError, UnicodeDecodeError):  # a damaged schema need not be UTF-8
         return True
     finally:

@@ -95,7 +95,7 @@ class Vocabulary:
             ids = ", ".join(repr(id) for _, id in titled)
             raise AmbiguousItem(f"{name!r} is the title of several {self.name}; use one of the ids: {ids}")
         way_out = (self.hint(cursor, name) if hint else "") or "`setsearch info` shows what the index holds"
-        shown = name if len(name) < LONGEST_SHOWN else name[: LONGEST_SHOWN - 1] + "…"
+        shown = _shown(name)
         raise UnknownItem(f"no {shown!r} among the {self.size} {self.name}; {way_out}")
 
     def titled(self, cursor: sqlite3.Cursor, title: str) -> list[tuple[int, str]]:
@@ -153,7 +153,7 @@ class Vocabulary:
         """A question that offers similar names and titles; empty if there are none."""
         found = self.search(cursor, name, HINTS)[:HINTS]
         shown = dict.fromkeys(one.name if self.titles_shown else one.shown for one in found)
-        return f"did you mean {' or '.join(map(repr, shown))}?" if shown else ""
+        return f"did you mean {' or '.join(repr(_shown(one)) for one in shown)}?" if shown else ""
 
     def search(self, cursor: sqlite3.Cursor, text: str, enough: int) -> list[Match]:
         """Things whose name or title matches a text, the best first, with those of equal quality complete.
@@ -284,3 +284,8 @@ class Vocabulary:
 def _anywhere(text: str) -> str:
     """A pattern of LIKE for a text anywhere."""
     return "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+
+
+def _shown(name: str) -> str:
+    """A name as messages show it."""
+    return name if len(name) < LONGEST_SHOWN else name[: LONGEST_SHOWN - 1] + "…"

@@ -557,3 +557,13 @@ def test_json_is_json_whatever_the_output_knows(run, tmp_path):
     ]
     done = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": "ascii"}, capture_output=True, check=True)
     assert json.loads(done.stdout)[0]["item"] == "Löwe"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell that closes files: run on Linux or macOS")
+def test_closed_outputs_are_no_error(database):
+    for closed, other in ((">&-", "stderr"), ("2>&-", "stdout")):
+        command = f"{sys.executable} -m setsearch expand x.db d0 --items documents --json {closed}"
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, cwd=database.parent)
+        assert done.returncode == 0
+        assert "Traceback" not in done.stderr
+        assert other == "stderr" or json.loads(done.stdout)

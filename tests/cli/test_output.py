@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from setsearch.cli import output
 from setsearch.cli.output import bars
 
 
@@ -29,3 +30,11 @@ def test_bars_fit_and_are_in_order(found, width):
     lengths = [line.count("█") for line in shown]
     assert lengths == sorted(lengths, reverse=True)
     assert all(line.isprintable() or not found[n][0].isprintable() for n, line in enumerate(shown))
+
+
+def test_small_numbers_are_exact_for_programs(capsys):
+    output.print_csv([{"item": "a", "weight": 0.00016865302451090622}])
+    output.print_table([{"item": "a", "weight": 0.00016865302451090622}])
+    printed = capsys.readouterr().out
+    assert "a,0.00016865302451090622" in printed
+    assert "0.00017" in printed

@@ -385,3 +385,31 @@ def test_a_named_encoding_is_taken_for_text(tmp_path):
     for name in ("a.txt", "b.md"):
         (tmp_path / name).write_text("Löwen", encoding="utf-16-le")
     assert {text for text, _ in read(tmp_path, encoding="utf-16-le")[0].values()} == {"Löwen"}
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "words"),
+    [
+        ("---\ntitle: The Lion\ntags: [cat]\n---\n\n# Cats\nA lion\n", "The Lion", "the lion cat cats a"),
+        ('+++\ntitle = "T 1"\n+++\nA lion\n', "T 1", "t 1 a lion"),
+        ("---\r\ntags:\r\n- cat\r\n---\r\n# Cats\r\nA lion", "Cats", "cat cats a lion"),
+        ("---\nno key here\n---\nA lion", "no key here", "no key here a lion"),
+        ("A lion\n---\ntitle: x\n---\n", "A lion", "a lion title x"),
+    ],
+)
+def test_front_matter_gives_a_title_and_its_values(tmp_path, run, text, title, words):
+    (tmp_path / "a.md").write_bytes(text.encode())
+    assert run("index", "a.db", "a.md")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        documents = index.items("documents")
+        assert set(documents.features_of("a.md")) == set(words.split())
+        assert documents.find(title) == "a.md"
+
+
+def test_other_endings_of_tables(tmp_path, run):
+    (tmp_path / "a.ndjson").write_text('{"id": "x", "text": "lion"}\n{"id": "y", "text": "tiger"}\n')
+    (tmp_path / "b.tab").write_text("id\ttext\nz\twolf\n")
+    assert run("index", "a.db", "a.ndjson", "b.tab")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.items("documents").features_of("z") == {"wolf": 1}
+        assert index.items("documents").item_count() == 3

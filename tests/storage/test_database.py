@@ -583,3 +583,18 @@ def test_another_question_may_start_the_caches_again_at_any_time(tmp_path, monke
     monkeypatch.setattr(snapshot.Snapshot, "postings", cleared)
     with setsearch.open(tmp_path / "a.db") as index:
         assert index.items("documents").expand(["d1"], 3, **options) == expected
+
+
+def test_an_error_of_the_caller_is_no_damage(tmp_path):
+    """Of the first write, too, which rolls back the tables that it made."""
+    for _ in range(2):
+        with setsearch.open(tmp_path / "a.db", create=True) as index, pytest.raises(KeyError, match="body"):
+            index.add((row["id"], row["body"]) for row in [{"id": "a", "text": "x"}])
+
+
+def test_long_names_are_shortened_in_hints(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([("a", "a" * 100_000)])
+        with pytest.raises(errors.UnknownItem) as caught:
+            index.items("terms").expand(["aa"])
+    assert len(str(caught.value)) < 400
