@@ -14,7 +14,6 @@ from setsearch.search.results import display_name, is_informative
 
 CONTROL = dict.fromkeys([*range(32), *range(127, 160)], " ")  # characters that would break a line
 TWO_DIGITS_BELOW = 0.01  # three decimals would show too little
-EXACT = "{!r}"  # the format of numbers for programs
 PARTS_IN_CELL = 8  # of an explanation
 CELL_WIDTH = 60
 SNIPPET_INDENT = 6
@@ -110,7 +109,7 @@ def print_table(rows: list[Row]) -> None:
         return
     if not rows:
         return
-    cells = [[*rows[0]], *([_cell(value, "{:.3f}") for value in row.values()] for row in rows)]
+    cells = [[*rows[0]], *([_cell(value, _rounded) for value in row.values()] for row in rows)]
     cells = [[text.translate(CONTROL) for text in line] for line in cells]
     cells = [[*(_shortened(text, CELL_WIDTH) for text in line[:-1]), line[-1]] for line in cells]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -186,13 +185,17 @@ def _shortened(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def _cell(value: Any, number: str = EXACT) -> str:
+def _rounded(value: float) -> str:
+    """A number for people."""
+    return f"{value:.2g}" if 0 < abs(value) < TWO_DIGITS_BELOW else f"{value:.3f}"
+
+
+def _cell(value: Any, number: Callable[[float], str] = repr) -> str:
     """A value as one line of text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        is_small = number != EXACT and 0 < abs(value) < TWO_DIGITS_BELOW
-        return f"{value:.2g}" if is_small else number.format(value)
+        return number(value)
     if isinstance(value, (list, tuple)) and not (value and isinstance(value[0], dict)):
         return ", ".join(map(str, value))
     if isinstance(value, list):

@@ -44,21 +44,22 @@ def plain_text(data: bytes, decode: Decode) -> Iterator[Part]:
 
     Of front matter (YAML or TOML, as before the text of notes and pages) the values are text, the keys are not.
     """
-    front, body = _split(decode(data))
+    front, body = _front_matter(decode(data))
     told = _title.search(front)
     title = shorten(told[1].strip().strip("\"'")) if told else None
     yield Part(_key.sub("", front) + body, title or headline(body))
 
 
-def _split(text: str) -> tuple[str, str]:
-    """The front matter of a text, between a first line of --- or +++ and the next one, and what follows."""
-    lines = text[:LOOKED_AT].splitlines(keepends=True)
-    mark = lines[0].rstrip() if lines else ""
-    ends = [number for number, line in enumerate(lines) if number and line.rstrip() == mark]
-    if mark not in ("---", "+++") or not ends or not _key.match("".join(lines[1 : ends[0]]).lstrip()):
+def _front_matter(text: str) -> tuple[str, str]:
+    """What is between a first line of --- or +++ and the next one, if it begins with a key; and what follows."""
+    if not text.startswith(("---", "+++")):
         return "", text
-    front = "".join(lines[1 : ends[0]])
-    return front, text[sum(map(len, lines[: ends[0] + 1])) :]
+    first, *lines = text[:LOOKED_AT].splitlines(keepends=True)
+    end = next((number for number, line in enumerate(lines) if line.rstrip() == first.rstrip()), 0)
+    front = "".join(lines[:end])
+    if first.rstrip() not in ("---", "+++") or not _key.match(front.lstrip()):
+        return "", text
+    return front, text[len(first) + len(front) + len(lines[end]) :]
 
 
 def manual(data: bytes, decode: Decode) -> Iterator[Part]:

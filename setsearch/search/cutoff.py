@@ -32,16 +32,16 @@ FLOOR = 100  # the place of the item with the score that others have by chance
 def threshold(fields: Fields, weights: SeedWeights, scores: Floats, defaults: Defaults) -> float:
     """tau: items with a larger score belong. `scores` are the FLOOR best ones, or all, best first."""
     mean, further = float(np.mean(scores[:LEADERS])), max(weights.examples.total, 1.0) - 1
-    are_seeds_told = isinstance(weights.model, Lift) and not (weights.priors or weights.negative or weights.corrections)
-    if are_seeds_told and defaults.left_out is not None and weights.joined is None:
+    can_leave_out = isinstance(weights.model, Lift) and not weights.priors and not weights.corrections
+    several = can_leave_out and weights.examples.count > 1
+    if can_leave_out and defaults.left_out is not None and weights.joined is None:
         of_leaders, of_seeds, of_one = defaults.left_out
-        if weights.examples.count == 1:
-            return of_one * mean
-        return of_leaders * mean + of_seeds * median(leave_one_out_scores(fields, weights))
+        if several:
+            return of_leaders * mean + of_seeds * median(leave_one_out_scores(fields, weights))
+        return of_one * mean
     place = min(FLOOR, fields.items.size // 2, len(scores))
     floor = float(scores[max(place, 1) - 1])
-    if not are_seeds_told or weights.examples.count == 1:
+    if not several or weights.negative:
         return floor + min(LEADERS_SHARE + LEADERS_GROWTH * further, LEADERS_LIMIT) * (mean - floor)
-    of_seeds = min(SEEDS_GROWTH * further, SEEDS_LIMIT)
-    seeds = median(leave_one_out_scores(fields, weights))
-    return floor + LEADERS_SHARE * (mean - floor) + of_seeds * max(seeds - floor, 0.0)
+    above = max(median(leave_one_out_scores(fields, weights)) - floor, 0.0)
+    return floor + LEADERS_SHARE * (mean - floor) + min(SEEDS_GROWTH * further, SEEDS_LIMIT) * above

@@ -10,11 +10,10 @@ from setsearch.arrays import Ints
 from setsearch.errors import InvalidParameter
 from setsearch.storage.fts5 import find_fts5
 from setsearch.storage.limits import limited
+from setsearch.storage.names import shown
 from setsearch.storage.relation import Relation
 from setsearch.storage.sql import main_table, quote
 from setsearch.storage.synced_source import FTS5, TABLE, SyncedSource, load_source
-
-LONGEST_SHOWN = 80  # characters of a condition in a message
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 
@@ -47,12 +46,12 @@ class Where:
         selections = []
         if self.condition is not None:
             _require_expression(cursor, source, self.condition, self.parameters)
-            what = f"condition {_short(self.condition)}"
+            what = f"condition {shown(self.condition)}"
             selections.append(_select(cursor, relation, source, f"(\n{self.condition}\n)", self.parameters, what))
         if self.match is not None:
             table, rowid = find_fts5(cursor, source.name)
             condition = f"{quote(rowid)} in (select rowid from {main_table(table)} where {quote(table)} match ?)"
-            what = f"full text {_short(self.match)}"
+            what = f"full text {shown(self.match)}"
             selections.append(_select(cursor, relation, source, condition, (self.match,), what))
         if not selections:
             raise InvalidParameter("a Where needs an SQL expression, or a full text to match")
@@ -71,7 +70,7 @@ def _require_expression(cursor: sqlite3.Cursor, source: SyncedSource, condition:
     for opening, closing in (("(", ")"), ("((", "))")):
         text = f"explain select 1 from {main_table(source.name)} where {opening}\n{condition}\n{closing}"
         try:
-            with limited(cursor, f"the condition {_short(condition)}"):
+            with limited(cursor, f"the condition {shown(condition)}"):
                 cursor.execute(text, parameters).fetchall()
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise InvalidParameter(f"the condition {condition!r} on {source.name}: {_one_line(error)}") from error
@@ -91,10 +90,6 @@ def _select(
             return np.sort(np.array([id for (id,) in cursor.execute(statement, parameters)], np.int64))
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise InvalidParameter(f"the {what} on {source.name}: {_one_line(error)}") from error
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…")
 
 
 def _one_line(error: Exception) -> str:

@@ -19,7 +19,7 @@ LONGEST_ALIKE = 14  # characters of a text whose trigrams count
 MOST_VERIFIED = 500  # names that are compared with the indexes when they are described
 NAMES_OF_INSERT = 20_000
 LAST_CHARACTER = chr(0x10FFFF)  # sorts behind every other character
-LONGEST_SHOWN = 80  # characters of an unknown name in a message
+LONGEST_SHOWN = 80  # characters of a text in a message
 # Whether a name and a title are those of their indexes; else one of both is damaged.
 _IS_SOUND = """
     exists (select 1 from setsearch_name i indexed by setsearch_name_name
@@ -95,8 +95,7 @@ class Vocabulary:
             ids = ", ".join(repr(id) for _, id in titled)
             raise AmbiguousItem(f"{name!r} is the title of several {self.name}; use one of the ids: {ids}")
         way_out = (self.hint(cursor, name) if hint else "") or "`setsearch info` shows what the index holds"
-        shown = _shown(name)
-        raise UnknownItem(f"no {shown!r} among the {self.size} {self.name}; {way_out}")
+        raise UnknownItem(f"no {shown(name)} among the {self.size} {self.name}; {way_out}")
 
     def titled(self, cursor: sqlite3.Cursor, title: str) -> list[tuple[int, str]]:
         """(id, name) of up to five things with this title."""
@@ -152,8 +151,8 @@ class Vocabulary:
     def hint(self, cursor: sqlite3.Cursor, name: str) -> str:
         """A question that offers similar names and titles; empty if there are none."""
         found = self.search(cursor, name, HINTS)[:HINTS]
-        shown = dict.fromkeys(one.name if self.titles_shown else one.shown for one in found)
-        return f"did you mean {' or '.join(repr(_shown(one)) for one in shown)}?" if shown else ""
+        names = dict.fromkeys(one.name if self.titles_shown else one.shown for one in found)
+        return f"did you mean {' or '.join(map(shown, names))}?" if names else ""
 
     def search(self, cursor: sqlite3.Cursor, text: str, enough: int) -> list[Match]:
         """Things whose name or title matches a text, the best first, with those of equal quality complete.
@@ -286,6 +285,6 @@ def _anywhere(text: str) -> str:
     return "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
 
 
-def _shown(name: str) -> str:
-    """A name as messages show it."""
-    return name if len(name) < LONGEST_SHOWN else name[: LONGEST_SHOWN - 1] + "…"
+def shown(text: str) -> str:
+    """A text of a caller as messages show it."""
+    return repr(text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…")

@@ -153,7 +153,8 @@ def test_the_cut_equals_its_definition(build, case, n_seeds):
 
 
 @pytest.mark.parametrize(
-    ("model", "n_seeds"), [("lift", 1), *((model, n) for model in ("bernoulli", "multinomial") for n in (1, 3, 20))]
+    ("model", "n_seeds"),
+    [("lift", 1), ("lift", 20), *((model, n) for model in ("bernoulli", "multinomial") for n in (1, 3, 20))],
 )
 @pytest.mark.parametrize(("items", "n_items"), [("documents", 250), ("terms", 250), ("documents", 40)])
 def test_the_cut_of_texts_lies_above_the_floor(tmp_path, items, n_items, n_seeds, model):
@@ -167,7 +168,10 @@ def test_the_cut_of_texts_lies_above_the_floor(tmp_path, items, n_items, n_seeds
         hits = reading.expand(seeds, len(names), cut="mark", model=model)
         scores = [hit.score for hit in hits]
         floor = scores[min(100, len(names) // 2, len(scores)) - 1]
-        tau = floor + min(0.2 + 0.02 * (n_seeds - 1), 0.5) * (mean(scores[:5]) - floor)
+        share = min(0.2 + 0.02 * (n_seeds - 1), 0.5) if model != "lift" else 0.2
+        tau = floor + share * (mean(scores[:5]) - floor)
+        if model == "lift" and n_seeds > 1:
+            tau += 0.4 * max(median(fit.score for fit in reading.fits(seeds)) - floor, 0.0)
         assert [hit.belongs for hit in hits] == [score > tau for score in scores]
         assert reading.expand(seeds, None, cut="keep", model=model) == [hit for hit in hits if hit.belongs]
         with_seeds = reading.expand(seeds, len(names), cut="mark", model=model, keep_seeds=True)
