@@ -1,8 +1,7 @@
-"""A real server process. It is forked from a process that has the packages loaded, so it is there at once."""
+"""A real server process."""
 
 import http.client
 import json
-import multiprocessing
 import os
 import re
 import signal
@@ -11,9 +10,7 @@ import threading
 from urllib.parse import urlencode, urlsplit
 
 from patience import patience
-
-CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["setsearch.web.server", "setsearch.cli.serve", "setsearch.scoring.compiled_loops"])
+from processes import CONTEXT
 
 
 def _serve(arguments, error):

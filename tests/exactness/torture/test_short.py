@@ -6,23 +6,23 @@ import damage
 import pytest
 import serving
 import writes
+from processes import in_fresh_process
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of fork beside threads
 class TestShort:
     """Kills, full disks, readers beside writers, flipped bytes."""
 
     def test_kills_and_full_disks_lose_nothing(self, tmp_path):
-        found = crash.torture(tmp_path, 4)
+        found = in_fresh_process(crash.torture, tmp_path, 4)
         assert found["rolled back"] + found["completed"] == 12
 
     def test_contexts_are_those_of_the_texts_after_kills(self, tmp_path):
-        found = crash.torture(tmp_path, 3, contexts="on")
+        found = in_fresh_process(crash.torture, tmp_path, 3, "on")
         assert found["rolled back"] + found["completed"] == 9
 
     @pytest.mark.long
     def test_a_killed_server_leaves_a_sound_file(self, tmp_path):
-        found = serving.torture(tmp_path, 3)
+        found = in_fresh_process(serving.torture, tmp_path, 3)
         assert found["answers"] > 0
 
     def test_a_page_of_an_older_state_is_found_or_harmless(self, tmp_path):
@@ -30,7 +30,7 @@ class TestShort:
         assert found["found"] > 5
 
     def test_every_answer_is_that_of_one_revision(self, tmp_path):
-        found = concurrency.torture(tmp_path, 4)
+        found = in_fresh_process(concurrency.torture, tmp_path, 4)
         assert found["answers"] >= 16 * concurrency.LEAST
         assert found["writes"] >= 2 * concurrency.LEAST
 

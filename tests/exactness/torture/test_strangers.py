@@ -1,20 +1,17 @@
 """Databases from strangers: nothing is allocated without bound, run for ever, or executed."""
 
-import os
-import resource
 import sqlite3
 import zlib
 from pathlib import Path
 
 import damage
 import pytest
+import strangers
+from processes import in_fresh_process
 from samples import right_checksums
 
 import setsearch
 from setsearch.errors import CorruptIndex, MissingDatabase, NewerSchema, SetsearchError
-
-LIMIT = 400 << 20  # bytes beyond what a process has
-SECONDS = 20  # of the processor
 
 NUMBERS = "with recursive n(x) as (select 1000 union all select x + 1 from n limit 200000)"
 SHAPELESS = ("a list of", "ids", "no ids", "totals")  # blocks that no checksum can be made for, or need none
@@ -95,32 +92,6 @@ def whole(tmp_path_factory):
     return path.read_bytes()
 
 
-def ask_everything(path):
-    """Every way in; only errors of our own may come out."""
-
-    def tried(call):
-        try:
-            call()
-        except SetsearchError as error:
-            assert "\n" not in str(error)
-            return 1
-        return 0
-
-    with setsearch.open(path) as index:
-        failures = tried(index.info) + tried(index.check) + tried(index.refresh) + tried(index.sets)
-        for name, seed in (("documents", "d1"), ("terms", "lion"), ("film", "film1"), ("body", "x1")):
-            failures += tried(lambda name=name, seed=seed: index.reading(name).expand([seed], 5, explain=True))
-            failures += tried(lambda name=name, seed=seed: index.reading(name).explain([seed], seed))
-        failures += tried(lambda: index.items("documents").expand([], like=["lion"]))
-        failures += tried(lambda: index.set("cats").expand(3))
-        failures += tried(lambda: index.update([("new", "lion tiger")], ("documents", "terms")))
-        failures += tried(lambda: index.delete(["d1"], ("documents", "terms")))
-        failures += tried(index.repair)
-        tried(index.drop)
-    return failures
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name == SLOW)) for name in ATTACKS])
 def test_an_attack_is_refused(tmp_path, whole, name):
     path = tmp_path / "hostile.db"
@@ -133,23 +104,7 @@ def test_an_attack_is_refused(tmp_path, whole, name):
             right_checksums(connection, table)  # by somebody who knows the format
     connection.commit()
     rows = connection.execute("select count(*) from likes").fetchone()
-    pid = os.fork()
-    if pid == 0:
-        code = 9
-        try:
-            used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-            resource.setrlimit(resource.RLIMIT_AS, (used + LIMIT, used + LIMIT))
-            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-            ask_everything(path)
-            code = 0
-        except BaseException:
-            import traceback
-
-            traceback.print_exc()
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(pid, 0)
-    assert status == 0, f"{name}: status {status}, see stderr"
+    in_fresh_process(strangers.ask_within_limits, path)
     assert connection.execute("select count(*) from likes").fetchone() == rows
     connection.close()
 

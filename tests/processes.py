@@ -1,0 +1,30 @@
+"""Processes forked from one that has the packages loaded and no threads: there at once, and whatever the tests run."""
+
+import multiprocessing
+
+from patience import patience
+
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload(["setsearch.web.server", "setsearch.cli.serve", "setsearch.scoring.compiled_loops"])
+
+
+def _answer(into, function, arguments):
+    into.send(function(*arguments))
+
+
+def in_fresh_process(function, *arguments, seconds=300):
+    """What a function of a module returns in a process of its own; that process may fork, and ends in time."""
+    out, into = CONTEXT.Pipe(duplex=False)
+    process = CONTEXT.Process(target=_answer, args=[into, function, arguments])
+    process.start()
+    into.close()
+    try:
+        assert out.poll(patience(seconds)), f"{function.__name__} takes longer than {seconds} s"
+        return out.recv()
+    except EOFError:
+        process.join(patience(20))
+        raise AssertionError(f"{function.__name__} ended with {process.exitcode}, see stderr") from None
+    finally:
+        process.kill()
+        process.join()
+        out.close()
