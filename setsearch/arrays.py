@@ -1,4 +1,4 @@
-"""Array types, runs of equal values, sorted entries, and exact arithmetic on a lattice.
+"""Array types, runs of equal values, sorted entries, compiled functions, and exact arithmetic on a lattice.
 
 Weights are rounded to multiples of 2^-36. Sums of such numbers below 2^17 are exact in float64, so neither the order of
 addition nor the kernel changes a bit of a score. Where entries have values other than 0 and 1, values and weights are
@@ -128,3 +128,13 @@ def to_lattice(weights: Floats, binary: bool = True, coefficient: float = 1.0) -
     np.rint(rounded, out=rounded)
     rounded *= 1 / lattice
     return rounded
+
+
+def compiled(function: Any) -> Any:
+    """A function that numba compiles; the next process finds it compiled, if there is a folder to keep it in."""
+    import numba
+
+    try:
+        return numba.njit(nogil=True, cache=True)(function)
+    except RuntimeError:  # nobody but others may write to the package's folder, and there is no home
+        return numba.njit(nogil=True)(function)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
     from setsearch.storage.synced_source import Columns
     from setsearch.upkeep import Parts
 
+Names = Iterable[str]
 Progress = Callable[[Iterator[Any]], Iterator[Any]]
 
 
@@ -231,13 +232,16 @@ class Index:
         return load_set(name, self._whole_name(items), self._database, self.reading)
 
     def keep_set(
-        self, name: str, accepted: Iterable[str], rejected: Iterable[str] = (), items: str | None = None
+        self, name: str, accepted: Names, rejected: Names = (), items: str | None = None, version: str | None = None
     ) -> ItemSet:
-        """Save a set; replaces one of the same name. Raises UnknownItem, InvalidParameter."""
+        """Save a set; replaces one of the same name, with `version` only if it is of this one ("": none).
+
+        Raises UnknownItem, InvalidParameter.
+        """
         kept = new_set(name, self._database, self.reading(items))
         kept.accept(*accepted)
         kept.reject(*rejected)
-        kept.save(replace=True)
+        kept.save(replace=True, version=version)
         return kept
 
     def sets(self) -> dict[str, str]:

@@ -6,7 +6,7 @@ from functools import partial
 from sqlite3 import Cursor
 from typing import Any, NamedTuple
 
-from setsearch.errors import NoIndex, UsageError
+from setsearch.errors import NoIndex, SourceError, UsageError
 from setsearch.indexing import vectors as indexing
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.sync import Changes, needs_sync, sync
@@ -43,19 +43,23 @@ class Parts(NamedTuple):
 def refresh(parts: Parts, intake: Intake, fresh: Fresh, progress: Progress) -> Changes:
     """As `Index.refresh`."""
     database, readings = parts.database, parts.readings
-    changes = Changes()
+    changes, problem = Changes(), None
     with database.read() as cursor:
-        is_behind = any(needs_sync(cursor, relation) for relation in parts.relations(cursor))
-    if is_behind:
-        with database.write() as cursor:
-            for relation in parts.relations(cursor):
-                changes += sync(cursor, intake, relation)
+        behind = [relation.items.name for relation in parts.relations(cursor) if needs_sync(cursor, relation)]
+    for name in behind:
+        try:
+            with database.write() as cursor:
+                changes += sync(cursor, intake, find_again(cursor, name))
+        except SourceError as error:  # a table that is gone holds up no other one
+            problem = problem or error
     with database.read() as cursor:
         names = [relation.items.name for relation in parts.relations(cursor) if relation.columns is None]
     for name in names:
         readings.refresh(name, fresh)
         _encode(parts, name, progress)
         _renew_latent(parts, name, fresh)
+    if problem is not None:
+        raise problem
     return changes
 
 

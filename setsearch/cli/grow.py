@@ -51,18 +51,21 @@ def grow(
     if not seeds and set is None:
         raise UsageError("no examples: give SEED..., or --set NAME")
     with db.open() as index:
-        start = GrowingSet()
+        stored, version = GrowingSet(), ""
         if set is not None:
             saved = index.set(set, items)
-            items, start = saved.items, GrowingSet(tuple(saved.accepted), tuple(saved.rejected))
+            items, version = saved.items, saved.version
+            stored = GrowingSet(tuple(saved.accepted), tuple(saved.rejected))
         reading = index.reading(items)
-        start = replace(start.accept([reading.find(seed) for seed in seeds or ()]), before=None)
+        dialogue = Dialogue(index, reading, model)
+        dialogue.name, dialogue.version, dialogue.saved = set, version, stored
+        dialogue.current = replace(stored.accept([reading.find(seed) for seed in seeds or ()]), before=None)
         try:
-            end = Dialogue(index, reading, model, set).run(start)
+            dialogue.run()
         except KeyboardInterrupt as error:
+            show(dialogue.current.rows())
             raise Interrupted("stopped; saved sets stay saved") from error
-    rows = [{"item": name, "status": "accepted"} for name in end.accepted]
-    show(rows + [{"item": name, "status": "rejected"} for name in end.rejected])
+    show(dialogue.current.rows())
 
 
 @dataclass(frozen=True)
@@ -83,29 +86,38 @@ class GrowingSet:
         rejected = tuple(dict.fromkeys((*self.rejected, *names)))
         return GrowingSet(tuple(name for name in self.accepted if name not in names), rejected, self)
 
+    def rows(self) -> list[dict[str, Any]]:
+        """What is printed at the end."""
+        rows = [{"item": name, "status": "accepted"} for name in self.accepted]
+        return rows + [{"item": name, "status": "rejected"} for name in self.rejected]
+
 
 class Dialogue:
-    """Reads lines and answers them."""
+    """Reads lines and answers them. `current` is the set; `saved` what was last saved under `name`, of `version`."""
 
-    def __init__(self, index: "Index", reading: "AnyReading", model: "ModelOptions", name: str | None) -> None:
-        self.index, self.reading, self.model, self.name = index, reading, model, name
+    def __init__(self, index: "Index", reading: "AnyReading", model: "ModelOptions") -> None:
+        self.index, self.reading, self.model = index, reading, model
+        self.current = self.saved = GrowingSet()
+        self.name: str | None = None
+        self.version = ""
         self.k = SMALL
         self.hits = Hits()
 
-    def run(self, current: GrowingSet) -> GrowingSet:
-        """Run the dialogue to its end; returns the set."""
-        self._show(current)
+    def run(self) -> None:
+        """Run the dialogue to its end."""
+        self._show(self.current)
         for line in typed_lines():
             if line in ("q", "quit"):
                 break
             try:
-                changed = self._answer(line, current)
+                changed = self._answer(line, self.current)
                 if changed is not None:
                     self._show(changed)
-                    current = changed
+                    self.current = changed
             except SetsearchError as error:
                 say(f"Error: {error}")
-        return current
+        if self.name is not None and self.current.rows() != self.saved.rows():
+            say(f"the set {self.name!r} stays as it was saved; what follows has your changes")
 
     def _answer(self, line: str, current: GrowingSet) -> GrowingSet | None:
         """The set after a line; None if there is nothing new to show."""
@@ -166,10 +178,9 @@ class Dialogue:
     def _save(self, name: str | None, current: GrowingSet) -> None:
         if name is None:
             raise UsageError("s NAME saves the set; give it a name")
-        if name in self.index.sets() and name != self.name:
-            raise UsageError(f"there is a set {name!r} already; use another name, or grow it with --set {name}")
-        self.index.keep_set(name, current.accepted, current.rejected, self.reading.name)
-        self.name = name
+        version = self.version if name == self.name else ""
+        kept = self.index.keep_set(name, current.accepted, current.rejected, self.reading.name, version)
+        self.name, self.version, self.saved = name, kept.version, current
         say(f"saved: {name!r}, {len(current.accepted)} accepted, {len(current.rejected)} rejected")
 
 

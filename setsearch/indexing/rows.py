@@ -32,7 +32,7 @@ STDIN = "-"
 PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 OTHER_DELIMITERS = (";", "\t", "|")
 DETECTED = 1 << 17  # bytes of a file by which its encoding is detected
-WIDE = [f"utf_{bits}{order}" for bits in (16, 32) for order in ("", "_le", "_be")]  # known by their marks, or zeros
+MIXED = re.compile(r"[A-Za-z][\u0370-\u06ff]")  # Greek, Cyrillic, Hebrew or Arabic after Latin: no word is so
 MARKS = {  # byte order marks, the longer ones first: that of UTF-32 begins as that of UTF-16
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -175,12 +175,10 @@ class RowReader:
             try:
                 return data.decode(encoding_by_mark(data) or "utf-8-sig")
             except UnicodeDecodeError:
-                from charset_normalizer import from_bytes
-
-                best = from_bytes(data[:DETECTED], cp_exclusion=WIDE).best() if b"\0" not in data else None
-                if best is not None:
-                    self.decided[best.encoding] += 1
-                    return data.decode(best.encoding, "replace")
+                found = _likely_encoding(data) if b"\0" not in data else None
+                if found is not None:
+                    self.decided[found] += 1
+                    return data.decode(found, "replace")
         return self.decode(data, name)
 
     def decode(self, data: bytes, position: str) -> str | None:
@@ -202,6 +200,18 @@ class RowReader:
                 f"{position} is not {self.encoding or 'UTF-8'}: byte {error.start} is 0x{data[error.start]:02x}; "
                 "name its `encoding`, or pass `errors=replace` or `errors=skip`"
             ) from error
+
+
+def _likely_encoding(data: bytes) -> str | None:
+    """The encoding that bytes look like, of those that are used by texts in folders and on the web."""
+    import chardet
+
+    begin = data[:DETECTED]
+    found = chardet.detect(begin, encoding_era=chardet.EncodingEra.MODERN_WEB)["encoding"]
+    if found is None:
+        return None
+    name = codecs.lookup(found).name
+    return "cp1252" if MIXED.search(begin.decode(name, "replace")) else name
 
 
 def encoding_by_mark(data: bytes) -> str | None:

@@ -122,7 +122,8 @@ def sync(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> Changes:
     if source is None or source.kind == WHOOSH:
         return Changes()
     if not table_columns(cursor, source.name):
-        raise SourceError(f"{missing_table(cursor, source.name, 'the database')}; index another one with `replace`")
+        missing = missing_table(cursor, source.name, "the database")
+        raise SourceError(f"{missing}; index another one with `replace`, or drop the collection")
     if not source.tracked:
         return _read_all(cursor, intake, relation, source)
     if not has_triggers(cursor, relation, source):  # the table was created again, without its triggers

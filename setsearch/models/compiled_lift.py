@@ -7,20 +7,19 @@ multiples of 2^-22 that this could matter is not rounded: the caller then asks l
 import math
 from typing import Any
 
-import numba
-
+from setsearch.arrays import compiled
 from setsearch.models.lift import NEAR
 
 MARGIN = 2.0**-44  # relative; logarithms and powers differ by some units in the last place, which are 2^-53
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def is_sure(units: Any) -> Any:
     """Whether a weight in multiples of 2^-22 is rounded to the same one in spite of small differences."""
     return abs(units - math.floor(units) - 0.5) > abs(units) * MARGIN
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def factor(having: Any, df: Any, numbers: Any) -> Any:
     """v_j over s_j / N of a feature.
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from setsearch.arrays import compiled
 from setsearch.scoring.compiled_primitives import (
     INEXACT,
     MISSING_BITMAP,
     add_where,
-    compiled,
     kth_largest,
     offer,
     prefetch,

@@ -13,9 +13,9 @@ from typing import Any
 import numba
 import numpy as np
 
-DONE, TIES, CROWDED, INEXACT, MISSING_BITMAP = range(5)  # how a search ends
+from setsearch.arrays import compiled
 
-compiled = numba.njit(nogil=True, cache=True)
+DONE, TIES, CROWDED, INEXACT, MISSING_BITMAP = range(5)  # how a search ends
 
 
 @compiled

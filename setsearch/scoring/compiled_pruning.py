@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from setsearch.arrays import compiled
 from setsearch.scoring.compiled_loops import add
-from setsearch.scoring.compiled_primitives import compiled, offer, prefetch, replace_least, sort_candidates
+from setsearch.scoring.compiled_primitives import offer, prefetch, replace_least, sort_candidates
 from setsearch.scoring.pruning import JUST_BELOW, PRECISION
 
 PRUNED_IN_VAIN = -1  # how a search ends: too many items may be among the best

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import VALUE_LATTICE, Floats, Ints
+from setsearch.arrays import VALUE_LATTICE, Floats, Ints, compiled
 from setsearch.models.compiled_lift import factor, is_sure
 from setsearch.scoring.base import EXACT_BELOW_VALUED
 from setsearch.scoring.compiled import ROOM, PruningScratch, in_order
 from setsearch.scoring.compiled_loops import add
-from setsearch.scoring.compiled_primitives import DONE, compiled, kth_largest, offer, sort_candidates
+from setsearch.scoring.compiled_primitives import DONE, kth_largest, offer, sort_candidates
 from setsearch.scoring.compiled_pruning import PRUNED_IN_VAIN, find_pruned
 from setsearch.scoring.postings import ItemArrays
 from setsearch.scoring.pruning import FIRST, LATER, ROUNDING

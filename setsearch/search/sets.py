@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,7 +17,10 @@ AnyReading = Reading | NumericReading
 
 
 class ItemSet:
-    """A set that grows: `accepted` items are its examples, `rejected` ones negative examples. Made by `Index.set`."""
+    """A set that grows: `accepted` items are its examples, `rejected` ones negative examples. Made by `Index.set`.
+
+    `version` is that of the stored set when it was loaded or saved; "" if there was none.
+    """
 
     def __init__(self, name: str, reading: AnyReading, database: Database) -> None:
         self.name = name
@@ -25,6 +29,7 @@ class ItemSet:
         self._reading = reading
         self._database = database
         self._changes: dict[str, int | None] = {}  # since loading: 1 accepted, 0 rejected, None forgotten
+        self.version = ""
 
     @property
     def items(self) -> str:
@@ -56,15 +61,17 @@ class ItemSet:
         except UnknownItem as error:
             raise UnknownItem(f"the set {self.name!r}: {error}; forget items that have left the index") from error
 
-    def save(self, replace: bool = False) -> None:
+    def save(self, replace: bool = False, version: str | None = None) -> None:
         """Store the changes in one transaction; changes by others to the same set stay.
 
-        With `replace` the stored set becomes equal to this one.
+        With `replace` the stored set becomes equal to this one. Raises InvalidParameter if it is not of `version`.
         """
         changes = self._changes
         if replace:
             changes = {item: int(item in self.accepted) for item in (*self.accepted, *self.rejected)}
         with self._database.write() as cursor:
+            if version is not None:
+                _require_version(cursor, self.name, version)
             if replace and saved_items(cursor, self.name) != self.items:
                 _delete(cursor, self.name)
             elif replace:
@@ -84,6 +91,7 @@ class ItemSet:
                         "number = case when accepted = excluded.accepted then number end",
                         (self.name, item, mark),
                     )
+            self.version = _version(_marks(cursor, self.name))
         self._changes = {}
 
     def _move(self, items: tuple[str, ...], target: list[str]) -> None:
@@ -104,14 +112,13 @@ def load_set(name: str, items: str | None, database: Database, reading: Callable
     """The saved set of this name, or a new, empty one of `items`."""
     with database.read() as cursor:
         row = cursor.execute("select items from setsearch_set where name = ?", (name,)).fetchone()
-        marks = dict(
-            cursor.execute("select item, accepted from setsearch_member where name = ? order by item", (name,))
-        )
+        marks = _marks(cursor, name)
     if row is not None and items not in (None, row[0]):
         raise InvalidParameter(f"the set {name!r} is of {row[0]}, not of {items}; use another name")
     loaded = new_set(name, database, reading(items if row is None else row[0]))
     loaded.accepted += [item for item, mark in marks.items() if mark == 1]
     loaded.rejected += [item for item, mark in marks.items() if mark == 0]
+    loaded.version = "" if row is None else _version(marks)
     return loaded
 
 
@@ -141,6 +148,23 @@ def delete_sets_of(cursor: sqlite3.Cursor, items: Sequence[str]) -> None:
     ).fetchall()
     for (name,) in names:
         _delete(cursor, name)
+
+
+def _marks(cursor: sqlite3.Cursor, name: str) -> dict[str, int]:
+    """Whether each member is accepted, by their names in order."""
+    return dict(cursor.execute("select item, accepted from setsearch_member where name = ? order by item", (name,)))
+
+
+def _version(marks: dict[str, int]) -> str:
+    return f"{zlib.crc32(json.dumps(marks).encode()):08x}"
+
+
+def _require_version(cursor: sqlite3.Cursor, name: str, version: str) -> None:
+    found = "" if saved_items(cursor, name) is None else _version(_marks(cursor, name))
+    if found and not version:
+        raise InvalidParameter(f"there is a set {name!r} already: open it to change it, or take another name")
+    if found != version:
+        raise InvalidParameter(f"somebody has changed the set {name!r} meanwhile: save this one under another name")
 
 
 def _delete(cursor: sqlite3.Cursor, name: str) -> bool:

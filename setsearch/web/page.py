@@ -90,8 +90,8 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
     async def save(request: Request) -> Response:
         form = await read_form(request)
         state, name = Address.read(form), form.get("name", "").strip()
-        await pool.ask(lambda index: _save(index, state, name))
-        return redirect(request, str(state.replace(set=name)))
+        version = await pool.ask(lambda index: _save(index, state, name))
+        return redirect(request, str(state.replace(set=name, version=version)))
 
     @router.post("/forget", dependencies=writing)
     async def forget(request: Request) -> Response:
@@ -132,18 +132,17 @@ def _address_of(index: Index, name: str) -> Address:
     if name not in index.sets():
         raise UnknownSet(f"no set {name!r}; it may have been deleted meanwhile")
     saved = index.set(name)
-    return Address(saved.items, tuple(saved.accepted), tuple(saved.rejected), set=name)
+    return Address(saved.items, tuple(saved.accepted), tuple(saved.rejected), set=name, version=saved.version)
 
 
-def _save(index: Index, state: Address, name: str) -> None:
-    """Save a set; it replaces one of the same name only if that one was opened."""
+def _save(index: Index, state: Address, name: str) -> str:
+    """Save a set, and return its version; it replaces one of the same name only if that one was opened."""
     if not name:
         raise InvalidParameter("a set needs a name")
-    if name in index.sets() and state.set != name:
-        raise InvalidParameter(f"there is a set {name!r} already: open it to change it, or take another name")
     reading = index.reading(state.items)
     accepted, rejected = ([find_spelled(reading, name) for name in names] for names in (state.seeds, state.rejected))
-    index.keep_set(name, accepted, rejected, reading.name)
+    version = (state.version if state.set == name else None) or ""
+    return index.keep_set(name, accepted, rejected, reading.name, version).version
 
 
 def _format(rows: list[dict[str, Any]], kind: str) -> str:

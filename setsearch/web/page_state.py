@@ -19,7 +19,8 @@ SIZES = ("small", "large", "all")
 class Address:
     """What the page asks.
 
-    `rejected` are negative examples, `having` features as an example, `like` texts as examples, `set` the saved name;
+    `rejected` are negative examples, `having` features as an example, `like` texts as examples, `set` the saved name
+    and `version` that of the saved set when it was opened;
     `filter` are conditions on kept columns, `end` is how many items belong if the reader moved the line.
     """
 
@@ -34,6 +35,7 @@ class Address:
     set: str | None = None
     filter: tuple[str, ...] = ()
     end: int | None = None
+    version: str | None = None
 
     @classmethod
     def read(cls, query: QueryParams) -> "Address":
@@ -61,6 +63,7 @@ class Address:
             one("set"),
             several("filter"),
             int(end) if end.isdecimal() and len(end) < LONGEST_NUMBER and int(end) else None,
+            one("version"),
         )
 
     @property
@@ -100,7 +103,7 @@ class Address:
         pairs += [("having", name) for name in self.having] + [("like", text) for text in self.like]
         pairs += [("size", self.size if self.size != SIZES[0] else None), ("model", self.model)]
         pairs += [("by", self.by), ("set", self.set)] + [("filter", text) for text in self.filter]
-        pairs += [("end", None if self.end is None else str(self.end))]
+        pairs += [("version", self.version), ("end", None if self.end is None else str(self.end))]
         return [(key, value) for key, value in pairs if value]
 
     def __str__(self) -> str:

@@ -56,3 +56,37 @@ def test_a_set_is_saved_and_gone_on_with(grow, database):
     assert code == 0
     assert out.count("accepted") == 2
     assert "already" in grow("s cats\n", "d3")[2], "a set of another is not written over"
+    assert "stays as it was saved" in grow("1\nq\n", "--set", "cats")[2]
+    assert "stays as it was saved" not in grow("1\ns\nq\n", "--set", "cats")[2]
+
+
+def test_what_others_save_meanwhile_stays(grow, database, monkeypatch):
+    grow("s cats\nq\n", "d0")
+    from setsearch.cli.grow import typed_lines
+
+    def typed():
+        with setsearch.open(database) as other:
+            theirs = other.set("cats")
+            theirs.accept("d4")
+            theirs.save()
+        yield from typed_lines()
+
+    monkeypatch.setattr("setsearch.cli.grow.typed_lines", typed)
+    code, _, err = grow("1\ns\ns mine\nq\n", "--set", "cats")
+    assert code == 0
+    assert "somebody has changed the set 'cats' meanwhile" in err
+    with setsearch.open(database) as index:
+        assert "d4" in index.set("cats").accepted
+        assert len(index.set("mine").accepted) == 2
+
+
+def test_ctrl_c_prints_the_set(grow, monkeypatch):
+    def typed():
+        yield "1"
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("setsearch.cli.grow.typed_lines", typed)
+    code, out, err = grow("", "d0")
+    assert code == 130
+    assert out.count("accepted") == 2
+    assert "stopped" in err

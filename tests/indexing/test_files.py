@@ -194,6 +194,28 @@ def test_encodings_are_detected_or_named(tmp_path):
         read(tmp_path / "a.txt", encoding="klingon")
 
 
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp1252", "Café"),
+        ("cp1252", "El niño comió una manzana en la montaña. ¿Dónde está la biblioteca?"),
+        ("cp1252", "En häst på ängen"),
+        ("cp1252", "La città è più bella di sera perché c'è meno traffico. Così può riposare."),
+        ("cp1252", "The “quoted” words — with long dashes — and curly apostrophes, isn’t it"),
+        ("cp1252", "Straße für Straße wird es grüner, Öl und Essig gehören in die Küche."),
+        ("cp1250", "Zażółć gęślą jaźń. Książka leży na stole, a dzieci idą do szkoły."),
+        ("cp1253", "Η Αθήνα είναι η πρωτεύουσα της Ελλάδας. Τα παιδιά πηγαίνουν στο σχολείο."),
+        ("koi8-r", "Дети идут в школу, а потом играют во дворе. Скрипка и виолончель звучат вместе."),
+        ("shift_jis", "東京は日本の首都です。子供たちは学校に行き、そのあと庭で遊びます。Javaも。"),
+        ("gb18030", "北京是中国的首都。孩子们去学校,然后在院子里玩。"),
+        ("euc_kr", "서울은 대한민국의 수도입니다. 아이들은 학교에 가고 그다음 마당에서 놉니다."),
+    ],
+)
+def test_legacy_encodings_are_told_apart(tmp_path, encoding, text):
+    (tmp_path / "a.txt").write_bytes(text.encode(encoding))
+    assert read(tmp_path / "a.txt")[0]["a.txt"][0] == text
+
+
 REFERENCES = {
     "a.ris": "TY  - JOUR\nID  - r1\nTI  - Bayesian sets\nAB  - Items from a set\nKW  - lion\nKW  - cats\nER  - \n"
     "TY  - JOUR\nAB  - No title here\nER  - \n"

@@ -439,3 +439,20 @@ def test_damaged_notes_are_told_for_their_table():
     connection.execute("update articles set body = 'x' where id = 1")
     connection.execute("update setsearch_change set again = 7")
     assert [line for line in index.check() if "notes" in line] == ["1 notes of changed rows of articles are damaged"]
+
+
+def test_a_table_that_is_gone_holds_up_no_other_one(tmp_path):
+    connection = sqlite3.connect(tmp_path / "x.db")
+    for name, words in (("one", "lion"), ("two", "wheat")):
+        connection.execute(f"create table {name} (id integer primary key, body text)")
+        connection.execute(f"insert into {name} (body) values (?)", (words,))
+        connection.commit()
+        with setsearch.open(tmp_path / "x.db", create=True, collection=name) as index:
+            index.add_table(name, Columns(text=["body"]), track=True)
+    connection.executescript("drop table one; insert into two (body) values ('oats')")
+    connection.close()
+    with setsearch.open(tmp_path / "x.db") as index:
+        with pytest.raises(SourceError, match=r"no table 'one'.*drop the collection"):
+            index.refresh()
+        assert index.items("two/documents").features_of("2") == {"oats": 1}
+        assert index.items("one/documents").features_of("1") == {"lion": 1}

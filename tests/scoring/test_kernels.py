@@ -93,3 +93,17 @@ def test_plain_loops_give_the_bits_of_the_compiled_instructions(tmp_path):
         outputs.append(done.stdout)
     assert outputs[0] == outputs[1]
     assert len(outputs[0].splitlines()) == 3 * 3 * 12
+
+
+WITHOUT_A_FOLDER = """
+from numba.core.caching import CompileResultCacheImpl
+CompileResultCacheImpl._locator_classes = []  # as where no folder may be written to
+import setsearch
+from setsearch.arrays import compiled
+print(compiled(lambda x: x + 1)(1))
+"""
+
+
+def test_functions_are_compiled_where_nothing_can_be_kept():
+    done = subprocess.run([sys.executable, "-c", WITHOUT_A_FOLDER], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "2\n"), done.stderr

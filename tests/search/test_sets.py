@@ -107,3 +107,19 @@ def test_changes_of_several_processes_are_all_kept(index):
     one.save()
     other.save()
     assert index.set("cats").accepted == ["b", "d"]
+
+
+def test_a_set_is_replaced_only_if_it_is_of_the_version(index):
+    first = index.keep_set("cats", ["a"], items="documents", version="")
+    with pytest.raises(errors.InvalidParameter, match="already"):
+        index.keep_set("cats", ["b"], items="documents", version="")
+    assert index.set("cats").version == first.version != ""
+    second = index.keep_set("cats", ["a"], ["b"], "documents", first.version)
+    assert second.version == index.set("cats").version != first.version
+    with pytest.raises(errors.InvalidParameter, match="meanwhile"):
+        index.keep_set("cats", ["d"], items="documents", version=first.version)
+    assert (index.set("cats").accepted, index.set("cats").rejected) == (["a"], ["b"])
+    index.delete_set("cats")
+    with pytest.raises(errors.InvalidParameter, match="meanwhile"):
+        index.keep_set("cats", ["a"], items="documents", version=second.version)
+    assert index.set("cats", "documents").version == ""

@@ -6,6 +6,7 @@ import io
 import json
 import socket
 import time
+from urllib.parse import urlsplit
 
 import pytest
 from patience import patience
@@ -198,6 +199,31 @@ def test_an_export_holds_no_formula(serve, tmp_path):
     assert all(row["title"][0] in "'p" for row in rows)
     assert [row["score"] for row in rows][1:] == [rows[1]["score"]] * 5  # a number stays a number
     assert "=1+1" in [row["item"] for row in server.json("/export.json", items="documents", seed="=1+1")]
+
+
+def test_a_page_does_not_write_over_what_others_saved(serve, animals):
+    server = serve(animals)
+    form = {"content-type": "application/x-www-form-urlencoded"}
+
+    def save(address, name):
+        return server.ask("/sets", method="POST", body=f"{address}&name={name}", headers=form)
+
+    status, headers, _ = save("items=documents&seed=d0", "cats")
+    mine = urlsplit(headers["location"]).query
+    assert status == 303
+    assert "version=" in mine
+    with setsearch.open(animals) as index:
+        theirs = index.set("cats")
+        theirs.accept("d4")
+        theirs.save()
+    for stale in (mine, "items=documents&seed=d0&set=cats"):
+        status, _, body = save(stale, "cats")
+        assert (status, "meanwhile" in body or "already" in body) == (422, True)
+    opened = urlsplit(server.ask("/open?name=cats")[1]["location"]).query
+    assert save(f"{opened}&reject=d1", "cats")[0] == 303
+    with setsearch.open(animals) as index:
+        kept = index.set("cats")
+        assert (sorted(kept.accepted), kept.rejected) == (["d0", "d4"], ["d1"])
 
 
 def test_a_seed_that_is_also_excluded_is_refused(serve, animals):
