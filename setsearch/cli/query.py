@@ -278,16 +278,20 @@ def _weighted(seeds: list[str], weights: str | None) -> list[str] | dict[str, fl
 
 
 def _read_text(text: str) -> str:
-    """The text itself, or the content of the file of this name."""
+    """The text itself, or what `index` reads in the file of this name."""
     path = Path(text)
     try:
-        if not path.is_file() and path.suffix in (".txt", ".md") and " " not in text:
-            raise SourceError(f"{text} does not exist; give a file, or the text itself")
-        return path.read_text(encoding="utf-8") if path.is_file() else text
-    except UnicodeDecodeError as error:
-        raise SourceError(f"{text} is not UTF-8: byte {error.start}; convert it") from error
+        is_file = path.is_file()
     except OSError:  # for example too long for a path
-        return text
+        is_file = False
+    if is_file:
+        from setsearch.indexing.files import FileReader
+        from setsearch.indexing.rows import RowReader
+
+        return "\n".join(text for _, text, _ in FileReader(RowReader()).documents(path, path.name, is_named=True))
+    if path.suffix in (".txt", ".md") and " " not in text:
+        raise SourceError(f"{text} does not exist; give a file, or the text itself")
+    return text
 
 
 def _contribution_rows(parts: Iterable[Any]) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ Each yields `Part`s; one of several of a file has a key. The functions raise wha
 """
 
 import io
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
 from email import message_from_bytes, policy
@@ -15,6 +16,7 @@ from setsearch.errors import SourceError
 from setsearch.text.headline import headline, shorten
 
 LOOKED_AT = 8192  # characters or bytes of a text
+_ris_begins = re.compile(r"^TY  ?- ?", re.MULTILINE)
 _meta = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
 _key = re.compile(r"^[ \t]*[\w-]+[ \t]*[:=][ \t]*", re.MULTILINE)  # of front matter
 _title = re.compile(r"^title[ \t]*[:=](.*)", re.MULTILINE | re.IGNORECASE)
@@ -125,16 +127,27 @@ def pdf(data: bytes, decode: Decode) -> Iterator[Part]:
 
 def ris(data: bytes, decode: Decode) -> Iterator[Part]:
     """References as RIS."""
-    for entry in load_library("rispy", "RIS files").loads(decode(data)):
+    text = decode(data)
+    entries = load_library("rispy", "RIS files").loads(text)
+    for entry in entries:
         yield _reference(entry, ("title", "primary_title", "short_title"), ("doi", "accession_number", "id"))
+    begun = len(_ris_begins.findall(text))
+    if begun != len(entries):
+        raise ValueError(f"{begun} references begin (TY  -), and {len(entries)} end (ER  -)")
 
 
 def bibtex(data: bytes, decode: Decode) -> Iterator[Part]:
     """References as BibTeX."""
-    library = load_library("bibtexparser", "BibTeX files").parse_string(decode(data))
-    for entry in library.entries:
+    parser = load_library("bibtexparser", "BibTeX files")
+    logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # what it says is told below
+    library = parser.parse_string(decode(data))
+    repeated = [block.ignore_error_block for block in library.failed_blocks]  # None for a broken one
+    for entry in library.entries + [block for block in repeated if isinstance(block, parser.model.Entry)]:
         fields = {field.key.lower(): str(field.value).replace("{", "").replace("}", "") for field in entry.fields}
         yield _reference(fields | {"key": entry.key}, ("title",), ("key",))
+    broken = [block.start_line + 1 for block in library.failed_blocks if block.ignore_error_block is None]
+    if broken:
+        raise ValueError(f"the entry that begins in line {broken[0]} is broken")
 
 
 def pubmed(data: bytes, decode: Decode) -> Iterator[Part]:

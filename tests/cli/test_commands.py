@@ -397,6 +397,10 @@ def test_the_cut_and_more_examples(failed, run, animals, monkeypatch, tmp_path):
     (tmp_path / "text.txt").write_text("wheat on the field")
     assert json.loads(run(*documents, "--like", "text.txt")[1])[0]["item"] == "c"
     assert run(*documents, "--like", "text.txt") == run(*documents, "--like", "wheat on the field")
+    page = "<title>Café</title><script>lion tiger</script><p>wheat on the field</p>"
+    (tmp_path / "page.html").write_bytes(page.encode("latin-1"))
+    assert run(*documents, "--like", "page.html") == run(*documents, "--like", "wheat on the field")
+    failed(run(*documents, "--like", "none.txt"), 1, "none.txt does not exist")
     assert json.loads(run(*documents, "--having", "jungle")[1])[0]["item"] == "e"
     assert run(*documents, "a", "--exclude", "e", "--gamma", "0.5")[0] == 0
     failed(run(*documents, "a", "--popularity", "7"), 2, "popularity")

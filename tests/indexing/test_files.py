@@ -238,6 +238,27 @@ def test_references_have_keys_and_titles(tmp_path):
     assert found["c.nbib#123"][1] == "A trial of something"
 
 
+BROKEN = {
+    "a.ris": ("TY  - JOUR\nTI  - lost\n\nTY  - JOUR\nTI  - kept\nER  - \n", "2 references begin .* 1 end"),
+    "b.bib": ("@book{a, title={kept}}\n@book{b, title={lost\n@book{c, title={also}}\n", "begins in line 2 is broken"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_references_are_told(tmp_path, name, capfd):
+    text, message = BROKEN[name]
+    (tmp_path / name).write_text(text)
+    with pytest.raises(errors.SourceError, match=message):
+        read(tmp_path / name)
+    assert read(tmp_path / name, errors="skip")[0]
+    assert "aborted" not in capfd.readouterr().err
+
+
+def test_references_of_one_key_are_all_read(tmp_path):
+    (tmp_path / "a.bib").write_text("@book{a, title={One}}\n@book{a, title={Two}}\n@book{d, title={X}, title={Y}}\n")
+    assert [title for _, title in read(tmp_path)[0].values()] == ["One", "Two", "Y"]
+
+
 def test_pages_of_a_pdf_are_read(tmp_path):
     from pypdf import PdfWriter
     from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
