@@ -8,8 +8,9 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from setsearch.errors import SetsearchError, SourceError, UsageError
+from setsearch.indexing.encodings import encoding_by_mark
 from setsearch.indexing.formats import FORMATS, LOOKED_AT, Part, is_manual, mailbox, manual, plain_text
-from setsearch.indexing.rows import ROW_FILES, RowReader, encoding_by_mark, file_ending, open_file, unreadable
+from setsearch.indexing.rows import ROW_FILES, RowReader, file_ending, open_file, unreadable
 from setsearch.storage.names import is_storable
 
 MOST_CONTROLS = 0.05  # share of control characters in a text

@@ -19,26 +19,21 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from setsearch.errors import SourceError, UsageError
+from setsearch.indexing.encodings import encoding_by_mark, likely_encoding
 from setsearch.storage.connections import TIME_LIMIT, OwnConnection
 from setsearch.storage.limits import LimitedCursor, limited, limited_rows
 from setsearch.storage.names import is_storable
 from setsearch.storage.sql import has_rowid, is_stored_table, main_table, missing_table, table_columns
 
 ARROW_FILES = (".parquet", ".arrow", ".feather")
+JSON = ".json"  # an array of objects is rows, anything else a text
 JSON_LINES = (".jsonl", ".ndjson")
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 ROW_FILES = (*JSON_LINES, *DELIMITERS, *ARROW_FILES)
 STDIN = "-"
 PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 OTHER_DELIMITERS = (";", "\t", "|")
-DETECTED = 1 << 17  # bytes of a file by which its encoding is detected
-MIXED = re.compile(r"[A-Za-z][\u0370-\u06ff]")  # Greek, Cyrillic, Hebrew or Arabic after Latin: no word is so
-MARKS = {  # byte order marks, the longer ones first: that of UTF-32 begins as that of UTF-16
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
+LOOKED_AT = 1 << 10  # bytes by which a JSON array is known
 LARGEST_COUNT_OF_CELL = 2**31 - 1
 LONGEST_FIELD = 2**31 - 1  # of a CSV file
 
@@ -67,13 +62,16 @@ class RowReader:
             yield from self._json_rows(sys.stdin.buffer, "standard input")
         else:
             path, ending = Path(source), file_ending(Path(source))
-            if ending not in ROW_FILES:
+            if ending not in (*ROW_FILES, JSON):
                 raise SourceError(unreadable(path))
             with open_file(path) as file:
                 if ending in ARROW_FILES:
                     from setsearch.indexing.arrow import arrow_rows
 
                     yield from arrow_rows(file, path)
+                    return
+                if ending == JSON:
+                    yield from self._array_rows(file.read(), source)
                     return
                 reader, lines = self._by_bytes(file, source)
                 if ending in JSON_LINES:
@@ -99,14 +97,27 @@ class RowReader:
             if text is None or not text.strip():
                 continue
             try:
-                values = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
+                values = _parsed(text)
                 problem = "" if isinstance(values, dict) else "not a JSON object"
-            except (ValueError, RecursionError) as error:
+            except ValueError as error:
                 problem = f"broken JSON ({error})"
             if not problem:
                 yield position, values
             else:
                 self._skip(position, f"{problem}; correct it, or pass `errors=skip`", problem)
+
+    def _array_rows(self, data: bytes, name: str) -> Iterator[Row]:
+        """The objects of a JSON array."""
+        try:
+            values = _parsed(self.decode_file(data, name) or "[]")
+        except ValueError as error:
+            raise SourceError(f"{name}: broken JSON ({error}); correct it") from error
+        for number, value in enumerate(values if isinstance(values, list) else [values], 1):
+            if isinstance(value, dict):
+                yield f"{name}, entry {number}", value
+            else:
+                problem = "not a JSON object"
+                self._skip(f"{name}, entry {number}", f"{problem}; correct it, or pass `errors=skip`", problem)
 
     def _csv_rows(self, file: IO[bytes], name: str, delimiter: str) -> Iterator[Row]:
         lines = (self.decode(line, f"{name}, line {number}") for number, line in enumerate(file, 1))
@@ -175,7 +186,7 @@ class RowReader:
             try:
                 return data.decode(encoding_by_mark(data) or "utf-8-sig")
             except UnicodeDecodeError:
-                found = _likely_encoding(data) if b"\0" not in data else None
+                found = likely_encoding(data) if b"\0" not in data else None
                 if found is not None:
                     self.decided[found] += 1
                     return data.decode(found, "replace")
@@ -200,23 +211,6 @@ class RowReader:
                 f"{position} is not {self.encoding or 'UTF-8'}: byte {error.start} is 0x{data[error.start]:02x}; "
                 "name its `encoding`, or pass `errors=replace` or `errors=skip`"
             ) from error
-
-
-def _likely_encoding(data: bytes) -> str | None:
-    """The encoding that bytes look like, of those that are used by texts in folders and on the web."""
-    import chardet
-
-    begin = data[:DETECTED]
-    found = chardet.detect(begin, encoding_era=chardet.EncodingEra.MODERN_WEB)["encoding"]
-    if found is None:
-        return None
-    name = codecs.lookup(found).name
-    return "cp1252" if MIXED.search(begin.decode(name, "replace")) else name
-
-
-def encoding_by_mark(data: bytes) -> str | None:
-    """UTF-32 or UTF-16, if a file begins with its byte order mark."""
-    return next((encoding for mark, encoding in MARKS.items() if data.startswith(mark)), None)
 
 
 def delimiter_of(header: str, usual: str) -> str:
@@ -267,6 +261,22 @@ def cell_id(position: str, column: str, value: Any) -> str:
             "ids are texts or numbers, not empty, without NUL or lone surrogates"
         )
     return str(value)
+
+
+def is_array(path: Path) -> bool:
+    """Whether a file holds a JSON array of objects, which are rows; raises SourceError."""
+    if file_ending(path) != JSON:
+        return False
+    with open_file(path) as file:
+        return re.match(rb"(\xef\xbb\xbf)?\s*\[\s*\{", file.read(LOOKED_AT)) is not None
+
+
+def _parsed(text: str) -> Any:
+    """A value of JSON; raises ValueError."""
+    try:
+        return json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
+    except RecursionError as error:
+        raise ValueError(str(error)) from error
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from setsearch.indexing.rows import (
     cell_number,
     cell_text,
     file_ending,
+    is_array,
     require_columns,
 )
 from setsearch.storage.synced_source import Columns
@@ -96,7 +97,7 @@ class SourceReader:
             if is_file and Path(path).is_dir():
                 several = sum(Path(other).is_dir() for other in paths) > 1
                 yield from self._folder(Path(path), f"{Path(path).resolve().name}/" if several else "")
-            elif is_file and is_document(Path(path)):
+            elif is_file and is_document(Path(path)) and not is_array(Path(path)):
                 yield from self.files.documents(Path(path), Path(path).name, is_named=True)
             else:
                 yield from self._each_row(self._document, path)

@@ -216,6 +216,13 @@ def test_legacy_encodings_are_told_apart(tmp_path, encoding, text):
     assert read(tmp_path / "a.txt")[0]["a.txt"][0] == text
 
 
+def test_broken_utf_8_is_not_guessed(tmp_path):
+    (tmp_path / "a.txt").write_bytes(("日本語テキスト " * 20).encode() + b"\xe3\x81")
+    with pytest.raises(errors.SourceError, match="not UTF-8: byte 440"):
+        read(tmp_path / "a.txt")
+    assert read(tmp_path / "a.txt", errors="replace")[0]["a.txt"][0].endswith("\ufffd")
+
+
 REFERENCES = {
     "a.ris": "TY  - JOUR\nID  - r1\nTI  - Bayesian sets\nAB  - Items from a set\nKW  - lion\nKW  - cats\nER  - \n"
     "TY  - JOUR\nAB  - No title here\nER  - \n"

@@ -76,3 +76,21 @@ def test_rows_in_wide_encodings(tmp_path, encoding):
     (tmp_path / "broken.csv").write_bytes(b"\xff\xfea")
     with pytest.raises(errors.SourceError, match=r"broken\.csv is not utf-16"):
         list(RowReader().read(str(tmp_path / "broken.csv")))
+
+
+def test_a_json_array_of_objects_is_rows(run, failed, tmp_path):
+    rows = [{"id": n, "text": text} for n, text in enumerate(["lion tiger", "lion", "wheat"])]
+    for name, data in {"a": json.dumps(rows), "b": "\ufeff" + json.dumps(rows, indent=1)}.items():
+        (tmp_path / f"{name}.json").write_text(data)
+        assert run("index", f"{name}.db", f"{name}.json")[0] == 0
+        assert json.loads(run("expand", f"{name}.db", "0", "--items", "documents")[1])[0]["item"] == "1"
+    (tmp_path / "c.json").write_text('{"text": ["lion", "tiger"]}')
+    assert run("index", "c.db", "c.json")[0] == 0
+    assert json.loads(run("info", "c.db")[1])["readings"][0]["some"] == ["c.json"], "another value is a text"
+    (tmp_path / "d.json").write_text(json.dumps([*rows, 5]))
+    failed(run("index", "d.db", "d.json"), 1, "d.json, entry 4: not a JSON object")
+    assert run("index", "d.db", "d.json", "--errors", "skip")[0] == 0
+    (tmp_path / "e.json").write_text('[{"id": 1, "id": 2}]')
+    failed(run("index", "e.db", "e.json"), 1, "e.json: broken JSON (the key 'id' comes twice)")
+    (tmp_path / "r.json").write_text(json.dumps([{"film": "a", "user": "x"}, {"film": "b", "user": "x"}]))
+    assert run("index", "r.db", "r.json", "--items", "film", "--features", "user")[0] == 0

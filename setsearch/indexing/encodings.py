@@ -1,0 +1,33 @@
+"""The encodings of texts that are not UTF-8."""
+
+import codecs
+import re
+
+DETECTED = 1 << 17  # bytes of a file by which its encoding is detected
+MIXED = re.compile(r"[A-Za-z][\u0370-\u06ff]")  # Greek, Cyrillic, Hebrew or Arabic after Latin: no word is so
+MARKS = {  # byte order marks, the longer ones first: that of UTF-32 begins as that of UTF-16
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+
+def likely_encoding(data: bytes) -> str | None:
+    """The encoding that bytes look like, of those that are used by texts in folders and on the web."""
+    import chardet
+
+    begin = data[:DETECTED]
+    found = chardet.detect(begin, encoding_era=chardet.EncodingEra.MODERN_WEB)["encoding"]
+    try:
+        name = codecs.lookup(found or "").name
+    except LookupError:  # none, or one that Python does not read
+        return None
+    if name == "utf-8":  # but for some bytes, which a guess would hide
+        return None
+    return "cp1252" if MIXED.search(begin.decode(name, "replace")) else name
+
+
+def encoding_by_mark(data: bytes) -> str | None:
+    """UTF-32 or UTF-16, if a file begins with its byte order mark."""
+    return next((encoding for mark, encoding in MARKS.items() if data.startswith(mark)), None)
