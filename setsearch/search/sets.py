@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from setsearch.errors import InvalidParameter, NoSeeds, UnknownItem, UnknownSet
@@ -106,6 +106,17 @@ def new_set(name: str, database: Database, reading: AnyReading) -> ItemSet:
     if not is_storable(name) or not name.isprintable():
         raise InvalidParameter(f"the name of a set has printable characters only; {name!r} has others")
     return ItemSet(name, reading, database)
+
+
+def made_set(empty: ItemSet, accepted: Iterable[str], rejected: Iterable[str]) -> ItemSet:
+    """A set with these members; raises InvalidParameter if one is on both sides, UnknownItem."""
+    empty.accept(*accepted)
+    both = [*empty.accepted]
+    empty.reject(*rejected)
+    gone = next((item for item in both if item in empty.rejected), None)
+    if gone is not None:
+        raise InvalidParameter(f"{gone!r} is accepted and rejected; leave out one of them")
+    return empty
 
 
 def load_set(name: str, items: str | None, database: Database, reading: Callable[[str | None], AnyReading]) -> ItemSet:

@@ -123,3 +123,5 @@ def test_a_set_is_replaced_only_if_it_is_of_the_version(index):
     with pytest.raises(errors.InvalidParameter, match="meanwhile"):
         index.keep_set("cats", ["a"], items="documents", version=second.version)
     assert index.set("cats", "documents").version == ""
+    with pytest.raises(errors.InvalidParameter, match="'a' is accepted and rejected"):
+        index.keep_set("cats", ["b", "a"], ["a"], "documents")
