@@ -5,7 +5,8 @@ import multiprocessing
 from patience import patience
 
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["setsearch.web.server", "setsearch.cli.serve", "setsearch.scoring.compiled_loops"])
+LOADED = ["web.server", "cli.serve", "scoring.compiled_loops", "storage.schema", "upkeep", "storage.integrity"]
+CONTEXT.set_forkserver_preload([f"setsearch.{name}" for name in LOADED])
 
 
 def _answer(into, function, arguments):
