@@ -14,7 +14,7 @@ from setsearch.search.memory import memory_of
 from setsearch.search.numeric import NumericReading
 from setsearch.search.reading import Reading
 from setsearch.search.readings import FieldsSource, Readings
-from setsearch.search.sets import ItemSet, delete_set, delete_sets_of, load_set, made_set, new_set, saved_sets
+from setsearch.search.sets import ItemSet, delete_set, delete_sets_of, fill_set, load_set, new_set, saved_sets
 from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.collection_names import collection_of, name_in
 from setsearch.storage.database import Database
@@ -238,7 +238,8 @@ class Index:
 
         Raises UnknownItem, InvalidParameter.
         """
-        kept = made_set(new_set(name, self._database, self.reading(items)), accepted, rejected)
+        kept = new_set(name, self._database, self.reading(items))
+        fill_set(kept, accepted, rejected)
         kept.save(replace=True, version=version)
         return kept
 

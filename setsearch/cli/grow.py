@@ -2,7 +2,7 @@
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +18,7 @@ from setsearch.search.results import Hits
 if TYPE_CHECKING:
     from setsearch.index import Index
     from setsearch.models.defaults import ModelOptions
-    from setsearch.search.sets import AnyReading
+    from setsearch.search.sets import AnyReading, ItemSet
 
 SMALL, LARGE = 15, 50  # hits of a list
 EXPLAINED = 10  # features
@@ -51,15 +51,9 @@ def grow(
     if not seeds and set is None:
         raise UsageError("no examples: give SEED..., or --set NAME")
     with db.open() as index:
-        stored, version = GrowingSet(), ""
-        if set is not None:
-            saved = index.set(set, items)
-            items, version = saved.items, saved.version
-            stored = GrowingSet(tuple(saved.accepted), tuple(saved.rejected))
-        reading = index.reading(items)
-        dialogue = Dialogue(index, reading, model)
-        dialogue.name, dialogue.version, dialogue.saved = set, version, stored
-        dialogue.current = replace(stored.accept([reading.find(seed) for seed in seeds or ()]), before=None)
+        saved = None if set is None else index.set(set, items)
+        dialogue = Dialogue(index, index.reading(items if saved is None else saved.items), model, saved)
+        dialogue.begin(seeds or [])
         try:
             dialogue.run()
         except KeyboardInterrupt as error:
@@ -93,15 +87,17 @@ class GrowingSet:
 
 
 class Dialogue:
-    """Reads lines and answers them. `current` is the set; `saved` what was last saved under `name`, of `version`."""
+    """Reads lines and answers them. `current` is the set, `saved` the one that was last opened or saved."""
 
-    def __init__(self, index: "Index", reading: "AnyReading", model: "ModelOptions") -> None:
-        self.index, self.reading, self.model = index, reading, model
-        self.current = self.saved = GrowingSet()
-        self.name: str | None = None
-        self.version = ""
+    def __init__(self, index: "Index", reading: "AnyReading", model: "ModelOptions", saved: "ItemSet | None") -> None:
+        self.index, self.reading, self.model, self.saved = index, reading, model, saved
+        self.current = GrowingSet() if saved is None else GrowingSet(tuple(saved.accepted), tuple(saved.rejected))
         self.k = SMALL
         self.hits = Hits()
+
+    def begin(self, seeds: Sequence[str]) -> None:
+        """Accept the first examples. Raises UnknownItem."""
+        self.current = replace(self.current.accept([self.reading.find(seed) for seed in seeds]), before=None)
 
     def run(self) -> None:
         """Run the dialogue to its end."""
@@ -116,8 +112,10 @@ class Dialogue:
                     self.current = changed
             except SetsearchError as error:
                 say(f"Error: {error}")
-        if self.name is not None and self.current.rows() != self.saved.rows():
-            say(f"the set {self.name!r} stays as it was saved; what follows has your changes")
+        if self.saved is not None and (
+            [*self.current.accepted] != self.saved.accepted or [*self.current.rejected] != self.saved.rejected
+        ):
+            say(f"the set {self.saved.name!r} stays as it was saved; what follows has your changes")
 
     def _answer(self, line: str, current: GrowingSet) -> GrowingSet | None:
         """The set after a line; None if there is nothing new to show."""
@@ -132,7 +130,7 @@ class Dialogue:
             self.k = LARGE if self.k == SMALL else SMALL
             return current
         elif command == "s":
-            self._save(rest.strip() or self.name, current)
+            self._save(rest.strip(), current)
         elif line.startswith("?"):
             self._explain(line[1:])
         elif all(word.lstrip("-").isdecimal() for word in line.split()):
@@ -175,12 +173,12 @@ class Dialogue:
         rest = hit.score - sum(part["weight"] for part in parts[:EXPLAINED])
         say(f"and {rest:+.3f} in all other parts")
 
-    def _save(self, name: str | None, current: GrowingSet) -> None:
-        if name is None:
+    def _save(self, name: str, current: GrowingSet) -> None:
+        name = name or (self.saved.name if self.saved is not None else "")
+        if not name:
             raise UsageError("s NAME saves the set; give it a name")
-        version = self.version if name == self.name else ""
-        kept = self.index.keep_set(name, current.accepted, current.rejected, self.reading.name, version)
-        self.name, self.version, self.saved = name, kept.version, current
+        version = self.saved.version if self.saved is not None and name == self.saved.name else ""
+        self.saved = self.index.keep_set(name, current.accepted, current.rejected, self.reading.name, version)
         say(f"saved: {name!r}, {len(current.accepted)} accepted, {len(current.rejected)} rejected")
 
 

@@ -16,6 +16,7 @@ from setsearch.errors import SourceError
 from setsearch.text.headline import headline, shorten
 
 LOOKED_AT = 8192  # characters or bytes of a text
+logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # what it would print, an error tells
 _ris_begins = re.compile(r"^TY  ?- ?", re.MULTILINE)
 _meta = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
 _key = re.compile(r"^[ \t]*[\w-]+[ \t]*[:=][ \t]*", re.MULTILINE)  # of front matter
@@ -139,7 +140,6 @@ def ris(data: bytes, decode: Decode) -> Iterator[Part]:
 def bibtex(data: bytes, decode: Decode) -> Iterator[Part]:
     """References as BibTeX."""
     parser = load_library("bibtexparser", "BibTeX files")
-    logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # what it says is told below
     library = parser.parse_string(decode(data))
     repeated = [block.ignore_error_block for block in library.failed_blocks]  # None for a broken one
     for entry in library.entries + [block for block in repeated if isinstance(block, parser.model.Entry)]:

@@ -264,11 +264,12 @@ def cell_id(position: str, column: str, value: Any) -> str:
 
 
 def is_array(path: Path) -> bool:
-    """Whether a file holds a JSON array of objects, which are rows; raises SourceError."""
+    """Whether a file holds a JSON array of objects, which are rows; no if it cannot be read, which its reader tells."""
     if file_ending(path) != JSON:
         return False
-    with open_file(path) as file:
+    with suppress(SourceError), open_file(path) as file:
         return re.match(rb"(\xef\xbb\xbf)?\s*\[\s*\{", file.read(LOOKED_AT)) is not None
+    return False
 
 
 def _parsed(text: str) -> Any:

@@ -19,7 +19,7 @@ AnyReading = Reading | NumericReading
 class ItemSet:
     """A set that grows: `accepted` items are its examples, `rejected` ones negative examples. Made by `Index.set`.
 
-    `version` is that of the stored set when it was loaded or saved; "" if there was none.
+    `version` is that of the set as it was loaded or saved; "" if there was none.
     """
 
     def __init__(self, name: str, reading: AnyReading, database: Database) -> None:
@@ -68,7 +68,7 @@ class ItemSet:
         """
         changes = self._changes
         if replace:
-            changes = {item: int(item in self.accepted) for item in (*self.accepted, *self.rejected)}
+            changes = dict(self._marks)
         with self._database.write() as cursor:
             if version is not None:
                 _require_version(cursor, self.name, version)
@@ -91,8 +91,11 @@ class ItemSet:
                         "number = case when accepted = excluded.accepted then number end",
                         (self.name, item, mark),
                     )
-            self.version = _version(_marks(cursor, self.name))
-        self._changes = {}
+        self.version, self._changes = _version(self._marks), {}  # others may have changed more: that is another version
+
+    @property
+    def _marks(self) -> dict[str, int]:
+        return dict.fromkeys(self.accepted, 1) | dict.fromkeys(self.rejected, 0)
 
     def _move(self, items: tuple[str, ...], target: list[str]) -> None:
         names = dict.fromkeys(self._reading.find(item) for item in items)
@@ -108,28 +111,26 @@ def new_set(name: str, database: Database, reading: AnyReading) -> ItemSet:
     return ItemSet(name, reading, database)
 
 
-def made_set(empty: ItemSet, accepted: Iterable[str], rejected: Iterable[str]) -> ItemSet:
-    """A set with these members; raises InvalidParameter if one is on both sides, UnknownItem."""
+def fill_set(empty: ItemSet, accepted: Iterable[str], rejected: Iterable[str]) -> None:
+    """Give a set its members; raises InvalidParameter if one is on both sides, UnknownItem."""
     empty.accept(*accepted)
-    both = [*empty.accepted]
+    before = [*empty.accepted]
     empty.reject(*rejected)
-    gone = next((item for item in both if item in empty.rejected), None)
-    if gone is not None:
-        raise InvalidParameter(f"{gone!r} is accepted and rejected; leave out one of them")
-    return empty
+    if len(empty.accepted) < len(before):
+        both = next(item for item in before if item in empty.rejected)
+        raise InvalidParameter(f"{both!r} is accepted and rejected; leave out one of them")
 
 
 def load_set(name: str, items: str | None, database: Database, reading: Callable[[str | None], AnyReading]) -> ItemSet:
     """The saved set of this name, or a new, empty one of `items`."""
     with database.read() as cursor:
-        row = cursor.execute("select items from setsearch_set where name = ?", (name,)).fetchone()
-        marks = _marks(cursor, name)
-    if row is not None and items not in (None, row[0]):
-        raise InvalidParameter(f"the set {name!r} is of {row[0]}, not of {items}; use another name")
-    loaded = new_set(name, database, reading(items if row is None else row[0]))
+        stored, marks = saved_items(cursor, name), _saved_marks(cursor, name)
+    if stored is not None and items not in (None, stored):
+        raise InvalidParameter(f"the set {name!r} is of {stored}, not of {items}; use another name")
+    loaded = new_set(name, database, reading(items if stored is None else stored))
     loaded.accepted += [item for item, mark in marks.items() if mark == 1]
     loaded.rejected += [item for item, mark in marks.items() if mark == 0]
-    loaded.version = "" if row is None else _version(marks)
+    loaded.version = "" if stored is None else _version(marks)
     return loaded
 
 
@@ -161,17 +162,17 @@ def delete_sets_of(cursor: sqlite3.Cursor, items: Sequence[str]) -> None:
         _delete(cursor, name)
 
 
-def _marks(cursor: sqlite3.Cursor, name: str) -> dict[str, int]:
+def _saved_marks(cursor: sqlite3.Cursor, name: str) -> dict[str, int]:
     """Whether each member is accepted, by their names in order."""
     return dict(cursor.execute("select item, accepted from setsearch_member where name = ? order by item", (name,)))
 
 
 def _version(marks: dict[str, int]) -> str:
-    return f"{zlib.crc32(json.dumps(marks).encode()):08x}"
+    return f"{zlib.crc32(json.dumps(sorted(marks.items())).encode()):08x}"
 
 
 def _require_version(cursor: sqlite3.Cursor, name: str, version: str) -> None:
-    found = "" if saved_items(cursor, name) is None else _version(_marks(cursor, name))
+    found = "" if saved_items(cursor, name) is None else _version(_saved_marks(cursor, name))
     if found and not version:
         raise InvalidParameter(f"there is a set {name!r} already: open it to change it, or take another name")
     if found != version:

@@ -98,7 +98,7 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
         form = await read_form(request)
         await pool.ask(lambda index: index.delete_set(form.get("name", "")))
         back = _back(form)
-        return redirect(request, str(back.replace(set=None) if back.set == form.get("name") else back))
+        return redirect(request, str(back.replace(set=None, version=None) if back.set == form.get("name") else back))
 
     @router.post("/token", dependencies=[Depends(rules.require_same_origin)])
     async def sign_in(request: Request) -> Response:

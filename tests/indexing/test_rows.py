@@ -92,5 +92,7 @@ def test_a_json_array_of_objects_is_rows(run, failed, tmp_path):
     assert run("index", "d.db", "d.json", "--errors", "skip")[0] == 0
     (tmp_path / "e.json").write_text('[{"id": 1, "id": 2}]')
     failed(run("index", "e.db", "e.json"), 1, "e.json: broken JSON (the key 'id' comes twice)")
+    failed(run("index", "m.db", "none.json"), 1, "none.json does not exist")
+    assert run("index", "m.db", "none.json", "c.json", "--errors", "skip")[0] == 0
     (tmp_path / "r.json").write_text(json.dumps([{"film": "a", "user": "x"}, {"film": "b", "user": "x"}]))
     assert run("index", "r.db", "r.json", "--items", "film", "--features", "user")[0] == 0

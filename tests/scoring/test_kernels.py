@@ -98,7 +98,6 @@ def test_plain_loops_give_the_bits_of_the_compiled_instructions(tmp_path):
 WITHOUT_A_FOLDER = """
 from numba.core.caching import CompileResultCacheImpl
 CompileResultCacheImpl._locator_classes = []  # as where no folder may be written to
-import setsearch
 from setsearch.arrays import compiled
 print(compiled(lambda x: x + 1)(1))
 """

@@ -119,6 +119,13 @@ def test_a_set_is_replaced_only_if_it_is_of_the_version(index):
     with pytest.raises(errors.InvalidParameter, match="meanwhile"):
         index.keep_set("cats", ["d"], items="documents", version=first.version)
     assert (index.set("cats").accepted, index.set("cats").rejected) == (["a"], ["b"])
+    mine, theirs = index.set("cats"), index.set("cats")
+    theirs.accept("d")
+    theirs.save()
+    mine.accept("b")
+    mine.save()  # both changes are kept, but this one has not seen the other
+    with pytest.raises(errors.InvalidParameter, match="meanwhile"):
+        mine.save(replace=True, version=mine.version)
     index.delete_set("cats")
     with pytest.raises(errors.InvalidParameter, match="meanwhile"):
         index.keep_set("cats", ["a"], items="documents", version=second.version)

@@ -4,9 +4,6 @@ import resource
 from pathlib import Path
 
 import setsearch
-import setsearch.storage.integrity
-import setsearch.storage.schema
-import setsearch.upkeep  # what is loaded now takes no memory later
 from setsearch.errors import SetsearchError
 
 LIMIT = 400 << 20  # bytes beyond what a process has
