@@ -39,6 +39,9 @@ def model_options(  # noqa: PLR0913
         float | None,
         option("SHARE", "How much a second pass with the best items may read, 0 for one pass (lift).", MODEL, min=0),
     ] = None,
+    neighbors: Annotated[
+        float | None, option("W", "How much its nearest words count for a word, 0 for none (lift).", MODEL, min=0)
+    ] = None,
     vectors: Annotated[float | None, option("W", "The weight of vectors, 0 for none (lift).", MODEL, min=0)] = None,
     purpose: Annotated[
         str | None, option("WHAT", "Of ratings: kind, or likes (popular first).", MODEL, "--for")

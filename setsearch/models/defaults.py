@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypedDict, cast
 from setsearch.errors import InvalidParameter, UnknownOption
 from setsearch.models import MODELS, Lift, Model, make_model
 
-NOT_OF_MODELS = ("by", "fresh", "feedback", "vectors", "purpose")  # options that choose what answers
+NOT_OF_MODELS = ("by", "fresh", "feedback", "neighbors", "vectors", "purpose")  # options that choose what answers
 
 
 PURPOSES = ("kind", "likes")
@@ -25,6 +25,8 @@ class ModelOptions(TypedDict, total=False):
     `by`: what describes terms, "contexts", "documents" or "both" (the default if all terms of the query have contexts);
     `feedback`: how much a second pass may read, in which the best items join the seeds, as a share of what the first
     one reads; 0 for one pass (lift; search/feedback.py);
+    `neighbors`: how much the scores of its nearest words count for a word with contexts, 0 for none (lift;
+    scoring/smoothing.py);
     `vectors`: the weight of vectors, if the items have some, 0 for none (lift; search/meaning.py);
     `purpose` of a relation: "kind" (the default), or "likes", for which popular items come first
     (search/priors.py);
@@ -41,6 +43,7 @@ class ModelOptions(TypedDict, total=False):
     by: str | None
     fresh: str | float | None
     feedback: float | None
+    neighbors: float | None
     vectors: float | None
     purpose: str | None
 
@@ -71,7 +74,7 @@ class Defaults:
     """The defaults of a kind of items.
 
     `left_out`: the coefficients of the threshold that is not the usual one, for the model lift (search/cutoff.py).
-    `feedback`, `rarity` and `budget` are those of the model lift; `vectors`: the weight of vectors of each source.
+    `feedback`, `neighbors`, `rarity` and `budget` are those of the model lift; `vectors`: the weights of vectors.
     `rejection`: how rejected items change the weights; None if they teach what separates them (search/separation.py).
     """
 
@@ -80,6 +83,7 @@ class Defaults:
     binarize: str
     left_out: tuple[float, float, float] | None = None
     feedback: float = 0.0
+    neighbors: float = 0.0
     rarity: float = 0.0
     budget: float = 0.0
     vectors: VectorWeights = _ALIKE
@@ -88,6 +92,10 @@ class Defaults:
     def feedback_of(self, options: ModelOptions) -> float:
         """The share that a second pass may read; raises InvalidParameter."""
         return self._of_lift("feedback", options.get("feedback"), self.feedback, options)
+
+    def neighbors_of(self, options: ModelOptions) -> float:
+        """The weight of neighbors; raises InvalidParameter."""
+        return self._of_lift("neighbors", options.get("neighbors"), self.neighbors, options)
 
     def vectors_of(self, options: ModelOptions, source: str = "own") -> float:
         """The weight of vectors of a source; raises InvalidParameter."""
@@ -125,6 +133,7 @@ class Defaults:
     def check(self, options: ModelOptions) -> None:
         """Raise InvalidParameter for options that no question may have."""
         self.feedback_of(options)
+        self.neighbors_of(options)
         self.vectors_of(options)
         self.wants_likes(options)
 
@@ -194,6 +203,7 @@ TERMS = Defaults(
     "twice-mean",
     rarity=0.25,
     feedback=1.0,
+    neighbors=1.0,
     budget=1000.0,
     vectors=VectorWeights(latent=0.5),
     rejection=Rejection(gamma=0.06, discount=0.1),

@@ -73,6 +73,11 @@ def best(
             return answer
     scores = scratch_copy(base.items)
     accumulate(scores, *parts)
+    return best_of(scores, excluded, k, ranks, among)
+
+
+def best_of(scores: Floats, excluded: Sequence[int], k: int, ranks: Ranks, among: Ints | None = None) -> Best:
+    """The same of scores that are there, which it may change."""
     scores[excluded] = -np.inf
     ids = candidates(scores, k) if among is None else among[candidates(scores[among], k)]
     return sort_best(ids, scores[ids], k, ranks)

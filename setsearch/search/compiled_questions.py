@@ -23,6 +23,7 @@ from setsearch.scoring.compiled_pruning import PRUNED_IN_VAIN, find_pruned
 from setsearch.scoring.postings import ItemArrays
 from setsearch.scoring.pruning import FIRST, LATER, ROUNDING
 from setsearch.scoring.selection import Ranks
+from setsearch.scoring.smoothing import Smoothing, smooth
 from setsearch.search.weights import LEAST_BOUND
 
 BINS = 4096  # of weights
@@ -68,7 +69,9 @@ class Passes(NamedTuple):
     more: int
 
 
-def find(fields: Sequence[FieldArrays], seeds: Ints, passes: Passes, k: int, ranks: Ranks) -> Found | None:
+def find(
+    fields: Sequence[FieldArrays], seeds: Ints, passes: Passes, k: int, ranks: Ranks, smoothing: Smoothing = (None, 0.0)
+) -> Found | None:
     """The k best items other than the seeds (distinct ids), and their scores; None where weights.py must be asked."""
     if len(fields) == 1 and not passes.budget:
         by_item = fields[0].by_item
@@ -77,14 +80,16 @@ def find(fields: Sequence[FieldArrays], seeds: Ints, passes: Passes, k: int, ran
         return in_order(end, *scratch.give(count), k, ranks)
     examples = seeds, np.ones(len(seeds))
     scores, weighted = _score(fields, examples, passes, [_NO_LIMIT] * len(fields))
-    found = None if scores is None else _best(scores, seeds, passes.joining or k, ranks)
-    if found is None or not passes.joining:
-        return found
+    if scores is None or not passes.joining:
+        return None if scores is None else _best_smoothed(scores, seeds, k, ranks, smoothing)
+    found = _best(scores, seeds, passes.joining, ranks)
+    if found is None:
+        return None
     shares = np.append(examples[1], np.full(passes.joining, passes.weight))
     limits = [second_limit(field.stored, own, passes) for field, own in zip(fields, weighted, strict=True)]
     passes = passes._replace(total=float(shares.sum()))
     scores, _ = _score(fields, (np.append(seeds, found[0]), shares), passes, limits)
-    return None if scores is None else _best(scores, seeds, k, ranks)
+    return None if scores is None else _best_smoothed(scores, seeds, k, ranks, smoothing)
 
 
 @cache
@@ -125,6 +130,17 @@ def _score(
     # Up to there no partial sum was rounded.
     is_sure = total >= 2 * LEAST_BOUND and scores.max() + negative < EXACT_BELOW_VALUED - 1
     return scores if is_sure else None, weighted
+
+
+def _best_smoothed(scores: Floats, seeds: Ints, k: int, ranks: Ranks, smoothing: Smoothing) -> Found | None:
+    """The k best items by smoothed scores; None where sums may be inexact, too, as scoring.base.is_exact tells."""
+    neighbors, share = smoothing
+    if neighbors is not None:
+        own, near = smooth(scores, neighbors, seeds, share)
+        scores = scores + own + near
+        if scores.max() >= EXACT_BELOW_VALUED / 2:
+            return None
+    return _best(scores, seeds, k, ranks)
 
 
 def _best(scores: Floats, excluded: Ints, k: int, ranks: Ranks) -> Found | None:

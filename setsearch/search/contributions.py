@@ -29,7 +29,7 @@ def contributions(weights: SeedWeights, items: list[int]) -> dict[int, tuple[Con
     """What the active features, and priors, add to the score of each item, the largest first."""
     order = np.array(sorted(items), np.int64)
     added: dict[int, dict[tuple[str, str | None], float]] = {
-        item: {(name, None): float(prior[item]) / weights.scale for name, prior in weights.priors} for item in items
+        item: {(name, None): float(part[item]) / weights.scale for name, part in weights.parts} for item in items
     }
     for own in weights.all:
         active = own.seeds.features
@@ -56,7 +56,7 @@ def contributions(weights: SeedWeights, items: list[int]) -> dict[int, tuple[Con
 def explanation(fields: Fields, weights: SeedWeights, id: int) -> Explanation:
     """The parts that sum to the score of one item."""
     features = contributions(weights, [id])[id]
-    base = float(weights.base.items[id] - sum(prior[id] for _, prior in weights.priors)) / weights.scale
+    base = float(weights.base.items[id] - sum(part[id] for _, part in weights.parts)) / weights.scale
     name, title = fields.describe([id])[id]
     score = base + weights.constant + sum(part.weight for part in features)
     return Explanation(name, score, weights.constant, base, features, title)

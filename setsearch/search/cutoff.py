@@ -2,12 +2,12 @@
 
     tau = floor + a (mean(5 best scores) - floor) + b max(median(leave-one-out scores of the seeds) - floor, 0)
 
-        a = .2    b = min(.4, .05 (N - 1))
+        a = .2    b = min(.4, .05 (N - 1))        of words whose neighbors count: a = .25, b = min(.4, .1 (N - 1))
 
 The floor is the score of the hundredth item, or of the middle one of less than 200: what an item has in common with the
 seeds by chance. A shift of all scores shifts tau likewise. Leave-one-out scores are those of the model lift, without
-vectors and rejected items; where there are none, b = 0 and a = min(1/2, .2 + .02 (N - 1)). Relations such as ratings,
-whose sets may be much larger, have
+vectors and rejected items; where there are none, b = 0 and a grows by .02 (N - 1), up to 1/2. Relations such as
+ratings, whose sets may be much larger, have
 
     tau = c mean(5 best scores) + d median(leave-one-out scores of the seeds)
 
@@ -26,6 +26,7 @@ from setsearch.search.weights import SeedWeights
 LEADERS = 5
 LEADERS_SHARE, LEADERS_GROWTH, LEADERS_LIMIT = 0.2, 0.02, 0.5
 SEEDS_GROWTH, SEEDS_LIMIT = 0.05, 0.4
+SMOOTHED_SHARE, SMOOTHED_GROWTH = 0.25, 0.1
 FLOOR = 100  # the place of the item with the score that others have by chance
 
 
@@ -41,7 +42,9 @@ def threshold(fields: Fields, weights: SeedWeights, scores: Floats, defaults: De
         return of_one * mean
     place = min(FLOOR, fields.items.size // 2, len(scores))
     floor = float(scores[max(place, 1) - 1])
+    smoothed = weights.neighborhood is not None
+    share, growth = (SMOOTHED_SHARE, SMOOTHED_GROWTH) if smoothed else (LEADERS_SHARE, SEEDS_GROWTH)
     if not several or weights.negative:
-        return floor + min(LEADERS_SHARE + LEADERS_GROWTH * further, LEADERS_LIMIT) * (mean - floor)
+        return floor + min(share + LEADERS_GROWTH * further, LEADERS_LIMIT) * (mean - floor)
     above = max(median(leave_one_out_scores(fields, weights)) - floor, 0.0)
-    return floor + LEADERS_SHARE * (mean - floor) + min(SEEDS_GROWTH * further, SEEDS_LIMIT) * above
+    return floor + share * (mean - floor) + min(growth * further, SEEDS_LIMIT) * above

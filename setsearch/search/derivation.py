@@ -16,8 +16,10 @@ from setsearch.arrays import Array
 from setsearch.errors import CorruptIndex, DatabaseError
 from setsearch.models.values import ValueRule
 from setsearch.search.content import RelationContent
+from setsearch.search.neighbors import nearest_words
 from setsearch.search.snapshot import Snapshot
 from setsearch.search.word_contexts import (
+    COEFFICIENTS,
     IN_MEMORY,
     Arrays,
     WordContexts,
@@ -139,6 +141,9 @@ def _derive(texts: _Texts, how: tuple[Analyzer, ValueRule], draft: Draft | None,
     arrays, fields = _fields(texts, tokens, analyzer, renew)
     generation = Generation(IN_MEMORY, relation.id, CONTEXTS, relation.revision, relation.stamp)
     contexts = make_contexts(generation, arrays, {name: field.cells for name, field in fields.items()})
+    if fields:
+        weighted = [(contexts.snapshots[name], COEFFICIENTS[name]) for name in fields]
+        arrays |= nearest_words(weighted, rule, contexts.words.size, renew)
     if draft is None:
         return contexts
     try:

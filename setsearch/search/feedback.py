@@ -19,9 +19,11 @@ from setsearch.models.model import has_tiny_weights
 from setsearch.scoring.kernels import is_compiled
 from setsearch.scoring.pruning import LARGEST_K
 from setsearch.scoring.selection import Best
+from setsearch.scoring.smoothing import Smoothing
+from setsearch.search.budget import Limit
 from setsearch.search.examples import Examples
 from setsearch.search.fields import Fields
-from setsearch.search.weights import Limit, SeedWeights, seed_weights
+from setsearch.search.weights import SeedWeights, seed_weights
 
 JOINING = 10  # items that join one seed
 FEWEST = 2  # that may join
@@ -47,7 +49,9 @@ def own_features(features: Ints, weights: Floats) -> Ints:
     return kept
 
 
-def best_in_passes(fields: Fields, examples: Examples, model: Model, feedback: float, k: int) -> Best | None:
+def best_in_passes(
+    fields: Fields, examples: Examples, model: Model, feedback: float, k: int, smoothing: Smoothing
+) -> Best | None:
     """The k best items other than the examples, and their scores, without what weights could explain.
 
     None where only `two_passes` and `best` can tell: without numba, while some lists have no values, for texts
@@ -68,7 +72,7 @@ def best_in_passes(fields: Fields, examples: Examples, model: Model, feedback: f
     if len(own) < len(found):
         prepare(len(found) == 1 and not model.budget)
         return None
-    return find(own, seeds, passes, k, fields.ranks)
+    return find(own, seeds, passes, k, fields.ranks, smoothing)
 
 
 def how_many_join(first: SeedWeights, n_items: int, feedback: float) -> int:

@@ -13,6 +13,7 @@ from setsearch.models import Model
 from setsearch.models.values import RuleStatistics, ValueRule
 from setsearch.scoring.base import Base
 from setsearch.scoring.postings import PostingArrays
+from setsearch.scoring.smoothing import Neighbors
 from setsearch.search.request import ExpandRequest, Ids, id_list
 from setsearch.search.snapshot import Snapshot
 from setsearch.search.where import Where
@@ -113,6 +114,7 @@ class Fields(NamedTuple):
     contexts_revision: int | None = None
     stored: "Fields | None" = None  # by documents, where words without contexts are looked up
     vectors: "Callable[[], Vectors] | None" = None  # None if items have none
+    nearest: Callable[[], Neighbors | None] | None = None  # the neighbors of items that have some
 
     @property
     def first(self) -> Field:

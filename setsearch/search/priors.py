@@ -6,8 +6,8 @@ import numpy as np
 
 from setsearch.models import Lift, Model
 from setsearch.models.defaults import Defaults, ModelOptions, Rejection
-from setsearch.scoring.best import best
 from setsearch.scoring.selection import Best
+from setsearch.scoring.smoothing import Smoothing
 from setsearch.search.examples import Examples
 from setsearch.search.feedback import best_in_passes, how_many_join, second_pass
 from setsearch.search.fields import Fields
@@ -30,10 +30,30 @@ def with_popularity(fields: Fields, weights: SeedWeights) -> SeedWeights:
     return weights.with_prior("popular", items, logs, POPULARITY / max(weights.examples.total, 1.0))
 
 
+def smoothing(fields: Fields, defaults: Defaults, options: ModelOptions, total: float) -> Smoothing:
+    """The neighbors that count, None if none do, and the share w = W (1 + 1 / N) of what they score.
+
+    Raises InvalidParameter.
+    """
+    share = defaults.neighbors_of(options)
+    neighbors = None if fields.nearest is None or not share else fields.nearest()
+    return neighbors, share * (1 + 1 / max(total, 1.0))
+
+
+def feedback(fields: Fields, defaults: Defaults, options: ModelOptions) -> float:
+    """The share that a second pass may read: by default none where neighbors count. Raises InvalidParameter."""
+    if options.get("feedback") is None and smoothing(fields, defaults, options, 1.0)[0] is not None:
+        return 0.0
+    return defaults.feedback_of(options)
+
+
 def with_priors(fields: Fields, weights: SeedWeights, defaults: Defaults, options: ModelOptions) -> SeedWeights:
     """Weights with the parts of the base that the options ask for; raises InvalidParameter."""
     if defaults.wants_likes(options):
         weights = with_popularity(fields, weights)
+    neighbors, share = smoothing(fields, defaults, options, weights.examples.total)
+    if neighbors is not None:
+        weights = weights.smoothed(neighbors, share)
     return with_vectors(fields, weights, defaults, options)
 
 
@@ -71,12 +91,12 @@ def two_passes(
     InvalidParameter.
     """
     subtract = _subtracting(fields, excluded, rejection)
-    first, feedback = one_pass(fields, examples, defaults, options), defaults.feedback_of(options)
-    count = how_many_join(first, fields.items.size, feedback)
+    first, share = one_pass(fields, examples, defaults, options), feedback(fields, defaults, options)
+    count = how_many_join(first, fields.items.size, share)
     if count:
         weights = with_vectors(fields, subtract(first), defaults, options)
-        ids, scores = best(weights.base, weights.lists, [*excluded, *examples.ids], count, fields.ranks)
-        first = second_pass(fields, first, ids[scores > 0].tolist(), feedback)
+        ids, scores = weights.best([*excluded, *examples.ids], count, fields.ranks)
+        first = second_pass(fields, first, ids[scores > 0].tolist(), share)
     return subtract(first)
 
 
@@ -104,7 +124,9 @@ def best_at_once(fields: Fields, examples: Examples, defaults: Defaults, request
         return None
     if fields.vectors is not None and defaults.vectors_of(options):
         return None
-    return best_in_passes(fields, examples, defaults.make(options), defaults.feedback_of(options), request.k)
+    smooth = smoothing(fields, defaults, options, examples.total)
+    share = feedback(fields, defaults, options)
+    return best_in_passes(fields, examples, defaults.make(options), share, request.k, smooth)
 
 
 def with_vectors(fields: Fields, weights: SeedWeights, defaults: Defaults, options: ModelOptions) -> SeedWeights:

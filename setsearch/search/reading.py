@@ -9,7 +9,6 @@ import numpy as np
 from setsearch.arrays import Floats
 from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, NothingToRank, SetsearchError
 from setsearch.models.defaults import Defaults, ModelOptions
-from setsearch.scoring.best import best
 from setsearch.search.contributions import explanation, set_features, weighted_query
 from setsearch.search.cutoff import FLOOR, threshold
 from setsearch.search.examples import Examples, find_examples, find_rejected
@@ -326,16 +325,16 @@ class Reading:
         wanted = min(2 * request.k + FOLDED, NO_LIMIT) if request.fold else request.k  # some of them are folded
         k = max(wanted, FLOOR) if request.cut else wanted
         among = fields.allowed(request)
-        ids, scores = best(weights.base, weights.lists, excluded, k, fields.ranks, among)
+        ids, scores = weights.best(excluded, k, fields.ranks, among)
         if not len(ids):
             raise NothingToRank(nothing_left(fields.items, among))
-        scores = scores / weights.scale + weights.constant
+        scores = scores + weights.constant
         belongs = [None] * len(ids)
         if request.cut == "keep" or (request.cut and not self._choice.cannot_tell(fields, request.model)):
             leaders = scores
             if among is not None or request.keep_seeds:  # neither a filter nor the seeds change what belongs
                 others = [*excluded, *examples.ids]
-                found = best(weights.base, weights.lists, others, FLOOR, fields.ranks)[1] / weights.scale
+                found = weights.best(others, FLOOR, fields.ranks)[1]
                 leaders = found + weights.constant if len(found) else scores
             above = scores > threshold(fields, weights, leaders, self.defaults)
             kept = above if request.cut == "keep" else np.ones(len(ids), bool)

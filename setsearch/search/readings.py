@@ -17,7 +17,7 @@ from setsearch.search.fields import Field, Fields
 from setsearch.search.freshness import Fresh, is_fresh
 from setsearch.search.memory import Memory, Version
 from setsearch.search.vocabularies import WordVocabulary
-from setsearch.search.word_contexts import WordContexts, read_contexts
+from setsearch.search.word_contexts import COEFFICIENTS, WordContexts, read_contexts
 from setsearch.storage.analyzers import Analyzers
 from setsearch.storage.collection_names import name_in
 from setsearch.storage.database import Database
@@ -25,13 +25,6 @@ from setsearch.storage.generations import CONTEXTS, LISTS, Generation, delete_ge
 from setsearch.storage.relation import Relation, load_relations, wants_contexts
 from setsearch.storage.revisions import changed_items
 
-COEFFICIENTS = {
-    "contexts win2": 1.0,
-    "contexts skip": 0.7,
-    "contexts lists": 0.3,
-    "contexts titled": 0.7,
-    "documents": 0.6,
-}
 BY = {"documents": (), "contexts": tuple(COEFFICIENTS)[:-1], "both": tuple(COEFFICIENTS)}
 REST = 0.05  # seconds between two looks at whether another process has derived
 VERSIONS = 2  # of a relation that stay in memory: a host may roll back to the one before
@@ -120,7 +113,7 @@ class Readings:
                 with self._database.read() as cursor:  # another thread may have derived
                     version = self._version(cursor, name)
                     contexts = self._word_contexts(cursor, version) if required else None
-                    is_complete = contexts is None or not contexts.snapshots or {*BY["both"]} <= {*contexts.snapshots}
+                    is_complete = contexts is None or contexts.is_complete(cursor)
                     if is_complete and not self._needs_contexts(cursor, version, fresh):
                         return
                 if self._derive(name, version, required):
@@ -266,7 +259,8 @@ class Readings:
         chosen = [(contexts.snapshots[field], COEFFICIENTS[field]) for field in BY[by] if field in contexts.snapshots]
         fields = tuple(Field(snapshot, cursor, weight) for snapshot, weight in chosen)
         vectors = self._memory.vectors.of(cursor, relation, contexts.words)
-        return Fields(fields, relation, version.analyzer, contexts.generation.revision, vectors=vectors)
+        nearest = partial(contexts.nearest.of, cursor)
+        return Fields(fields, relation, version.analyzer, contexts.generation.revision, None, vectors, nearest)
 
     def _store_first_lists(self, version: Version) -> None:
         """Store the lists in our own file if it has none and can be written now: the next process starts faster."""

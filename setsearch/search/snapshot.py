@@ -155,6 +155,10 @@ class Snapshot:
 
         return self._statistics.get_or_make(rule, make)
 
+    def statistics_in_memory(self, rule: ValueRule) -> RuleStatistics:
+        """The statistics of a rule; all lists have been read."""
+        return self._statistics.get_or_make(rule, lambda: rule_statistics(rule, self._counts))
+
     @property
     def _counts(self) -> CountSource:
         return CountSource(self.items.size, self.lists(True), self.lists(False))
@@ -165,7 +169,7 @@ class Snapshot:
 
     def norms(self, rule: ValueRule) -> dict[str, Floats]:
         """The norms `(n_ids,)` of a rule by their name, none for a rule without; all lists have been read."""
-        norms = None if rule.slope is None else rule_statistics(rule, self._counts).norms
+        norms = None if rule.slope is None else self.statistics_in_memory(rule).norms
         return {} if norms is None else {self.norms_name(rule): norms}
 
     def document_frequencies(self, cursor: sqlite3.Cursor, rule: ValueRule) -> Ints:

@@ -5,33 +5,25 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from setsearch.arrays import LATTICE, Floats, Ints, moments, offsets, run_lengths, run_starts, scale_for, to_lattice
-from setsearch.models import Lift, Model, Query, Seeds
+from setsearch.models import Model, Query, Seeds
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE, ValueRule
-from setsearch.scoring.base import Base
-from setsearch.scoring.best import accumulate
+from setsearch.scoring.base import Base, scratch_copy
+from setsearch.scoring.best import accumulate, best, best_of
 from setsearch.scoring.kernels import ones
 from setsearch.scoring.postings import PostingArrays, WeightedLists
+from setsearch.scoring.selection import Best, Ranks
+from setsearch.scoring.smoothing import Neighbors, smooth
+from setsearch.search.budget import Limit, limited
 from setsearch.search.examples import Examples, example_entries
 from setsearch.search.fields import Field, Fields
 
+OWN, NEAR = "near to few words", "its nearest words"  # parts because of neighbors
 LEAST_BOUND = 2.0**-4  # of what weights may add together, for the same
 
 _INT, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
-
-
-class Limit(NamedTuple):
-    """What counts of a field: features that `always` do, which examples have, and others that cost at most `most`.
-
-    A feature costs its postings, and `more`.
-    """
-
-    most: int
-    always: Ints
-    more: int = 0
 
 
 class FieldWeights(NamedTuple):
@@ -64,6 +56,14 @@ class FieldWeights(NamedTuple):
         return to_lattice(self.query.weights, binary, coefficient)[positions] * values / self.scale
 
 
+class Neighborhood(NamedTuple):
+    """Parts of the base because of neighbors, `(n_ids,)` each, and the factors of scores (scoring/smoothing.py)."""
+
+    own: Floats
+    near: Floats
+    factors: Floats
+
+
 class SeedWeights(NamedTuple):
     """Everything that scores an item, for one set of examples. Base and lists are `scale` times as large as scores.
 
@@ -79,13 +79,23 @@ class SeedWeights(NamedTuple):
     negative: tuple[FieldWeights, ...] = ()  # of negative examples
     scale: float = 1.0
     priors: tuple[tuple[str, Floats], ...] = ()
+    neighborhood: Neighborhood | None = None
     joined: Examples | None = None
     corrections: tuple[FieldWeights, ...] = ()
+    summed: Floats | None = None  # base and lists, if they were added already
 
     @property
     def all(self) -> tuple[FieldWeights, ...]:
         """The weights of positive and negative examples, and corrections."""
         return self.positive + self.negative + self.corrections
+
+    @property
+    def parts(self) -> tuple[tuple[str, Floats], ...]:
+        """All parts of the base with names, `(n_ids,)` each."""
+        if self.neighborhood is None:
+            return self.priors
+        own, near, _ = self.neighborhood
+        return ((OWN, own), (NEAR, near), *self.priors)
 
     @property
     def lists(self) -> list[WeightedLists]:
@@ -105,11 +115,25 @@ class SeedWeights(NamedTuple):
                 return True
         return False
 
+    def sums(self) -> Floats:
+        """The sums of base and lists of all items, `(n_ids,)`."""
+        if self.summed is not None:
+            return self.summed
+        sums = self.base.items.copy()
+        accumulate(sums, *self.lists)
+        return sums
+
     def scores(self) -> Floats:
         """A new array of the scores of all items, `(n_ids,)`, without the constant."""
-        scores = self.base.items.copy()
-        accumulate(scores, *self.lists)
-        return scores if self.scale == 1 else scores / self.scale
+        return self.sums() / self.scale
+
+    def best(self, excluded: Sequence[int], k: int, ranks: Ranks, among: Ints | None = None) -> Best:
+        """As `scoring.best.best`; scores are without the constant."""
+        if self.summed is None:
+            ids, sums = best(self.base, self.lists, excluded, k, ranks, among)
+        else:
+            ids, sums = best_of(scratch_copy(self.summed), excluded, k, ranks, among)
+        return ids, sums / self.scale
 
     def with_prior(self, name: str, items: Ints, values: Floats, share: float) -> "SeedWeights":
         """A named part of the base for some items: share sd(scores) z(values), where z is in standard deviations.
@@ -119,12 +143,20 @@ class SeedWeights(NamedTuple):
         mean, spread = moments(values)
         if not spread:
             return self
-        present = self.scores()[self.base.items > -np.inf]
-        prior = np.zeros(len(self.base.items))
-        amounts = share * (moments(present)[1] or 1.0) / spread * (values - mean)
-        prior[items] = to_lattice(amounts, coefficient=self.scale)
+        sums, prior = self.sums(), np.zeros(len(self.base.items))
+        deviation = moments(sums[self.base.items > -np.inf] / self.scale)[1] or 1.0
+        prior[items] = to_lattice(share * deviation / spread * (values - mean), coefficient=self.scale)
         base = Base(self.base.items + prior, self.base.constant, self.scale)
-        return self._replace(base=base, priors=(*self.priors, (name, prior)))
+        return self._replace(base=base, priors=(*self.priors, (name, prior)), summed=sums + prior)
+
+    def smoothed(self, neighbors: Neighbors, share: float) -> "SeedWeights":
+        """These weights with parts of the base that smooth the scores of all items (scoring/smoothing.py)."""
+        sums = self.sums()
+        ids = np.array(self.examples.ids, np.int64)
+        own, near = smooth(sums, neighbors, ids[self.examples.weight()[: len(ids)] > 0], share)
+        base = Base(self.base.items + own + near, self.base.constant, self.scale)
+        parts = Neighborhood(own, near, neighbors.factors)
+        return self._replace(base=base, neighborhood=parts, summed=sums + own + near)
 
     def minus(self, other: "SeedWeights", gamma: float, discount: float = 0.0) -> "SeedWeights":
         """v+ a_j / (a_j + discount r_j) - gamma v-: these weights, and those of negative examples.
@@ -137,7 +169,7 @@ class SeedWeights(NamedTuple):
         positive = tuple(_scaled(own, own.coefficient, scale, binary) for own in kept)
         negative = tuple(_scaled(own, -gamma * own.coefficient, scale, binary) for own in other.positive)
         base = _scaled_base(self.base, self.scale, scale, binary)
-        return self._replace(positive=positive, negative=negative, base=base, scale=scale)
+        return self._replace(positive=positive, negative=negative, base=base, scale=scale, summed=None)
 
     def corrected(self, share: float, corrections: Sequence[FieldWeights], bias: float) -> "SeedWeights":
         """`share` times these weights, plus corrections; the bias, on the lattice, is a part of the constant."""
@@ -150,7 +182,13 @@ class SeedWeights(NamedTuple):
         priors = tuple((name, to_lattice(prior, coefficient=share / self.scale)) for name, prior in self.priors)
         constant = round(self.constant * share * LATTICE) / LATTICE + bias
         return self._replace(
-            positive=positive, corrections=learned, base=base, priors=priors, constant=constant, scale=1.0
+            positive=positive,
+            corrections=learned,
+            base=base,
+            priors=priors,
+            constant=constant,
+            scale=1.0,
+            summed=None,
         )
 
 
@@ -165,7 +203,7 @@ def seed_weights(
     unscaled, lengths = [], []
     for place, own_field in enumerate(fields.all):
         seeds = _seeds(own_field, examples, model)
-        seeds = _limited(own_field, seeds, model, fields.items.size, None if limits is None else limits[place])
+        seeds = limited(own_field, seeds, model, fields.items.size, None if limits is None else limits[place])
         postings = own_field.postings(seeds.features, model.rule)
         query = model.query(seeds, postings.lengths, fields.items.size)
         lists = weighted_lists(postings, query)
@@ -267,58 +305,6 @@ def _seeds(field: Field, examples: Examples, model: Model) -> Seeds:
         return seeds
     cf = field.frequencies()[1]
     return replace(seeds, cf=cf[seeds.features], cf_of_all=int(cf.sum()))
-
-
-def strongest(seeds: Seeds, stored: Ints, model: Model, n_items: int, limit: Limit) -> npt.NDArray[np.bool_]:
-    """Which features always count, or have the largest weights while their lists, of lengths `stored`, cost little.
-
-    Weights are estimated with `stored` as document frequencies: those of a rule need the values of all lists. Equal
-    weights stay together, so that the order of the features does not matter. Lists that cost more than the limit are
-    left out.
-    """
-    always = np.zeros(len(seeds.features), bool)
-    always[np.searchsorted(seeds.features, limit.always)] = True
-    weights = to_lattice(model.query(seeds, stored, n_items).weights, binary=False)
-    costs = stored + limit.more
-    weights[always | (costs > limit.most)] = 0.0
-    return always | (weights > _least(weights, costs, limit.most))
-
-
-def _least(weights: Floats, costs: Ints, most: int) -> float:
-    """The largest weight that does not count if features that cost `most` do, the strongest first; 0 if all above do.
-
-    Bins, as many as weights, tell which of them lie near it, so that only these are sorted.
-    """
-    last, largest = len(weights) - 1, float(weights.max(initial=0.0))
-    if largest <= 0:
-        return 0.0
-    bins = (weights * (last / largest)).astype(np.intp)
-    np.maximum(bins, 0, out=bins)
-    spent = np.bincount(bins, costs, len(weights))[::-1].cumsum()
-    place = int(spent.searchsorted(most, "right"))
-    if place > last:
-        return 0.0
-    inside = (bins == last - place).nonzero()[0]
-    inside = inside[(-weights[inside]).argsort()]
-    spent_inside = costs[inside].cumsum() + (spent[place - 1] if place else 0.0)
-    beyond = inside[(spent_inside > most).argmax()]
-    return max(float(weights[beyond]), 0.0)
-
-
-def _limited(field: Field, seeds: Seeds, model: Model, n_items: int, limit: Limit | None) -> Seeds:
-    """The features that a limit, or else the budget of the model, leaves."""
-    budget = getattr(model, "budget", 0.0)
-    if limit is None and not budget:
-        return seeds
-    stored = field.stored_lengths(seeds.features)
-    if limit is None:
-        assert isinstance(model, Lift)
-        cost = int(stored.sum()) + model.cost_of_a_list * len(stored)
-        limit = Limit(model.affordable(cost), seeds.features[:0], model.cost_of_a_list)
-        if cost <= limit.most:
-            return seeds
-    kept = strongest(seeds, stored, model, n_items, limit)
-    return replace(seeds, features=seeds.features[kept], having=seeds.having[kept], sums=seeds.sums[kept])
 
 
 def _seeds_of_one(stored: PostingArrays) -> Seeds:

@@ -17,12 +17,14 @@ from setsearch.errors import LostArrays
 from setsearch.lists import Lists
 from setsearch.models.values import ValueRule
 from setsearch.search.content import Content
+from setsearch.search.neighbors import NearestWords
 from setsearch.search.snapshot import Snapshot
 from setsearch.search.vocabularies import FieldVocabulary, WordVocabulary
 from setsearch.storage.generations import (
     Generation,
     array_text,
     arrays_of,
+    has_array,
     read_array,
     read_lists,
     text_array,
@@ -30,6 +32,13 @@ from setsearch.storage.generations import (
 from setsearch.text.token_stream import Tokens
 
 TEXTS = ("items", "words", "documents", "token names")  # arrays that are texts
+COEFFICIENTS = {
+    "contexts win2": 1.0,
+    "contexts skip": 0.7,
+    "contexts lists": 0.3,
+    "contexts titled": 0.7,
+    "documents": 0.6,
+}
 IN_MEMORY = 0  # the id of a generation that no file holds
 ITEMS, FEATURES = "items", "features"  # the directions of a field's lists
 
@@ -43,11 +52,18 @@ class WordContexts:
     generation: Generation
     words: WordVocabulary
     snapshots: Mapping[str, Snapshot]
+    nearest: NearestWords
 
     @property
     def is_in_memory(self) -> bool:
         """Whether no file holds them."""
         return self.generation.id == IN_MEMORY
+
+    def is_complete(self, cursor: sqlite3.Cursor) -> bool:
+        """Whether words, if there are some, have all that this version derives. Raises LostArrays."""
+        if not self.snapshots:
+            return True
+        return {*COEFFICIENTS} <= {*self.snapshots} and self.nearest.of(cursor) is not None
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -72,7 +88,12 @@ def read_contexts(cursor: sqlite3.Cursor, generation: Generation) -> WordContext
         by_item = read_lists(cursor, generation, f"{name} {ITEMS}", words.size, n_features)
         by_feature = read_lists(cursor, generation, f"{name} {FEATURES}", n_features, words.size)
         snapshots[name] = _snapshot(words, FieldVocabulary(name, n_features, load), (by_item, by_feature), generation)
-    return WordContexts(generation, words, snapshots)
+
+    def find(cursor: sqlite3.Cursor, name: str) -> Ints | None:
+        """An array that older versions did not store."""
+        return read_array(cursor, generation, name) if has_array(cursor, generation, name) else None
+
+    return WordContexts(generation, words, snapshots, NearestWords(words.size, find, generation.id))
 
 
 def make_contexts(generation: Generation, arrays: Arrays, cells: Mapping[str, Entries]) -> WordContexts:
@@ -88,7 +109,8 @@ def make_contexts(generation: Generation, arrays: Arrays, cells: Mapping[str, En
         by_feature = Lists.of(own, sizes[name], words.size)
         by_item = Lists.of(own.transposed(sizes[name], words.size), words.size, sizes[name])
         snapshots[name] = _snapshot(words, FieldVocabulary(name, sizes[name], load), (by_item, by_feature), None)
-    return WordContexts(generation, words, snapshots)
+    nearest = NearestWords(words.size, lambda cursor, name: arrays.get(name), None)
+    return WordContexts(generation, words, snapshots, nearest)
 
 
 def _snapshot(

@@ -6,8 +6,9 @@ from pyspark.sql import SparkSession
 
 from setsearch.arrays import Ints
 from setsearch.search.fields import Field, Fields
-from setsearch.search.readings import BY, COEFFICIENTS, FieldsBy
+from setsearch.search.readings import BY, FieldsBy
 from setsearch.search.vocabularies import WordVocabulary
+from setsearch.search.word_contexts import COEFFICIENTS
 from setsearch.spark.bases import Bases
 from setsearch.spark.layout import Layout, Side
 from setsearch.spark.snapshot import RemoteSnapshot

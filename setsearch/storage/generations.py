@@ -72,6 +72,12 @@ def read_array(cursor: sqlite3.Cursor, generation: Generation, name: str) -> Arr
     return np.concatenate([np.zeros(0, np.int64), *parts[:-1]], dtype=np.float64 if is_float else np.int64)
 
 
+def has_array(cursor: sqlite3.Cursor, generation: Generation, name: str) -> bool:
+    """Whether a generation has an array: those of older versions lack some."""
+    row = (generation.id, name)
+    return cursor.execute("select 1 from setsearch_array where generation = ? and name = ?", row).fetchone() is not None
+
+
 def read_slices(cursor: sqlite3.Cursor, lists: Lists, wanted: Ints | None = None) -> None:
     """Read what is missing of some lists, or of all. Raises LostArrays."""
     for slice_ in _slices(cursor, lists, wanted):

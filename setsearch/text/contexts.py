@@ -91,7 +91,7 @@ def context_fields(stream: TokenStream, item_of: Ints, titles: Sequence[str]) ->
         return _count(*pairs.of(pattern), LEAST_ITEMS.get(pattern, 2))
 
     # Keys of different patterns differ, so that each can be counted by itself. numpy sorts in several threads.
-    with ThreadPoolExecutor(_threads()) as pool:
+    with ThreadPoolExecutor(threads()) as pool:
         counted = pool.map(count, [pattern for patterns in FIELDS.values() for pattern in patterns])
         for name, patterns in FIELDS.items():
             parts = [next(counted) for _ in patterns]
@@ -116,7 +116,8 @@ class ContextPairs:
         return _neighbors(self._stream.tokens, self._positions, self._items, pattern)
 
 
-def _threads() -> int:
+def threads() -> int:
+    """How many threads derive; raises InvalidParameter."""
     told = os.environ.get(THREADS, "2")
     if not told.isdecimal() or not 1 <= int(told) <= 64:
         raise InvalidParameter(f"{THREADS} is a number of threads from 1 to 64, not {told!r:.40}")

@@ -33,6 +33,7 @@ class ModelQuery(Given):
     rarity: Annotated[float, Field(ge=0, le=4)] | None = None
     budget: Annotated[float, Field(ge=0, le=1e9)] | None = Field(None, description="how many features count; 0: all")
     feedback: Annotated[float, Field(ge=0, le=1000)] | None = Field(None, description="share that a second pass reads")
+    neighbors: Annotated[float, Field(ge=0, le=1000)] | None = Field(None, description="weight of nearest words")
     vectors: Annotated[float, Field(ge=0, le=1000)] | None = Field(None, description="weight of vectors")
     purpose: Literal["kind", "likes"] | None = Field(None, description="of ratings: likes put popular items first")
     by: Literal["contexts", "documents", "both"] | None = Field(None, description="what describes terms")

@@ -204,6 +204,46 @@ def feedback_scores(
     return added(scores, joined)
 
 
+def similarities(fields: Mapping[str, Data], coefficients: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """The similarity of each two words by the values of the model lift in all fields, if it is above 0."""
+    words = {word for data in fields.values() for word in data}
+    products: dict[tuple[str, str], float] = {}
+    for name, data in fields.items():
+        values = soft_values(data, 0.8, "soft-twice-mean")
+        for own in transpose(values).values():  # type: ignore[arg-type]
+            if 1 < len(own) <= 2000:
+                rare = coefficients[name] * log(len(words) / len(own))
+                for a, x in own.items():
+                    for b, y in own.items():
+                        products[a, b] = products.get((a, b), 0.0) + rare * x * y
+    found: dict[str, dict[str, float]] = {word: {} for word in words}
+    for (a, b), product in products.items():
+        if a != b and product > 0:
+            found[a][b] = product / sqrt(products[a, a] * products[b, b])
+    return found
+
+
+def smoothed_scores(
+    scores: Mapping[str, float],
+    nearest: Mapping[str, Mapping[str, float]],
+    seeds: Iterable[str],
+    total: float,
+    weight: float = 1.0,
+) -> dict[str, float]:
+    """Scores smoothed over the ten nearest words of each, given with their similarities."""
+    sums = {word: sum(own.values()) for word, own in nearest.items()}
+    middle = median([own for own in sums.values() if own] or [1.0])
+    factors = {word: min(2.0, max(0.5, sqrt(middle / own))) if own else 1.0 for word, own in sums.items()}
+    own = {word: score * factors[word] for word, score in scores.items()}
+    best = max([score for word, score in own.items() if word not in set(seeds)] + [0.0])
+    counted = own | dict.fromkeys(seeds, best)
+    return {
+        word: score
+        + weight * (1 + 1 / total) * sum(s * counted[other] for other, s in nearest[word].items()) / (sums[word] or 1)
+        for word, score in own.items()
+    }
+
+
 def meaning_scores(
     scores: Mapping[str, float],
     vectors: Mapping[str, Sequence[float]],

@@ -143,7 +143,7 @@ def test_scores_equal_the_definition(index, seed):
     reading, titles = index.items("terms"), {id: title for id, _, title in rows}
     for seeds in (["apple"], ["lion", "tiger"], ["red", "green", "blue"]):
         for by, which in (("both", FIELDS), ("contexts", CONTEXTS)):
-            hits = reading.expand(seeds, 99, by=by)
+            hits = reading.expand(seeds, 99, by=by, neighbors=0)
             expected = expected_scores(texts, seeds, which, titles)
             assert {h.item: h.score for h in hits} == pytest.approx(expected, abs=2e-5)
         for hit in reading.expand(seeds, 99, by="both", explain=True):
@@ -177,7 +177,7 @@ def test_an_updated_document_without_text_has_no_contexts(index):
     texts = random_texts(1)
     index.add(texts.items())
     index.update([("d00", ["apple", "apple"])])
-    hits = index.items("terms").expand(["lion"], 99, by="contexts", fresh="now")
+    hits = index.items("terms").expand(["lion"], 99, by="contexts", fresh="now", neighbors=0)
     rest = {name: text for name, text in texts.items() if name != "d00"}
     expected = expected_scores(rest, ["lion"], CONTEXTS)
     assert {h.item: h.score for h in hits} == pytest.approx(expected, abs=2e-5)

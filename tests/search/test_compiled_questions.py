@@ -13,9 +13,9 @@ from setsearch.models.lift import Lift
 from setsearch.models.model import Seeds
 from setsearch.search import feedback
 from setsearch.search import reading as module
+from setsearch.search.budget import Limit, strongest
 from setsearch.search.compiled_questions import strongest as compiled_strongest
 from setsearch.search.compiled_questions import units_of
-from setsearch.search.weights import Limit, strongest
 
 
 @pytest.fixture(autouse=True)

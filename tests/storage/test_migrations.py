@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import setsearch
-from setsearch.search.readings import COEFFICIENTS
+from setsearch.search.word_contexts import COEFFICIENTS
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
@@ -56,7 +56,7 @@ def test_a_database_of_an_earlier_version_answers_to_the_bit(tmp_path, version, 
         assert index.check() == []
         for question in json.loads((FIXTURES / "0.3.0.json").read_text()):
             is_lift = question["items"] != "body" and question["options"].get("model") in (None, "lift")
-            before = {"feedback": 0.0, "rarity": 0.0} if is_lift else {}
+            before = {"feedback": 0.0, "neighbors": 0.0, "rarity": 0.0} if is_lift else {}
             hits = index.reading(question["items"]).expand(question["seeds"], 5, **question["options"], **before)
             assert [hit.item for hit in hits] == [item for item, _ in question["hits"]]
             scores = [score for _, score in question["hits"]]
