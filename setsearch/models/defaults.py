@@ -206,7 +206,7 @@ TERMS = Defaults(
     neighbors=1.0,
     budget=1000.0,
     vectors=VectorWeights(latent=0.5),
-    rejection=Rejection(gamma=0.06, discount=0.1),
+    rejection=Rejection(gamma=0.03, discount=0.05),
 )
 # Authors: many documents as one item.
 GROUPS = Defaults("lift", 0.0, "twice-mean", rarity=0.25, vectors=_OF_TEXTS)

@@ -1,6 +1,6 @@
 """Scores smoothed over neighborhoods: what an item scores, and what the items do that are nearest to it.
 
-    t_i     = s_i sqrt(h / h_i), the root from 1/2 to 2
+    t_i     = s_i sqrt(h / h_i), the root from 2/3 to 3/2
     score_i = t_i + w sum_j a_ij t_j
 
 The j are the nearest items of i, a_ij are their similarities divided by the sum of these, h_i is the mean of these
@@ -16,7 +16,7 @@ import numpy as np
 from setsearch.arrays import Floats, Ids, Ints, median, to_lattice
 from setsearch.scoring.kernels import is_compiled
 
-LARGEST_FACTOR = 2.0
+LARGEST_FACTOR = 1.5
 
 
 class Neighbors(NamedTuple):

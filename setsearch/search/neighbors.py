@@ -1,11 +1,12 @@
 """The nearest words of each word with contexts, for smoothing scores (scoring/smoothing.py); stored beside contexts.
 
-    k(a, b) = sum over fields f of c_f sum over features j of x_aj x_bj ln(n / df_j)      df_j at most 2000
+    k(a, b) = sum over fields f of c_f sum over features j of x_aj x_bj ln(n / df_j)^(3/2)    df_j at most 2000
     similarity(a, b) = k(a, b) / sqrt(k(a, a) k(b, b))
 
-c_f is the coefficient of a field, x_aj the value by the model lift. Features that more words have tell least, and would
-cost most: so the time grows with the number of entries, not with its square. Products are on the lattice (arrays.py),
-thus exact; similarities are rounded to multiples of 2^-16.
+c_f is the coefficient of a field, x_aj the value by the model lift, which has ln(n / df_j)^(1/4): together these are
+the squares of idf that a cosine of tf-idf has. Features that more words have tell least, and would cost most: so the
+time grows with the number of entries, not with its square. Products are on the lattice (arrays.py), thus exact;
+similarities are rounded to multiples of 2^-16.
 """
 
 import sqlite3
@@ -37,7 +38,7 @@ class _Entries(NamedTuple):
     """The entries of all fields, side by side, that count: twice, by word and by feature.
 
     Word i has `features[starts[i] : starts[i + 1]]`, with `values` x_ij likewise; `postings` are the same by feature.
-    `factors` `(n_features,)` are c_f ln(n / df_j), `roots` `(n_words,)` are sqrt(k(a, a)).
+    `factors` `(n_features,)` are c_f ln(n / df_j)^(3/2), `roots` `(n_words,)` are sqrt(k(a, a)).
     """
 
     features: Ids
@@ -105,7 +106,7 @@ def _entries(fields: Sequence[tuple[Snapshot, float]], rule: ValueRule, n_words:
         found, values = snapshot.statistics_in_memory(rule).values_of(snapshot.lists(True).entries(), by_item=True)
         df = np.bincount(found.ids, minlength=len(snapshot.lists(False)))
         rare = (df > 1) & (df <= MOST_SHARED)
-        factors.append(np.log(n_words / np.maximum(df, 1)) * coefficient * rare)
+        factors.append(np.log(n_words / np.maximum(df, 1)) ** 1.5 * coefficient * rare)
         weights = _weights(values, factors[-1][found.ids])
         counted = weights > 0
         squares += np.bincount(found.lists, weights * values, n_words)

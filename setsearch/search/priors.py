@@ -31,13 +31,13 @@ def with_popularity(fields: Fields, weights: SeedWeights) -> SeedWeights:
 
 
 def smoothing(fields: Fields, defaults: Defaults, options: ModelOptions, total: float) -> Smoothing:
-    """The neighbors that count, None if none do, and the share w = W (1 + 1 / N) of what they score.
+    """The neighbors that count, None if none do, and the share w = W (1 / 2 + 2 / N) of what they score.
 
     Raises InvalidParameter.
     """
     share = defaults.neighbors_of(options)
     neighbors = None if fields.nearest is None or not share else fields.nearest()
-    return neighbors, share * (1 + 1 / max(total, 1.0))
+    return neighbors, share * (0.5 + 2 / max(total, 1.0))
 
 
 def feedback(fields: Fields, defaults: Defaults, options: ModelOptions) -> float:

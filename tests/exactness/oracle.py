@@ -212,7 +212,7 @@ def similarities(fields: Mapping[str, Data], coefficients: Mapping[str, float]) 
         values = soft_values(data, 0.8, "soft-twice-mean")
         for own in transpose(values).values():  # type: ignore[arg-type]
             if 1 < len(own) <= 2000:
-                rare = coefficients[name] * log(len(words) / len(own))
+                rare = coefficients[name] * log(len(words) / len(own)) ** 1.5
                 for a, x in own.items():
                     for b, y in own.items():
                         products[a, b] = products.get((a, b), 0.0) + rare * x * y
@@ -233,13 +233,13 @@ def smoothed_scores(
     """Scores smoothed over the ten nearest words of each, given with their similarities."""
     sums = {word: sum(own.values()) for word, own in nearest.items()}
     middle = median([own for own in sums.values() if own] or [1.0])
-    factors = {word: min(2.0, max(0.5, sqrt(middle / own))) if own else 1.0 for word, own in sums.items()}
+    factors = {word: min(1.5, max(2 / 3, sqrt(middle / own))) if own else 1.0 for word, own in sums.items()}
     own = {word: score * factors[word] for word, score in scores.items()}
     best = max([score for word, score in own.items() if word not in set(seeds)] + [0.0])
     counted = own | dict.fromkeys(seeds, best)
     return {
         word: score
-        + weight * (1 + 1 / total) * sum(s * counted[other] for other, s in nearest[word].items()) / (sums[word] or 1)
+        + weight * (0.5 + 2 / total) * sum(s * counted[other] for other, s in nearest[word].items()) / (sums[word] or 1)
         for word, score in own.items()
     }
 

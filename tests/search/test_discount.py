@@ -8,7 +8,7 @@ from oracle import RARITY, lift_weights, same_scores, soft_values, transpose
 import setsearch
 
 SEEDS, REJECTED = ["w3", "w6", "w9"], ["w12", "w16"]
-GAMMA, DISCOUNT = 0.06, 0.1
+GAMMA, DISCOUNT = 0.03, 0.05
 
 
 def word_texts(seed, n_texts=150):
