@@ -1,10 +1,14 @@
 """Vectors as one more field: how much items are like the seeds in meaning.
 
-    score_i = lift_i + w sd(lift) z_i     z_i = (c_i - mean(c)) / sd(c)     c_i = cosine of x_i and the seeds' centroid
+    score_i = lift_i + w sd(lift) z_i     z_i = (c_i - mean(c)) / sd(c)     c_i = x_i d
 
 x_i is the stored vector of an item at unit length, minus the mean of all, at unit length again. The centroid is the
-mean of the seeds' vectors by their weights. Means and standard deviations (sd) of c are over the items with vectors;
-an item without one has z = 0. All vectors are compared: the field is exact, whatever lists a query reads.
+mean of the seeds' vectors by their weights, and d is this mean, so that c_i is a cosine but for a factor. Of vectors by
+an encoder d is the centroid times the inverse of S + 20 tr(S) / size, where S is the covariance of the stored vectors,
+of some 4,000 of them if there are more. So what most items vary in counts less: c_i is the logarithm of p(x_i | D) /
+p(x_i) if x is normal around the seeds, and around all items, with this same covariance (Fisher's linear discriminant,
+with shrinkage). Means and standard deviations (sd) of c are over the items with vectors; an item without one has z = 0.
+All vectors are compared: the field is exact, whatever lists a query reads.
 
 Products are sums of integers small enough to be exact, so that neither the order of items nor the library for matrices
 changes a bit. For that the mean is rounded to multiples of 2^-30, and the centroid c to those of a power of two: the
@@ -22,8 +26,9 @@ from setsearch.errors import InvalidParameter
 from setsearch.scoring.kernels import ROWS, products
 from setsearch.search.examples import Examples
 from setsearch.search.fields import Fields
+from setsearch.search.spread import directed, inverse_spread
 from setsearch.search.weights import SeedWeights
-from setsearch.storage.vectors import LARGEST, Bytes, quantized
+from setsearch.storage.vectors import ENCODER, LARGEST, Bytes, quantized
 
 NAME = "like in meaning"
 STEPS = 2.0**30  # of the mean and of the centroid, for each unit
@@ -62,6 +67,14 @@ class Vectors:
         return np.rint(total / STEPS / max(len(self.rows), 1) * STEPS) / STEPS
 
     @cached_property
+    def _inverse(self) -> Floats | None:
+        return inverse_spread(self.rows) if self.source == ENCODER else None
+
+    def direction(self, centroid: Floats) -> Floats:
+        """d of a centroid, `(size,)`, times any number."""
+        return centroid if self._inverse is None else directed(self._inverse, centroid)
+
+    @cached_property
     def _mean_square(self) -> float:
         return fsum(self.mean * self.mean)
 
@@ -96,7 +109,7 @@ class Vectors:
         return np.divide(centred, norms, out=np.zeros_like(centred), where=norms > LEAST)
 
     def cosines(self, centroid: Floats) -> Floats:
-        """The cosine of each row with a centroid, times a number that is the same for all, `(n,)`."""
+        """The cosine of each row with a centroid, or a direction, times a number that is the same for all, `(n,)`."""
         bound = LARGEST * float(np.abs(centroid).sum())
         whole = np.rint(centroid * (2.0 ** np.floor(np.log2(EXACT / 2 / bound)) if bound else 0.0))
         cosines = products(self.rows, whole.astype(np.float32)) / self.lengths - fsum(self.mean * whole)
@@ -132,4 +145,4 @@ def with_meaning(fields: Fields, weights: SeedWeights, share: float) -> SeedWeig
     centroid = None if vectors is None else vectors.centroid(weights.joined or weights.examples)
     if vectors is None or centroid is None:
         return weights
-    return weights.with_prior(NAME, vectors.ids, vectors.cosines(centroid), share)
+    return weights.with_prior(NAME, vectors.ids, vectors.cosines(vectors.direction(centroid)), share)

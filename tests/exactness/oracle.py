@@ -250,8 +250,12 @@ def meaning_scores(
     seeds: Mapping[str, float],
     share: float,
     texts: Iterable[Sequence[float]] = (),
+    shrinkage: float | None = None,
 ) -> dict[str, float]:
-    """Scores plus share sd(scores) z(cosine with the seeds' centroid) of centred vectors."""
+    """Scores plus share sd(scores) z(cosine with the seeds' centroid) of centred vectors.
+
+    With a shrinkage the centroid is multiplied by the inverse of the covariance, of which it is a part.
+    """
 
     def unit(vector: Sequence[float]) -> list[float]:
         length = sqrt(sum(x * x for x in vector))
@@ -267,12 +271,36 @@ def meaning_scores(
     parts = [(centred[seed], weight) for seed, weight in seeds.items() if seed in centred]
     parts += [(unit([x - m for x, m in zip(stored(text), mean, strict=True)]), 1.0) for text in texts]
     centroid = [sum(row[k] * weight for row, weight in parts) for k in range(len(mean))]
+    if shrinkage is not None:
+        centroid = solve(shrunk_covariance([*vectors.values()], shrinkage), centroid)
     step = 2.0 ** -floor(log2(2**23 / 127 / sum(map(abs, centroid))))
     centroid = [round(c / step) * step for c in centroid]
     cosines = {item: sum(x * c for x, c in zip(row, centroid, strict=True)) for item, row in centred.items()}
     factor = share * pstdev(scores.values()) / pstdev(cosines.values())
     middle = sum(cosines.values()) / len(cosines)
     return {item: score + factor * (cosines.get(item, middle) - middle) for item, score in scores.items()}
+
+
+def shrunk_covariance(vectors: Sequence[Sequence[float]], shrinkage: float) -> list[list[float]]:
+    """The covariance of vectors as bytes, with a multiple of the mean variance added to each variance."""
+    rows = [[round(127 * x / max(map(abs, row))) for x in row] for row in vectors]
+    size, n = len(rows[0]), len(rows)
+    means = [sum(row[k] for row in rows) / n for k in range(size)]
+    found = [[sum(row[a] * row[b] for row in rows) / n - means[a] * means[b] for b in range(size)] for a in range(size)]
+    variance = sum(found[k][k] for k in range(size)) / size
+    for k in range(size):
+        found[k][k] += shrinkage * variance
+    return found
+
+
+def solve(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
+    """x with matrix x = right, by elimination."""
+    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
+    for k, pivot in enumerate(rows):
+        for row in rows[:k] + rows[k + 1 :]:
+            factor = row[k] / pivot[k]
+            row[:] = [x - factor * y for x, y in zip(row, pivot, strict=True)]
+    return [row[-1] / row[k] for k, row in enumerate(rows)]
 
 
 def x1_scores(data: Data, seeds: Iterable[str], strength: float = 50.0) -> dict[str, float]:

@@ -14,6 +14,7 @@ import setsearch
 from setsearch import errors
 from setsearch.arrays import moments
 from setsearch.search.feedback import LEAST
+from setsearch.search.spread import ENOUGH, inverse_spread
 from setsearch.storage.integrity import add_checksum
 
 SIZE = 12
@@ -70,6 +71,57 @@ def test_vectors_say_which_items_join_and_these_are_in_the_centroid(built, n_see
     same_scores(hits, expected, seeds, 5e-7)
     explained = reading.explain(seeds, hits[0].item)
     assert explained.score == pytest.approx(hits[0].score, abs=1e-12)
+
+
+@pytest.mark.parametrize("n_seeds", [1, 3, 8])
+def test_vectors_of_an_encoder_count_by_how_they_vary(tmp_path, n_seeds):
+    """The direction of the largest variances, which most items share, counts less."""
+    data = random_data(3, 60, 50, 0.2)
+    vectors, texts = random_vectors(data, size=60), dict(texts_of(data))
+    vectors = {name: [3 * sum(own), *own[1:]] for name, own in vectors.items()}
+    by_text = {texts[name]: own for name, own in vectors.items()}
+    encoder = Table(by_text)
+    seeds = random.Random(n_seeds).sample(sorted(data), n_seeds)
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off", encoder=encoder) as index:
+        index.add(texts.items())
+        index.refresh()
+        hits = index.items("documents").expand(seeds, 100, feedback=0, vectors=1)
+    plain, weights = lift_scores(data, seeds, rarity=RARITY), dict.fromkeys(seeds, 1.0)
+    expected = meaning_scores(plain, vectors, weights, 1.0, shrinkage=20)
+    same_scores(hits, expected, seeds, 1e-4)
+    other = meaning_scores(plain, vectors, weights, 1.0)
+    assert max(abs(expected[hit.item] - other[hit.item]) for hit in hits) > 0.005
+
+
+class Table:
+    """An encoder that knows some texts."""
+
+    name = "table"
+
+    def __init__(self, vectors):
+        self.vectors = vectors
+
+    def __call__(self, texts):
+        return np.array([self.vectors[text] for text in texts], np.float32)
+
+
+@pytest.mark.parametrize(("n", "size"), [(300, 12), (12, 40), (6000, 16)])
+def test_the_inverse_is_that_of_the_covariance_in_any_order(n, size):
+    generator = np.random.default_rng(n)
+    values = generator.normal(size=(n, size)) * np.linspace(9, 1, size)
+    rows = np.rint(127 * values / np.abs(values).max(axis=1, keepdims=True)).astype(np.int8)
+    inverse = inverse_spread(rows)
+    assert inverse_spread(rows[generator.permutation(n)]).tolist() == inverse.tolist()
+    covariance = np.cov(rows.T.astype(float), bias=True)
+    expected = np.linalg.inv(covariance + 20 * np.trace(covariance) / size * np.eye(size))
+    found = inverse * (np.trace(expected) / np.trace(inverse))
+    assert np.abs(found - expected).max() < (0.02 if n > ENOUGH else 2e-3) * expected.max()
+
+
+def test_what_does_not_vary_or_is_large_has_no_inverse():
+    assert inverse_spread(np.full((9, 12), 7, np.int8)) is None
+    assert inverse_spread(np.ones((9, 4), np.int8)) is None
+    assert inverse_spread(np.ones((9, 1024), np.int8)) is None
 
 
 def test_weights_of_seeds_are_those_of_their_vectors(built):
