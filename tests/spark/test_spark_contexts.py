@@ -157,7 +157,7 @@ def test_explanations(both):
         ("documents", ids[:2], ids[2]),
     ):
         for options in ({}, {"model": "bernoulli"}):
-            expected = index.items(name).explain(seeds, item, **options)
+            expected = index.items(name).explain(seeds, item, neighbors=0, **options)
             assert on_spark.items(name).explain(seeds, item, **options) == expected
 
 
