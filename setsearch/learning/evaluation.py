@@ -21,7 +21,7 @@ from setsearch.models.defaults import RATINGS, Defaults, ModelOptions
 from setsearch.search.cutoff import threshold
 from setsearch.search.examples import Examples
 from setsearch.search.fields import Fields
-from setsearch.search.priors import two_passes, with_priors
+from setsearch.search.priors import feedback, two_passes, with_priors
 from setsearch.search.weights import SeedWeights
 
 MEASURES = ("map", "p10", "ndcg10", "r_precision")
@@ -212,7 +212,7 @@ def _models(fields: Fields, defaults: Defaults) -> list[Method]:
         ]
     default = defaults.make({"model": "lift"})
     more: list[ModelOptions] = [
-        {"model": "lift", "feedback": share} for share in FEEDBACKS if share != defaults.feedback
+        {"model": "lift", "feedback": share} for share in FEEDBACKS if share != feedback(fields, defaults, {})
     ]
     if fields.vectors is not None:
         own = defaults.vectors_of({}, fields.vectors().source)

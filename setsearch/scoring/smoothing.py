@@ -27,7 +27,11 @@ class Neighbors(NamedTuple):
     factors: Floats
 
 
-Smoothing = tuple[Neighbors | None, float]  # None for none, and w
+class Smoothing(NamedTuple):
+    """Neighbors, and how much they count: the share w."""
+
+    neighbors: Neighbors
+    share: float
 
 
 def neighbors_of(ids: Ints, similarities: Ints) -> Neighbors:

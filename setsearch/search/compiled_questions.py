@@ -70,7 +70,7 @@ class Passes(NamedTuple):
 
 
 def find(
-    fields: Sequence[FieldArrays], seeds: Ints, passes: Passes, k: int, ranks: Ranks, smoothing: Smoothing = (None, 0.0)
+    fields: Sequence[FieldArrays], seeds: Ints, passes: Passes, k: int, ranks: Ranks, smoothing: Smoothing | None = None
 ) -> Found | None:
     """The k best items other than the seeds (distinct ids), and their scores; None where weights.py must be asked."""
     if len(fields) == 1 and not passes.budget:
@@ -80,15 +80,14 @@ def find(
         return in_order(end, *scratch.give(count), k, ranks)
     examples = seeds, np.ones(len(seeds))
     scores, weighted = _score(fields, examples, passes, [_NO_LIMIT] * len(fields))
-    if scores is None or not passes.joining:
-        return None if scores is None else _best_smoothed(scores, seeds, k, ranks, smoothing)
-    found = _best(scores, seeds, passes.joining, ranks)
-    if found is None:
-        return None
-    shares = np.append(examples[1], np.full(passes.joining, passes.weight))
-    limits = [second_limit(field.stored, own, passes) for field, own in zip(fields, weighted, strict=True)]
-    passes = passes._replace(total=float(shares.sum()))
-    scores, _ = _score(fields, (np.append(seeds, found[0]), shares), passes, limits)
+    if scores is not None and passes.joining:
+        found = _best(scores, seeds, passes.joining, ranks)
+        if found is None:
+            return None
+        shares = np.append(examples[1], np.full(passes.joining, passes.weight))
+        limits = [second_limit(field.stored, own, passes) for field, own in zip(fields, weighted, strict=True)]
+        passes = passes._replace(total=float(shares.sum()))
+        scores, _ = _score(fields, (np.append(seeds, found[0]), shares), passes, limits)
     return None if scores is None else _best_smoothed(scores, seeds, k, ranks, smoothing)
 
 
@@ -132,11 +131,10 @@ def _score(
     return scores if is_sure else None, weighted
 
 
-def _best_smoothed(scores: Floats, seeds: Ints, k: int, ranks: Ranks, smoothing: Smoothing) -> Found | None:
+def _best_smoothed(scores: Floats, seeds: Ints, k: int, ranks: Ranks, smoothing: Smoothing | None) -> Found | None:
     """The k best items by smoothed scores; None where sums may be inexact, too, as scoring.base.is_exact tells."""
-    neighbors, share = smoothing
-    if neighbors is not None:
-        own, near = smooth(scores, neighbors, seeds, share)
+    if smoothing is not None:
+        own, near = smooth(scores, smoothing.neighbors, seeds, smoothing.share)
         scores = scores + own + near
         if scores.max() >= EXACT_BELOW_VALUED / 2:
             return None

@@ -50,7 +50,7 @@ def own_features(features: Ints, weights: Floats) -> Ints:
 
 
 def best_in_passes(
-    fields: Fields, examples: Examples, model: Model, feedback: float, k: int, smoothing: Smoothing
+    fields: Fields, examples: Examples, model: Model, feedback: float, k: int, smoothing: Smoothing | None
 ) -> Best | None:
     """The k best items other than the examples, and their scores, without what weights could explain.
 

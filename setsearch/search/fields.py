@@ -114,7 +114,7 @@ class Fields(NamedTuple):
     contexts_revision: int | None = None
     stored: "Fields | None" = None  # by documents, where words without contexts are looked up
     vectors: "Callable[[], Vectors] | None" = None  # None if items have none
-    nearest: Callable[[], Neighbors | None] | None = None  # the neighbors of items that have some
+    nearest: Callable[[], Neighbors] | None = None  # None if items have no neighbors
 
     @property
     def first(self) -> Field:

@@ -12,7 +12,7 @@ similarities are rounded to multiples of 2^-16.
 import sqlite3
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,18 +50,17 @@ class _Entries(NamedTuple):
 
 
 class NearestWords:
-    """The neighbors of the words of a generation, read when they are first needed; None for older generations."""
+    """The neighbors of the words of a generation, read when they are first needed."""
 
-    def __init__(self, size: int, load: Callable[[sqlite3.Cursor, str], Ints | None], generation: int | None) -> None:
+    def __init__(self, size: int, load: Callable[[sqlite3.Cursor, str], Any], generation: int | None) -> None:
         self._size, self._load, self._generation = size, load, generation
-        self._known: list[Neighbors | None] = []
+        self._neighbors: Neighbors | None = None
 
-    def of(self, cursor: sqlite3.Cursor) -> Neighbors | None:
-        """The neighbors; None if none were derived. Raises LostArrays."""
-        if not self._known:
-            ids, similarities = (self._load(cursor, name) for name in NAMES)
-            self._known.append(None if ids is None or similarities is None else self._checked(ids, similarities))
-        return self._known[0]
+    def of(self, cursor: sqlite3.Cursor) -> Neighbors:
+        """The neighbors. Raises LostArrays."""
+        if self._neighbors is None:
+            self._neighbors = self._checked(*(self._load(cursor, name) for name in NAMES))
+        return self._neighbors
 
     def _checked(self, ids: Ints, similarities: Ints) -> Neighbors:
         is_sound = len(ids) == len(similarities) == self._size * NEAREST

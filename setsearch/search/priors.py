@@ -30,30 +30,27 @@ def with_popularity(fields: Fields, weights: SeedWeights) -> SeedWeights:
     return weights.with_prior("popular", items, logs, POPULARITY / max(weights.examples.total, 1.0))
 
 
-def smoothing(fields: Fields, defaults: Defaults, options: ModelOptions, total: float) -> Smoothing:
-    """The neighbors that count, None if none do, and the share w = W (1 / 2 + 2 / N) of what they score.
-
-    Raises InvalidParameter.
-    """
-    share = defaults.neighbors_of(options)
-    neighbors = None if fields.nearest is None or not share else fields.nearest()
-    return neighbors, share * (0.5 + 2 / max(total, 1.0))
+def smoothing(fields: Fields, defaults: Defaults, options: ModelOptions, total: float) -> Smoothing | None:
+    """The neighbors that count, and the share w = W (1 / 2 + 2 / N) of what they score. Raises InvalidParameter."""
+    weight = defaults.neighbors_of(options)
+    if fields.nearest is None or not weight:
+        return None
+    return Smoothing(fields.nearest(), weight * (0.5 + 2 / max(total, 1.0)))
 
 
 def feedback(fields: Fields, defaults: Defaults, options: ModelOptions) -> float:
     """The share that a second pass may read: by default none where neighbors count. Raises InvalidParameter."""
-    if options.get("feedback") is None and smoothing(fields, defaults, options, 1.0)[0] is not None:
-        return 0.0
-    return defaults.feedback_of(options)
+    are_smoothed = fields.nearest is not None and defaults.neighbors_of(options) > 0
+    return 0.0 if are_smoothed and options.get("feedback") is None else defaults.feedback_of(options)
 
 
 def with_priors(fields: Fields, weights: SeedWeights, defaults: Defaults, options: ModelOptions) -> SeedWeights:
     """Weights with the parts of the base that the options ask for; raises InvalidParameter."""
     if defaults.wants_likes(options):
         weights = with_popularity(fields, weights)
-    neighbors, share = smoothing(fields, defaults, options, weights.examples.total)
-    if neighbors is not None:
-        weights = weights.smoothed(neighbors, share)
+    smooth = smoothing(fields, defaults, options, weights.examples.total)
+    if smooth is not None:
+        weights = weights.smoothed(*smooth)
     return with_vectors(fields, weights, defaults, options)
 
 

@@ -113,7 +113,7 @@ class Readings:
                 with self._database.read() as cursor:  # another thread may have derived
                     version = self._version(cursor, name)
                     contexts = self._word_contexts(cursor, version) if required else None
-                    is_complete = contexts is None or contexts.is_complete(cursor)
+                    is_complete = contexts is None or contexts.is_complete
                     if is_complete and not self._needs_contexts(cursor, version, fresh):
                         return
                 if self._derive(name, version, required):
@@ -259,8 +259,9 @@ class Readings:
         chosen = [(contexts.snapshots[field], COEFFICIENTS[field]) for field in BY[by] if field in contexts.snapshots]
         fields = tuple(Field(snapshot, cursor, weight) for snapshot, weight in chosen)
         vectors = self._memory.vectors.of(cursor, relation, contexts.words)
-        nearest = partial(contexts.nearest.of, cursor)
-        return Fields(fields, relation, version.analyzer, contexts.generation.revision, None, vectors, nearest)
+        nearest = None if contexts.nearest is None else partial(contexts.nearest.of, cursor)
+        revision = contexts.generation.revision
+        return Fields(fields, relation, version.analyzer, revision, vectors=vectors, nearest=nearest)
 
     def _store_first_lists(self, version: Version) -> None:
         """Store the lists in our own file if it has none and can be written now: the next process starts faster."""

@@ -17,7 +17,7 @@ from setsearch.errors import LostArrays
 from setsearch.lists import Lists
 from setsearch.models.values import ValueRule
 from setsearch.search.content import Content
-from setsearch.search.neighbors import NearestWords
+from setsearch.search.neighbors import NAMES, NearestWords
 from setsearch.search.snapshot import Snapshot
 from setsearch.search.vocabularies import FieldVocabulary, WordVocabulary
 from setsearch.storage.generations import (
@@ -52,18 +52,17 @@ class WordContexts:
     generation: Generation
     words: WordVocabulary
     snapshots: Mapping[str, Snapshot]
-    nearest: NearestWords
+    nearest: NearestWords | None  # None if an earlier version derived them
 
     @property
     def is_in_memory(self) -> bool:
         """Whether no file holds them."""
         return self.generation.id == IN_MEMORY
 
-    def is_complete(self, cursor: sqlite3.Cursor) -> bool:
-        """Whether words, if there are some, have all that this version derives. Raises LostArrays."""
-        if not self.snapshots:
-            return True
-        return {*COEFFICIENTS} <= {*self.snapshots} and self.nearest.of(cursor) is not None
+    @property
+    def is_complete(self) -> bool:
+        """Whether words, if there are some, have all that this version derives."""
+        return not self.snapshots or ({*COEFFICIENTS} <= {*self.snapshots} and self.nearest is not None)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -88,12 +87,9 @@ def read_contexts(cursor: sqlite3.Cursor, generation: Generation) -> WordContext
         by_item = read_lists(cursor, generation, f"{name} {ITEMS}", words.size, n_features)
         by_feature = read_lists(cursor, generation, f"{name} {FEATURES}", n_features, words.size)
         snapshots[name] = _snapshot(words, FieldVocabulary(name, n_features, load), (by_item, by_feature), generation)
-
-    def find(cursor: sqlite3.Cursor, name: str) -> Ints | None:
-        """An array that older versions did not store."""
-        return read_array(cursor, generation, name) if has_array(cursor, generation, name) else None
-
-    return WordContexts(generation, words, snapshots, NearestWords(words.size, find, generation.id))
+    has_nearest = has_array(cursor, generation, NAMES[0])
+    nearest = NearestWords(words.size, load, generation.id) if has_nearest else None
+    return WordContexts(generation, words, snapshots, nearest)
 
 
 def make_contexts(generation: Generation, arrays: Arrays, cells: Mapping[str, Entries]) -> WordContexts:
@@ -109,8 +105,7 @@ def make_contexts(generation: Generation, arrays: Arrays, cells: Mapping[str, En
         by_feature = Lists.of(own, sizes[name], words.size)
         by_item = Lists.of(own.transposed(sizes[name], words.size), words.size, sizes[name])
         snapshots[name] = _snapshot(words, FieldVocabulary(name, sizes[name], load), (by_item, by_feature), None)
-    nearest = NearestWords(words.size, lambda cursor, name: arrays.get(name), None)
-    return WordContexts(generation, words, snapshots, nearest)
+    return WordContexts(generation, words, snapshots, NearestWords(words.size, load, None))
 
 
 def _snapshot(
