@@ -1,6 +1,6 @@
 """`python cli.py ...` in a clone is the `setsearch` command."""
 
-from setsearch.cli.app import run
+from setsearch.__main__ import run
 
 if __name__ == "__main__":
     run()

@@ -65,6 +65,7 @@ def make_app(names: Iterable[str]) -> typer.Typer:
         cls=PanelGroup,
         help="Give it a few examples, get the rest of the set.",
         add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
     )

@@ -3,6 +3,7 @@
 import io
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -183,14 +184,27 @@ class Dialogue:
 
 
 def typed_lines() -> Iterator[str]:
-    """Typed lines, until the end of input; the prompt is on stderr."""
+    """Typed lines, until the end of input; the prompt is on stderr, or at a terminal on stdout."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")  # such a name is unknown, and an error says so
-    while True:
-        print("> ", end="", file=sys.stderr, flush=True)
-        line = sys.stdin.readline()
-        if not line:
-            print(file=sys.stderr)
-            return
+    read = _edited_line if sys.stdin.isatty() and sys.stdout.isatty() else _line
+    while line := read():
         if line.strip():
             yield line.strip()
+    print(file=sys.stderr)
+
+
+def _line() -> str:
+    """A line with its end, empty at the end of input."""
+    print("> ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline()
+
+
+def _edited_line() -> str:
+    """The same at a terminal, where arrow keys edit the line and find earlier ones."""
+    with suppress(ImportError):  # not everywhere
+        import readline  # noqa: F401
+    try:
+        return input("> ") + "\n"
+    except EOFError:
+        return ""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from setsearch.storage.synced_source import Columns
 
 T = TypeVar("T")
+NAMED = 3  # files in a message
 RULES = "--split, --titles, --min-features and --min-items"
 
 
@@ -70,8 +71,10 @@ def index_command(
     is_own_table = table is not None and not sources
     if track and (not is_own_table or columns.numbers):
         raise UsageError("--track is for --table of the database itself, with texts or a relation")
-    if is_own_table and not columns.numbers and any(rules):
-        raise UsageError(f"--keep, {RULES} are not for a table of the database itself; index a view of the rows")
+    if is_own_table and not columns.numbers and (any(rules) or given.errors != "strict"):
+        raise UsageError(
+            f"--errors, --keep, {RULES} are not for a table of the database itself; index a view of the rows"
+        )
     if is_own_table and not db.path.is_file():
         raise SetsearchError(f"{db} does not exist, so it has no table {table!r} to index")
     with (
@@ -218,10 +221,16 @@ def _make_reader(
 
 
 def _tell_left_out(reader: "SourceReader") -> None:
-    for what, count in sorted(reader.files.counts.items()):
-        say(f"left out {count:,} file{'s' * (count > 1)}: {what}")
-    for encoding, count in sorted(reader.rows.decided.items()):
-        say(f"read {count:,} file{'s' * (count > 1)} as {encoding}; --encoding names another one")
+    for why, names in sorted(reader.files.left_out.items()):
+        say(f"left out {_files(names)}: {why}")
+    for encoding, names in sorted(reader.rows.decided.items()):
+        say(f"read {_files(names)} as {encoding}; --encoding names another one")
+
+
+def _files(names: list[str]) -> str:
+    """How many files, and the first of them."""
+    more = ", ..." * (len(names) > NAMED)
+    return f"{len(names):,} file{'s' * (len(names) > 1)} ({', '.join(names[:NAMED])}{more})"
 
 
 def _tell_indexed(index: "setsearch.Index", written: int, db: str) -> None:

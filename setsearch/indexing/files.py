@@ -21,11 +21,11 @@ FileItem = tuple[str, str, str | None]
 
 @dataclass
 class FileReader:
-    """Reads files as documents. `globs` choose among the files of a folder; `counts` tells what was left out."""
+    """Reads files as documents. `globs` choose among those of a folder; `left_out` names others by the reason."""
 
     rows: RowReader
     globs: tuple[str, ...] = ()
-    counts: Counter[str] = field(default_factory=Counter)
+    left_out: dict[str, list[str]] = field(default_factory=dict)
 
     def files(self, folder: Path) -> list[Path]:
         """The files of a folder, without hidden ones, in the order of their paths. Raises SourceError if none is."""
@@ -75,8 +75,12 @@ class FileReader:
             raise error
         self.rows.warn(f"skipped {what}")
 
+    def leave_out(self, path: Path, why: str) -> None:
+        """Note that a file gave no document, or one less."""
+        self.left_out.setdefault(why, []).append(str(path))
+
     def documents(self, path: Path, id: str, is_named: bool) -> Iterator[FileItem]:
-        """The documents of a file. A file that is no text is an error if it `is_named`, else left out and counted."""
+        """The documents of a file. A file that is no text is an error if it `is_named`, else left out."""
         try:
             with open_file(path) as file:
                 data = file.read()
@@ -88,7 +92,7 @@ class FileReader:
         if may_be_none and not is_text(data):
             if is_named:
                 raise SourceError(unreadable(path))
-            self.counts["no text"] += 1
+            self.leave_out(path, "no text")
             return
         if form is None:
             form = mailbox if data.startswith(b"From ") else manual if is_manual(data) else plain_text
@@ -102,14 +106,14 @@ class FileReader:
             if part is None or text is None:
                 continue
             if not text.strip():
-                self.counts["empty"] += 1
+                self.leave_out(path, "empty")
                 continue
             own = id if part.key is None else f"{id}#{part.key}"
             times[own] += 1  # of several databases, a file may have a record twice
             own = own if times[own] == 1 else f"{own} ({times[own]})"
             yield own, text, (part.title or path.name).replace("\0", " ")
         if not number:
-            self.counts["empty"] += 1
+            self.leave_out(path, "empty")
 
     def _is_wanted(self, path: Path) -> bool:
         if any(part.startswith(".") for part in path.parts):

@@ -10,7 +10,6 @@ import re
 import sqlite3
 import sys
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -52,7 +51,7 @@ class RowReader:
     time_limit: float = TIME_LIMIT  # seconds that SQLite may work on a table
     encoding: str | None = None  # of all files; None: UTF-8, and for a file of documents what it looks like
     delimiter: str | None = None  # of CSV files; None: a comma, or what the header has instead
-    decided: Counter[str] = field(default_factory=Counter)  # files that were not UTF-8, by the encoding that was chosen
+    decided: dict[str, list[str]] = field(default_factory=dict)  # files that were not UTF-8, by the encoding chosen
 
     def read(self, source: str) -> Iterator[Row]:
         """The rows of one source; raises SourceError."""
@@ -188,7 +187,7 @@ class RowReader:
             except UnicodeDecodeError:
                 found = likely_encoding(data) if b"\0" not in data else None
                 if found is not None:
-                    self.decided[found] += 1
+                    self.decided.setdefault(found, []).append(name)
                     return data.decode(found, "replace")
         return self.decode(data, name)
 
@@ -234,7 +233,7 @@ def unreadable(path: Path) -> str:
 def open_file(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for reading, decompressed if it is a .gz; raises SourceError."""
     if not path.exists():
-        raise SourceError(unreadable(path))
+        raise SourceError(f"{path} does not exist")
     try:
         with cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb") as file:
             yield file

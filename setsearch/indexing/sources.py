@@ -110,7 +110,7 @@ class SourceReader:
             elif is_document(file):
                 yield from self.files.documents(file, prefix + file.relative_to(folder).as_posix(), is_named=False)
             else:
-                self.files.counts["tables: name them one by one"] += 1
+                self.files.leave_out(file, "tables: name them one by one")
 
     def _document(self, row: Row) -> SourceItem:
         position, values = row

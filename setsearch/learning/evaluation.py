@@ -21,7 +21,7 @@ from setsearch.models.defaults import RATINGS, Defaults, ModelOptions
 from setsearch.search.cutoff import threshold
 from setsearch.search.examples import Examples
 from setsearch.search.fields import Fields
-from setsearch.search.priors import feedback, two_passes, with_priors
+from setsearch.search.priors import feedback, smoothing, two_passes, with_priors
 from setsearch.search.weights import SeedWeights
 
 MEASURES = ("map", "p10", "ndcg10", "r_precision")
@@ -214,6 +214,8 @@ def _models(fields: Fields, defaults: Defaults) -> list[Method]:
     more: list[ModelOptions] = [
         {"model": "lift", "feedback": share} for share in FEEDBACKS if share != feedback(fields, defaults, {})
     ]
+    if smoothing(fields, defaults, {}, 1.0) is not None:
+        more.append({"model": "lift", "neighbors": 0.0})
     if fields.vectors is not None:
         own = defaults.vectors_of({}, fields.vectors().source)
         more += [{"model": "lift", "vectors": weight} for weight in WEIGHTS_OF_VECTORS if weight != own]

@@ -72,9 +72,14 @@ class Review:
         self._decisions.write({self.reading.find(item): said})
 
     def know(self, accepted: Iterable[str] = (), rejected: Iterable[str] = ()) -> None:
-        """Items whose answer was known from the start. Raises UnknownItem; then nothing is written."""
+        """Items whose answer was known before. Raises UnknownItem, InvalidParameter; then nothing is written."""
         given = (("yes", accepted), ("no", rejected))
-        known = {self.reading.find(name): said for said, names in given for name in names}
+        known = dict[str, str]()
+        for said, names in given:
+            for name in names:
+                item = self.reading.find(name)
+                if known.setdefault(item, said) != said:
+                    raise InvalidParameter(f"{item!r} is accepted and rejected; leave out one of them")
         if known:
             self._decisions.write(known, known=True)
 

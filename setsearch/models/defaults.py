@@ -166,9 +166,12 @@ class Defaults:
 
     def describe(self) -> dict[str, Any]:
         """The defaults as `info` shows them."""
-        return {"model": self.model, "strength": 2.0, "binarize": self.binarize, "popularity": self.popularity} | (
-            {"feedback": self.feedback} if self.feedback else {}
-        )
+        shown = {"model": self.model, "strength": 2.0, "binarize": self.binarize, "popularity": self.popularity}
+        if self.neighbors:
+            shown["neighbors"] = self.neighbors  # by default what has neighbors is asked once
+        elif self.feedback:
+            shown["feedback"] = self.feedback
+        return shown
 
 
 def _number(key: str, value: Any) -> float:

@@ -1,11 +1,11 @@
 """A second pass (pseudo-relevance feedback): the best items join the seeds, with half their weight.
 
-Few seeds say little. With N seeds the 10 // N items that score best, of n / 25 at most, become seeds of weight 1/2, and
-the weights are made again; under a budget (models/lift.py) three to five, or none. The second pass reads as much as the
-first one times `feedback`, 5,000 postings at least: the strongest features whose lists together are as long, without
-lists that are longer by themselves; and in any case the 20 strongest features of the seeds. Under a budget a list
-counts as long as it costs. Strength is estimated with the document frequencies of the stored counts, so that only the
-lists that count get values.
+Few seeds, five at most, say little. The items that score best, of n / 25 at most, become seeds of weight 1/2 until
+there are ten, and the weights are made again; under a budget (models/lift.py) 10 // N join N seeds, three to five or
+none. The second pass reads as much as the first one times `feedback`, 5,000 postings at least: the strongest features
+whose lists together are as long, without lists that are longer by themselves; and in any case the 20 strongest features
+of the seeds. Under a budget a list counts as long as it costs. Strength is estimated with the document frequencies of
+the stored counts, so that only the lists that count get values.
 """
 
 import math
@@ -25,7 +25,7 @@ from setsearch.search.examples import Examples
 from setsearch.search.fields import Fields
 from setsearch.search.weights import SeedWeights, seed_weights
 
-JOINING = 10  # items that join one seed
+EXAMPLES = 10  # seeds and what joins them
 FEWEST = 2  # that may join
 WITH_BUDGET = 3, 5  # at least and at most so many: each has thousands of features
 WEIGHT = 0.5  # of an item that joins
@@ -36,9 +36,10 @@ OWN = 20  # features of the seeds that always count
 
 def joining(model: Lift, total: float, n_items: int) -> int:
     """How many items join seeds whose weights add up to N."""
-    fewest, most = WITH_BUDGET if model.budget else (FEWEST, JOINING)
-    count = min(int(JOINING // max(total, 1.0)), most, n_items // SHARE)
-    return count if count >= fewest else 0
+    fewest, most = WITH_BUDGET if model.budget else (FEWEST, EXAMPLES)
+    missing = EXAMPLES / max(total, 1.0) if model.budget else EXAMPLES - total
+    count = min(int(missing), most, n_items // SHARE)
+    return count if count >= fewest and total <= EXAMPLES / 2 else 0
 
 
 def own_features(features: Ints, weights: Floats) -> Ints:

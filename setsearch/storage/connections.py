@@ -297,6 +297,8 @@ class Connections:
     def require_file(self) -> None:
         """Raise MissingDatabase if the path is not a file."""
         if self.path is not None and not self.path.is_file():
+            if self.path.is_dir():
+                raise MissingDatabase(f"{self} is a folder, not a database; name a file such as notes.db")
             raise MissingDatabase(
                 f"{self} is not a file; `setsearch index {self} SOURCE` or "
                 "setsearch.open(path, create=True) creates a database"

@@ -149,7 +149,10 @@ class Vocabulary:
         return [name for (name,) in rows]
 
     def hint(self, cursor: sqlite3.Cursor, name: str) -> str:
-        """A question that offers similar names and titles; empty if there are none."""
+        """A question that offers similar names and titles; empty if there are none. Names may stand in one text."""
+        parts = [part.strip() for part in name.split(",")]
+        if len(parts) > 1 and all(self.find_one(cursor, part) is not None for part in parts):
+            return f"give each by itself: {' '.join(map(shown, parts))}"
         found = self.search(cursor, name, HINTS)[:HINTS]
         names = dict.fromkeys(one.name if self.titles_shown else one.shown for one in found)
         return f"did you mean {' or '.join(map(shown, names))}?" if names else ""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -40,6 +41,29 @@ def test_each_command_shows_an_example_of_itself(run, name, command):
     example = out.split("Example:\n")[1].strip()
     assert code == 0
     assert example.startswith(name + " ")
+
+
+def test_help_has_a_short_name(run):
+    assert run("-h") == run("--help")
+    assert run("set", "save", "-h") == run("set", "save", "--help")
+
+
+LOADING = """
+import os, signal, sys
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "setsearch.cli.app":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+from setsearch.__main__ import run
+run()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere Ctrl-C is no signal")
+def test_ctrl_c_while_the_command_line_is_loaded_says_nothing():
+    ended = subprocess.run([sys.executable, "-c", LOADING], check=False, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, "", "")
 
 
 def test_only_the_command_line_names_flags():

@@ -121,7 +121,13 @@ def test_a_folder(run, tmp_path):
     (tmp_path / "notes" / "empty.txt").touch()
     code, _, err = run("index", "n.db", "notes")
     assert code == 0
-    assert err.splitlines()[1:] == ["left out 1 file: empty", "left out 1 file: no text"]
+    assert err.splitlines()[1:] == [
+        f"left out 1 file (notes{os.sep}empty.txt): empty",
+        f"left out 1 file (notes{os.sep}image.png): no text",
+    ]
+    for number in range(4):
+        (tmp_path / "notes" / f"{number}.txt").touch()
+    assert ", ...): empty" in run("index", "n.db", "notes")[2]
     hits = json.loads(run("expand", "n.db", "a.txt", "--items", "documents")[1])
     assert [hit["item"] for hit in hits] == ["deep/b.md"]
 
@@ -401,6 +407,9 @@ def test_the_cut_and_more_examples(failed, run, animals, monkeypatch, tmp_path):
     (tmp_path / "page.html").write_bytes(page.encode("latin-1"))
     assert run(*documents, "--like", "page.html") == run(*documents, "--like", "wheat on the field")
     failed(run(*documents, "--like", "none.txt"), 1, "none.txt does not exist")
+    failed(run(*documents, "a", "--among", "none.txt"), 1, "Error: none.txt does not exist")
+    failed(run(*documents, "a,e"), 1, "no 'a,e' among", "give each by itself: 'a' 'e'")
+    failed(run("expand", ".", "a"), 1, ". is a folder, not a database")
     assert json.loads(run(*documents, "--having", "jungle")[1])[0]["item"] == "e"
     assert run(*documents, "a", "--exclude", "e", "--gamma", "0.5")[0] == 0
     failed(run(*documents, "a", "--popularity", "7"), 2, "popularity")

@@ -1,6 +1,9 @@
 """The dialogue in the terminal."""
 
 import io
+import os
+import subprocess
+import sys
 
 import pytest
 from samples import TEXTS
@@ -78,6 +81,26 @@ def test_what_others_save_meanwhile_stays(grow, database, monkeypatch):
     with setsearch.open(database) as index:
         assert "d4" in index.set("cats").accepted
         assert len(index.set("mine").accepted) == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere terminals have no device files")
+def test_arrow_keys_edit_the_line(database):
+    outer, inner = os.openpty()
+    asked = [sys.executable, "-m", "setsearch", "grow", str(database), "d0", "--items", "documents"]
+    streams = {"stdin": inner, "stdout": inner, "stderr": inner}
+    with subprocess.Popen(asked, **streams, env=os.environ | {"TERM": "xterm"}) as dialogue:
+        os.close(inner)
+        shown = b""
+        for typed in (b"1\x1b[D-\n", b"q\n"):  # 1, left, minus
+            while not shown.endswith(b"> "):
+                shown += os.read(outer, 1000)
+            os.write(outer, typed)
+            shown += os.read(outer, 1000)
+        while b"rejected" not in shown.rpartition(b"> ")[2]:
+            shown += os.read(outer, 1000)
+        assert dialogue.wait() == 0
+    os.close(outer)
+    assert b"Error" not in shown
 
 
 def test_ctrl_c_prints_the_set(grow, monkeypatch):

@@ -43,6 +43,11 @@ def test_answers_are_kept_and_gone_on_with(review, tmp_path):
     assert code == 0 and "all are decided" in err
 
 
+def test_a_record_is_not_both_known_to_belong_and_not_to(review):
+    code, _, err = review("", "r1", "--no", "r1")
+    assert (code, err.splitlines()) == (2, ["Error: 'r1' is accepted and rejected; leave out one of them"])
+
+
 def test_files_go_to_and_fro(review, run, tmp_path):
     review("y\nn\nq\n", "r1")
     for kind in ("csv", "ris"):

@@ -172,7 +172,7 @@ def feedback_scores(
     share: float = 0.0,
     gamma: float = 0.0,
 ) -> dict[str, float]:
-    """Scores of the model lift after a second pass: 10 // N items, n // 25 at most, join the seeds at half weight.
+    """Scores of the model lift after a second pass: 10 - N items, n // 25 at most, join the seeds at half weight.
 
     With vectors, both passes add the field of their meaning. Both subtract gamma times the scores by `excluded` items.
     """
@@ -185,9 +185,9 @@ def feedback_scores(
 
     values, seeds = soft_values(data, slope, binarization), list(dict.fromkeys(seeds))
     one_pass = added(lift_scores(data, seeds, 2.0, slope, binarization, RARITY), dict.fromkeys(seeds, 1.0))
-    count = min(10 // len(seeds), len(data) // 25)
+    count = min(10 - len(seeds), len(data) // 25)
     best = [item for item, score in ranking(one_pass, {*seeds, *excluded})[:count] if score > 0]
-    if count < 2 or not best:
+    if count < 2 or len(seeds) > 5 or not best:
         return one_pass
     stored = {feature: len(items) for feature, items in transpose(data).items()}
     most = max(int(feedback * sum(stored[f] for f in {f for seed in seeds for f in values[seed]})), least)

@@ -59,7 +59,7 @@ def test_wheel(built, tmp_path):
     assert {"setsearch/web/templates/set.html", "setsearch/web/static/page.js"} <= set(names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
     (entry_points,) = [name for name in names if name.endswith("entry_points.txt")]
-    assert "setsearch = setsearch.cli:run" in (tmp_path / "site" / entry_points).read_text()
+    assert "setsearch = setsearch.__main__:run" in (tmp_path / "site" / entry_points).read_text()
     runs(tmp_path / "site", tmp_path)
 
 

@@ -51,7 +51,7 @@ def test_mails_have_their_subjects(tmp_path):
     assert title == "This is a test message"
     assert "Do you like this message?" in text
     assert found["all.mbox#1"] == (text + "\n", title)
-    assert len(found) + reader.files.counts["empty"] >= 2 * len(mails), "some hold a line that begins with From"
+    assert len(found) + len(reader.files.left_out["empty"]) >= 2 * len(mails), "some hold a line that begins with From"
     assert found["msg_07.eml"][1] == "Here is your dingus fish"
     assert not any("Content-Type" in text for id, (text, _) in found.items() if id.startswith("msg_0"))
 
@@ -106,7 +106,8 @@ def test_titles_and_texts_of_files(tmp_path):
         assert text is None or found[name][0] == text, name
     assert "does it" in found["tool.1"][0]
     assert ".SH" not in found["tool.1"][0]
-    assert dict(reader.files.counts) == {"no text": 1, "empty": 1, "tables: name them one by one": 1}
+    left_out = {why: [Path(name).name for name in names] for why, names in reader.files.left_out.items()}
+    assert left_out == {"no text": ["image"], "empty": ["none.txt"], "tables: name them one by one": ["rows.csv"]}
     chosen = SourceReader(Columns(), RowReader(), ("*.rst", "c*"))
     assert [id for id, _, _ in chosen.read([str(tmp_path)])] == ["b.rst", "c.md", "code.py"]
 
@@ -119,7 +120,7 @@ def test_what_cannot_be_read_stops_or_is_skipped(tmp_path, monkeypatch):
     (folder / "wide.txt").write_text("Löwen", encoding="utf-16")
     assert [*read(folder, errors="skip")[0]] == ["good.txt", "latin.txt", "wide.txt"]
     (folder / "noise.txt").write_bytes(bytes(range(256)))
-    assert read(folder)[1].files.counts == {"no text": 1}
+    assert read(folder)[1].files.left_out == {"no text": [str(folder / "noise.txt")]}
     (folder / "bad.txt.gz").write_bytes(b"no gzip")
     (folder / "refs.ris").write_text("TY  - JOUR\n")
     monkeypatch.setitem(sys.modules, "rispy", None)
@@ -129,7 +130,7 @@ def test_what_cannot_be_read_stops_or_is_skipped(tmp_path, monkeypatch):
     told = []
     found, reader = read(folder, errors="skip", warn=told.append)
     assert [*found] == ["good.txt", "latin.txt", "wide.txt"]
-    assert len(told) == 2 and reader.files.counts == {"no text": 1}
+    assert len(told) == 2 and [*reader.files.left_out] == ["no text"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="names of files are bytes only there")
@@ -186,7 +187,7 @@ def test_encodings_are_detected_or_named(tmp_path):
     (tmp_path / "d.txt").write_text(russian, encoding="utf-32")
     found, reader = read(tmp_path)
     assert found["a.txt"][0] == found["b.txt"][0] == found["c.txt"][0] == found["d.txt"][0] == russian
-    assert dict(reader.rows.decided) == {"cp1251": 1}
+    assert [*reader.rows.decided] == ["cp1251"]
     assert read(tmp_path / "a.txt", encoding="cp1251")[0]["a.txt"][0] == russian
     with pytest.raises(errors.SourceError, match=r"a\.txt is not utf-8: byte 0 is 0x"):
         read(tmp_path / "a.txt", encoding="utf-8")

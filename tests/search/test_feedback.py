@@ -170,7 +170,7 @@ def test_the_cut_equals_its_definition(built, count, step):
     if count > 1:
         values = soft_values(data, 0.8, "soft-twice-mean")
         first = ranking(lift_scores(data, seeds, 2.0, 0.8, rarity=RARITY), seeds)
-        joined = {item: 0.5 for item, _ in first[: min(10 // count, len(data) // 25)]} if count < 6 else {}
+        joined = {item: 0.5 for item, _ in first[: min(10 - count, len(data) // 25)]} if count < 6 else {}
         left_out = []
         for seed in seeds:
             others = {other: 1.0 for other in seeds if other != seed} | joined
