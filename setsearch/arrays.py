@@ -82,8 +82,8 @@ def run_lengths(starts: Ints, end: int) -> Ints:
     return lengths
 
 
-def distinct(ids: Ints) -> Ints:
-    """The distinct ones of some small numbers, ascending; faster than by sorting."""
+def distinct(ids: npt.NDArray[np.integer]) -> Ints:
+    """The distinct ones of small numbers, ascending; faster than sorting, and numpy's would load masked arrays."""
     present = np.zeros(int(ids.max(initial=-1)) + 1, bool)
     present[ids] = True
     return np.flatnonzero(present)

@@ -12,8 +12,8 @@
     |-- QueryError              the query has no answer
     |   |-- UnknownReading, UnknownItem, UnknownSet, AmbiguousItem, NoSeeds, NoConcept, NothingToRank
     |   `-- TimeLimitExceeded, Cancelled
-    |-- ItemError               an item cannot be written
-    |   `-- InvalidItem, DuplicateItem, NameTaken
+    |-- ItemError               an item or a set cannot be written
+    |   `-- InvalidItem, DuplicateItem, NameTaken, ChangedSet
     `-- SourceError             a file, folder or table cannot be read
 
 A message is one line: first the value at fault, then the way out.
@@ -123,7 +123,7 @@ class Cancelled(QueryError):
 
 
 class ItemError(SetsearchError):
-    """An item cannot be written."""
+    """An item or a set cannot be written."""
 
 
 class InvalidItem(ItemError, ValueError):
@@ -136,6 +136,10 @@ class DuplicateItem(ItemError):
 
 class NameTaken(ItemError):
     """Another relation of this index uses the name."""
+
+
+class ChangedSet(ItemError):
+    """The saved set is not of the version that was to be replaced."""
 
 
 class SourceError(SetsearchError):

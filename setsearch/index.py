@@ -236,7 +236,7 @@ class Index:
     ) -> ItemSet:
         """Save a set; replaces one of the same name, with `version` only if it is of this one ("": none).
 
-        Raises UnknownItem, InvalidParameter.
+        Raises UnknownItem, InvalidParameter, ChangedSet.
         """
         kept = new_set(name, self._database, self.reading(items))
         fill_set(kept, accepted, rejected)

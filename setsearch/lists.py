@@ -116,8 +116,7 @@ class Lists:
         buffer, all_starts, all_ends = self.arrays
         done = offsets(self.lengths)
         cuts = np.searchsorted(done, np.arange(0, done[-1], CHUNK), "left")
-        cuts = np.unique(np.append(cuts, [0, len(self)])).tolist()
-        for first, last in pairwise(cuts):
+        for first, last in pairwise(sorted({0, *cuts.tolist(), len(self)})):
             starts, ends = all_starts[first:last], all_ends[first:last]
             if np.array_equal(starts[1:], ends[:-1]):
                 span = slice(int(starts[0]), int(ends[-1]))

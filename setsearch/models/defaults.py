@@ -207,7 +207,7 @@ TERMS = Defaults(
     rarity=0.25,
     feedback=1.0,
     neighbors=1.0,
-    budget=1000.0,
+    budget=700.0,
     vectors=VectorWeights(latent=0.5),
     rejection=Rejection(gamma=0.03, discount=0.05),
 )

@@ -224,7 +224,7 @@ def _exact_threshold(entries: Entries, totals: Ints, estimate: float, n_items: i
 
     item_totals = totals[entries.ids]
     mean_times_n = Fraction(0)
-    for total in np.unique(item_totals).tolist():
+    for total in sorted({*item_totals.tolist()}):
         mean_times_n += Fraction(int(entries.counts[item_totals == total].sum()), total)
     share = entries.counts / item_totals
     near = np.abs(share - estimate) <= CLOSE * estimate

@@ -31,7 +31,7 @@ from functools import cache
 
 import numpy as np
 
-from setsearch.arrays import Floats, Ids, Ints
+from setsearch.arrays import Floats, Ids, Ints, distinct
 from setsearch.scoring.base import Base, is_exact, scratch_copy, touches_few
 from setsearch.scoring.kernels import is_compiled, kernel
 from setsearch.scoring.postings import Parts, WeightedLists
@@ -134,6 +134,6 @@ def _best_distinct(touched: Ids, scores: Floats, k: int) -> Ints:
         if len(positions) > enough:
             own = scores[positions]
             positions = positions[own >= kth_largest(own, enough)]
-        if len(positions) == len(touched) or len(np.unique(touched[positions])) >= k:
+        if len(positions) == len(touched) or len(distinct(touched[positions])) >= k:
             return positions
         enough *= 4

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Floats, Floats32, Ids, Ints, offsets, positions
+from setsearch.arrays import Floats, Floats32, Ids, Ints, distinct, offsets, positions
 from setsearch.scoring.base import Base, is_exact
 from setsearch.scoring.kernels import is_compiled, kernel
 from setsearch.scoring.postings import ItemArrays, Parts, PostingArrays, WeightedLists
@@ -119,7 +119,7 @@ def _candidates(sums: Floats32, part: WeightedLists, order: Order, excluded: Seq
         looked_at: npt.NDArray[np.integer] = (
             np.concatenate([own.concatenated_ids() for own in lists[:2]]) if are_many else candidates(sums, k, bound)
         )
-        near = np.unique(looked_at[sums.take(looked_at) >= least - bound])
+        near = distinct(looked_at[sums.take(looked_at) >= least - bound])
         own = sums.take(near)
         if k <= len(near) <= MOST_RESCORED:
             ids = near[own >= np.partition(own, -k)[-k] - bound].astype(np.int64)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from setsearch.arrays import distinct
 from setsearch.errors import UsageError
 from setsearch.models import Model
 from setsearch.search.fields import Fields
@@ -39,7 +40,7 @@ def contributions(weights: SeedWeights, items: list[int]) -> dict[int, tuple[Con
         shared = np.append(active, -1)[positions] == features
         owners = np.repeat(order, stored.lengths)[shared]
         positions, values = positions[shared], values[shared]
-        names = own.field.describe_features(active[np.unique(positions)].tolist())
+        names = own.field.describe_features(active[distinct(positions)].tolist())
         amounts = own.added(positions, values, own.rule.binary)
         for item, position, amount in zip(owners.tolist(), positions.tolist(), amounts.tolist(), strict=True):
             name = names[int(active[position])]

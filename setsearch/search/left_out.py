@@ -58,7 +58,7 @@ def leave_one_out_scores(fields: Fields, weights: SeedWeights) -> Floats:
         counted = positions < len(own.seeds.features)
         counted[counted] = own.seeds.features[positions[counted]] == features[counted]
         which, positions, values = which[counted], positions[counted], values[counted]
-        for share in np.unique(shares[: examples.count]):
+        for share in sorted({*shares[: examples.count].tolist()}):
             if share == total:
                 continue
             mine = shares[which] == share

@@ -12,7 +12,6 @@ from setsearch.lists import LOCK
 from setsearch.models.values import ValueRule
 from setsearch.search.catalog import default_reading, defaults_of, find_again, relations_by_reading
 from setsearch.search.content import RelationContent
-from setsearch.search.derivation import derive_contexts, derive_lists
 from setsearch.search.fields import Field, Fields
 from setsearch.search.freshness import Fresh, is_fresh
 from setsearch.search.memory import Memory, Version
@@ -122,6 +121,8 @@ class Readings:
 
     def _derive(self, name: str, version: Version, required: bool) -> bool:
         """Derive contexts; False if another process is at work."""
+        from setsearch.search.derivation import derive_contexts
+
         relation = version.relation
         rule = _default_rule(relation, relation.features.name)
         assert version.analyzer is not None
@@ -282,6 +283,8 @@ class Readings:
         database.close()
 
     def _store_lists(self, database: Database, version: Version) -> None:
+        from setsearch.search.derivation import derive_lists
+
         assert version.content is not None
         rules = [
             (version.snapshot(transposed), _default_rule(version.relation, vocabulary.name))

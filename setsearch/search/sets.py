@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from setsearch.errors import InvalidParameter, NoSeeds, UnknownItem, UnknownSet
+from setsearch.errors import ChangedSet, InvalidParameter, NoSeeds, UnknownItem, UnknownSet
 from setsearch.search.numeric import NumericReading
 from setsearch.search.reading import Reading
 from setsearch.search.results import Hit
@@ -64,7 +64,7 @@ class ItemSet:
     def save(self, replace: bool = False, version: str | None = None) -> None:
         """Store the changes in one transaction; changes by others to the same set stay.
 
-        With `replace` the stored set becomes equal to this one. Raises InvalidParameter if it is not of `version`.
+        With `replace` the stored set becomes equal to this one. Raises ChangedSet if it is not of `version`.
         """
         changes = self._changes
         if replace:
@@ -174,9 +174,9 @@ def _version(marks: dict[str, int]) -> str:
 def _require_version(cursor: sqlite3.Cursor, name: str, version: str) -> None:
     found = "" if saved_items(cursor, name) is None else _version(_saved_marks(cursor, name))
     if found and not version:
-        raise InvalidParameter(f"there is a set {name!r} already: open it to change it, or take another name")
+        raise ChangedSet(f"there is a set {name!r} already: open it to change it, or take another name")
     if found != version:
-        raise InvalidParameter(f"somebody has changed the set {name!r} meanwhile: save this one under another name")
+        raise ChangedSet(f"somebody has changed the set {name!r} meanwhile: save this one under another name")
 
 
 def _delete(cursor: sqlite3.Cursor, name: str) -> bool:

@@ -1,6 +1,5 @@
 """The database: transactions in which our tables exist, have the present schema, and are intact."""
 
-import logging
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,8 +13,6 @@ from setsearch.storage.forks import File
 from setsearch.storage.integrity import checksum_differs, require_tables, write_checksum
 from setsearch.storage.limits import limited
 from setsearch.storage.transactions import READ, WRITE, Transaction
-
-_log = logging.getLogger("setsearch")
 
 # The migrations of schema.py. A query does not import them; a test keeps both equal.
 SCHEMA = {
@@ -168,7 +165,9 @@ class Database:
         self._connections.use_legacy_transactions(connection)
         row_factory, connection.row_factory = connection.row_factory, None
         if applied:
-            _log.warning("%s: converting the index of an earlier version, once", self)
+            import logging
+
+            logging.getLogger("setsearch").warning("%s: converting the index of an earlier version, once", self)
         try:
             tables: Any = getattr(connection, "raw", connection)
             migrations.apply(Tables(tables, recursive_triggers=False, execute_plugins=False))

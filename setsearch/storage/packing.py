@@ -75,5 +75,5 @@ def _unpatched(data: bytes) -> Array | None:
     if places.max(initial=0) >= length:
         return None
     values = small.astype(np.int32)
-    values[places] = np.frombuffer(data, "<i4", n_apart, ends[0])
+    values[places.astype(np.intp)] = np.frombuffer(data, "<i4", n_apart, ends[0])
     return np.cumsum(values, dtype=np.int32) if is_gaps else values + np.int32(least)

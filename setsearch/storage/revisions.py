@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Ints
+from setsearch.arrays import Ints, distinct
 from setsearch.storage.integrity import add_checksum, strip_checksum
 
 MOST_REVISIONS = 4096  # that are kept
@@ -59,7 +59,7 @@ def changed_items(cursor: sqlite3.Cursor, now: Revision, then: Revision) -> Ints
         if stored is None:
             return None
         changed.append(np.frombuffer(stored, "<i4"))
-    return None if rows is None else np.unique(np.concatenate(changed)).astype(np.int64)
+    return None if rows is None else distinct(np.concatenate(changed))
 
 
 def first_change(cursor: sqlite3.Cursor, now: Revision, then: Revision) -> float | None:

@@ -3,6 +3,7 @@
 app.mount("/sets", make_app("notes.db"))
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.staticfiles import StaticFiles
 
 import setsearch
-from setsearch.errors import DatabaseError, NoIndex, ReadOnlyDatabase, SetsearchError
+from setsearch.errors import ChangedSet, DatabaseError, NoIndex, ReadOnlyDatabase, SetsearchError
 from setsearch.index import Index
 from setsearch.pool import QuestionPool, Unavailable
 from setsearch.web.access import RequestLimits, Rules
@@ -93,8 +94,7 @@ def _answer_errors(app: FastAPI, render: Render, pool: QuestionPool, known: list
 
     @app.exception_handler(RequestValidationError)
     def _invalid(request: Request, error: RequestValidationError) -> Response:
-        problem = "; ".join(f"{'.'.join(map(str, part['loc'][1:]))}: {part['msg']}" for part in error.errors())
-        return _answer(request, 422, problem)
+        return _answer(request, 422, "; ".join(map(_what_is_invalid, error.errors())))
 
     @app.exception_handler(HTTPException)
     def _refused_by_rule(request: Request, error: HTTPException) -> Response:
@@ -113,6 +113,14 @@ def _answer_errors(app: FastAPI, render: Render, pool: QuestionPool, known: list
         return _answer(request, 500, "an internal error; the log of the server has it")
 
 
+def _what_is_invalid(part: Mapping[str, Any]) -> str:
+    """A part of what pydantic found, in one line."""
+    place = ".".join(str(name) for name in part["loc"][1:])
+    if part["type"] == "json_invalid":
+        return f"the body is broken JSON at character {place}: {part['ctx']['error']}"
+    return f"{place or 'the body, a JSON object'}: {part['msg']}"
+
+
 def _path(request: Request) -> str:
     """The path inside this application, wherever it is mounted."""
     return str(request.scope["path"]).removeprefix(str(request.scope.get("root_path", "")))
@@ -123,4 +131,6 @@ def _status_of(error: SetsearchError) -> int:
         return 404
     if isinstance(error, ReadOnlyDatabase):
         return 403
+    if isinstance(error, ChangedSet):
+        return 409
     return 503 if isinstance(error, DatabaseError | Unavailable) else 422

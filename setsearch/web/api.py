@@ -160,7 +160,7 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
         """Save a set; replaces one of the same name."""
 
         def _put(index: Index) -> SavedSet:
-            index.keep_set(name, members.accepted, members.rejected, members.items)
+            index.keep_set(name, members.accepted, members.rejected, members.items, members.version)
             return _saved(index, name)
 
         return await pool.ask(_put)
@@ -199,7 +199,9 @@ def _saved(index: Index, name: str) -> SavedSet:
     if name not in index.sets():
         raise UnknownSet(f"no set {name!r}")
     saved = index.set(name)
-    return SavedSet(name=name, items=saved.items, accepted=saved.accepted, rejected=saved.rejected)
+    return SavedSet(
+        name=name, items=saved.items, accepted=saved.accepted, rejected=saved.rejected, version=saved.version
+    )
 
 
 def _classify(index: Index, query: ClassifyQuery) -> Any:

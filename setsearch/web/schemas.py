@@ -19,7 +19,7 @@ Top = Annotated[int, Field(ge=1, le=MOST_HITS)]
 class Given(BaseModel):
     """What is asked: unknown parameters are errors."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class ModelQuery(Given):
@@ -274,17 +274,22 @@ class SetName(BaseModel):
 
 
 class Members(Given):
-    """The members of a set to save: `items` as in `info`; accepted and rejected items."""
+    """The members of a set to save: `items` as in `info`; accepted and rejected items.
+
+    With `version` it replaces only the set of this version, "" for none.
+    """
 
     items: Name | None = None
     accepted: Names = []
     rejected: Names = []
+    version: Annotated[str, StringConstraints(max_length=LONGEST_NAME)] | None = None
 
 
 class SavedSet(BaseModel):
-    """A saved set."""
+    """A saved set; `version` changes with its members."""
 
     name: str
     items: str
     accepted: list[str]
     rejected: list[str]
+    version: str

@@ -59,8 +59,14 @@ def test_sets_and_classes(serve, animals):
     server = serve(animals)
     cats = {"items": "documents", "accepted": ["lion", "d1"], "rejected": ["wheat"]}
     made = server.json("/api/sets/big%20cats/of%20ours", method="PUT", body=cats)
-    assert made == {"name": "big cats/of ours", "items": "documents", "accepted": ["d0", "d1"], "rejected": ["d4"]}
     assert server.json("/api/sets/big%20cats/of%20ours") == made
+    version = made.pop("version")
+    assert made == {"name": "big cats/of ours", "items": "documents", "accepted": ["d0", "d1"], "rejected": ["d4"]}
+    changed = server.json("/api/sets/big%20cats/of%20ours", method="PUT", body=cats | {"rejected": []})["version"]
+    for old in ("", version):
+        server.json("/api/sets/big%20cats/of%20ours", 409, method="PUT", body=cats | {"version": old})
+    again = server.json("/api/sets/big%20cats/of%20ours", method="PUT", body=cats | {"version": changed})
+    assert again["version"] == version
     assert {row["name"] for row in server.json("/api/sets")} == {"grain", "big cats/of ours"}
     found = server.json("/api/classify", items="documents", item="leopard")
     assert found[0]["name"] == "big cats/of ours"
@@ -82,6 +88,7 @@ def test_sets_and_classes(serve, animals):
         ("/api/expand", {"seeds": "lion", "k": 0}, 422, "k: "),
         ("/api/expand", {"seeds": "lion", "k": 10**9}, 422, "k: "),
         ("/api/expand", {"seeds": "lion", "model": "best"}, 422, "best"),
+        ("/api/expand", {"seeds": "lion", "strength": "nan"}, 422, "finite"),
         ("/api/expand", {"seeds": ["lion"] * 201}, 422, "seeds"),
         ("/api/expand", {"seeds": "x" * 1001}, 422, "1000"),
         ("/api/expand", {"seeds": "lion", "sed": "x"}, 422, "sed"),
@@ -97,6 +104,13 @@ def test_mistakes_are_told_in_one_line(asked, path, query, status, said):
     assert said in problem
     assert "\n" not in problem
     assert len(problem) < 2000
+
+
+@pytest.mark.parametrize(("body", "said"), [(b"", "the body"), (b"[]", "JSON object"), (b"{,", "broken JSON")])
+def test_bodies_that_are_no_question(asked, body, said):
+    json_ = {"content-type": "application/json"}
+    status, _, answer = asked.ask("/api/expand", method="POST", body=body, headers=json_)
+    assert (status, said in answer) == (422, True)
 
 
 def test_who_may_do_what(serve, animals):
