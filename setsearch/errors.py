@@ -77,8 +77,8 @@ class CorruptIndex(DatabaseError):
 class LostArrays(CorruptIndex):
     """Arrays that were derived and stored are damaged or gone; they are derived again. `generation` has their id."""
 
-    def __init__(self, message: str, generation: int | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, what: str, generation: int | None = None) -> None:
+        super().__init__(f"{what} are damaged or gone; ask again")
         self.generation = generation
 
 

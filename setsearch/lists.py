@@ -296,7 +296,7 @@ class Lists:
 
     def _damaged(self) -> LostArrays:
         generation = None if self.source is None else self.source[0].id
-        return LostArrays("stored lists are damaged; ask again", generation)
+        return LostArrays("the stored lists", generation)
 
     def _check_edges(self, begin: int, end: int) -> None:
         """Compare the first and last id of a slice with those of its neighbors, if these were read."""

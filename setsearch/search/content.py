@@ -113,10 +113,10 @@ def _stored(cursor: sqlite3.Cursor, relation: Relation, generation: Generation, 
     # Freed ids are given again: as long as there are items, there were never more ids than now.
     most = relation.items.next_id, relation.features.next_id
     if len(sizes) != 2 or not all(0 <= size <= limit for size, limit in zip(sizes, most, strict=True)):
-        raise LostArrays("the stored sizes are damaged; ask again", generation.id)
+        raise LostArrays("the stored sizes", generation.id)
     n_items, n_features = sizes
     if len(absent) and not 0 <= absent.min() <= absent.max() < n_items:
-        raise LostArrays("the stored ids without items are damaged; ask again", generation.id)
+        raise LostArrays("the stored ids without items", generation.id)
     by_item = read_lists(cursor, generation, "items", n_items, n_features)
     by_feature = read_lists(cursor, generation, "features", n_features, n_items)
     content = RelationContent(relation.items, relation.features, by_item, by_feature, absent, generation, relation)

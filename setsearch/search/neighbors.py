@@ -66,7 +66,7 @@ class NearestWords:
         is_sound = len(ids) == len(similarities) == self._size * NEAREST
         is_sound = is_sound and ids.min(initial=0) >= 0 and ids.max(initial=0) < max(self._size, 1)
         if not is_sound or similarities.min(initial=0) < 0 or similarities.max(initial=0) > UNIT:
-            raise LostArrays("the stored neighbors of words are damaged; ask again", self._generation)
+            raise LostArrays("the stored neighbors of words", self._generation)
         return neighbors_of(ids.reshape(-1, NEAREST), similarities.reshape(-1, NEAREST))
 
 

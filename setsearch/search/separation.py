@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import VALUE_LATTICE, Floats, Ints, distinct, places_of
+from setsearch.arrays import HASH, VALUE_LATTICE, Floats, Ints, distinct, places_of
 from setsearch.models import Lift, Model
 from setsearch.models.model import Query, Seeds
 from setsearch.models.svm import Marked, fit, svm_rule
@@ -32,7 +32,6 @@ SAMPLE = 200
 LEAST_WEIGHT = 1e-9  # of an example whose weight is 0
 LARGE = 1000  # items
 LEADERS = 5
-HASH = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hash
 
 Cells = tuple[Ints, Ints, Floats]  # row, feature, value
 

@@ -11,7 +11,7 @@ from math import fsum
 
 import numpy as np
 
-from setsearch.arrays import Floats
+from setsearch.arrays import HASH, Floats
 from setsearch.scoring.kernels import ROWS
 from setsearch.storage.vectors import Bytes
 
@@ -21,7 +21,6 @@ STEPS = 10
 UNIT = 2.0**20
 ROOM = 5  # bits that a product of an inverse and a centroid may need above those of the centroid
 SIZES = range(8, 513)  # of vectors; of larger ones the inverse takes too long
-MIX = np.uint64(0x9E3779B97F4A7C15)  # an odd number without pattern: 2^64 divided by the golden ratio
 
 
 def directed(inverse: Floats, centroid: Floats) -> Floats:
@@ -57,7 +56,7 @@ def _chosen(rows: Bytes) -> Bytes:
     if len(rows) <= ENOUGH:
         return rows
     with np.errstate(over="ignore"):
-        numbers = np.ascontiguousarray(rows[:, :8]).view(np.uint64).ravel() * MIX
+        numbers = np.ascontiguousarray(rows[:, :8]).view(np.uint64).ravel() * HASH
     return rows[numbers <= np.uint64(2**64 // len(rows) * ENOUGH)]
 
 

@@ -81,7 +81,7 @@ def read_contexts(cursor: sqlite3.Cursor, generation: Generation) -> WordContext
         sizes = json.loads(array_text(read_array(cursor, generation, "sizes")))
         words = WordVocabulary(json.loads(str(load(cursor, "items"))))
     except (ValueError, TypeError) as error:
-        raise LostArrays("the stored contexts are damaged; ask again", generation.id) from error
+        raise LostArrays("the stored contexts", generation.id) from error
     snapshots = {}
     for name, n_features in sizes.items():
         by_item = read_lists(cursor, generation, f"{name} {ITEMS}", words.size, n_features)

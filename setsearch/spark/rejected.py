@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pyspark.sql import functions as F  # noqa: N812
 
-from setsearch.arrays import Floats, Ints
+from setsearch.arrays import HASH, Floats, Ints
 from setsearch.models.values import ValueRule
 from setsearch.search.examples import Examples
 from setsearch.search.fields import Fields
 from setsearch.search.separation import (
-    HASH,
     LEADERS,
     SAMPLE,
     Unmarked,

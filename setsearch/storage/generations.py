@@ -303,7 +303,7 @@ def _unpacked(generation: Generation, name: str, slice_: int, data: bytes) -> Ar
 
 
 def _lost(name: str, generation: Generation) -> LostArrays:
-    return LostArrays(f"the stored {name} are damaged or gone; ask again", generation.id)
+    return LostArrays(f"the stored {name}", generation.id)
 
 
 def text_array(text: str) -> Array:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Ids, Ints
+from setsearch.arrays import HASH, Ids, Ints
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.extras import NumberedExtras, TermIds
 
@@ -15,6 +15,7 @@ TOKENIZED_TOGETHER = 1 << 16  # characters and texts; few enough for the process
 LONGEST_KEY = 16  # bytes of a word that fits into the table
 DROPPED, UNKNOWN = -1, -2  # in place of a number: a stop word; a word that the table does not hold
 SPACE = ord(" ")
+ODD = np.uint64(0xC2B2AE3D27D4EB4F)  # without a pattern, as HASH
 _FIRST_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)  # masks of the first n bytes of eight
 
 
@@ -130,9 +131,6 @@ class _HashTable:
 
     def _slots(self, keys: Keys) -> Ints:
         # Modulo 2^64; all bytes influence the upper bits.
-        mixed = (keys[:, 0] * _ODD[0] ^ keys[:, 1] * _ODD[1]) * _ODD[0]
+        mixed = (keys[:, 0] * HASH ^ keys[:, 1] * ODD) * HASH
         slots: Ints = (mixed >> np.uint64(64 - self._bits)).astype(np.int64)
         return slots
-
-
-_ODD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], np.uint64)

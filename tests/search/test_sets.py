@@ -111,12 +111,12 @@ def test_changes_of_several_processes_are_all_kept(index):
 
 def test_a_set_is_replaced_only_if_it_is_of_the_version(index):
     first = index.keep_set("cats", ["a"], items="documents", version="")
-    with pytest.raises(errors.InvalidParameter, match="already"):
+    with pytest.raises(errors.ChangedSet, match="already"):
         index.keep_set("cats", ["b"], items="documents", version="")
     assert index.set("cats").version == first.version != ""
     second = index.keep_set("cats", ["a"], ["b"], "documents", first.version)
     assert second.version == index.set("cats").version != first.version
-    with pytest.raises(errors.InvalidParameter, match="meanwhile"):
+    with pytest.raises(errors.ChangedSet, match="meanwhile"):
         index.keep_set("cats", ["d"], items="documents", version=first.version)
     assert (index.set("cats").accepted, index.set("cats").rejected) == (["a"], ["b"])
     mine, theirs = index.set("cats"), index.set("cats")
@@ -124,10 +124,10 @@ def test_a_set_is_replaced_only_if_it_is_of_the_version(index):
     theirs.save()
     mine.accept("b")
     mine.save()  # both changes are kept, but this one has not seen the other
-    with pytest.raises(errors.InvalidParameter, match="meanwhile"):
+    with pytest.raises(errors.ChangedSet, match="meanwhile"):
         mine.save(replace=True, version=mine.version)
     index.delete_set("cats")
-    with pytest.raises(errors.InvalidParameter, match="meanwhile"):
+    with pytest.raises(errors.ChangedSet, match="meanwhile"):
         index.keep_set("cats", ["a"], items="documents", version=second.version)
     assert index.set("cats", "documents").version == ""
     with pytest.raises(errors.InvalidParameter, match="'a' is accepted and rejected"):
