@@ -89,7 +89,7 @@ def _read_matrix(path: Path, place: Place) -> Iterator[Pair]:
     from setsearch.cli.set_files import read_ids
 
     try:
-        matrix = np.load(path, mmap_mode="r", allow_pickle=False)
+        matrix = np.lib.format.open_memmap(path, mode="r")
     except (ValueError, EOFError) as error:
         raise SourceError(f"{path} is no .npy file of numbers; numpy.save(path, matrix) writes one") from error
     if matrix.ndim != 2:

@@ -3,13 +3,12 @@
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
-from types import NoneType
 
 import numpy as np
 
 from setsearch.arrays import LARGEST_COUNT, Ints
 from setsearch.errors import InvalidItem
-from setsearch.storage.names import is_storable
+from setsearch.storage.names import check_names
 from setsearch.storage.texts import compress
 from setsearch.text.extras import TermIds
 from setsearch.text.tokenizer import TOKENIZED_TOGETHER, Tokenizer
@@ -73,17 +72,7 @@ class Batch:
 
     def check(self) -> None:
         """Raise InvalidItem for ids and titles that cannot be stored."""
-        # Nearly all are good, which one look at the whole column tells fastest.
-        if set(map(type, self.names)) != {str} or not is_storable("".join(self.names)) or not all(self.names):
-            for name in self.names:
-                if not is_storable(name):
-                    raise InvalidItem(
-                        f"an item has the id {name!r}; ids are text, not empty, without NUL and lone surrogates"
-                    )
-        if set(map(type, self.titles)) - {NoneType}:
-            for name, title in zip(self.names, self.titles, strict=True):
-                if title is not None and not (isinstance(title, str) and (title == "" or is_storable(title))):
-                    raise InvalidItem(f"item {name!r} has the title {title!r}; titles are text")
+        check_names(self.names, self.titles)
 
     def _add_texts(self, texts: Sequence[str]) -> None:
         if texts:

@@ -304,7 +304,10 @@ def _plain_number(value: Any, otherwise: float) -> float:
 
 
 def cell_text(position: str, column: str, value: Any) -> str:
-    """A cell as text: null, a text, a finite number, or a list of these; raises SourceError."""
+    """A cell as text, with ? for lone surrogates: null, a text, a finite number, or a list of these.
+
+    Raises SourceError.
+    """
     if value is None:
         return ""
     if isinstance(value, list):
@@ -312,7 +315,8 @@ def cell_text(position: str, column: str, value: Any) -> str:
     is_no_number = isinstance(value, float) and not math.isfinite(value)
     if isinstance(value, (dict, bytes, bool)) or is_no_number:
         raise SourceError(f"{position}: the column {column!r} is not a text but {value!r:.40}")
-    return str(value)
+    text = str(value)
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def cell_count(position: str, column: str, value: Any) -> int:

@@ -7,6 +7,7 @@ sync; the host's writes never wait for it and do not need setsearch.
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from setsearch.indexing.writer import Writer
 from setsearch.storage.analyzers import FTS5 as FTS5_SPEC
 from setsearch.storage.fts5 import find_declaration, find_tokenizer, read_terms
 from setsearch.storage.limits import limited, limited_rows, time_limit_of
+from setsearch.storage.names import is_storable
 from setsearch.storage.relation import TEXT, Relation
 from setsearch.storage.sql import main_table, missing_table, quote, table_columns
 from setsearch.storage.synced_source import (
@@ -172,6 +174,8 @@ def read_again(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> bo
 
 def find_table(cursor: sqlite3.Cursor, table: str, columns: Columns, track: bool) -> SyncedSource:
     """A table as a source; raises SourceError if it does not exist, InvalidParameter."""
+    if not is_storable(table):
+        raise SourceError(f"there is no table {table!r}")
     existing = table_columns(cursor, table)
     row = cursor.execute("select type, name, sql from sqlite_master where name = ? collate nocase", (table,)).fetchone()
     if not existing or row is None or table.lower().startswith("setsearch_"):
@@ -223,7 +227,10 @@ def _read_changed(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, so
     if None in keys and _first(cursor, source, f"select 1 from {main_table(source.name)} where {key} is null"):
         cell_id(f"a row of {source.name}", source.key, None)  # raises, as reading all would
     condition = f"where {key} in (select key from setsearch_change where relation = {relation.id})"
-    names = {cell_id("a changed row", source.key, key) for key in keys if key is not None}
+    names = set[str]()
+    for key in keys:
+        with suppress(SourceError):  # no id; if there is such a row still, reading it says so
+            names.add(cell_id("a changed row", source.key, key))
     writer = Writer(cursor, relation, replace=True)
     items = _read(cursor, source, condition)
     return Changes(*_write(writer, intake, items, lambda: relation.items.find(cursor, sorted(names))))

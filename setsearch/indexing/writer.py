@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from setsearch.arrays import LARGEST_COUNT, Entries, Ids, Ints, run_lengths, run_starts
-from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem
+from setsearch.errors import DuplicateItem, InvalidItem
 from setsearch.indexing.batch import Batch, PreparedItem
 from setsearch.storage.kept_columns import write_columns
 from setsearch.storage.names import NamesTaken, is_storable
@@ -60,12 +60,7 @@ class Writer:
     def delete(self, names: Sequence[str]) -> int:
         """Delete items by id; returns how many. Raises UnknownItem."""
         vocabulary = self.relation.items
-        stored = vocabulary.find(self.cursor, [name for name in names if is_storable(name)])
-        for name in names:
-            if name not in stored:
-                hint = vocabulary.hint(self.cursor, name)
-                raise UnknownItem(f"no item {name!r} to delete; {hint + ' ' if hint else ''}nothing was deleted")
-        ids = sorted(stored.values())
+        ids = vocabulary.ids_to_delete(self.cursor, names)
         old = self.relation.forward.read(self.cursor, ids)
         self._change(Entries(old.lists, old.ids, np.zeros_like(old.counts)))
         vocabulary.delete(self.cursor, ids)

@@ -158,7 +158,7 @@ class Defaults:
         name = given.pop("model", self.model)
         for key in ("strength", "popularity", "rarity", "budget"):
             if key in given:
-                given[key] = _number(key, given[key])
+                given[key] = number(key, given[key])
         if name == "lift":
             own = ("popularity", "binarize", "rarity", "budget")
             given = {key: getattr(self, key) for key in own} | given
@@ -174,7 +174,7 @@ class Defaults:
         return shown
 
 
-def _number(key: str, value: Any) -> float:
+def number(key: str, value: Any) -> float:
     """An option as a float; raises InvalidParameter."""
     if not isinstance(value, bool) and hasattr(value, "__float__"):
         with suppress(OverflowError, TypeError, ValueError):

@@ -1,7 +1,6 @@
 """Finding an item by its name: what somebody typed, in any case, any part of it, or with small errors."""
 
 import sqlite3
-from collections.abc import Iterator
 
 from setsearch.arrays import Ints
 from setsearch.errors import InvalidParameter
@@ -22,24 +21,22 @@ def find_names(reading: AnyReading, text: str, k: int = 10) -> list[Found]:
     if not isinstance(text, str) or not isinstance(k, int) or k < 1:
         raise InvalidParameter(f"a name is found by a text, and k is at least 1, not {text!r:.40} and {k!r:.40}")
     best: dict[str, tuple[tuple[int, float, int, str], Found]] = {}
-    for cursor, vocabulary, totals in _vocabularies(reading):
+
+    def look(cursor: sqlite3.Cursor, vocabulary: Vocabulary, totals: Ints | None) -> None:
         for one in vocabulary.search(cursor, text, k):
             total = 0 if totals is None else int(totals[one.id])
             shown = vocabulary.titles_shown and one.title is not None
             found = Found(str(one.title), None, total) if shown else Found(one.name, one.title, total)
             best.setdefault(one.name, ((*one.order, -total, one.name), found))
-    return [found for _, found in sorted(best.values())[:k]]
 
-
-def _vocabularies(reading: AnyReading) -> Iterator[tuple[sqlite3.Cursor, Vocabulary, Ints | None]]:
-    """Where the names of the items are, with the totals of the items; phrases are items of the contexts only."""
     if isinstance(reading, NumericReading):
         with reading.vocabulary() as (cursor, vocabulary):
-            yield cursor, vocabulary, None
-        return
-    with reading.stored() as fields:
-        yield fields.first.cursor, fields.items, fields.first.totals()
-        has_phrases = fields.first.snapshot.transposed and fields.relation.contexts == "phrases"
-    if has_phrases:
-        with reading.fields() as fields:
-            yield fields.first.cursor, fields.items, fields.first.totals()
+            look(cursor, vocabulary, None)
+    else:
+        with reading.stored() as fields:
+            look(fields.first.cursor, fields.items, fields.first.totals())
+            has_phrases = fields.first.snapshot.transposed and fields.relation.contexts == "phrases"
+        if has_phrases:  # these are items of the contexts only
+            with reading.fields() as fields:
+                look(fields.first.cursor, fields.items, fields.first.totals())
+    return [found for _, found in sorted(best.values())[:k]]

@@ -10,6 +10,7 @@ import numpy as np
 
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import InvalidParameter, NoSeeds, NothingToRank
+from setsearch.models.defaults import number
 from setsearch.models.gaussian import Gaussian
 from setsearch.search.request import id_list, positive_integer, require_distinct
 from setsearch.search.results import Contribution, Explanation, Found, Hit, Hits
@@ -162,7 +163,7 @@ def _model(strength: float | None, options: dict[str, Any]) -> Gaussian:
         raise InvalidParameter(f"numbers have the model gaussian, not {options['model']!r}")
     if options.get("cut") == "keep" or unused:
         raise InvalidParameter(f"{min(unused, default='cut')!r} is not for numbers; leave it out")
-    return Gaussian() if strength is None else Gaussian(float(strength))
+    return Gaussian() if strength is None else Gaussian(number("strength", strength))
 
 
 def _contributions(columns: Sequence[str], parts: Floats) -> tuple[Contribution, ...]:

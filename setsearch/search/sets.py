@@ -14,6 +14,7 @@ from setsearch.storage.database import Database
 from setsearch.storage.names import is_storable
 
 AnyReading = Reading | NumericReading
+IS_MEMBER = "accepted < 2"  # what a review put off is no member
 
 
 class ItemSet:
@@ -75,8 +76,11 @@ class ItemSet:
             if replace and saved_items(cursor, self.name) != self.items:
                 _delete(cursor, self.name)
             elif replace:
-                gone = "delete from setsearch_member where name = ? and item not in (select value from json_each(?))"
-                cursor.execute(gone, (self.name, json.dumps([*changes])))
+                cursor.execute(
+                    f"delete from setsearch_member where name = ? and {IS_MEMBER} "
+                    "and item not in (select value from json_each(?))",
+                    (self.name, json.dumps([*changes])),
+                )
             cursor.execute("insert or ignore into setsearch_set (name, items) values (?, ?)", (self.name, self.items))
             items = saved_items(cursor, self.name)
             if items != self.items:
@@ -104,10 +108,15 @@ class ItemSet:
         self._changes |= dict.fromkeys(names, int(target is self.accepted))
 
 
-def new_set(name: str, database: Database, reading: AnyReading) -> ItemSet:
-    """An empty set; raises InvalidParameter for an unusable name."""
+def check_name(name: str) -> None:
+    """Raise InvalidParameter for what cannot be the name of a set."""
     if not is_storable(name) or not name.isprintable():
         raise InvalidParameter(f"the name of a set has printable characters only; {name!r} has others")
+
+
+def new_set(name: str, database: Database, reading: AnyReading) -> ItemSet:
+    """An empty set; raises InvalidParameter for an unusable name."""
+    check_name(name)
     return ItemSet(name, reading, database)
 
 
@@ -122,7 +131,8 @@ def fill_set(empty: ItemSet, accepted: Iterable[str], rejected: Iterable[str]) -
 
 
 def load_set(name: str, items: str | None, database: Database, reading: Callable[[str | None], AnyReading]) -> ItemSet:
-    """The saved set of this name, or a new, empty one of `items`."""
+    """The saved set of this name, or a new, empty one of `items`. Raises InvalidParameter."""
+    check_name(name)
     with database.read() as cursor:
         stored, marks = saved_items(cursor, name), _saved_marks(cursor, name)
     if stored is not None and items not in (None, stored):
@@ -149,7 +159,7 @@ def saved_sets(database: Database) -> dict[str, str]:
 def delete_set(database: Database, name: str) -> None:
     """Delete a saved set; raises UnknownSet."""
     with database.write() as cursor:
-        if not _delete(cursor, name):
+        if not is_storable(name) or not _delete(cursor, name):
             raise UnknownSet(f"no set {name!r}; `setsearch set list` shows all")
 
 
@@ -164,7 +174,8 @@ def delete_sets_of(cursor: sqlite3.Cursor, items: Sequence[str]) -> None:
 
 def _saved_marks(cursor: sqlite3.Cursor, name: str) -> dict[str, int]:
     """Whether each member is accepted, by their names in order."""
-    return dict(cursor.execute("select item, accepted from setsearch_member where name = ? order by item", (name,)))
+    statement = f"select item, accepted from setsearch_member where name = ? and {IS_MEMBER} order by item"
+    return dict(cursor.execute(statement, (name,)))
 
 
 def _version(marks: dict[str, int]) -> str:

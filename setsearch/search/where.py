@@ -16,6 +16,8 @@ from setsearch.storage.sql import main_table, quote
 from setsearch.storage.synced_source import FTS5, TABLE, SyncedSource, load_source
 
 Parameters = Sequence[Any] | Mapping[str, Any]
+# What SQLite does not take: statements, and parameters that are too large or no UTF-8.
+UNUSABLE = (sqlite3.Error, sqlite3.Warning, OverflowError, UnicodeEncodeError)
 
 
 class Where:
@@ -72,7 +74,7 @@ def _require_expression(cursor: sqlite3.Cursor, source: SyncedSource, condition:
         try:
             with limited(cursor, f"the condition {shown(condition)}"):
                 cursor.execute(text, parameters).fetchall()
-        except (sqlite3.Error, sqlite3.Warning) as error:
+        except UNUSABLE as error:
             raise InvalidParameter(f"the condition {condition!r} on {source.name}: {_one_line(error)}") from error
 
 
@@ -88,7 +90,7 @@ def _select(
     try:
         with limited(cursor, f"the {what}"):
             return np.sort(np.array([id for (id,) in cursor.execute(statement, parameters)], np.int64))
-    except (sqlite3.Error, sqlite3.Warning) as error:
+    except UNUSABLE as error:
         raise InvalidParameter(f"the {what} on {source.name}: {_one_line(error)}") from error
 
 

@@ -50,8 +50,10 @@ def cells_of(rows: DataFrame, columns: Columns, analyzer: Analyzer, contexts: st
     Raises SourceError, InvalidItem, DuplicateItem.
     """
     columns.relation  # noqa: B018  # raises for columns that do not go together
-    if columns.group_by or columns.numbers:
-        raise UsageError("Spark builds documents and relations only; leave `group_by` and `numbers` out")
+    if columns.group_by or columns.numbers or columns.keep:
+        raise UsageError(
+            "Spark builds documents and relations only; leave `group_by`, `numbers` and `keep_columns` out"
+        )
     required = (columns.items, columns.features, columns.count) if columns.items else (columns.id, *columns.texts)
     for name in filter(None, (*required, columns.title)):
         if name not in rows.columns:

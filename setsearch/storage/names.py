@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
-from setsearch.errors import REPAIR_HINT, AmbiguousItem, CorruptIndex, InvalidParameter, UnknownItem
+from setsearch.errors import REPAIR_HINT, AmbiguousItem, CorruptIndex, InvalidItem, InvalidParameter, UnknownItem
 from setsearch.storage.matching import Match, best_matches, match, spellings, trigrams
 from setsearch.storage.sql import insert_rows
 
@@ -19,6 +19,7 @@ LONGEST_ALIKE = 14  # characters of a text whose trigrams count
 MOST_VERIFIED = 500  # names that are compared with the indexes when they are described
 NAMES_OF_INSERT = 20_000
 LAST_CHARACTER = chr(0x10FFFF)  # sorts behind every other character
+LONGEST_SEARCHED = 200  # characters of a text whose words are looked for
 LONGEST_SHOWN = 80  # characters of a text in a message
 # Whether a name and a title are those of their indexes; else one of both is damaged.
 _IS_SOUND = """
@@ -34,6 +35,21 @@ def is_storable(name: object) -> bool:
     if not isinstance(name, str) or not name or "\0" in name:
         return False
     return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
+
+
+def check_names(names: Sequence[Any], titles: Sequence[Any]) -> None:
+    """Raise InvalidItem for ids and titles of items that cannot be stored."""
+    # Nearly all are good, which one look at the whole column tells fastest.
+    if set(map(type, names)) - {str} or not all(names) or not is_storable("".join(names) or "none"):
+        for name in names:
+            if not is_storable(name):
+                raise InvalidItem(
+                    f"an item has the id {name!r}; ids are text, not empty, without NUL and lone surrogates"
+                )
+    if set(map(type, titles)) - {type(None)}:
+        for name, title in zip(names, titles, strict=True):
+            if title is not None and not (isinstance(title, str) and (title == "" or is_storable(title))):
+                raise InvalidItem(f"item {name!r} has the title {title!r}; titles are text")
 
 
 def id_text(id: Any) -> Any:
@@ -96,6 +112,16 @@ class Vocabulary:
             raise AmbiguousItem(f"{name!r} is the title of several {self.name}; use one of the ids: {ids}")
         way_out = (self.hint(cursor, name) if hint else "") or "`setsearch info` shows what the index holds"
         raise UnknownItem(f"no {shown(name)} among the {self.size} {self.name}; {way_out}")
+
+    def ids_to_delete(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> list[int]:
+        """The ids of these names, ascending; titles are no names here. Raises UnknownItem."""
+        stored = self.find(cursor, [name for name in names if is_storable(name)])
+        for name in names:
+            if name not in stored:
+                ids = " or ".join(repr(id) for _, id in self.titled(cursor, name))
+                hint = f"by id it is {ids}; " if ids else f"{self.hint(cursor, name)} ".lstrip()
+                raise UnknownItem(f"no item {name!r} to delete; {hint}nothing was deleted")
+        return sorted(stored.values())
 
     def titled(self, cursor: sqlite3.Cursor, title: str) -> list[tuple[int, str]]:
         """(id, name) of up to five things with this title."""
@@ -185,7 +211,7 @@ class Vocabulary:
     def containing(self, cursor: sqlite3.Cursor, text: str) -> list[int]:
         """Ids whose name or title has all words of a text, in any case."""
         conditions, patterns = [], list[str]()
-        for word in text.split():
+        for word in text[:LONGEST_SEARCHED].split():
             own = [_anywhere(spelling) for spelling in (spellings(word) if not word.isascii() else [word])]
             likes = " or ".join(f"{column} like ? escape '\\'" for _ in own for column in ("name", "title"))
             conditions.append(f"({likes})")

@@ -10,7 +10,7 @@ from setsearch.arrays import Floats, Ints
 from setsearch.errors import CorruptIndex, DuplicateItem, InvalidItem, InvalidParameter
 from setsearch.storage.collection_names import name_in
 from setsearch.storage.integrity import add_checksum, strip_checksum
-from setsearch.storage.names import is_storable
+from setsearch.storage.names import check_names, is_storable
 from setsearch.storage.relation import Relation, create_relation, load_relations
 from setsearch.storage.sql import insert_rows
 
@@ -57,8 +57,8 @@ def write_numbers(cursor: sqlite3.Cursor, relation: Relation, items: Iterable[Nu
 
 
 def delete_numbers(cursor: sqlite3.Cursor, relation: Relation, names: Sequence[str]) -> int:
-    """Delete items; the caller commits. Raises UnknownItem."""
-    ids = [relation.items.resolve(cursor, name) for name in names]
+    """Delete items by id; the caller commits. Raises UnknownItem."""
+    ids = relation.items.ids_to_delete(cursor, names)
     cursor.executemany(
         "delete from setsearch_numbers where relation = ? and item = ?", [(relation.id, id) for id in ids]
     )
@@ -105,8 +105,7 @@ def _encoded(items: Iterable[NumericItem], width: int) -> Iterator[tuple[str, tu
         if not isinstance(item, tuple) or not 2 <= len(item) <= 3:
             raise InvalidItem(f"an item is (id, numbers) or (id, numbers, title), not {item!r:.80}")
         name, numbers, *title = item
-        if not is_storable(name):
-            raise InvalidItem(f"an item has the id {name!r}; ids are text, not empty, without NUL and lone surrogates")
+        check_names([name], title or [None])
         if name in seen:
             raise DuplicateItem(f"the id {name!r} occurs twice; ids must be unique")
         seen.add(name)

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from setsearch.errors import CorruptIndex, UsageError
@@ -41,6 +41,8 @@ class Columns:
     @property
     def relation(self) -> tuple[str, str]:
         """(items, features); raises UsageError for columns that contradict each other."""
+        if self.keep and (self.items or self.features or self.group_by or self.numbers):
+            raise UsageError("`keep_columns` is for documents; leave it out")
         if self.group_by is not None:
             if self.items or self.features or self.count:
                 raise UsageError("`group_by` is for texts; leave `items`, `features` and `count` out")
@@ -76,9 +78,11 @@ class SyncedSource:
     def roles(self) -> Columns:
         """The columns of a table; raises CorruptIndex."""
         try:
-            return Columns(**self.columns)
+            roles = Columns(**self.columns)
         except TypeError as error:
             raise CorruptIndex(f"the indexed columns of {self.name} are damaged; index it again") from error
+        # Until version 0.19 a relation could have columns to keep, which did nothing.
+        return roles if roles.items is None and roles.group_by is None else replace(roles, keep=())
 
 
 def load_source(cursor: sqlite3.Cursor, relation: Relation) -> SyncedSource | None:

@@ -60,7 +60,7 @@ def make_app(place: str | Path | Index, rules: Rules | None = None) -> FastAPI:
     for router in routers:
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=HERE / "static"))
-    _answer_errors(app, render, pool, [route for router in routers for route in router.routes])
+    _answer_errors(app, render, [route for router in routers for route in router.routes])
     app.add_middleware(RequestLimits)
     if rules.origins:
         methods = ["GET"] if rules.read_only else ["GET", "POST", "PUT", "DELETE"]
@@ -72,7 +72,7 @@ def make_app(place: str | Path | Index, rules: Rules | None = None) -> FastAPI:
     return app
 
 
-def _answer_errors(app: FastAPI, render: Render, pool: QuestionPool, known: list[BaseRoute]) -> None:
+def _answer_errors(app: FastAPI, render: Render, known: list[BaseRoute]) -> None:
     """Answer errors as JSON below /api, else as a page: one line, never a traceback."""
 
     def _answer(request: Request, status: int, problem: str, **more: Any) -> Response:

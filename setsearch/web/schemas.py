@@ -37,7 +37,7 @@ class ModelQuery(Given):
     vectors: Annotated[float, Field(ge=0, le=1000)] | None = Field(None, description="weight of vectors")
     purpose: Literal["kind", "likes"] | None = Field(None, description="of ratings: likes put popular items first")
     by: Literal["contexts", "documents", "both"] | None = Field(None, description="what describes terms")
-    fresh: Annotated[str, StringConstraints(pattern=r"^(now|[0-9]{1,9}%?)$")] | None = Field(
+    fresh: Annotated[str, StringConstraints(pattern=r"^(now|[0-9]{1,9}(\.[0-9]{1,9})?%?)$")] | None = Field(
         None, description="how far contexts may be behind: now, seconds, or a share of the documents such as 5%"
     )
 

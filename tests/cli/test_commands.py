@@ -220,6 +220,30 @@ def test_bad_sources_change_nothing(failed, run, animals, tmp_path, files, argum
     assert not (tmp_path / "fresh.db").exists()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere arguments are text")
+def test_names_that_are_no_utf8_are_told(failed, run, animals):
+    for command in ("set delete", "set show", "grow", "review", "index", "expand"):
+        option = {"grow": ["--set"], "index": ["--table"], "expand": ["--set"]}.get(command, [])
+        code, _, err = run(*command.split(), "a.db", *option, "\udcff")
+        assert (code in (1, 2), err.count("\n"), err[:7]) == (True, 1, "Error: "), err
+        assert "damaged" not in err
+
+
+def test_lone_surrogates_become_question_marks(run, tmp_path):
+    rows = [
+        {"id": "a", "x": 1, "t": "\ud800", "text": "moon \ud800 star"},
+        {"id": "b", "x": 2, "t": "ok", "text": "moon"},
+    ]
+    (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    for number, roles in enumerate((("--items", "id", "--numbers", "x"), ("--items", "id", "--features", "x"), ())):
+        assert run("index", f"{number}.db", "s.jsonl", *roles, "--title", "t")[0] == 0
+        assert (
+            json.loads(run("find", f"{number}.db", "?", *(() if roles else ("--items", "documents")))[1])[0]["item"]
+            == "a"
+        )
+    assert run("index", "g.db", "s.jsonl", "--group-by", "x")[0] == 0
+
+
 def test_errors_can_be_replaced_or_skipped(failed, run, tmp_path):
     (tmp_path / "l.jsonl").write_bytes(b'{"id": 1, "text": "caf\xe9 au lait"}\nbroken\n{"id": 2, "text": "tea"}\n')
     failed(run("index", "x.db", "l.jsonl", "--errors", "replace"), 1, "line 2", "broken JSON")

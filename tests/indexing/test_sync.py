@@ -441,6 +441,23 @@ def test_damaged_notes_are_told_for_their_table():
     assert [line for line in index.check() if "notes" in line] == ["1 notes of changed rows of articles are damaged"]
 
 
+@pytest.mark.parametrize("key", ["", b"x", None])
+def test_a_row_without_an_id_that_is_gone_again_holds_up_nothing(key):
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table notes (id primary key, text)")
+    connection.execute("insert into notes values ('a', 'lion')")
+    index = setsearch.open(connection, create=True)
+    index.add_table("notes", Columns(), track=True)
+    connection.execute("insert into notes values (?, 'tiger')", (key,))
+    connection.commit()
+    with pytest.raises(SourceError, match="the column 'id' is"):
+        index.refresh()
+    connection.execute("delete from notes where text = 'tiger'")
+    connection.execute("insert into notes values ('b', 'lion')")
+    connection.commit()
+    assert index.refresh().written == 1
+
+
 def test_a_table_that_is_gone_holds_up_no_other_one(tmp_path):
     connection = sqlite3.connect(tmp_path / "x.db")
     for name, words in (("one", "lion"), ("two", "wheat")):

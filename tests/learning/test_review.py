@@ -81,8 +81,25 @@ def test_a_set_that_is_saved_again_keeps_the_order_of_its_review(path):
             review.decide(item, said)
         index.keep_set("stroke", ["r00", "r08", "r04"], ["r05"], "documents")  # as the page does
         assert [tuple(decision) for decision in review.decisions()] == [
-            ("r00", "yes", None), ("r04", "yes", None), ("r05", "no", None), ("r08", "yes", 1),
+            ("r00", "yes", None), ("r04", "yes", None), ("r05", "no", None), ("r08", "yes", 1), ("r01", "later", 3),
         ]  # fmt: skip
+
+
+def test_what_was_put_off_stays_when_the_set_is_saved(path):
+    with setsearch.open(path) as index:
+        review = Review(index, "stroke")
+        review.know(["r00"])
+        review.decide("r01", "later")
+        for item in ("r04", "r08"):
+            kept = index.set("stroke")
+            kept.accept(item)
+            kept.save(version=kept.version)
+            kept.accept("r12")
+            kept.save(version=kept.version)
+            index.keep_set("stroke", kept.accepted, kept.rejected, "documents", kept.version)
+        assert Decision("r01", "later", 1) in review.decisions()
+        index.keep_set("stroke", ["r01"], [], "documents")
+        assert [(one.item, one.said) for one in review.decisions()] == [("r01", "yes")]
 
 
 def test_all_are_decided(path):

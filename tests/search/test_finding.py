@@ -29,6 +29,15 @@ def test_names_are_completed(database):
         assert [row.item for row in find_names(index.numbers("body"), "A")] == ["ann"]
 
 
+@pytest.mark.parametrize("text", [" ".join(f"w{n}" for n in range(1500)), "x" * 60_000])
+def test_very_long_names_are_only_unknown(database, text):
+    with setsearch.open(database) as index:
+        documents = index.items("documents")
+        assert find_names(documents, text) == []
+        with pytest.raises(errors.UnknownItem):
+            documents.find(text)
+
+
 def test_completion_equals_a_look_at_every_name(build):
     names = ["lion", "Lion", "lioness", "a lion", "LIONS", "li", "l%on", "l_on", "ließ", "z"]
     index = build({name: {"x": n + 1} for n, name in enumerate(names)})

@@ -61,6 +61,31 @@ def test_the_command_line_and_tables_keep_columns(run, tmp_path, failed):
         host.close()
 
 
+def test_a_change_of_a_kept_column_is_noted(tmp_path):
+    host = sqlite3.connect(tmp_path / "t.db")
+    host.execute("create table notes (id text primary key, text text, year, price)")
+    host.executemany("insert into notes values (?, ?, ?, 0)", [(row["id"], row["text"], row["year"]) for row in ROWS])
+    with setsearch.open(host) as index:
+        index.add_table("notes", Columns(keep="year"), track=True)
+        host.execute("update notes set price = 9")
+        assert index.refresh().written == 0
+        host.execute("update notes set year = 7 where id = 'b'")
+        host.commit()
+        assert index.refresh().written == 1
+        assert kept(index) == {"b": {"year": 7}}
+    host.close()
+
+
+def test_columns_are_kept_of_documents_only(run, tmp_path, failed):
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+    for roles in (
+        ("--items", "id", "--features", "year"),
+        ("--group-by", "place"),
+        ("--items", "id", "--numbers", "year"),
+    ):
+        failed(run("index", "a.db", "d.jsonl", *roles, "--keep-columns", "text"), 2, "--keep-columns is for documents")
+
+
 def test_a_damaged_column_is_said(tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add([Item(row["id"], row["text"], None, {"year": row["year"]}) for row in ROWS])

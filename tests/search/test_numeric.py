@@ -85,11 +85,22 @@ def test_a_matrix_is_added_updated_and_deleted(index):
     assert kept.expand(99) == hits
 
 
+def test_items_are_deleted_by_id_not_by_title(index):
+    index.add_numbers([("new", [1.0, 2.0, 5.0], "Chianti")], COLUMNS, "wine")
+    with pytest.raises(errors.UnknownItem, match="no item 'Chianti' to delete; by id it is 'new'; nothing"):
+        index.delete(["new", "Chianti"])
+    assert index.delete(["new", "new"]) == 1
+    assert index.check() == []
+
+
 def test_bad_numbers_change_nothing(index):
     before = index.numbers("wine").expand(["w03"], 99)
     for bad in ([1.0, 2.0], [1e300, 0.0, 1.0], [1.0, math.nan, 2.0], [math.inf, 1.0, 2.0], ["x", 1, 2], 7):
         with pytest.raises(errors.InvalidItem, match="'bad'"):
             index.add_numbers([("fine", [1.0, 2.0, 3.0]), ("bad", bad)], COLUMNS, "wine")
+    for title in ("\ud800", "A\0B", 5):
+        with pytest.raises(errors.InvalidItem, match="'bad' has the title"):
+            index.add_numbers([("bad", [1.0, 2.0, 3.0], title)], COLUMNS, "wine")
     with pytest.raises(errors.DuplicateItem):
         index.add_numbers([("a", [1.0, 2.0, 3.0]), ("a", [1.0, 2.0, 3.0])], COLUMNS, "wine")
     with pytest.raises(errors.InvalidItem, match="columns"):
@@ -103,6 +114,7 @@ def test_bad_numbers_change_nothing(index):
         ({"popularity": 0.5}, errors.InvalidParameter),
         ({"cut": "keep"}, errors.InvalidParameter),
         ({"strength": 0}, errors.InvalidParameter),
+        ({"strength": "strong"}, errors.InvalidParameter),
         ({"k": 0}, errors.InvalidParameter),
     ):
         with pytest.raises(error):

@@ -57,6 +57,15 @@ def test_a_condition_is_one_expression(condition):
     assert not connection.in_transaction
 
 
+@pytest.mark.parametrize("parameter", [2**70, "\ud800"])
+def test_parameters_that_sqlite_does_not_take_are_named(parameter):
+    index = setsearch.open(host())
+    index.add_table("articles", TEXTS)
+    with pytest.raises(InvalidParameter, match="the condition 'year > \\?'"):
+        index.items("documents").expand(["1"], among=Where("year > ?", (parameter,)))
+    assert len(index.items("documents").expand(["1"], 2)) == 2
+
+
 def test_a_full_text_query_with_an_error_is_named():
     connection = host()
     index = setsearch.open(connection)
