@@ -97,6 +97,12 @@ def places_of(ids: Ints) -> Ints:
     return places
 
 
+def places_among(ascending: Ints, numbers: Ints) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """The places of numbers, none negative, among ascending ones, and whether they are there."""
+    places = np.searchsorted(ascending, numbers)
+    return places, np.append(ascending, -1)[places] == numbers
+
+
 def scale_for(bound: float, binary: bool = True) -> float:
     """The largest power of two, 1 or more, times which sums below a bound stay exact, with some room left."""
     room = ROOM if binary else ROOM_OF_VALUES

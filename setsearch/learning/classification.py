@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Floats, Ints
+from setsearch.arrays import Floats, Ints, places_among
 from setsearch.errors import InvalidParameter, NoSeeds
 from setsearch.models.values import COUNTS
 from setsearch.search.fields import Field, Fields
@@ -116,8 +116,8 @@ class _Bernoulli:
         total += float(np.log1p(-self._theta(df, having, members)).sum())
         total -= float(np.log1p(-self._theta(df, 0, members)).sum())
         present = features[(self._df[features] < self._n_items) & (self._df[features] > 0)]
-        position = np.minimum(np.searchsorted(with_member, present), max(len(with_member) - 1, 0))
-        c = np.where(np.append(with_member, -1)[position] == present, np.append(having, 0)[position], 0)
+        places, are_known = places_among(with_member, present)
+        c = np.where(are_known, np.append(having, 0)[places], 0)
         theta = self._theta(self._df[present], c, members)
         return total + float((np.log(theta) - np.log1p(-theta)).sum())
 

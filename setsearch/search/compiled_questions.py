@@ -76,7 +76,7 @@ def find(
     if len(fields) == 1 and not passes.budget:
         by_item = fields[0].by_item
         scratch, search = PruningScratch.take(by_item), (k, by_item.norm * ROUNDING, FIRST, LATER)
-        end, count = _find_pruned(scratch, _lists(fields[0]), seeds, tuple(passes), search)
+        end, count = _find_pruned(scratch, _lists(fields[0]), seeds, passes, search)
         return in_order(end, *scratch.give(count), k, ranks)
     examples = seeds, np.ones(len(seeds))
     scores, weighted = _score(fields, examples, passes, [_NO_LIMIT] * len(fields))
@@ -232,14 +232,14 @@ def strongest(seeds: Any, costs: Any, units: Any, limit: Any, marks: Any) -> Any
 @compiled
 def second_limit(stored: Any, first: Any, passes: Any) -> Any:
     """What a second pass may cost, and the features that always count (feedback.second_pass)."""
-    (features, weights), (_, _, _, _, _, _, feedback, least, own, _, more) = first, passes
-    strong, cost, count = kth_largest(weights, min(own, len(weights))) if len(weights) else 0.0, 0, 0
+    (features, weights), cost, count = first, 0, 0
+    strong = kth_largest(weights, min(passes.own, len(weights))) if len(weights) else 0.0
     always = np.empty(len(features), np.int64)
     for j in range(len(features)):
         always[count] = features[j]
         count += weights[j] >= strong
-        cost += stored[features[j]] + more
-    return max(int(feedback * cost), least), always[:count]
+        cost += stored[features[j]] + passes.more
+    return max(int(passes.feedback * cost), passes.least), always[:count]
 
 
 @compiled
@@ -300,16 +300,17 @@ def _prune(scratch: Any, field: Any, examples: Any, table: Any, limits: Any, exc
 @compiled
 def _find_pruned(scratch: Any, field: Any, seeds: Any, passes: Any, limits: Any) -> Any:
     """How the search for the best items by one field ended, after one pass or two, and their number."""
-    n_items, total, strength, exponent, joining, weight, _, _, _, budget, more = passes
     given, no_factors = (seeds, np.ones(len(seeds))), np.zeros((0, 0))
-    table, search = ((n_items, total, strength, exponent), no_factors), (joining if joining else limits[0], *limits[1:])
-    end, found, features, weights = _prune(scratch, field, given, table, (budget, more, -1, seeds[:0]), seeds, search)
-    if end != DONE or not joining:
+    table = (passes.n_items, passes.total, passes.strength, passes.exponent), no_factors
+    search, limit = (passes.joining or limits[0], *limits[1:]), (passes.budget, passes.more, -1, seeds[:0])
+    end, found, features, weights = _prune(scratch, field, given, table, limit, seeds, search)
+    if end != DONE or not passes.joining:
         return end, found
     most, always = second_limit(field[2], (features, weights), passes)
-    given = np.append(seeds, scratch.ids[:found]), np.append(given[1], np.full(found, weight))
-    table = (n_items, given[1].sum(), strength, exponent), no_factors
-    end, found, _, _ = _prune(scratch, field, given, table, (budget, more, most, always), seeds, limits)
+    given = np.append(seeds, scratch.ids[:found]), np.append(given[1], np.full(found, passes.weight))
+    table = (passes.n_items, given[1].sum(), passes.strength, passes.exponent), no_factors
+    limit = passes.budget, passes.more, most, always
+    end, found, _, _ = _prune(scratch, field, given, table, limit, seeds, limits)
     return end, found
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from setsearch.arrays import distinct
+from setsearch.arrays import distinct, places_among
 from setsearch.errors import UsageError
 from setsearch.models import Model
 from setsearch.search.fields import Fields
@@ -36,8 +36,7 @@ def contributions(weights: SeedWeights, items: list[int]) -> dict[int, tuple[Con
         active = own.seeds.features
         stored = own.field.forward(items, own.rule)
         features, values = stored.concatenated_ids().astype(np.int64), stored.concatenated_values()
-        positions = np.searchsorted(active, features)
-        shared = np.append(active, -1)[positions] == features
+        positions, shared = places_among(active, features)
         owners = np.repeat(order, stored.lengths)[shared]
         positions, values = positions[shared], values[shared]
         names = own.field.describe_features(active[distinct(positions)].tolist())

@@ -40,16 +40,13 @@ class FieldChoice:
         in `Fields.stored`, which is there only if it is needed.
         """
         *preferred, last = self.keys(options)
-        names = [*seeds]
-        for by in preferred:
-            fields = fields_by(by)
-            if fields is None or (item is not None and not fields.knows(item)):
-                continue
-            known = [fields.knows(name) for name in names]
-            if all(known) and all(fields.knows(name) for name in excluded):
-                return fields
-            if all(known) or any(known):
-                return fields._replace(stored=fields_by(last))
+        best = fields_by(preferred[0]) if preferred else None
+        if best is not None and (item is None or best.knows(item)):
+            known = [best.knows(name) for name in seeds]
+            if all(known) and all(map(best.knows, excluded)):
+                return best
+            if any(known) or not known:
+                return best._replace(stored=fields_by(last))
         fields = fields_by(last)
         if fields is None:
             raise InvalidParameter("the index has no contexts; index it with `contexts`, or expand by documents")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Floats, median
+from setsearch.arrays import Floats, median, places_among
 from setsearch.models import Lift, Seeds
 from setsearch.search.examples import example_entries
 from setsearch.search.fields import Fields
@@ -54,9 +54,7 @@ def leave_one_out_scores(fields: Fields, weights: SeedWeights) -> Floats:
         examples = weights.examples.within(own.field)
         total = (weights.joined or weights.examples).within(own.field).total
         which, features, values = example_entries(own.field, examples, model.rule)
-        positions = np.searchsorted(own.seeds.features, features)
-        counted = positions < len(own.seeds.features)
-        counted[counted] = own.seeds.features[positions[counted]] == features[counted]
+        positions, counted = places_among(own.seeds.features, features)
         which, positions, values = which[counted], positions[counted], values[counted]
         for share in sorted({*shares[: examples.count].tolist()}):
             if share == total:

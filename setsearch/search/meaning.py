@@ -21,7 +21,7 @@ from math import fsum
 
 import numpy as np
 
-from setsearch.arrays import Floats, Floats32, Ints
+from setsearch.arrays import Floats, Floats32, Ints, places_among
 from setsearch.errors import InvalidParameter
 from setsearch.scoring.kernels import ROWS, products
 from setsearch.search.examples import Examples
@@ -120,8 +120,7 @@ class Vectors:
     def centroid(self, examples: Examples) -> Floats | None:
         """The weighted sum of the examples' vectors, `(size,)`; None if none has one."""
         shares, ids = examples.weight(), np.array(examples.ids, np.int64)
-        places = np.searchsorted(self.ids, ids)
-        known = np.append(self.ids, -1)[places] == ids
+        places, known = places_among(self.ids, ids)
         parts = [(shares[: len(ids)][known], self.centred(self.rows[places[known]]))]
         texts = self.encoded(examples.like)
         if texts is not None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import HASH, VALUE_LATTICE, Floats, Ints, distinct, places_of
+from setsearch.arrays import HASH, VALUE_LATTICE, Floats, Ints, distinct, places_among, places_of
 from setsearch.models import Lift, Model
 from setsearch.models.model import Query, Seeds
 from setsearch.models.svm import Marked, fit, svm_rule
@@ -153,9 +153,7 @@ def scores_of_examples(weights: SeedWeights, examples: Examples) -> Floats:
     scores = np.zeros(examples.count)
     for own in weights.positive if examples.count else ():
         rows, features, values = example_entries(own.field, examples.within(own.field), own.rule)
-        active = own.seeds.features
-        places = np.searchsorted(active, features)
-        shared = np.append(active, -1)[places] == features
+        places, shared = places_among(own.seeds.features, features)
         added = own.added(places[shared], values[shared], own.rule.binary)
         scores += np.bincount(rows[shared], added, len(scores))
     return scores

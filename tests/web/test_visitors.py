@@ -218,7 +218,7 @@ def test_a_page_does_not_write_over_what_others_saved(serve, animals):
         theirs.save()
     for stale in (mine, "items=documents&seed=d0&set=cats"):
         status, _, body = save(stale, "cats")
-        assert (status, "meanwhile" in body or "already" in body) == (422, True)
+        assert (status, "meanwhile" in body or "already" in body) == (409, True)
     opened = urlsplit(server.ask("/open?name=cats")[1]["location"]).query
     assert save(f"{opened}&reject=d1", "cats")[0] == 303
     with setsearch.open(animals) as index:
