@@ -206,7 +206,7 @@ class Index:
         reading = self.reading(name)
         if not isinstance(reading, Reading):
             raise UsageError(
-                f"{reading.name} are described by numbers: only `expand` can be asked, in Python by "
+                f"{reading.name} are described by numbers, which can only be expanded, in Python by "
                 f"numbers({reading.name!r})"
             )
         return reading

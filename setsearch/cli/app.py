@@ -7,7 +7,6 @@ wrong usage; 130 when interrupted.
 import gc
 import io
 import os
-import re
 import signal
 import sys
 from collections.abc import Iterable
@@ -24,7 +23,6 @@ from setsearch.errors import SetsearchError
 
 INTERRUPTED = 130
 COMPLETION = "_SETSEARCH_COMPLETE"  # the environment's variable by which a shell asks
-PARAMETER = re.compile(r"`([a-z_]+)(?:=([a-z-]+))?`")  # in messages of the library
 GC_THRESHOLD = 100_000  # new objects between garbage collections: most commands end before the first
 
 # Module and function of each command, by panels of the help; a module without a function is a group of commands.
@@ -175,10 +173,5 @@ def _kept() -> str:
 
 
 def _fail(message: str, code: int) -> int:
-    say("Error: " + with_flags(" ".join(message.splitlines())))
+    say("Error: " + " ".join(message.splitlines()))
     return code
-
-
-def with_flags(message: str) -> str:
-    """A message with flags in place of parameters: `keep_seeds` -> --keep-seeds, `errors=skip` -> --errors skip."""
-    return PARAMETER.sub(lambda match: f"--{match[1].replace('_', '-')}{' ' * bool(match[2])}{match[2] or ''}", message)

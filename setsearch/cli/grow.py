@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from setsearch.cli.collection import Collection
 from setsearch.cli.help import option
 from setsearch.cli.model_options import model_options
-from setsearch.cli.notes import tell_notes
+from setsearch.cli.notes import present_members, tell_notes
 from setsearch.cli.options import Items, OptionalSeeds, with_options
 from setsearch.cli.output import Show, bars, format_options, say
 from setsearch.errors import Interrupted, SetsearchError, UsageError
@@ -53,7 +53,9 @@ def grow(
         raise UsageError("no examples: give SEED..., or --set NAME")
     with db.open() as index:
         saved = None if set is None else index.set(set, items)
-        dialogue = Dialogue(index, index.reading(items if saved is None else saved.items), model, saved)
+        reading = index.reading(items if saved is None else saved.items)
+        accepted, rejected = ([], []) if saved is None else present_members(reading, saved, str(db))
+        dialogue = Dialogue(index, reading, model, saved, GrowingSet(tuple(accepted), tuple(rejected)))
         dialogue.begin(seeds or [])
         try:
             dialogue.run()
@@ -90,9 +92,15 @@ class GrowingSet:
 class Dialogue:
     """Reads lines and answers them. `current` is the set, `saved` the one that was last opened or saved."""
 
-    def __init__(self, index: "Index", reading: "AnyReading", model: "ModelOptions", saved: "ItemSet | None") -> None:
-        self.index, self.reading, self.model, self.saved = index, reading, model, saved
-        self.current = GrowingSet() if saved is None else GrowingSet(tuple(saved.accepted), tuple(saved.rejected))
+    def __init__(
+        self,
+        index: "Index",
+        reading: "AnyReading",
+        model: "ModelOptions",
+        saved: "ItemSet | None",
+        current: "GrowingSet",
+    ) -> None:
+        self.index, self.reading, self.model, self.saved, self.current = index, reading, model, saved, current
         self.k = SMALL
         self.hits = Hits()
 

@@ -1,5 +1,6 @@
 """What to say about an answer beside its hits."""
 
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,24 @@ from setsearch.search.results import NOTHING_SHARED, display_name
 if TYPE_CHECKING:
     from setsearch.models.defaults import ModelOptions
     from setsearch.search.results import Hits
-    from setsearch.search.sets import AnyReading
+    from setsearch.search.sets import AnyReading, ItemSet
     from setsearch.spark import SparkReading
 
+NAMED = 3  # items that a note names
 Seeds = list[str] | dict[str, float]  # with their weights
+
+
+def present_members(reading: "AnyReading", saved: "ItemSet", db: str) -> tuple[list[str], list[str]]:
+    """The accepted and the rejected members of a set that the index still has; the others are told."""
+    from setsearch.search.sets import those_gone
+
+    gone = those_gone(reading, [*saved.accepted, *saved.rejected])
+    if gone:
+        names = ", ".join(gone[:NAMED]) + ", ..." * (len(gone) > NAMED)
+        removing = shlex.join(["setsearch", "set", "remove", db, saved.name, gone[0]])
+        say(f"note: {names} of the set {saved.name!r} left the index; `{removing}` takes such an item out")
+    accepted, rejected = ([item for item in own if item not in gone] for own in (saved.accepted, saved.rejected))
+    return accepted, rejected
 
 
 def tell_notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", model: "ModelOptions") -> None:

@@ -1,5 +1,6 @@
 """Rows on stdout: a table or bars for people; JSON, CSV and TSV for programs."""
 
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ SNIPPET_INDENT = 6
 LABEL_WIDTH = 32
 WIDEST_BARS = 100
 EIGHTHS = " ▏▎▍▌▋▊▉█"
+PARAMETER = re.compile(r"`([a-z_]+)(?:=([a-z-]+))?`")  # in messages of the library
 VALUE_COLUMNS = ("score", "weight", "probability")
 
 Row = dict[str, Any]
@@ -59,8 +61,13 @@ def bar_options(
 
 
 def say(message: str) -> None:
-    """A message for people, on stderr."""
-    print(message.encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
+    """A message for people, on stderr, with flags in place of parameters."""
+    print(with_flags(message).encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
+
+
+def with_flags(message: str) -> str:
+    """A message with flags in place of parameters: `keep_seeds` -> --keep-seeds, `errors=skip` -> --errors skip."""
+    return PARAMETER.sub(lambda match: f"--{match[1].replace('_', '-')}{' ' * bool(match[2])}{match[2] or ''}", message)
 
 
 def drop_redundant_titles(rows: list[Row]) -> list[Row]:

@@ -8,7 +8,7 @@ import setsearch
 from setsearch.cli.collection import Collection
 from setsearch.cli.help import argument, option
 from setsearch.cli.model_options import model_options
-from setsearch.cli.notes import tell_notes
+from setsearch.cli.notes import present_members, tell_notes
 from setsearch.cli.options import (
     Asking,
     Items,
@@ -32,7 +32,7 @@ from setsearch.cli.output import (
     print_tsv,
     say,
 )
-from setsearch.errors import QueryError, SetsearchError, SourceError, UnknownItem, UnknownSet, UsageError
+from setsearch.errors import QueryError, SetsearchError, SourceError, UnknownSet, UsageError
 from setsearch.search.results import Snippet, is_informative
 
 if TYPE_CHECKING:
@@ -41,6 +41,11 @@ if TYPE_CHECKING:
     from setsearch.search.sets import AnyReading
 
 Answer = tuple[str, Any, "list[Hit] | SetsearchError"]  # the place of a set, its seeds, and what they got
+# Names of what is said of a hit; columns of documents that have them are shown as "NAME (kept)".
+RESERVED = {
+    *("rank", "item", "score", "belongs", "title", "features", "rest", "snippet", "marks", "duplicates"),
+    *("revision", "contexts_revision"),
+}
 WEIGHTINGS = ("weight", "mi", "probability")
 
 
@@ -89,17 +94,13 @@ def expand(
             if name not in index.sets():
                 raise UnknownSet(f"no set {name!r}; `setsearch set list {db}` shows all")
             saved = index.set(name, items)
-            items, seeds = saved.items, [*saved.accepted, *(seeds or ())]
-            wanted["exclude"] = [*wanted["exclude"], *saved.rejected]
+            items = saved.items
+            accepted, rejected = present_members(index.reading(items), saved, str(db))
+            seeds, wanted["exclude"] = [*accepted, *(seeds or ())], [*wanted["exclude"], *rejected]
         reading = index.reading(items)
         more["like"] = [_read_text(text) for text in more["like"]]
         weighted = _weighted(list(seeds or ()), more.pop("seed_weights"))
-        try:
-            hits = with_headlines(reading, reading.expand(weighted, **more, **wanted, **model).shared())
-        except UnknownItem as error:
-            if name is None:
-                raise
-            raise UnknownItem(f"{error} (perhaps in the set: `setsearch set remove {db} {name} ITEM`)") from error
+        hits = with_headlines(reading, reading.expand(weighted, **more, **wanted, **model).shared())
         tell_notes(reading, weighted, hits, model)
     rows = hit_rows(hits, wanted["explain"])
     if show in (print_json, print_lines) and not as_bars:
@@ -198,7 +199,8 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
     """Hits as rows to print, without empty columns."""
     rows = []
     titled = any(is_informative(hit.title, hit.item) for hit in hits)
-    folded, columns = any(hit.duplicates for hit in hits), {name: True for hit in hits for name in hit.columns or ()}
+    folded = any(hit.duplicates for hit in hits)
+    columns = {name: f"{name} (kept)" if name in RESERVED else name for hit in hits for name in hit.columns or ()}
     has_snippets = any(hit.snippet is not None for hit in hits)
     rests = [hit.rest for hit in hits] if explain else []  # base and constant
     for number, hit in enumerate(hits):
@@ -215,7 +217,7 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
             row |= {"snippet": snippet.text, "marks": snippet.marks}
         if folded:
             row["duplicates"] = list(hit.duplicates)
-        rows.append(row | {name: (hit.columns or {}).get(name) for name in columns if name not in row})
+        rows.append(row | {shown: (hit.columns or {}).get(name) for name, shown in columns.items()})
     return rows
 
 
@@ -281,9 +283,11 @@ def _read_text(text: str) -> str:
     """The text itself, or what `index` reads in the file of this name."""
     path = Path(text)
     try:
-        is_file = path.is_file()
+        is_file, is_folder = path.is_file(), path.is_dir()
     except OSError:  # for example too long for a path
-        is_file = False
+        is_file = is_folder = False
+    if is_folder:
+        raise SourceError(f"{text} is a folder; give a file, or the text itself")
     if is_file:
         from setsearch.indexing.files import FileReader
         from setsearch.indexing.rows import RowReader

@@ -1,5 +1,6 @@
 """The command that reviews items one by one: yes, no, later; what is found so far, and when to stop."""
 
+import shlex
 import shutil
 import textwrap
 from pathlib import Path
@@ -65,7 +66,7 @@ def review(
             _run(current)
         except KeyboardInterrupt as error:
             raise Interrupted("stopped; every answer is kept") from error
-        say(f"{name}: {_state(current)}; `setsearch review {db} {name}` goes on")
+        say(f"{name}: {_state(current)}; `setsearch review {shlex.quote(str(db))} {shlex.quote(name)}` goes on")
 
 
 def _run(review: "Review") -> None:

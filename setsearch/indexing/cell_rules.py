@@ -63,7 +63,7 @@ class CellRules:
             raise SourceError(f"{position} has no column {column!r} to compare; it has {', '.join(map(str, values))}")
         met = self.condition.compare(values[column])
         if met is None and not self.condition.compares_numbers:
-            raise SourceError(f"{position}: {wanted!r} is no number; texts are compared with = and !=")
+            raise UsageError(f"`keep` compares with {wanted!r}, which is no number; texts are compared with = and !=")
         if met is None:
             raise SourceError(f"{position}: the column {column!r} is {values[column]!r:.40}, not a number to compare")
         return met

@@ -10,7 +10,7 @@ import re
 import sqlite3
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -53,7 +53,7 @@ class RowReader:
     delimiter: str | None = None  # of CSV files; None: a comma, or what the header has instead
     decided: dict[str, list[str]] = field(default_factory=dict)  # files that were not UTF-8, by the encoding chosen
 
-    def read(self, source: str) -> Iterator[Row]:
+    def read(self, source: str) -> Generator[Row]:
         """The rows of one source; raises SourceError."""
         if self.table is not None:
             yield from self._table_rows(source, self.table)
@@ -122,7 +122,9 @@ class RowReader:
         lines = (self.decode(line, f"{name}, line {number}") for number, line in enumerate(file, 1))
         csv.field_size_limit(min(sys.maxsize, LONGEST_FIELD))
         texts = (line for line in lines if line is not None)
-        first = next(texts, "")
+        first, blank = next(texts, ""), 0
+        while first and not first.strip():
+            first, blank = next(texts, ""), blank + 1
         rows = csv.reader(
             chain([first], texts), delimiter=self.delimiter or delimiter_of(first, delimiter), strict=True
         )
@@ -130,16 +132,18 @@ class RowReader:
             header = next(rows, [])
             for column in header:
                 if header.count(column) > 1:
-                    raise SourceError(f"{name}, line 1: several columns are named {column!r}; rename all but one")
+                    raise SourceError(
+                        f"{name}, line {blank + 1}: several columns are named {column!r}; rename all but one"
+                    )
             for row in rows:
-                position = f"{name}, line {rows.line_num}"
+                position = f"{name}, line {rows.line_num + blank}"
                 if len(row) == len(header):
                     yield position, dict(zip(header, row, strict=True))
                 elif row:
                     problem = f"{len(row)} fields, but the header has {len(header)}"
                     self._skip(position, f"{problem}; correct it, or pass `errors=skip`", problem)
         except csv.Error as error:
-            raise SourceError(f"{name}, line {rows.line_num}: {error}; correct the quotes") from error
+            raise SourceError(f"{name}, line {rows.line_num + blank}: {error}; correct the quotes") from error
 
     def _skip(self, position: str, message: str, problem: str) -> None:
         """Skip a row with a warning, or raise SourceError."""
@@ -213,8 +217,8 @@ class RowReader:
 
 
 def delimiter_of(header: str, usual: str) -> str:
-    """The delimiter of a header: the usual one, unless it has none of it and one of the others."""
-    return max((usual, *OTHER_DELIMITERS), key=header.count) if usual not in header else usual
+    """The delimiter of a header: what it has most outside quotes, or the usual one."""
+    return max((usual, *OTHER_DELIMITERS), key=re.sub(r'"[^"]*"', "", header).count)
 
 
 def file_ending(path: Path) -> str:
@@ -241,9 +245,14 @@ def open_file(path: Path) -> Iterator[IO[bytes]]:
         raise SourceError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
+def missing_column(values: Mapping[str, Any], *names: str | None) -> str | None:
+    """The first of some columns that a row lacks."""
+    return next((name for name in names if name is not None and name not in values), None)
+
+
 def require_columns(position: str, values: Mapping[str, Any], *names: str | None) -> None:
     """Raise SourceError if a row lacks one of some columns."""
-    missing = next((name for name in names if name is not None and name not in values), None)
+    missing = missing_column(values, *names)
     if missing is not None:
         columns = ", ".join(map(str, values)) or "none"
         raise SourceError(

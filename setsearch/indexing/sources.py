@@ -5,6 +5,7 @@ Every item is `(id, text or counted features, title)`, yielded one at a time.
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
@@ -26,6 +27,7 @@ from setsearch.indexing.rows import (
     cell_text,
     file_ending,
     is_array,
+    missing_column,
     require_columns,
 )
 from setsearch.storage.synced_source import Columns
@@ -106,7 +108,13 @@ class SourceReader:
         """The files of a folder, with their paths below it as ids, behind its name if there are several folders."""
         for file in self.files.files(folder):
             if file_ending(file) in JSON_LINES:
-                yield from self._each_row(self._document, str(file))
+                with closing(self.rows.read(str(file))) as rows:
+                    first = next(rows, None)
+                missing = None if first is None else missing_column(first[1], self.columns.id, *self.columns.texts)
+                if missing is None:
+                    yield from self._each_row(self._document, str(file))
+                else:
+                    self.files.leave_out(file, f"rows without a column {missing}")
             elif is_document(file):
                 yield from self.files.documents(file, prefix + file.relative_to(folder).as_posix(), is_named=False)
             else:

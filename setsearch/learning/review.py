@@ -8,13 +8,14 @@ from collections.abc import Iterable
 from itertools import accumulate
 from typing import NamedTuple
 
-from setsearch.errors import InvalidParameter, NoSeeds, NothingToRank, UnknownItem
+from setsearch.errors import InvalidParameter, NoSeeds, NothingToRank
 from setsearch.index import Index
 from setsearch.learning.stopping import CONFIDENCE, RECALL, Outlook, outlook
 from setsearch.search.decisions import Decision
 from setsearch.search.highlight import item_text
 from setsearch.search.reading import Reading
 from setsearch.search.results import Hits
+from setsearch.search.sets import those_gone
 from setsearch.storage.collection_names import plain_name
 
 
@@ -90,20 +91,17 @@ class Review:
     def queue(self, k: int = 1, *, snippets: bool = False) -> Hits:
         """The k items to look at next, with explanations; those put off come last. Empty when all are decided.
 
-        Raises NoSeeds if nothing was accepted, UnknownItem.
+        Items that have left the index do not count. Raises NoSeeds if nothing was accepted.
         """
         said = self._said()
-        if not said["yes"]:
+        later, gone = set(said["later"]), set(those_gone(self.reading, [*said["yes"], *said["no"]]))
+        yes, no = ([item for item in said[word] if item not in gone] for word in ("yes", "no"))
+        if not yes:
             raise NoSeeds(f"the review {self.name!r} has no accepted item to begin with; accept one")
-        later = set(said["later"])
         try:
-            hits = self.reading.expand(
-                said["yes"], k + len(later), exclude=said["no"], explain=True, snippets=snippets, feedback=0.0
-            )
+            hits = self.reading.expand(yes, k + len(later), exclude=no, explain=True, snippets=snippets, feedback=0.0)
         except NothingToRank:
             return Hits()
-        except UnknownItem as error:
-            raise UnknownItem(f"the review {self.name!r}: {error}; `setsearch set remove` takes it out") from error
         first = [hit for hit in hits if hit.item not in later]
         return hits.with_hits([*first, *(hit for hit in hits if hit.item in later)][:k])
 

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from setsearch.errors import ChangedSet, InvalidParameter, NoSeeds, UnknownItem, UnknownSet
+from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeeds, UnknownItem, UnknownSet
 from setsearch.search.numeric import NumericReading
 from setsearch.search.reading import Reading
 from setsearch.search.results import Hit
@@ -59,8 +59,11 @@ class ItemSet:
             raise NoSeeds(f"the set {self.name!r} has no accepted item; accept one first")
         try:
             return self._reading.expand(self.accepted, k, exclude=self.rejected, **options)
-        except UnknownItem as error:
-            raise UnknownItem(f"the set {self.name!r}: {error}; forget items that have left the index") from error
+        except UnknownItem:
+            gone = those_gone(self._reading, [*self.accepted, *self.rejected])
+            if not gone:
+                raise
+            raise UnknownItem(f"{gone[0]!r} of the set {self.name!r} has left the index; forget it") from None
 
     def save(self, replace: bool = False, version: str | None = None) -> None:
         """Store the changes in one transaction; changes by others to the same set stay.
@@ -118,6 +121,24 @@ def new_set(name: str, database: Database, reading: AnyReading) -> ItemSet:
     """An empty set; raises InvalidParameter for an unusable name."""
     check_name(name)
     return ItemSet(name, reading, database)
+
+
+def those_gone(reading: AnyReading, members: Sequence[str]) -> list[str]:
+    """The members that the index has no longer."""
+    if isinstance(reading, NumericReading):
+        with reading.vocabulary() as (cursor, vocabulary):
+            known = vocabulary.find(cursor, list(members))
+            return [member for member in members if member not in known]
+    gone = []
+    with reading.stored() as fields:
+        for member in members:
+            try:
+                fields.resolve(member, hint=False)
+            except AmbiguousItem:
+                continue
+            except UnknownItem:
+                gone.append(member)
+    return gone
 
 
 def fill_set(empty: ItemSet, accepted: Iterable[str], rejected: Iterable[str]) -> None:

@@ -9,7 +9,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, Token
 from typing import Any
 
@@ -157,4 +157,5 @@ def limited_rows(
             left = limit if each else left - (time.monotonic() - start)
             yield from rows
     finally:
-        own.close()
+        with suppress(sqlite3.ProgrammingError):  # its connection may be closed already
+            own.close()

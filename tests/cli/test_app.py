@@ -11,7 +11,8 @@ import pytest
 from typer.main import get_command
 
 import setsearch
-from setsearch.cli.app import COMMANDS, make_app, with_flags
+from setsearch.cli.app import COMMANDS, make_app
+from setsearch.cli.output import with_flags
 
 
 @pytest.fixture

@@ -229,6 +229,44 @@ def test_names_that_are_no_utf8_are_told(failed, run, animals):
         assert "damaged" not in err
 
 
+def test_a_member_that_left_the_index_is_told_and_the_others_answer(run, tmp_path, monkeypatch):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add((f"d{n}", "lion tiger d1" if n % 2 else "lion wheat d1") for n in range(12))
+        index.keep_set("big cats", ["d1", "d3"], ["d5"], "documents")
+        before = index.items("documents").expand(["d3"], exclude=["d5"])
+        index.delete(["d1"])
+    code, out, err = run("expand", "a.db", "--set", "big cats", "--json")
+    assert code == 0
+    assert [row["item"] for row in json.loads(out)] == [hit.item for hit in before if hit.item != "d1"]
+    assert "d1 of the set 'big cats' left the index; `setsearch set remove a.db 'big cats' d1`" in err
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+    code, out, err = run("grow", "a.db", "--set", "big cats", "--csv")
+    assert (code, out.splitlines()) == (0, ["item,status", "d3,accepted", "d5,rejected"])
+    assert run("set", "remove", "a.db", "big cats", "d1")[0] == 0
+    assert "left the index" not in run("expand", "a.db", "--set", "big cats")[2]
+
+
+def test_rows_in_a_folder_that_are_no_documents_are_left_out(run, tmp_path):
+    (tmp_path / "f").mkdir()
+    (tmp_path / "f" / "a.txt").write_text("lion tiger")
+    (tmp_path / "f" / "log.jsonl").write_text('{"ts": 1, "msg": "started"}\n')
+    (tmp_path / "f" / "rows.jsonl").write_text('{"id": "r", "text": "lion cat"}\n')
+    code, _, err = run("index", "f.db", "f")
+    assert code == 0 and f"left out 1 file (f{os.sep}log.jsonl): rows without a column id" in err
+    assert json.loads(run("expand", "f.db", "a.txt", "--items", "documents")[1])[0]["item"] == "r"
+
+
+def test_kept_columns_named_as_what_is_said_of_a_hit(run, tmp_path):
+    (tmp_path / "k.csv").write_text(
+        "id,text,score,year,revision\n1,lion tiger,7,1999,a\n2,lion cat,8,2001,b\n3,wheat,9,0,c\n"
+    )
+    assert run("index", "k.db", "k.csv", "--keep-columns", "score,year,revision")[0] == 0
+    for more in ((), ("--explain",)):
+        (row,) = json.loads(run("expand", "k.db", "1", "--items", "documents", "-k", "1", "--json", *more)[1])
+        assert (row["score (kept)"], row["year"], row["revision (kept)"], row["revision"]) == ("8", "2001", "b", 1)
+        assert isinstance(row["score"], float)
+
+
 def test_lone_surrogates_become_question_marks(run, tmp_path):
     rows = [
         {"id": "a", "x": 1, "t": "\ud800", "text": "moon \ud800 star"},
@@ -431,6 +469,7 @@ def test_the_cut_and_more_examples(failed, run, animals, monkeypatch, tmp_path):
     (tmp_path / "page.html").write_bytes(page.encode("latin-1"))
     assert run(*documents, "--like", "page.html") == run(*documents, "--like", "wheat on the field")
     failed(run(*documents, "--like", "none.txt"), 1, "none.txt does not exist")
+    failed(run(*documents, "--like", "."), 1, ". is a folder; give a file")
     failed(run(*documents, "a", "--among", "none.txt"), 1, "Error: none.txt does not exist")
     failed(run(*documents, "a,e"), 1, "no 'a,e' among", "give each by itself: 'a' 'e'")
     failed(run("expand", ".", "a"), 1, ". is a folder, not a database")

@@ -1,12 +1,15 @@
 """Input is never misread: no odd id, count, number or text passes; the message has file, line and value."""
 
 import json
+import sqlite3
+import subprocess
+import sys
 
 import pytest
 
 import setsearch
 from setsearch import errors
-from setsearch.indexing.rows import RowReader
+from setsearch.indexing.rows import RowReader, delimiter_of
 
 RATINGS = ("--items", "film", "--features", "user", "--count", "n")
 
@@ -96,3 +99,35 @@ def test_a_json_array_of_objects_is_rows(run, failed, tmp_path):
     assert run("index", "m.db", "none.json", "c.json", "--errors", "skip")[0] == 0
     (tmp_path / "r.json").write_text(json.dumps([{"film": "a", "user": "x"}, {"film": "b", "user": "x"}]))
     assert run("index", "r.db", "r.json", "--items", "film", "--features", "user")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("header", "found"),
+    [
+        ("id,text", ","),
+        ("id;text, long;year", ";"),
+        ('id;"a, b, c";text', ";"),
+        ("id\ttext", "\t"),
+        ("id|text|a,b", "|"),
+        ("id", ","),
+    ],
+)
+def test_the_delimiter_is_what_the_header_has_most(header, found):
+    assert delimiter_of(header, ",") == found
+
+
+def test_blank_lines_before_a_header_are_none(run, failed, tmp_path):
+    (tmp_path / "b.csv").write_text("\n  \nid,text\n1,lion\n2,tiger\n")
+    assert run("index", "b.db", "b.csv")[0] == 0
+    (tmp_path / "b.csv").write_text("\n\nid,text\n1,lion,x\n")
+    failed(run("index", "b.db", "b.csv"), 1, "b.csv, line 4: 3 fields")
+
+
+def test_a_table_of_numbers_with_a_repeated_item_says_so_only(tmp_path):
+    with sqlite3.connect(tmp_path / "n.db") as host:
+        host.execute("create table r (film text, x real)")
+        host.executemany("insert into r values (?, ?)", [("a", 1), ("b", 2), ("a", 3)])
+    host.close()
+    command = [sys.executable, "-m", "setsearch", "index", "n.db", "--table", "r", "--items", "film", "--numbers", "x"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "Error: the id 'a' occurs twice; ids must be unique\n")

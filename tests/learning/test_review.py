@@ -102,6 +102,19 @@ def test_what_was_put_off_stays_when_the_set_is_saved(path):
         assert [(one.item, one.said) for one in review.decisions()] == [("r01", "yes")]
 
 
+def test_records_that_left_the_index_do_not_count(path):
+    with setsearch.open(path) as index:
+        review = Review(index, "stroke")
+        review.know(["r00", "r04"], ["r01"])
+        before = [hit.item for hit in review.queue(5) if hit.item != "r08"]
+        index.delete(["r04", "r01"])
+        review.know(["r00"], ["r02"])
+        assert len(review.queue(5)) == 5 and before
+        index.delete(["r00"])
+        with pytest.raises(errors.NoSeeds, match="'stroke'"):
+            review.queue()
+
+
 def test_all_are_decided(path):
     with setsearch.open(path) as index:
         review = Review(index, "stroke")
