@@ -20,16 +20,20 @@ integers, as a share is, so comparing these two needs no such care.)
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Entries, Floats, Ints, median, offsets, to_lattice
+from setsearch.arrays import Entries, Floats, Floats32, Ids, Ints, median, offsets, to_lattice
 from setsearch.lists import Lists
+
+ListArrays = tuple[npt.NDArray[Any], npt.NDArray[Any], Ints, Ints]  # ids and counts, where each list starts and ends
 
 EXACT_BITS = 52  # sums of whole numbers below 2^52 are exact
 CLOSE = 1e-9  # relative; far above the rounding error of a mean, far below differences in data
+MOST_COUNTED = 1 << 16  # counts whose logarithms compiled code has
 LOG_COUNTS: Floats = np.append(0.0, 1 + np.log(np.arange(1, 1000)))  # 1 + ln tf of most counts
 
 
@@ -55,6 +59,15 @@ class ValueRule(NamedTuple):
 PRESENCE = ValueRule()
 COUNTS = ValueRule(counted=True)
 TWICE_MEAN = ValueRule("twice-mean")
+
+
+class ListValues(NamedTuple):
+    """Ids and values of some lists, how many each has, and the largest sum of squares of the values of one."""
+
+    ids: Ids
+    values: Floats32
+    lengths: Ints
+    square: float
 
 
 class CountSource(NamedTuple):
@@ -97,6 +110,24 @@ class RuleStatistics:
             values = to_lattice(values, binary=False)
         positive = values > 0
         return (entries, values) if positive.all() else (entries.select(positive), values[positive])
+
+    def values_of_lists(self, lists: Ints, source: ListArrays, by_item: bool) -> ListValues | None:
+        """The same of whole lists, in compiled code.
+
+        None for rules without weights and lengths, and for counts that are not in the table of logarithms.
+        """
+        if self.factor is None or self.scale is None:
+            return None
+        from setsearch.models.compiled_values import valued
+
+        starts, ends = source[2:]
+        size = int((ends[lists] - starts[lists]).sum())
+        found = np.empty(size, np.int32), np.empty(size, np.float32), np.empty(len(lists), np.int64)
+        totals = np.zeros(0, np.int64) if self.totals is None else self.totals
+        threshold = np.zeros(0) if self.threshold is None or self.totals is None else self.threshold
+        statistics = totals, threshold, self.factor, self.scale, _logarithms()
+        count, largest = valued(lists, source, statistics, by_item, found)
+        return None if count < 0 else ListValues(found[0][:count], found[1][:count], found[2], largest)
 
     def values_of_new(self, features: Ints, counts: Ints, total: int) -> Floats:
         """x_j of an item that the index does not hold, `(n_entries,)`; its L is `total`."""
@@ -183,6 +214,12 @@ def square_unit(total: float, length: int, n_items: int = 0) -> float:
     largest = (1 + math.log(max(total, 1))) * (float(rarity(np.ones(1, np.int64), n_items)[0]) if n_items else 1.0)
     bound = max(largest**2, 1.0) * max(length, 1)
     return 2.0 ** (EXACT_BITS - math.ceil(math.log2(bound)))
+
+
+@cache
+def _logarithms() -> Floats:
+    """1 + ln tf of the counts that compiled code may meet, `(MOST_COUNTED,)`."""
+    return _log_counts(np.maximum(np.arange(MOST_COUNTED), 1))
 
 
 def _log_counts(counts: npt.NDArray[np.integer]) -> Floats:

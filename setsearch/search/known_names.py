@@ -3,6 +3,8 @@
 import sqlite3
 from array import array
 from collections.abc import Iterable
+from itertools import accumulate
+from operator import add
 
 import numpy as np
 
@@ -11,7 +13,7 @@ from setsearch.lists import LOCK
 from setsearch.storage.names import Vocabulary
 
 MOST = 1 << 20  # ids; of more, none is kept
-AT_ONCE = 2048  # names that one look-up reads ahead
+AT_ONCE = 4096  # names that one look-up reads ahead
 AT_FIRST = 4  # look-ups that read nothing ahead: a command, or the first questions after a write
 SEPARATOR = b"\0"  # between name and title; no name has it
 
@@ -43,14 +45,17 @@ class KnownNames:
         with LOCK:
             first = len(self._ends)
             found = self._vocabulary.describe_range(cursor, first, first + AT_ONCE - 1)
-            for id in range(first, min(first + AT_ONCE, self._size)):
-                name, title = found.get(id, ("", None))
-                self._starts.append(len(self._text))
-                self._text += name.encode()
-                self._ends.append(len(self._text))
-                self._hashes.append(hash(name))
-                if title is not None:
-                    self._text += SEPARATOR + title.encode()
+            rows = [found.get(id, ("", None)) for id in range(first, min(first + AT_ONCE, self._size))]
+            names = [name.encode() for name, _ in rows]
+            texts = [
+                own if title is None else own + SEPARATOR + title.encode()
+                for own, (_, title) in zip(names, rows, strict=True)
+            ]
+            starts = list(accumulate(map(len, texts), initial=len(self._text)))[:-1]
+            self._starts.extend(starts)
+            self._ends.extend(map(add, starts, map(len, names)))
+            self._hashes.extend(hash(name) for name, _ in rows)
+            self._text += b"".join(texts)
             if len(self._ends) == self._size and not self.is_complete:
                 self._starts.append(len(self._text))
                 hashes = np.array(self._hashes, np.int64)

@@ -19,8 +19,9 @@ from setsearch.models.values import PRESENCE, CountSource, RuleStatistics, Value
 from setsearch.scoring.base import Base
 from setsearch.scoring.best import accumulate
 from setsearch.scoring.bitmaps import Bitmaps
+from setsearch.scoring.kernels import is_compiled
 from setsearch.scoring.postings import ItemArrays, PostingArrays, WeightedLists
-from setsearch.scoring.valued_lists import NONE, ValuedLists
+from setsearch.scoring.valued_lists import NONE, Value, ValuedLists
 from setsearch.search.content import Content
 from setsearch.search.known_names import KnownNames
 from setsearch.storage.names import Vocabulary, is_storable
@@ -234,8 +235,8 @@ class Snapshot:
             lists.settle(wanted)
             buffer, starts, ends = lists.arrays
             return PostingArrays(buffer.ids, starts[wanted], ends[wanted], None, self._bitmaps_of(buffer, forward))
-        valued = self._valued_lists(forward, rule)
-        missing = valued.missing(wanted)
+        valued, value = self._valued_lists(forward, rule), self._value(cursor, forward, rule)
+        missing = valued.missing(wanted, value.of_lists is not None)
         entries = None
         if len(missing) and valued.is_first:
             entries = self.content.entries(cursor, forward != self.transposed, missing)
@@ -243,7 +244,7 @@ class Snapshot:
             self.read(cursor, forward, missing)
         across = None if forward else self._valued.get((True, rule))
         by_item = None if across is None else across.by_list(wanted)
-        return valued.get(wanted, missing, self._value(cursor, forward, rule), entries, by_item)
+        return valued.get(wanted, missing, value, entries, by_item)
 
     def _bitmaps_of(self, buffer: Buffer, forward: bool) -> Bitmaps | None:
         bitmaps = self._bitmaps
@@ -257,10 +258,10 @@ class Snapshot:
         lists = self.lists(forward)
         return self._valued.get_or_make((forward, rule), lambda: ValuedLists(lists, not rule.binary, rule.largest))
 
-    def _value(
-        self, cursor: sqlite3.Cursor, forward: bool, rule: ValueRule
-    ) -> Callable[[Entries], tuple[Entries, Floats]]:
-        return partial(self.statistics(cursor, rule).values_of, by_item=forward)
+    def _value(self, cursor: sqlite3.Cursor, forward: bool, rule: ValueRule) -> Value:
+        statistics = self.statistics(cursor, rule)
+        of_lists = partial(statistics.values_of_lists, by_item=forward) if is_compiled() else None
+        return Value(partial(statistics.values_of, by_item=forward), of_lists)
 
     def base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: float) -> Base:
         """The base of every item and the constant: from memory, or in one pass over all entries."""

@@ -150,6 +150,7 @@ def test_only_active_lists_are_read(build, monkeypatch):
     monkeypatch.setattr(flat.Lists, "_span", counting)
     monkeypatch.setattr(PostingLists, "sweep", None)
     monkeypatch.setattr(valued_lists, "AHEAD", 1)
+    monkeypatch.setattr(valued_lists, "AHEAD_COMPILED", 1)
     with setsearch.open(index._database.path) as fresh:
         fresh.items("film").expand(["i2"], model="lift")
         version = fresh._readings._memory.versions[1][0]
