@@ -15,7 +15,8 @@ from setsearch.scoring.postings import ItemArrays, PostingArrays
 AHEAD = 1 << 15  # entries that are given values together with those that are needed
 AHEAD_COMPILED = 1 << 18  # the same by compiled code, which takes a twentieth of the time
 ROUNDING = 1e-9  # relative; far above that of a sum of squares
-AT_FIRST = 4  # times that only what is needed gets values: a command, or the first question after a write, asks twice
+AT_FIRST = 4  # times that only what is needed is read: a command asks twice
+NOTHING_AHEAD = 32  # times that only what is needed gets values: the next write throws them away
 
 NONE: Ints = np.zeros(0, np.int64)
 
@@ -34,7 +35,7 @@ class ValuedLists:
     """The lists of one direction under one rule. Threads may share it: a list does not change once it has values.
 
     `largest` bounds all values; if it is None, the values that are there do. Without `valued` all values are 1.
-    Each question gives values to some lists that nobody has asked for yet, so that new questions soon find all.
+    If there are many questions, each gives values to some lists that nobody has asked for, so that new ones find all.
     """
 
     def __init__(self, lists: Lists, valued: bool, largest: float | None) -> None:
@@ -65,7 +66,7 @@ class ValuedLists:
         if self.are_all_there:
             return NONE
         missing, most = lists[self._starts.take(lists) < 0], AHEAD_COMPILED if is_compiled else AHEAD
-        if self.is_first or self._lists.lengths[missing].sum() >= most:
+        if self._asked <= NOTHING_AHEAD or self._lists.lengths[missing].sum() >= most:
             return missing
         return distinct(np.concatenate([missing, self._ahead(most)]))
 

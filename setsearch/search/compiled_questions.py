@@ -18,7 +18,7 @@ from setsearch.models.compiled_lift import factor, is_sure
 from setsearch.scoring.base import EXACT_BELOW_VALUED
 from setsearch.scoring.compiled import ROOM, PruningScratch, in_order
 from setsearch.scoring.compiled_loops import add
-from setsearch.scoring.compiled_primitives import DONE, kth_largest, offer, sort_candidates
+from setsearch.scoring.compiled_primitives import DONE, TIES, kth_largest, offer, sort_candidates
 from setsearch.scoring.compiled_pruning import PRUNED_IN_VAIN, find_pruned
 from setsearch.scoring.postings import ItemArrays
 from setsearch.scoring.pruning import FIRST, LATER, ROUNDING
@@ -304,8 +304,10 @@ def _find_pruned(scratch: Any, field: Any, seeds: Any, passes: Any, limits: Any)
     table = (passes.n_items, passes.total, passes.strength, passes.exponent), no_factors
     search, limit = (passes.joining or limits[0], *limits[1:]), (passes.budget, passes.more, -1, seeds[:0])
     end, found, features, weights = _prune(scratch, field, given, table, limit, seeds, search)
-    if end != DONE or not passes.joining:
+    if not passes.joining:
         return end, found
+    if end != DONE and not (end == TIES and found == passes.joining):
+        return PRUNED_IN_VAIN, 0  # which of equal items join their names decide
     most, always = second_limit(field[2], (features, weights), passes)
     given = np.append(seeds, scratch.ids[:found]), np.append(given[1], np.full(found, passes.weight))
     table = (passes.n_items, given[1].sum(), passes.strength, passes.exponent), no_factors

@@ -14,7 +14,7 @@ from setsearch.storage.names import Vocabulary
 
 MOST = 1 << 20  # ids; of more, none is kept
 AT_ONCE = 4096  # names that one look-up reads ahead
-AT_FIRST = 4  # look-ups that read nothing ahead: a command, or the first questions after a write
+AT_FIRST = 64  # look-ups that read nothing ahead: after a write they would be thrown away soon
 SEPARATOR = b"\0"  # between name and title; no name has it
 
 

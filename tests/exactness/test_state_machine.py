@@ -47,6 +47,7 @@ class Writes(RuleBasedStateMachine):
         self.small.setattr(flat, "MOST_CHANGES", 9)
         self.small.setattr(valued_lists, "AHEAD", 3)
         self.small.setattr(valued_lists, "AHEAD_COMPILED", 3)
+        self.small.setattr(valued_lists, "NOTHING_AHEAD", 2)
         self.content = {}
 
     @initialize(first=batches)

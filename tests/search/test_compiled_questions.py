@@ -30,9 +30,25 @@ def reading(tmp_path_factory):
     with setsearch.open(tmp_path_factory.mktemp("passes") / "a.db", create=True) as index:
         index.add(texts(collection(7, 600, 90)))
         documents = index.items("documents")
-        for number in range(10):
+        for number in range(40):
             documents.expand([f"i{number}"])
         yield documents
+
+
+def test_equal_items_join_as_step_by_step(tmp_path, monkeypatch):
+    """Of many documents that score the same, the first by name join, whether one call answers or not."""
+    data = collection(5, 200, 60)
+    twins = {f"{name}, {n}": own for name, own in data.items() for n in range(1 + int(name[1:]) % 5 * 3)}
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(texts(twins))
+        documents, rng = index.items("documents"), random.Random(3)
+        for number in range(60):
+            documents.expand([f"i{number}, 0"])
+        with documents.fields() as fields:
+            assert fields.first.snapshot.all_values(documents.defaults.make({}).rule)
+        for n in [1, 2, 3, 5, 7] * 12:
+            seeds, k = rng.sample(sorted(twins), n), rng.choice([1, 3, 10, 30])
+            assert documents.expand(seeds, k) == step_by_step(monkeypatch, lambda s=seeds, k=k: documents.expand(s, k))
 
 
 def step_by_step(monkeypatch, ask):

@@ -22,6 +22,12 @@ def index(tmp_path, monkeypatch):
         yield made
 
 
+@pytest.fixture(autouse=True)
+def soon(monkeypatch):
+    """Names are read ahead from the fifth look-up on."""
+    monkeypatch.setattr(known_names, "AT_FIRST", 4)
+
+
 def test_hits_are_the_same_before_and_after(index):
     reading, rng = index.items("documents"), random.Random(1)
     left = NAMES[:20] + NAMES[40:]

@@ -169,6 +169,7 @@ def test_threads_share_an_index(tmp_path, monkeypatch, kernel, sparse):
     use_kernel(kernel)
     monkeypatch.setattr(valued_lists, "AHEAD", 20)
     monkeypatch.setattr(valued_lists, "AHEAD_COMPILED", 20)
+    monkeypatch.setattr(valued_lists, "NOTHING_AHEAD", 2)
     data = random_data(6, 80, 60, 0.2)
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(data.items(), ("film", "user"))
@@ -201,6 +202,7 @@ def test_small_caches_and_pieces_change_nothing(tmp_path, monkeypatch):
     for ahead in (1, 100):
         monkeypatch.setattr(valued_lists, "AHEAD", ahead)
         monkeypatch.setattr(valued_lists, "AHEAD_COMPILED", ahead)
+        monkeypatch.setattr(valued_lists, "NOTHING_AHEAD", 2)
         monkeypatch.setattr(snapshot, "KEPT", 1)
         monkeypatch.setattr(lists, "CHUNK", 1 + ahead % 7)
         with setsearch.open(tmp_path / "a.db") as index:
