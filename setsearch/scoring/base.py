@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Floats, Floats32, Int16s, Ints, Scores
+from setsearch.arrays import Floats, Floats32, Int16s, Ints, Scores, to_lattice
 from setsearch.scoring.postings import WeightedLists, any_valued
 from setsearch.scoring.selection import candidates, kth_largest
 
@@ -30,6 +30,12 @@ class Base:
         self.items = items
         self.constant = constant
         self.scale = scale
+
+    def at_scale(self, scale: float, binary: bool) -> "Base":
+        """The same base at another scale, on the lattice."""
+        if scale == self.scale:
+            return self
+        return Base(to_lattice(self.items, binary, scale / self.scale), self.constant, scale)
 
     @cached_property
     def highest(self) -> tuple[Ints, float]:

@@ -65,7 +65,7 @@ class Neighborhood(NamedTuple):
 
 
 class SeedWeights(NamedTuple):
-    """Everything that scores an item, for one set of examples. Base and lists are `scale` times as large as scores.
+    """Everything that scores an item, for one set of examples. Lists have the scale of the base.
 
     `priors` are parts of the base with names, `(n_ids,)` each; `joined`: the examples and what joined them;
     `corrections`: what rejected items teach (search/separation.py).
@@ -77,12 +77,16 @@ class SeedWeights(NamedTuple):
     base: Base
     constant: float
     negative: tuple[FieldWeights, ...] = ()  # of negative examples
-    scale: float = 1.0
     priors: tuple[tuple[str, Floats], ...] = ()
     neighborhood: Neighborhood | None = None
     joined: Examples | None = None
     corrections: tuple[FieldWeights, ...] = ()
     summed: Floats | None = None  # base and lists, if they were added already
+
+    @property
+    def scale(self) -> float:
+        """How many times as large as scores base and lists are."""
+        return self.base.scale
 
     @property
     def all(self) -> tuple[FieldWeights, ...]:
@@ -168,8 +172,7 @@ class SeedWeights(NamedTuple):
         kept = [_discounted(*both, discount) for both in zip(self.positive, other.positive, strict=True)]
         positive = tuple(_scaled(own, own.coefficient, scale, binary) for own in kept)
         negative = tuple(_scaled(own, -gamma * own.coefficient, scale, binary) for own in other.positive)
-        base = _scaled_base(self.base, self.scale, scale, binary)
-        return self._replace(positive=positive, negative=negative, base=base, scale=scale, summed=None)
+        return self._replace(positive=positive, negative=negative, base=self.base.at_scale(scale, binary), summed=None)
 
     def corrected(self, share: float, corrections: Sequence[FieldWeights], bias: float) -> "SeedWeights":
         """`share` times these weights, plus corrections; the bias, on the lattice, is a part of the constant."""
@@ -187,7 +190,6 @@ class SeedWeights(NamedTuple):
             base=base,
             priors=priors,
             constant=constant,
-            scale=1.0,
             summed=None,
         )
 
@@ -219,10 +221,10 @@ def seed_weights(
         if own.query.constants.any():
             constants = to_lattice(own.query.constants, coefficient=own.coefficient * scale)
             constant += float(np.add.reduce(constants)) / scale
-    base = _scaled_base(base, base.scale, scale, binary)
+    base = base.at_scale(scale, binary)
     for added in lengths:
         base = Base(base.items + to_lattice(added, coefficient=scale), base.constant, scale)
-    return SeedWeights(model, examples, weights, base, constant, scale=scale)
+    return SeedWeights(model, examples, weights, base, constant)
 
 
 def _scale(model: Model, base: Base, weights: Sequence[FieldWeights], lengths: Sequence[Floats]) -> float:
@@ -272,13 +274,6 @@ def _discounted(own: FieldWeights, negative: FieldWeights, discount: float) -> F
     query = own.query._replace(weights=own.query.weights * kept)
     lists = own.unrounded._replace(weights=own.unrounded.weights * kept)
     return own._replace(query=query, unrounded=lists, discount=kept)
-
-
-def _scaled_base(base: Base, scale: float, wanted: float, binary: bool) -> Base:
-    """A base at another scale."""
-    if scale == wanted:
-        return base
-    return Base(to_lattice(base.items, binary, wanted / scale), base.constant, wanted)
 
 
 def _seeds(field: Field, examples: Examples, model: Model) -> Seeds:
