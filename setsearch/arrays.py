@@ -19,6 +19,7 @@ Ids = npt.NDArray[np.int32]
 Floats32 = npt.NDArray[np.float32]
 Int16s = npt.NDArray[np.int16]
 Scores = TypeVar("Scores", Floats, Floats32, Int16s)
+ListArrays = tuple[npt.NDArray[Any], npt.NDArray[Any], Ints, Ints]  # ids and counts, where each list starts and ends
 
 LARGEST_COUNT = 2**31 - 1  # of a feature in an item
 LATTICE = 2.0**36
@@ -26,6 +27,15 @@ VALUE_LATTICE = 2.0**22
 HASH = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hash: odd, near 2^64 divided by the golden ratio
 ROOM, ROOM_OF_VALUES = 2.0**13, 2.0**6  # sums of scaled weights are below; up to 2^17 and 2^9 they are exact
 MOST_SORTED = 1_000_000  # entries; scipy transposes more of them faster, but takes long to import
+
+
+class ListValues(NamedTuple):
+    """Ids and values of some lists, how many each has, and the largest sum of squares of the values of one."""
+
+    ids: Ids
+    values: Floats32
+    lengths: Ints
+    square: float
 
 
 class Entries(NamedTuple):

@@ -14,7 +14,8 @@ import setsearch
 from setsearch import Index
 from setsearch.cli import app as cli
 from setsearch.models import defaults
-from setsearch.scoring import prefilter
+from setsearch.scoring import prefilter, valued_lists
+from setsearch.search import known_names
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a job in the background; processes would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -23,6 +24,12 @@ settings.register_profile("same", deadline=None, derandomize=True)  # on every m
 settings.load_profile("same")
 
 Data = Mapping[str, Mapping[str, int]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def prepared_soon() -> None:
+    """A few questions are enough for all lists to have values, and for all names to be in memory."""
+    valued_lists.NOTHING_AHEAD = known_names.AT_FIRST = 4
 
 
 @pytest.fixture

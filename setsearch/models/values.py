@@ -21,15 +21,13 @@ integers, as a share is, so comparing these two needs no such care.)
 import math
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Entries, Floats, Floats32, Ids, Ints, median, offsets, to_lattice
+from setsearch.arrays import Entries, Floats, Ints, ListArrays, ListValues, median, offsets, to_lattice
 from setsearch.lists import Lists
-
-ListArrays = tuple[npt.NDArray[Any], npt.NDArray[Any], Ints, Ints]  # ids and counts, where each list starts and ends
 
 EXACT_BITS = 52  # sums of whole numbers below 2^52 are exact
 CLOSE = 1e-9  # relative; far above the rounding error of a mean, far below differences in data
@@ -59,15 +57,6 @@ class ValueRule(NamedTuple):
 PRESENCE = ValueRule()
 COUNTS = ValueRule(counted=True)
 TWICE_MEAN = ValueRule("twice-mean")
-
-
-class ListValues(NamedTuple):
-    """Ids and values of some lists, how many each has, and the largest sum of squares of the values of one."""
-
-    ids: Ids
-    values: Floats32
-    lengths: Ints
-    square: float
 
 
 class CountSource(NamedTuple):

@@ -36,8 +36,9 @@ _threads = threading.local()
 class PruningScratch(NamedTuple):
     """Scratch memory of a thread for pruning.
 
-    `sums` of all items, and `weights`, `having` and `values` of all features, are zeros between queries, and may be
-    longer. `near`: ids and sums of items that may be among the best. `ids` and `scores` are those of the best.
+    `sums` of all items, and of all features `weights` and what examples `have`, `(n_features, 2)`, are zeros between
+    queries, and may be longer. `near`: ids and sums of items that may be among the best. `ids` and `scores` are those
+    of the best.
     """
 
     sums: Floats32
@@ -45,8 +46,7 @@ class PruningScratch(NamedTuple):
     near: tuple[Ints, Floats]
     ids: Ints
     scores: Floats
-    having: Floats
-    values: Floats
+    have: Floats  # c_j and s_j side by side: both are in one line of the processor's cache
 
     @classmethod
     def take(cls, by_item: ItemArrays) -> "PruningScratch":
@@ -57,11 +57,9 @@ class PruningScratch(NamedTuple):
         if scratch is None or len(scratch.sums) < n_items or len(scratch.weights) < n_features:
             if scratch is not None:  # collections that take turns
                 n_items, n_features = max(n_items, len(scratch.sums)), max(n_features, len(scratch.weights))
-            weights, having, values = np.zeros((3, n_features))
+            sums, weights, have = np.zeros(n_items, np.float32), np.zeros(n_features), np.zeros((n_features, 2))
             near = np.empty(ROOM, np.int64), np.empty(ROOM)
-            return cls(
-                np.zeros(n_items, np.float32), weights, near, np.empty(ROOM, np.int64), np.empty(ROOM), having, values
-            )
+            return cls(sums, weights, near, np.empty(ROOM, np.int64), np.empty(ROOM), have)
         return scratch
 
     def give(self, count: int) -> Best:

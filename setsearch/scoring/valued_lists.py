@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Entries, Floats, Ids, Ints, distinct, offsets
+from setsearch.arrays import Entries, Floats, Ids, Ints, ListArrays, ListValues, distinct, offsets
 from setsearch.lists import LOCK, Lists
-from setsearch.models.values import ListArrays, ListValues
 from setsearch.scoring.bitmaps import Bitmaps
 from setsearch.scoring.postings import ItemArrays, PostingArrays
 

@@ -119,8 +119,8 @@ def _score(
     scores, total, negative = np.zeros(len(fields[0].by_item.starts)), 0.0, 0.0
     for field, limit in zip(fields, limits, strict=True):
         scratch, table = PruningScratch.take(field.by_item), (passes[:4], factors)
-        allowed, dense = (passes.budget, passes.more, *limit), (scratch.having, scratch.values)
-        sure, above, below, *weights = _add_field(scores, _lists(field), examples, table, allowed, dense)
+        allowed = passes.budget, passes.more, *limit
+        sure, above, below, *weights = _add_field(scores, _lists(field), examples, table, allowed, scratch.have)
         scratch.give(0)
         if not sure:
             return None, weighted
@@ -162,8 +162,8 @@ def _factors(numbers: Any) -> Floats | None:
 
 
 @compiled
-def gather(by_item: Any, examples: Any, weights: Any, having: Any, sums: Any) -> Any:
-    """The features of examples, in no order, c_j and s_j; both arrays `(n_features,)` are zeros, and restored."""
+def gather(by_item: Any, examples: Any, weights: Any, have: Any) -> Any:
+    """The features of examples, in no order, c_j and s_j; `have` `(n_features, 2)` has zeros, and is restored."""
     (features, values, starts, ends), room = by_item, 0
     for example in examples:
         room += ends[example] - starts[example]
@@ -171,16 +171,17 @@ def gather(by_item: Any, examples: Any, weights: Any, having: Any, sums: Any) ->
     for i in range(len(examples)):
         for p in range(starts[examples[i]], ends[examples[i]]):
             feature = features[p]
-            if having[feature] == 0.0:
+            if have[feature, 0] == 0.0:
                 found[count] = feature
                 count += 1
-            having[feature] += weights[i]
-            sums[feature] += weights[i] * values[p]
-    found = found[:count]
-    own = found, having[found], sums[found]
-    for feature in found:
-        having[feature] = sums[feature] = 0.0
-    return own
+            have[feature, 0] += weights[i]
+            have[feature, 1] += weights[i] * values[p]
+    having, sums = np.empty(count), np.empty(count)
+    for j in range(count):
+        feature = found[j]
+        having[j], sums[j] = have[feature, 0], have[feature, 1]
+        have[feature, 0] = have[feature, 1] = 0.0
+    return found[:count], having, sums
 
 
 @compiled
@@ -258,11 +259,11 @@ def units_of(seeds: Any, df: Any, table: Any, units: Any) -> None:
 
 
 @compiled
-def _weigh(field: Any, examples: Any, table: Any, limits: Any, dense: Any) -> Any:
+def _weigh(field: Any, examples: Any, table: Any, limits: Any, have: Any) -> Any:
     """Whether the weights of a field are sure, the sums of positive and negative ones; features, lists, weights."""
     (_, _, starts, ends), by_item, stored, coefficient = field
     (budget, more, most, always), sure = limits, True
-    own = gather(by_item, examples[0], examples[1], dense[0], dense[1])
+    own = gather(by_item, examples[0], examples[1], have)
     costs = stored[own[0]] + more
     cost, is_limited = costs.sum(), most >= 0
     if not is_limited and budget:
@@ -271,7 +272,7 @@ def _weigh(field: Any, examples: Any, table: Any, limits: Any, dense: Any) -> An
     if is_limited and len(costs):
         estimates = np.empty(len(costs))
         units_of(own, costs - more, table, estimates)
-        sure, own = strongest(own, costs, estimates, (most, always), dense[0])
+        sure, own = strongest(own, costs, estimates, (most, always), have[:, 0])
     own_starts, own_ends, weights = starts[own[0]], ends[own[0]], np.empty(len(own[0]))
     units_of(own, own_ends - own_starts, table, weights)
     above = below = 0.0
@@ -287,8 +288,7 @@ def _weigh(field: Any, examples: Any, table: Any, limits: Any, dense: Any) -> An
 @compiled
 def _prune(scratch: Any, field: Any, examples: Any, table: Any, limits: Any, excluded: Any, search: Any) -> Any:
     """How the search for the best items by a field ended, and their number; features and weights."""
-    dense = scratch.having, scratch.values
-    sure, above, below, features, starts, ends, weights = _weigh(field, examples, table, limits, dense)
+    sure, above, below, features, starts, ends, weights = _weigh(field, examples, table, limits, scratch.have)
     largest = np.abs(weights).max() if len(weights) else 0.0
     if not sure or above + below >= EXACT_BELOW_VALUED or largest < LEAST_BOUND:
         return PRUNED_IN_VAIN, 0, features, weights
@@ -317,9 +317,9 @@ def _find_pruned(scratch: Any, field: Any, seeds: Any, passes: Any, limits: Any)
 
 
 @compiled
-def _add_field(scores: Any, field: Any, examples: Any, table: Any, limits: Any, dense: Any) -> Any:
+def _add_field(scores: Any, field: Any, examples: Any, table: Any, limits: Any, have: Any) -> Any:
     """Add what a field says; whether its weights are sure, the sums of both signs, its features and weights."""
-    sure, above, below, features, starts, ends, weights = _weigh(field, examples, table, limits, dense)
+    sure, above, below, features, starts, ends, weights = _weigh(field, examples, table, limits, have)
     if sure:
         add(scores, (field[0][0], starts, ends), field[0][1], weights, 0, len(scores), True)
     return sure, above, below, features, weights

@@ -6,6 +6,7 @@ import pytest
 
 import setsearch
 from setsearch import errors
+from setsearch.scoring import valued_lists
 from setsearch.search import known_names
 from setsearch.search.known_names import KnownNames
 
@@ -20,12 +21,6 @@ def index(tmp_path, monkeypatch):
         made.add((name, f"red blue word{n % 7}", titles[n % 5]) for n, name in enumerate(NAMES))
         made.delete(NAMES[20:40])
         yield made
-
-
-@pytest.fixture(autouse=True)
-def soon(monkeypatch):
-    """Names are read ahead from the fifth look-up on."""
-    monkeypatch.setattr(known_names, "AT_FIRST", 4)
 
 
 def test_hits_are_the_same_before_and_after(index):
@@ -48,6 +43,20 @@ def test_hits_are_the_same_before_and_after(index):
         reading.expand(["name 12345"])
     with pytest.raises(errors.UnknownItem):
         reading.expand([NAMES[25]])
+
+
+def test_few_questions_prepare_nothing(index, monkeypatch):
+    monkeypatch.setattr(known_names, "AT_FIRST", 64)
+    monkeypatch.setattr(valued_lists, "NOTHING_AHEAD", 32)
+    reading = index.items("documents")
+    rule, seeds = reading.defaults.make({}).rule, [name for name in NAMES[:20] if name.strip()]
+    for asked in (12, 60):
+        first = [reading.expand([seed], 5) for seed in (seeds * 4)[:asked]]
+        with reading.fields() as fields:
+            snapshot = fields.first.snapshot
+            assert snapshot._names.is_complete == (asked > 12)
+            assert (snapshot.all_values(rule) is not None) == (asked > 12)
+    assert [reading.expand([seed], 5) for seed in (seeds * 4)[:asked]] == first
 
 
 def test_a_write_is_seen(index):
