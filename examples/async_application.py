@@ -18,7 +18,7 @@ CORPUS = Path(__file__).parent.parent / "sample_corpus" / "wordnet.jsonl"
 async def like(index: setsearch.Index, examples: list[int]) -> list[int]:
     """The rows that belong most with the examples, after what was written has been indexed."""
     await asyncio.to_thread(index.refresh)
-    hits = await asyncio.to_thread(index.items("documents").expand, examples, 3)
+    hits = await asyncio.to_thread(index.items("documents").expand, examples, 5)
     return [int(hit.item) for hit in hits]
 
 

@@ -42,7 +42,7 @@ def demo():
     wind = Entry.objects.filter(text__contains="wind")
     print("with wind:", ", ".join(entry.title for entry in Entry.objects.like(violin, cello, k=3, among=wind)))
     Entry.objects.create(title="zither", text="a stringed instrument that is plucked, or bowed like a violin")
-    print("after a write:", ", ".join(entry.title for entry in Entry.objects.like(violin.pk, cello.pk, k=3)))
+    print("after a write:", ", ".join(entry.title for entry in Entry.objects.like(violin.pk, cello.pk, k=5)))
     print("by Haystack:", ", ".join(hit.title for hit in SearchQuerySet().more_like_this(violin)[:5]))
     filtered = SearchQuerySet().filter(content="wind").more_like_this(violin)
     print("with wind:", ", ".join(hit.title for hit in filtered[:3]))

@@ -48,6 +48,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         403: "read-only, or a request from another origin",
         404: "no such item, set or reading",
         408: "the body of the request did not come in time",
+        409: "somebody has changed the set meanwhile",
         413: "the request is too large",
         422: "the query is not valid",
         429: "too many wrong tokens",
