@@ -19,7 +19,7 @@ from setsearch.cli.options import (
     waiting_options,
     with_options,
 )
-from setsearch.cli.output import print_lines, print_table, say
+from setsearch.cli.output import first_of, print_lines, print_table, say
 from setsearch.cli.progress import count_items
 from setsearch.cli.source_options import Input, Rules, column_options, input_options, rule_options
 from setsearch.errors import SetsearchError, UsageError
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from setsearch.storage.synced_source import Columns
 
 T = TypeVar("T")
-NAMED = 3  # files in a message
 RULES = "--split, --titles, --min-features and --min-items"
 
 
@@ -229,8 +228,7 @@ def _tell_left_out(reader: "SourceReader") -> None:
 
 def _files(names: list[str]) -> str:
     """How many files, and the first of them."""
-    more = ", ..." * (len(names) > NAMED)
-    return f"{len(names):,} file{'s' * (len(names) > 1)} ({', '.join(names[:NAMED])}{more})"
+    return f"{len(names):,} file{'s' * (len(names) > 1)} ({first_of(names)})"
 
 
 def _tell_indexed(index: "setsearch.Index", written: int, db: str) -> None:

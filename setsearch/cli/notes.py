@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import setsearch
-from setsearch.cli.output import say
+from setsearch.cli.output import first_of, say
 from setsearch.search.results import NOTHING_SHARED, display_name
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from setsearch.search.sets import AnyReading, ItemSet
     from setsearch.spark import SparkReading
 
-NAMED = 3  # items that a note names
 Seeds = list[str] | dict[str, float]  # with their weights
 
 
@@ -24,9 +23,8 @@ def present_members(reading: "AnyReading", saved: "ItemSet", db: str) -> tuple[l
 
     gone = those_gone(reading, [*saved.accepted, *saved.rejected])
     if gone:
-        names = ", ".join(gone[:NAMED]) + ", ..." * (len(gone) > NAMED)
         removing = shlex.join(["setsearch", "set", "remove", db, saved.name, gone[0]])
-        say(f"note: {names} of the set {saved.name!r} left the index; `{removing}` takes such an item out")
+        say(f"note: {first_of(gone)} of the set {saved.name!r} left the index; `{removing}` takes such an item out")
     accepted, rejected = ([item for item in own if item not in gone] for own in (saved.accepted, saved.rejected))
     return accepted, rejected
 

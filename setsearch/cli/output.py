@@ -3,7 +3,7 @@
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Annotated, Any
 
@@ -21,6 +21,7 @@ SNIPPET_INDENT = 6
 LABEL_WIDTH = 32
 WIDEST_BARS = 100
 EIGHTHS = " ▏▎▍▌▋▊▉█"
+NAMED = 3  # names in a message
 PARAMETER = re.compile(r"`([a-z_]+)(?:=([a-z-]+))?`")  # in messages of the library
 VALUE_COLUMNS = ("score", "weight", "probability")
 
@@ -63,6 +64,11 @@ def bar_options(
 def say(message: str) -> None:
     """A message for people, on stderr, with flags in place of parameters."""
     print(with_flags(message).encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
+
+
+def first_of(names: Sequence[str]) -> str:
+    """The first of some names, for a message."""
+    return ", ".join(names[:NAMED]) + ", ..." * (len(names) > NAMED)
 
 
 def with_flags(message: str) -> str:

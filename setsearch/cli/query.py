@@ -89,15 +89,15 @@ def expand(
 
     setsearch.use_kernel("numpy")  # for one query the others take longer to load than they save
     with db.open(time_limit=time_limit) as index:
-        name = more.pop("set")
+        name, saved = more.pop("set"), None
         if name is not None:
             if name not in index.sets():
                 raise UnknownSet(f"no set {name!r}; `setsearch set list {db}` shows all")
             saved = index.set(name, items)
-            items = saved.items
-            accepted, rejected = present_members(index.reading(items), saved, str(db))
+        reading = index.reading(items if saved is None else saved.items)
+        if saved is not None:
+            accepted, rejected = present_members(reading, saved, str(db))
             seeds, wanted["exclude"] = [*accepted, *(seeds or ())], [*wanted["exclude"], *rejected]
-        reading = index.reading(items)
         more["like"] = [_read_text(text) for text in more["like"]]
         weighted = _weighted(list(seeds or ()), more.pop("seed_weights"))
         hits = with_headlines(reading, reading.expand(weighted, **more, **wanted, **model).shared())

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -91,7 +91,7 @@ class SourceReader:
     def read_numbers(self, sources: Iterable[str]) -> Iterator[tuple[str, list[float], str | None]]:
         """Items with the numbers of their columns."""
         for path in list(sources) or [""]:
-            yield from self._each_row(self._numeric_item, path)
+            yield from self._each_row(self._numeric_item, self.rows.read(path))
 
     def _documents(self, paths: list[str]) -> Iterator[SourceItem]:
         for path in paths or [""]:
@@ -102,23 +102,28 @@ class SourceReader:
             elif is_file and is_document(Path(path)) and not is_array(Path(path)):
                 yield from self.files.documents(Path(path), Path(path).name, is_named=True)
             else:
-                yield from self._each_row(self._document, path)
+                yield from self._each_row(self._document, self.rows.read(path))
 
     def _folder(self, folder: Path, prefix: str) -> Iterator[SourceItem]:
         """The files of a folder, with their paths below it as ids, behind its name if there are several folders."""
         for file in self.files.files(folder):
             if file_ending(file) in JSON_LINES:
-                with closing(self.rows.read(str(file))) as rows:
-                    first = next(rows, None)
-                missing = None if first is None else missing_column(first[1], self.columns.id, *self.columns.texts)
-                if missing is None:
-                    yield from self._each_row(self._document, str(file))
-                else:
-                    self.files.leave_out(file, f"rows without a column {missing}")
+                yield from self._row_file(file)
             elif is_document(file):
                 yield from self.files.documents(file, prefix + file.relative_to(folder).as_posix(), is_named=False)
             else:
                 self.files.leave_out(file, "tables: name them one by one")
+
+    def _row_file(self, file: Path) -> Iterator[SourceItem]:
+        """The rows of a file of a folder, which is left out if the first one is no document."""
+        with closing(self.rows.read(str(file))) as rows:
+            head = [*islice(rows, 1)]
+            columns = self.columns.id, *self.columns.texts
+            missing = next((missing_column(values, *columns) for _, values in head), None)
+            if missing is None:
+                yield from self._each_row(self._document, chain(head, rows))
+            else:
+                self.files.leave_out(file, f"rows without a column {missing}")
 
     def _document(self, row: Row) -> SourceItem:
         position, values = row
@@ -139,9 +144,9 @@ class SourceReader:
         item = cell_id(position, columns.items or "", values[columns.items or ""])
         return item, numbers, self._title(row)
 
-    def _each_row(self, convert: Callable[[Row], T], path: str) -> Iterator[T]:
-        """The rows of a source, converted; with errors = "skip" bad rows are skipped."""
-        for row in self.rows.read(path):
+    def _each_row(self, convert: Callable[[Row], T], rows: Iterable[Row]) -> Iterator[T]:
+        """Rows, converted; with errors = "skip" bad ones are skipped."""
+        for row in rows:
             try:
                 if self.cells.drops_rare or self.cells.keeps(row):  # the others are counted, but not kept
                     yield convert(row)
@@ -184,7 +189,12 @@ class SourceReader:
         stage = sqlite3.connect("")
         try:
             stage.execute(f"create table row ({columns})")
-            rows = (cell for path in paths or [""] for cells in self._each_row(convert, path) for cell in cells)
+            rows = (
+                cell
+                for path in paths or [""]
+                for cells in self._each_row(convert, self.rows.read(path))
+                for cell in cells
+            )
             stage.executemany(f"insert into row values ({', '.join('?' * (columns.count(',') + 1))})", rows)
             yield from groupby(stage.execute(ordered), key=lambda row: row[0])
         finally:

@@ -175,7 +175,7 @@ def read_again(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> bo
 def find_table(cursor: sqlite3.Cursor, table: str, columns: Columns, track: bool) -> SyncedSource:
     """A table as a source; raises SourceError if it does not exist, InvalidParameter."""
     if not is_storable(table):
-        raise SourceError(f"there is no table {table!r}")
+        raise SourceError(missing_table(cursor, table, "the database"))
     existing = table_columns(cursor, table)
     row = cursor.execute("select type, name, sql from sqlite_master where name = ? collate nocase", (table,)).fetchone()
     if not existing or row is None or table.lower().startswith("setsearch_"):

@@ -15,7 +15,7 @@ from setsearch.search.decisions import Decision
 from setsearch.search.highlight import item_text
 from setsearch.search.reading import Reading
 from setsearch.search.results import Hits
-from setsearch.search.sets import those_gone
+from setsearch.search.sets import require_one_side, those_gone
 from setsearch.storage.collection_names import plain_name
 
 
@@ -74,13 +74,9 @@ class Review:
 
     def know(self, accepted: Iterable[str] = (), rejected: Iterable[str] = ()) -> None:
         """Items whose answer was known before. Raises UnknownItem, InvalidParameter; then nothing is written."""
-        given = (("yes", accepted), ("no", rejected))
-        known = dict[str, str]()
-        for said, names in given:
-            for name in names:
-                item = self.reading.find(name)
-                if known.setdefault(item, said) != said:
-                    raise InvalidParameter(f"{item!r} is accepted and rejected; leave out one of them")
+        yes, no = ([self.reading.find(name) for name in names] for names in (accepted, rejected))
+        require_one_side(yes, no)
+        known = dict.fromkeys(yes, "yes") | dict.fromkeys(no, "no")
         if known:
             self._decisions.write(known, known=True)
 

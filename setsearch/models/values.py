@@ -100,12 +100,17 @@ class RuleStatistics:
         positive = values > 0
         return (entries, values) if positive.all() else (entries.select(positive), values[positive])
 
+    @property
+    def is_compilable(self) -> bool:
+        """Whether compiled code knows the rule: one with weights and lengths."""
+        return self.factor is not None and self.scale is not None
+
     def values_of_lists(self, lists: Ints, source: ListArrays, by_item: bool) -> ListValues | None:
         """The same of whole lists, in compiled code.
 
-        None for rules without weights and lengths, and for counts that are not in the table of logarithms.
+        None for rules that it does not know, and for counts that are not in the table of logarithms.
         """
-        if self.factor is None or self.scale is None:
+        if not self.is_compilable:
             return None
         from setsearch.models.compiled_values import valued
 

@@ -59,34 +59,27 @@ class ValuedLists:
         """Whether this may be the only question."""
         return self._asked <= AT_FIRST
 
-    def missing(self, lists: Ints, is_compiled: bool = False) -> Ints:
-        """Those of some lists that have no values yet, and some more: their entries are read before `get`."""
+    def missing(self, lists: Ints, is_compiled: bool) -> Ints:
+        """Those of some lists that have no values yet, and some more: their entries are read before `fill`."""
         self._asked += 1
-        if self.are_all_there:
-            return NONE
         missing, most = lists[self._starts.take(lists) < 0], AHEAD_COMPILED if is_compiled else AHEAD
         if self._asked <= NOTHING_AHEAD or self._lists.lengths[missing].sum() >= most:
             return missing
         return distinct(np.concatenate([missing, self._ahead(most)]))
 
-    def get(
-        self,
-        lists: Ints,
-        missing: Ints,
-        value: Value,
-        entries: Entries | None = None,
-        by_item: ItemArrays | None = None,
-    ) -> PostingArrays:
-        """The posting lists of some features, ascending; `entries` are those of the `missing` ones, if not yet read."""
-        if len(missing):
-            with LOCK:
-                new = missing[self._starts.take(missing) < 0]
-                if entries is not None and len(new) < len(missing):  # another thread was faster
-                    entries = entries.select(np.isin(entries.lists, new))
-                if len(new):
-                    self._fill(new, self._valued(new, value, entries))
-                while self._next < len(self._starts) and self._starts[self._next] >= 0:
-                    self._skip()
+    def fill(self, missing: Ints, value: Value, entries: Entries | None = None) -> None:
+        """Give some lists, ascending, their values; `entries` are theirs, if they were not read into the lists."""
+        with LOCK:
+            new = missing[self._starts.take(missing) < 0]
+            if entries is not None and len(new) < len(missing):  # another thread was faster
+                entries = entries.select(np.isin(entries.lists, new))
+            if len(new):
+                self._fill(new, self._valued(new, value, entries))
+            while self._next < len(self._starts) and self._starts[self._next] >= 0:
+                self._skip()
+
+    def get(self, lists: Ints, by_item: ItemArrays | None = None) -> PostingArrays:
+        """The posting lists of some features, ascending, which have values."""
         largest = self._seen if self._largest is None else self._largest
         starts, ends = self._starts.take(lists), self._ends.take(lists)
         return PostingArrays(self._ids, starts, ends, self._values, self._bitmaps, largest, by_item)

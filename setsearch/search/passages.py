@@ -131,9 +131,7 @@ def _text_of_table(cursor: sqlite3.Cursor, relation: Relation, name: str) -> str
         rows = cursor.execute(statement, (name,)).fetchall()
         if not rows and name.lstrip("-").isdecimal():  # an untyped column holds numbers as numbers
             rows = cursor.execute(statement, (int(name),)).fetchall()
-    except sqlite3.OperationalError:  # the table has changed: the next sync will tell
-        return None
-    except OverflowError:  # larger than any number of a column
+    except (sqlite3.OperationalError, OverflowError):  # the table has changed, or no column holds such a number
         return None
     return "\n".join("" if cell is None else str(cell) for row in rows for cell in row) or None
 

@@ -146,8 +146,14 @@ def fill_set(empty: ItemSet, accepted: Iterable[str], rejected: Iterable[str]) -
     empty.accept(*accepted)
     before = [*empty.accepted]
     empty.reject(*rejected)
-    if len(empty.accepted) < len(before):
-        both = next(item for item in before if item in empty.rejected)
+    require_one_side(before, empty.rejected)
+
+
+def require_one_side(accepted: Sequence[str], rejected: Sequence[str]) -> None:
+    """Raise InvalidParameter for an item that is accepted and rejected; both have the names of the index."""
+    out = {*rejected}
+    both = next((item for item in accepted if item in out), None)
+    if both is not None:
         raise InvalidParameter(f"{both!r} is accepted and rejected; leave out one of them")
 
 

@@ -235,16 +235,30 @@ class Snapshot:
             lists.settle(wanted)
             buffer, starts, ends = lists.arrays
             return PostingArrays(buffer.ids, starts[wanted], ends[wanted], None, self._bitmaps_of(buffer, forward))
-        valued, value = self._valued_lists(forward, rule), self._value(cursor, forward, rule)
-        missing = valued.missing(wanted, value.of_lists is not None)
-        entries = None
-        if len(missing) and valued.is_first:
-            entries = self.content.entries(cursor, forward != self.transposed, missing)
-        if len(missing) and entries is None:
-            self.read(cursor, forward, missing)
+        valued = self._valued_lists(forward, rule)
+        if not valued.are_all_there:
+            self._give_values(cursor, valued, wanted, forward, rule)
         across = None if forward else self._valued.get((True, rule))
         by_item = None if across is None else across.by_list(wanted)
-        return valued.get(wanted, missing, value, entries, by_item)
+        return valued.get(wanted, by_item)
+
+    def _give_values(
+        self, cursor: sqlite3.Cursor, valued: ValuedLists, wanted: Ints, forward: bool, rule: ValueRule
+    ) -> None:
+        """Give some lists their values, and perhaps more of them."""
+        statistics = self.statistics(cursor, rule)
+        of_lists = statistics.values_of_lists if is_compiled() and statistics.is_compilable else None
+        missing = valued.missing(wanted, of_lists is not None)
+        if not len(missing):
+            return
+        entries = self.content.entries(cursor, forward != self.transposed, missing) if valued.is_first else None
+        if entries is None:
+            self.read(cursor, forward, missing)
+        value = Value(
+            partial(statistics.values_of, by_item=forward),
+            None if of_lists is None else partial(of_lists, by_item=forward),
+        )
+        valued.fill(missing, value, entries)
 
     def _bitmaps_of(self, buffer: Buffer, forward: bool) -> Bitmaps | None:
         bitmaps = self._bitmaps
@@ -257,11 +271,6 @@ class Snapshot:
     def _valued_lists(self, forward: bool, rule: ValueRule) -> ValuedLists:
         lists = self.lists(forward)
         return self._valued.get_or_make((forward, rule), lambda: ValuedLists(lists, not rule.binary, rule.largest))
-
-    def _value(self, cursor: sqlite3.Cursor, forward: bool, rule: ValueRule) -> Value:
-        statistics = self.statistics(cursor, rule)
-        of_lists = partial(statistics.values_of_lists, by_item=forward) if is_compiled() else None
-        return Value(partial(statistics.values_of, by_item=forward), of_lists)
 
     def base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: float) -> Base:
         """The base of every item and the constant: from memory, or in one pass over all entries."""
