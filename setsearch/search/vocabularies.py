@@ -5,11 +5,15 @@ import sqlite3
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 
+import numpy as np
+
 from setsearch.arrays import Ints
 from setsearch.storage.names import LAST_CHARACTER, MOST_CANDIDATES, Vocabulary
+from setsearch.storage.revisions import Revision
 from setsearch.text.contexts import describe_context
 
 Load = Callable[[sqlite3.Cursor, str], Ints | str]  # an array or a text of the generation, by name
+CONTEXTS_OF = "contexts "  # before the name of a field of contexts
 
 
 class WordVocabulary(Vocabulary):
@@ -59,38 +63,70 @@ class WordVocabulary(Vocabulary):
     stored = describe
 
 
-class FieldVocabulary(Vocabulary):
-    """The features of a derived field: contexts, which cannot be found by name, or documents as they were then."""
+class ContextVocabulary(Vocabulary):
+    """The contexts of a field, which cannot be found by name."""
+
+    are_contexts = True  # and not documents, which rare words have, too
 
     def __init__(self, name: str, size: int, load: Load) -> None:
         super().__init__(-1, name, size, size)
         self._load = load
-        self._describe: Callable[[int], tuple[str, str | None]] | None = None
-        self._ids: dict[str, int] | None = None
-
-    @property
-    def are_contexts(self) -> bool:
-        """Whether these are contexts, not documents."""
-        return self.name.startswith("contexts ")
+        self._known: tuple[Ints, list[str]] | None = None  # the keys of contexts, and the words in them
 
     def find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
-        """The ids of those documents that were there; empty for contexts."""
-        if self.are_contexts:
-            return {}
-        if self._ids is None:
-            self._ids = {name: id for id, name, _ in json.loads(str(self._load(cursor, "documents")))}
-        return {name: self._ids[name] for name in names if name in self._ids}
+        """Empty: contexts are not found by name."""
+        return {}
 
     def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
-        """(context in words, None), or (document, title), of each id."""
-        if self._describe is None and ids:
-            self._describe = self._read(cursor)
-        return {id: self._describe(id) for id in ids if self._describe is not None}
+        """(context in words, None) of each id."""
+        if not ids:
+            return {}
+        field = self.name.removeprefix(CONTEXTS_OF)
+        if self._known is None:
+            words = json.loads(str(self._load(cursor, "words")))
+            self._known = np.asarray(self._load(cursor, f"{field} keys")), words
+        keys, words = self._known
+        return {id: (describe_context(field, int(keys[id]), words.__getitem__), None) for id in ids}
 
-    def _read(self, cursor: sqlite3.Cursor) -> Callable[[int], tuple[str, str | None]]:
-        if not self.are_contexts:
-            names = {id: (name, title) for id, name, title in json.loads(str(self._load(cursor, "documents")))}
-            return lambda id: names[id]
-        field = self.name.removeprefix("contexts ")
-        keys, words = self._load(cursor, f"{field} keys"), json.loads(str(self._load(cursor, "words")))
-        return lambda id: (describe_context(field, int(keys[id]), lambda word: words[word]), None)
+
+class DocumentVocabulary(Vocabulary):
+    """The documents of a collection as they were when a generation was derived.
+
+    As long as that is the present revision, the table of names tells them; reading all of them takes longer.
+    """
+
+    def __init__(self, name: str, size: int, load: Load, of: Revision) -> None:
+        super().__init__(-1, name, size, size)
+        self._load, self._of = load, of
+        self._known: tuple[dict[int, tuple[str, str | None]], dict[str, int]] | None = None  # by id, by name
+
+    def find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
+        """The ids of those documents that were there."""
+        stored = self._stored(cursor)
+        if stored is not None:
+            return stored.find(cursor, names)
+        ids = self._read(cursor)[1]
+        return {name: ids[name] for name in names if name in ids}
+
+    def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        """(document, title) of each id."""
+        stored = self._stored(cursor) if ids else None
+        if stored is not None:
+            return stored.describe(cursor, ids)
+        return {id: self._read(cursor)[0][id] for id in ids}
+
+    def _stored(self, cursor: sqlite3.Cursor) -> Vocabulary | None:
+        """The documents of the table, if they are the same; None once the others were read."""
+        row = None
+        if self._known is None:
+            row = cursor.execute(
+                "select items from setsearch_relation where id = ? and revision = ? and stamp = ?", self._of
+            ).fetchone()
+        return None if row is None else Vocabulary(row[0], self.name, self.size, self.next_id)
+
+    def _read(self, cursor: sqlite3.Cursor) -> tuple[dict[int, tuple[str, str | None]], dict[str, int]]:
+        if self._known is None:
+            documents = json.loads(str(self._load(cursor, "documents")))
+            by_id = {id: (name, title) for id, name, title in documents}
+            self._known = by_id, {name: id for id, name, _ in documents}
+        return self._known

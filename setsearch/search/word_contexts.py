@@ -19,7 +19,7 @@ from setsearch.models.values import ValueRule
 from setsearch.search.content import Content
 from setsearch.search.neighbors import NAMES, NearestWords
 from setsearch.search.snapshot import Snapshot
-from setsearch.search.vocabularies import FieldVocabulary, WordVocabulary
+from setsearch.search.vocabularies import CONTEXTS_OF, ContextVocabulary, DocumentVocabulary, Load, WordVocabulary
 from setsearch.storage.generations import (
     Generation,
     array_text,
@@ -29,6 +29,7 @@ from setsearch.storage.generations import (
     read_lists,
     text_array,
 )
+from setsearch.storage.names import Vocabulary
 from setsearch.text.token_stream import Tokens
 
 TEXTS = ("items", "words", "documents", "token names")  # arrays that are texts
@@ -86,7 +87,8 @@ def read_contexts(cursor: sqlite3.Cursor, generation: Generation) -> WordContext
     for name, n_features in sizes.items():
         by_item = read_lists(cursor, generation, f"{name} {ITEMS}", words.size, n_features)
         by_feature = read_lists(cursor, generation, f"{name} {FEATURES}", n_features, words.size)
-        snapshots[name] = _snapshot(words, FieldVocabulary(name, n_features, load), (by_item, by_feature), generation)
+        features = _features(generation, name, n_features, load)
+        snapshots[name] = _snapshot(words, features, (by_item, by_feature), generation)
     has_nearest = has_array(cursor, generation, NAMES[0])
     nearest = NearestWords(words.size, load, generation.id) if has_nearest else None
     return WordContexts(generation, words, snapshots, nearest)
@@ -104,12 +106,18 @@ def make_contexts(generation: Generation, arrays: Arrays, cells: Mapping[str, En
     for name, own in cells.items():
         by_feature = Lists.of(own, sizes[name], words.size)
         by_item = Lists.of(own.transposed(sizes[name], words.size), words.size, sizes[name])
-        snapshots[name] = _snapshot(words, FieldVocabulary(name, sizes[name], load), (by_item, by_feature), None)
+        snapshots[name] = _snapshot(words, _features(generation, name, sizes[name], load), (by_item, by_feature), None)
     return WordContexts(generation, words, snapshots, NearestWords(words.size, load, None))
 
 
+def _features(generation: Generation, name: str, size: int, load: Load) -> Vocabulary:
+    if name.startswith(CONTEXTS_OF):
+        return ContextVocabulary(name, size, load)
+    return DocumentVocabulary(name, size, load, generation.state)
+
+
 def _snapshot(
-    words: WordVocabulary, features: FieldVocabulary, lists: tuple[Lists, Lists], generation: Generation | None
+    words: WordVocabulary, features: Vocabulary, lists: tuple[Lists, Lists], generation: Generation | None
 ) -> Snapshot:
     return Snapshot(Content(words, features, *lists, np.zeros(0, np.int64), generation))
 

@@ -140,3 +140,24 @@ def test_both_and_the_odd_one_know_rare_words(tmp_path):
         terms = index.items("terms")
         assert terms.expand(["apple", "pear", "quince"], 5, by="both") == terms.expand(["apple", "pear", "quince"], 5)
         assert {fit.item for fit in terms.fits(["apple", "pear", "quince"])} == {"apple", "pear", "quince"}
+
+
+def test_documents_of_rare_words_are_those_of_the_contexts(tmp_path):
+    """While contexts are those of the present revision, the table names the documents; then what they stored does."""
+    seeds = ["lion", "okapi"]
+    texts = [(f"d{n}", f"the {word} hunts at night") for n, word in enumerate(["lion", "tiger", "wolf"] * 9)]
+
+    def ask(terms):
+        return terms.expand(seeds, 50), {part.feature for part in terms.explain(seeds, "wolf").features}
+
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add([("first", "the lion and the wolf"), *texts, ("rare", "the okapi hunts with the lion and the wolf")])
+        before, features = ask(index.items("terms"))
+        assert "first" in features
+        index.delete(["first"])
+        index.add([("other", "an okapi takes the id of the first one")])
+        assert ask(index.items("terms"))[1] == features
+    with setsearch.open(tmp_path / "a.db") as index:
+        after, features_after = ask(index.items("terms"))
+        assert (after.contexts_revision, features_after) == (1, features)
+        assert [(hit.item, hit.score) for hit in after] == [(hit.item, hit.score) for hit in before]
