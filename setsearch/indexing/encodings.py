@@ -1,7 +1,11 @@
 """The encodings of texts that are not UTF-8."""
 
 import codecs
+import io
 import re
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import IO
 
 DETECTED = 1 << 17  # bytes of a file by which its encoding is detected
 MIXED = re.compile(r"[A-Za-z][\u0370-\u06ff]")  # Greek, Cyrillic, Hebrew or Arabic after Latin: no word is so
@@ -31,3 +35,28 @@ def likely_encoding(data: bytes) -> str | None:
 def encoding_by_mark(data: bytes) -> str | None:
     """UTF-32 or UTF-16, if a file begins with its byte order mark."""
     return next((encoding for mark, encoding in MARKS.items() if data.startswith(mark)), None)
+
+
+def lines_as_utf8(file: IO[bytes], decided: Callable[[str], None]) -> Iterator[bytes]:
+    """The lines of a file, as UTF-8. The first one with a letter that is not ASCII decides what the file is read as.
+
+    `decided` is told if that is not UTF-8; if it looks like nothing, the lines stay as they are.
+    """
+    for line in file:
+        if line.isascii():
+            yield line
+            continue
+        ahead = line + file.read(DETECTED) + file.readline()
+        found = None if _is_utf8(line) or b"\0" in ahead else likely_encoding(ahead)
+        if found is not None:
+            decided(found)
+        for rest in chain(io.BytesIO(ahead), file):
+            yield rest if found is None else rest.decode(found, "replace").encode()
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

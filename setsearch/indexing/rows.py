@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from setsearch.errors import SourceError, UsageError
-from setsearch.indexing.encodings import encoding_by_mark, likely_encoding
+from setsearch.indexing.encodings import encoding_by_mark, likely_encoding, lines_as_utf8
 from setsearch.storage.connections import TIME_LIMIT, OwnConnection
 from setsearch.storage.limits import LimitedCursor, limited, limited_rows
 from setsearch.storage.names import is_storable
@@ -49,7 +49,7 @@ class RowReader:
     connection: sqlite3.Connection | None = None  # for a table of the database that is written to
     condition: str = ""  # SQL that selects rows of the table
     time_limit: float = TIME_LIMIT  # seconds that SQLite may work on a table
-    encoding: str | None = None  # of all files; None: UTF-8, and for a file of documents what it looks like
+    encoding: str | None = None  # of all files; None: UTF-8, and for a document or a CSV file what it looks like
     delimiter: str | None = None  # of CSV files; None: a comma, or what the header has instead
     decided: dict[str, list[str]] = field(default_factory=dict)  # files that were not UTF-8, by the encoding chosen
 
@@ -75,8 +75,10 @@ class RowReader:
                 reader, lines = self._by_bytes(file, source)
                 if ending in JSON_LINES:
                     yield from reader._json_rows(lines, source)
-                else:
-                    yield from reader._csv_rows(lines, source, DELIMITERS[ending])
+                    return
+                # JSON is UTF-8, but spreadsheets write what they like.
+                own = lines if reader.encoding else lines_as_utf8(lines, lambda found: self._decide(found, source))
+                yield from reader._csv_rows(own, source, DELIMITERS[ending])
 
     def _by_bytes(self, file: IO[bytes], name: str) -> tuple["RowReader", IO[bytes]]:
         """A file whose lines of bytes are lines of text, and its reader: another encoding becomes UTF-8."""
@@ -118,7 +120,7 @@ class RowReader:
                 problem = "not a JSON object"
                 self._skip(f"{name}, entry {number}", f"{problem}; correct it, or pass `errors=skip`", problem)
 
-    def _csv_rows(self, file: IO[bytes], name: str, delimiter: str) -> Iterator[Row]:
+    def _csv_rows(self, file: Iterable[bytes], name: str, delimiter: str) -> Iterator[Row]:
         lines = (self.decode(line, f"{name}, line {number}") for number, line in enumerate(file, 1))
         csv.field_size_limit(min(sys.maxsize, LONGEST_FIELD))
         texts = (line for line in lines if line is not None)
@@ -191,9 +193,12 @@ class RowReader:
             except UnicodeDecodeError:
                 found = likely_encoding(data) if b"\0" not in data else None
                 if found is not None:
-                    self.decided.setdefault(found, []).append(name)
+                    self._decide(found, name)
                     return data.decode(found, "replace")
         return self.decode(data, name)
+
+    def _decide(self, encoding: str, name: str) -> None:
+        self.decided.setdefault(encoding, []).append(name)
 
     def decode(self, data: bytes, position: str) -> str | None:
         """Bytes to text, UTF-8 unless `encoding` says otherwise; None to skip it."""

@@ -196,6 +196,31 @@ def test_encodings_are_detected_or_named(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("data", "texts", "encoding"),
+    [
+        ("id;text\n1;tea\n2;Grüße aus Köln\n3;schöne Häuser\n".encode("cp1252"), ["tea", "Grüße aus Köln"], "cp1252"),
+        ("id,text\n1,tea\n2,Мама мыла раму\n".encode("cp1251"), ["tea", "Мама мыла раму"], "cp1251"),
+        ("id,text\n1,Grüße\n2,tea\n".encode(), ["Grüße", "tea"], None),
+    ],
+)
+def test_the_first_letter_of_a_csv_file_that_is_not_ascii_tells_its_encoding(tmp_path, data, texts, encoding):
+    (tmp_path / "a.csv").write_bytes(data)
+    rows = RowReader()
+    assert [cells["text"] for _, cells in rows.read(str(tmp_path / "a.csv"))][:2] == texts
+    assert rows.decided == ({encoding: [str(tmp_path / "a.csv")]} if encoding else {})
+    assert next(RowReader(encoding="latin-1").read(str(tmp_path / "a.csv")))
+
+
+def test_a_broken_byte_behind_utf8_is_an_error(tmp_path):
+    (tmp_path / "a.csv").write_bytes("id,text\n1,Grüße\n".encode() + b"2,bad \xff byte\n")
+    with pytest.raises(errors.SourceError, match="line 3 is not UTF-8: byte 6 is 0xff"):
+        [*RowReader().read(str(tmp_path / "a.csv"))]
+    warnings = []
+    assert len([*RowReader(errors="skip", warn=warnings.append).read(str(tmp_path / "a.csv"))]) == 1
+    assert "line 3: invalid UTF-8" in warnings[0]
+
+
+@pytest.mark.parametrize(
     ("encoding", "text"),
     [
         ("cp1252", "Café"),
