@@ -124,8 +124,7 @@ def sync(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> Changes:
     if source is None or source.kind == WHOOSH:
         return Changes()
     if not table_columns(cursor, source.name):
-        missing = missing_table(cursor, source.name, "the database")
-        raise SourceError(f"{missing}; index another one with `replace`, or drop the collection")
+        raise SourceError(_gone(cursor, source))
     if not source.tracked:
         return _read_all(cursor, intake, relation, source)
     if not has_triggers(cursor, relation, source):  # the table was created again, without its triggers
@@ -150,6 +149,9 @@ def check_source(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
     source = load_source(cursor, relation)
     if source is None or not source.tracked:
         return
+    if not table_columns(cursor, source.name):
+        yield _gone(cursor, source)
+        return
     for (line,) in cursor.execute(f"pragma main.integrity_check({quote(source.name)})").fetchall():
         if line != "ok":
             yield f"{source.name}: {line}"
@@ -160,6 +162,11 @@ def check_source(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
         yield f"{damaged} notes of changed rows of {source.name} are damaged"
     if not has_triggers(cursor, relation, source):
         yield f"the triggers on {source.name} are not as setsearch made them; the next update reads all and makes them"
+
+
+def _gone(cursor: sqlite3.Cursor, source: SyncedSource) -> str:
+    missing = missing_table(cursor, source.name, "the database")
+    return f"{missing}; index another one with `replace`, or drop the collection"
 
 
 def read_again(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> bool:

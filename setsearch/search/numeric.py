@@ -158,12 +158,19 @@ class NumericReading:
 
 
 def _model(strength: float | None, options: dict[str, Any]) -> Gaussian:
-    unused = {key: value for key, value in options.items() if value and key not in IGNORED}
+    unused = {key: value for key, value in options.items() if key not in IGNORED and _is_given(value)}
     if unused.pop("model", "gaussian") != "gaussian":
         raise InvalidParameter(f"numbers have the model gaussian, not {options['model']!r}")
     if options.get("cut") == "keep" or unused:
         raise InvalidParameter(f"{min(unused, default='cut')!r} is not for numbers; leave it out")
     return Gaussian() if strength is None else Gaussian(number("strength", strength))
+
+
+def _is_given(value: object) -> bool:
+    try:
+        return bool(value)
+    except ValueError:  # an array is neither true nor false
+        return True
 
 
 def _contributions(columns: Sequence[str], parts: Floats) -> tuple[Contribution, ...]:

@@ -471,5 +471,7 @@ def test_a_table_that_is_gone_holds_up_no_other_one(tmp_path):
     with setsearch.open(tmp_path / "x.db") as index:
         with pytest.raises(SourceError, match=r"no table 'one'.*drop the collection"):
             index.refresh()
+        (problem,) = index.check()
+        assert "no table 'one'" in problem
         assert index.items("two/documents").features_of("2") == {"oats": 1}
         assert index.items("one/documents").features_of("1") == {"lion": 1}

@@ -112,6 +112,7 @@ def test_bad_numbers_change_nothing(index):
     for bad, error in (
         ({"model": "lift"}, errors.InvalidParameter),
         ({"popularity": 0.5}, errors.InvalidParameter),
+        ({"popularity": np.ones(2)}, errors.InvalidParameter),
         ({"cut": "keep"}, errors.InvalidParameter),
         ({"strength": 0}, errors.InvalidParameter),
         ({"strength": "strong"}, errors.InvalidParameter),
