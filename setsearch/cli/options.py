@@ -153,14 +153,18 @@ def text_options(
     phrases: Annotated[bool, flag("--phrases", "Contexts, with phrases such as New York as items.", ADVANCED)] = False,
 ) -> dict[str, Any]:
     """How a text collection is made."""
-    if phrases and contexts is False:
-        raise UsageError("--phrases need contexts; leave --no-contexts out")
-    choice = "phrases" if phrases else {None: "auto", True: "on", False: "off"}[contexts]
     titles = "titles" if title_weight == 1 else f"{title_weight}-titles"
     extras = {"pairs": pairs, titles: title_weight, f"{ngrams}-grams": ngrams}
     analyzer = "+".join([analyzer, *(name for name, is_wanted in extras.items() if is_wanted)])
     how = {"language": language, "analyzer": analyzer, "stop_words": stop_words}
-    return how | {"contexts": choice, "encoder": encoder}
+    return how | {"contexts": contexts_choice(contexts, phrases), "encoder": encoder}
+
+
+def contexts_choice(contexts: bool | None, phrases: bool) -> str:
+    """Which contexts a collection gets, by two options of its command; raises UsageError."""
+    if phrases and contexts is False:
+        raise UsageError("--phrases need contexts; leave --no-contexts out")
+    return "phrases" if phrases else {None: "auto", True: "on", False: "off"}[contexts]
 
 
 def with_options(**groups: Callable[..., Any]) -> Callable[[Command], Command]:

@@ -10,7 +10,7 @@ import typer
 from setsearch.cli.help import ADVANCED, PanelCommand, argument, flag, option
 from setsearch.cli.model_options import By
 from setsearch.cli.notes import tell_notes
-from setsearch.cli.options import DB, Items, OptionalSeeds, with_options
+from setsearch.cli.options import DB, Items, OptionalSeeds, contexts_choice, with_options
 from setsearch.cli.output import Show, format_options, say
 from setsearch.cli.query import hit_rows, print_batch, require_lines
 from setsearch.cli.source_options import column_options
@@ -53,9 +53,7 @@ def build_command(
     """
     from setsearch.text.analyzer import Analyzer
 
-    if phrases and contexts is False:
-        raise UsageError("--phrases need contexts; leave --no-contexts out")
-    choice = "phrases" if phrases else {None: "auto", True: "on", False: "off"}[contexts]
+    choice = contexts_choice(contexts, phrases)
     analyzer = Analyzer(language, stop_words)
     columns.relation  # noqa: B018  # raises for contradicting columns before Spark starts
     with _building(place), on_spark(master) as spark:

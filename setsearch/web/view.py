@@ -10,6 +10,7 @@ from setsearch.search.highlight import headlines, item_text, mark_features, top_
 from setsearch.search.left_out import ENOUGH, odd_one
 from setsearch.search.reading import Reading
 from setsearch.search.reasons import Reason, merge_reasons
+from setsearch.search.request import without_contexts_note
 from setsearch.search.results import NOTHING_SHARED, Contribution, Hit, Hits, SetFeature, display_name, is_informative
 from setsearch.search.sets import AnyReading
 from setsearch.search.starters import first_sets
@@ -296,8 +297,7 @@ def _note(reading: AnyReading, address: Address, hits: Hits) -> str | None:
         return None
     rare = reading.words_without_contexts([*address.seeds], **_options(reading, address))
     if rare:
-        what = "the answer is by documents" if len(rare) == len(address.seeds) else "only its documents count"
-        return f"{', '.join(rare)}: too rare or too new for contexts, so {what}"
+        return without_contexts_note(rare, len(address.seeds))
     if not hits:
         return NOTHING_SHARED
     if hits.contexts_revision not in (None, hits.revision):
