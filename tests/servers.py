@@ -33,10 +33,11 @@ class Server:
         error.close()
         self._said = os.fdopen(os.dup(said.fileno()), encoding="utf-8")
         said.close()
-        self.lines = []
-        first = self._said.readline()
-        found = re.search(r"http://\S+/", first)
-        assert found, first + self._said.read()
+        self.lines, found = [], None
+        while found is None:  # it may say that it is getting ready
+            self.lines.append(self._said.readline())
+            assert self.lines[-1], self.lines
+            found = re.search(r"http://\S+/", self.lines[-1])
         self.url = found.group()
         self.port = urlsplit(self.url).port
         self._reader = threading.Thread(target=lambda: self.lines.extend(self._said))

@@ -1,5 +1,6 @@
 """Commands that serve an index: to browsers and other programs, or to an assistant."""
 
+import threading
 from typing import Annotated, NamedTuple
 
 from setsearch.cli.help import ADVANCED, flag, option
@@ -7,6 +8,7 @@ from setsearch.cli.options import DB, Texts, with_options
 from setsearch.cli.output import say
 from setsearch.errors import UsageError
 
+PATIENCE = 3.0  # seconds of silence
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -67,7 +69,7 @@ def serve(
     """
     try:
         from setsearch.web import Rules
-        from setsearch.web.server import Workers, bind, serve_alone
+        from setsearch.web.server import Workers, bind, get_ready, serve_alone
     except ImportError as error:
         raise UsageError("the command serve needs some packages: pip install fastapi uvicorn jinja2") from error
     import setsearch
@@ -82,7 +84,12 @@ def serve(
     rules = Rules(token or None, read_only, tuple(cors or ()), hosts, pace.timeout)
     listening = bind(host, port)
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
+    patience = threading.Timer(PATIENCE, say, ["getting ready; with numba the first time takes a minute, to compile"])
+    patience.daemon = True
+    patience.start()
+    get_ready(db)
     workers = Workers(db, rules, listening, pace.workers) if pace.workers > 1 else None
+    patience.cancel()
     say(f"{db} is at {address} (Ctrl-C stops)")
     if open_page:
         import webbrowser

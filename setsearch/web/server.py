@@ -47,8 +47,6 @@ def bind(host: str, port: int, shared: bool = False) -> socket.socket:
 
 def serve_alone(db: Path, rules: Rules, listening: socket.socket) -> None:
     """Answer until a signal comes."""
-    # Compiled loops and lists are loaded while nobody waits.
-    threading.Thread(target=_ask, args=[db], name="setsearch-first", daemon=True).start()
     config = uvicorn.Config(
         make_app(db, rules),
         http=PatientProtocol,
@@ -99,6 +97,7 @@ def _work(db: Path, rules: Rules, host: str, port: int, listens: Event) -> None:
     """One of several processes; it ends with the first one."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     listening = bind(host, port, shared=True)
+    get_ready(db)
     listening.listen(QUEUED_CONNECTIONS)
     listens.set()
     serve_alone(db, rules, listening)
@@ -115,8 +114,10 @@ def _end_with_parent() -> None:
         signal.raise_signal(signal.SIGTERM)
 
 
-def _ask(db: Path) -> None:
+def get_ready(db: Path) -> None:
+    """Ask as visitors will, so that lists are read, and loops compiled or loaded, while nobody waits."""
     with suppress(SetsearchError), setsearch.open(db) as index:
-        items = index.info()["defaults"]["items"]
-        seeds: list[str] = next((own["some"] for own in index.info()["readings"] if own["items"] == items), [])
-        index.items(items).expand(seeds[:SEEDS])
+        told = index.info()
+        for own in told["readings"]:
+            if own["items"] in (told["defaults"]["items"], told["readings"][0]["items"]):
+                index.items(own["items"]).expand(own["some"][:SEEDS])
