@@ -16,6 +16,7 @@ from setsearch.storage.vectors import (
     OWN,
     Bytes,
     VectorSource,
+    delete_vectors,
     digest,
     quantized,
     refuse_others,
@@ -90,10 +91,14 @@ def encode_texts(database: Database, find: Find, encoder: Encoder, progress: Pro
 
 
 def encode_words(database: Database, find: Find, encoder: Encoder, words: Sequence[str], progress: Progress) -> None:
-    """Give vectors to all words that have none, some in each transaction."""
+    """Give vectors to all words that have none, some in each transaction; those of other words go."""
     with database.read() as cursor:
         kind = find(cursor).features.id
         encoded = {name for (name,) in cursor.execute("select name from setsearch_vector where kind = ?", (kind,))}
+    others = sorted(encoded.difference(words))
+    if others:
+        with database.write() as cursor:
+            delete_vectors(cursor, find(cursor).features, [(name, None) for name in others])
     for names in _groups(progress(word for word in words if word not in encoded)):
         vectors = _encoded(encoder, names, names)
         with database.write() as cursor:

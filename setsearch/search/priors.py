@@ -121,6 +121,8 @@ def best_at_once(fields: Fields, examples: Examples, defaults: Defaults, request
         return None
     if fields.vectors is not None and defaults.vectors_of(options):
         return None
+    if fields.items.has_ngrams:  # which are no hits, and compiled code does not know them
+        return None
     smooth = smoothing(fields, defaults, options, examples.total)
     share = feedback(fields, defaults, options)
     return best_in_passes(fields, examples, defaults.make(options), share, request.k, smooth)

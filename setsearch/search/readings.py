@@ -190,6 +190,8 @@ class Readings:
         with LOCK:
             known = self._memory.contexts.get(relation.id)
             own = known if known is not None and known.is_in_memory else None
+            if own is not None and changed_items(cursor, relation.state, own.generation.state) is None:
+                own = None  # they are of a write that was rolled back, or of other texts
             if generation is None or (own is not None and own.generation.stamp == relation.stamp):
                 return own
             if known is None or known.generation.id != generation.id:

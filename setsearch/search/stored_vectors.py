@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 
 class _Known(NamedTuple):
-    """Vectors by the ids of `ranked`, at one stamp."""
+    """Vectors at one stamp, by the ids of what is ranked: of features at one stamp of the relation, of these words."""
 
     stamp: int
-    ranked: Vocabulary
+    relation: int
+    words: Vocabulary | None
     vectors: "Vectors"
 
 
@@ -40,18 +41,22 @@ class StoredVectors:
         row = cursor.execute("select vectors from setsearch_kind where id = ?", (kind.id,)).fetchone()
         kind = replace(kind, vectors=None if row is None else row[0])
         source = vector_source(kind)
-        return None if source is None or source.size is None else partial(self._read, cursor, kind, ranked)
+        if source is None or source.size is None:
+            return None
+        # Features come and go, and their ids are used again. Items that go take their vectors along.
+        stamp = relation.stamp if ranked.id == relation.features.id else 0
+        return partial(self._read, cursor, kind, ranked, stamp)
 
-    def _read(self, cursor: sqlite3.Cursor, kind: Vocabulary, ranked: Vocabulary) -> "Vectors":
+    def _read(self, cursor: sqlite3.Cursor, kind: Vocabulary, ranked: Vocabulary, stamp: int) -> "Vectors":
         """Vectors by the ids of what is ranked; those of names that are not there are left out."""
         from setsearch.search.meaning import Vectors
 
         source = vector_source(kind)
         assert source is not None
-        in_context = ranked.id != kind.id  # their ids change as a whole, with another vocabulary
+        words = ranked if ranked.id != kind.id else None  # they change as a whole
         with LOCK:
             known = self._known.get((kind.id, ranked.id))
-            if known is not None and known.stamp == source.stamp and (known.ranked is ranked or not in_context):
+            if known is not None and known[:2] == (source.stamp, stamp) and known.words is words:
                 return known.vectors
             names, rows = read_vectors(cursor, kind)
             id_of = ranked.find(cursor, names)
@@ -60,5 +65,5 @@ class StoredVectors:
             order = np.argsort(ids)
             encode = self._encoders(source.name) if source.source == ENCODER else None
             vectors = Vectors(ids[order], rows[places[order]], source.source, encode)
-            self._known[kind.id, ranked.id] = _Known(source.stamp, ranked, vectors)
+            self._known[kind.id, ranked.id] = _Known(source.stamp, stamp, words, vectors)
             return vectors

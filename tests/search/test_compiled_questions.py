@@ -138,3 +138,15 @@ def test_the_strongest_features_are_those_of_the_model():
         _, found = compiled_strongest(own, stored, units, (most, always), marks)
         assert found[0].tolist() == features[expected].tolist()
         assert not marks.any()
+
+
+def test_ngrams_are_no_hits(tmp_path):
+    """They are features like words, whose lists compiled code adds."""
+    words = "warrior soldier castle knight dragon sword shield banner horse lance tower moat king queen river".split()
+    rng, how = random.Random(1), {"analyzer": "unicode+4-grams", "contexts": "off"}
+    with setsearch.open(tmp_path / "a.db", create=True, **how) as index:
+        index.add((f"d{n}", " ".join(rng.choices(words, k=8))) for n in range(60))
+        terms = index.items("terms")
+        first = terms.expand(["knight", "sword"], 20)
+        assert {hit.item for hit in first} <= {*words}
+        assert all(terms.expand(["knight", "sword"], 20) == first for _ in range(60))

@@ -430,3 +430,38 @@ def test_norms_do_not_depend_on_the_order_of_writes(tmp_path):
                 ids = fields.items.find(fields.first.cursor, sorted(data))
                 found.append([float(statistics.norms[ids[name]]) for name in sorted(data)])
     assert found[0] == found[1]
+
+
+def circle(words):
+    """Twelve texts of neighboring words."""
+    return [(f"d{n}", " ".join(words[(n + place) % len(words)] for place in range(4))) for n in range(12)]
+
+
+@pytest.mark.parametrize("how", ["rolled back", "dropped", "replaced"])
+def test_contexts_of_a_transaction_of_the_host_are_not_those_of_other_texts(tmp_path, how):
+    """They are in memory only, which the connections to a file share."""
+    animals, colors = "dog cat horse cow pig".split(), "red green blue cyan pink".split()
+    host, other = (sqlite3.connect(tmp_path / "a.db", isolation_level=None) for _ in range(2))
+    index = setsearch.open(host, contexts="on")
+    index.add(circle(animals))
+    host.execute("begin")
+    index.update(circle(colors))
+    assert index.items("terms").expand(["red"], 1)[0].item in colors
+    if how == "rolled back":
+        host.execute("rollback")
+    elif how == "dropped":
+        index.drop()
+        index.add(circle(animals))
+        host.execute("commit")
+    else:
+        index.replace(circle(animals))
+        host.execute("commit")
+    for connection in (host, other):
+        terms = setsearch.open(connection, contexts="on").items("terms")
+        hits = terms.expand(["dog"])
+        assert {hit.item for hit in hits} == {*animals} - {"dog"}
+        assert hits.contexts_revision == hits.revision
+        with pytest.raises(errors.UnknownItem):
+            terms.expand(["red"])
+    host.close()
+    other.close()

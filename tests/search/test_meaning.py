@@ -204,6 +204,45 @@ def test_writes_of_items_and_vectors_are_followed(tmp_path):
         assert index.check() == []
 
 
+def test_vectors_of_features_follow_their_ids(tmp_path):
+    """A feature that is gone leaves its id to another one, and may come back."""
+    films = {f"f{n}": ["red", "blue", f"c{n % 4}"] for n in range(8)}
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([*films.items(), ("x", ["red", "zebra"])], ("film", "user"))
+        vectors = {"red": [1, 0, 0], "zebra": [1, 0.1, 0], "blue": [0, 1, 0], "c0": [0, 0, 1]}
+        index.add_vectors(list(vectors), list(vectors.values()), items="user")
+        assert index.items("user").expand(["red"], 2)
+        for write in (
+            lambda: (index.delete(["x"], ("film", "user")), index.add([("y", ["blue", "yak"])], ("film", "user"))),
+            lambda: index.add([("z", ["red", "zebra"])], ("film", "user")),
+        ):
+            write()
+            with setsearch.open(tmp_path / "a.db") as new:
+                assert index.items("user").expand(["red"], 9) == new.items("user").expand(["red"], 9)
+
+
+def test_words_that_are_no_items_any_more_have_no_vector(tmp_path):
+    """Encoded words that left the collection would count in the spread of all vectors."""
+    texts = [(f"d{n}", f"red green blue color{n % 3} paint wall") for n in range(8)]
+
+    def encode(names):
+        return np.array([[len(name), name.count("e") + 1, sum(map(ord, name)) % 11] for name in names], np.float32)
+
+    with (
+        setsearch.open(tmp_path / "a.db", create=True, contexts="on", encoder=encode) as index,
+        setsearch.open(tmp_path / "b.db", create=True, contexts="on", encoder=encode) as fresh,
+    ):
+        index.add([*texts, ("x1", "zebra horse red green"), ("x2", "zebra horse blue wall")])
+        index.refresh()
+        index.delete(["x2"])
+        index.refresh()
+        fresh.add([*texts, ("x1", "zebra horse red green")])
+        fresh.refresh()
+        for by in ("documents", "both"):
+            hits, others = (one.items("terms").expand(["red"], 20, by=by) for one in (index, fresh))
+            assert [(hit.item, hit.score) for hit in hits] == [(hit.item, hit.score) for hit in others]
+
+
 def test_vectors_as_tables_have_them(built, tmp_path):
     data, vectors, index = built
     connection = sqlite3.connect(tmp_path / "host.db")
