@@ -22,7 +22,7 @@ from setsearch.indexing.encodings import encoding_by_mark, likely_encoding, line
 from setsearch.storage.connections import TIME_LIMIT, OwnConnection
 from setsearch.storage.limits import LimitedCursor, limited, limited_rows
 from setsearch.storage.names import is_storable
-from setsearch.storage.sql import has_rowid, is_stored_table, main_table, missing_table, table_columns
+from setsearch.storage.sql import has_rowid, is_stored_table, main_table, missing_table, order_of_rows, table_columns
 
 ARROW_FILES = (".parquet", ".arrow", ".feather")
 JSON = ".json"  # an array of objects is rows, anything else a text
@@ -175,7 +175,8 @@ class RowReader:
             if not is_stored:  # a view that never ends is found out before its rows fill the memory
                 with limited(cursor, what):
                     cursor.execute(f"select count(*) from {main_table(table)} {self.condition}").fetchone()
-            statement = f"select {columns} from {main_table(table)} {self.condition}"
+            order = order_of_rows(cursor, table, rowid)  # in which texts of a group are joined
+            statement = f"select {columns} from {main_table(table)} {self.condition} {order}"
             for number, row in enumerate(limited_rows(cursor, what, statement, each=is_stored), 1):
                 yield f"table {table}, row {number}", dict(zip(names, row, strict=True))
         except sqlite3.Error as error:

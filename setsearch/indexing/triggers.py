@@ -1,5 +1,6 @@
 """Triggers that note the keys of changed rows of a table, so that a sync reads these rows alone."""
 
+import re
 import sqlite3
 
 from setsearch.errors import InvalidParameter
@@ -7,11 +8,21 @@ from setsearch.storage.relation import Relation
 from setsearch.storage.sql import has_rowid, quote, table_columns
 from setsearch.storage.synced_source import SyncedSource, trigger_name
 
+Part = tuple[str | None, str]  # of a constraint: a column, None for an expression, and its collation
+_ROWID: Part = "rowid", "BINARY"
+_is_literal = re.compile(r"-?\d+(\.\d+)?|'([^']|'')*'").fullmatch
+
 
 def create_triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> None:
     """Create the triggers; raises InvalidParameter for rows without a key."""
     if source.key == "rowid" and not has_rowid(cursor, source.name, table_columns(cursor, source.name)):
         raise InvalidParameter(f"the rows of {source.name} have no rowid; name their id column")
+    columns = table_columns(cursor, source.name)
+    if not source.has_unique_key and any(None in dict(parts) for parts in _unique_keys(cursor, source, columns)):
+        raise InvalidParameter(
+            f"{source.name} has a unique index on an expression, by which `insert or replace` deletes rows unnoticed: "
+            "leave `track` out (an update then compares all rows)"
+        )
     for statement in _triggers(cursor, relation, source).values():
         cursor.execute(statement.replace("CREATE TRIGGER ", "CREATE TRIGGER main.", 1))
 
@@ -29,21 +40,27 @@ def _triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) 
     """
     columns = table_columns(cursor, source.name)
     key, table, bodies = quote(source.key), quote(source.name), {}
-    unique = _unique_keys(cursor, source, columns)
+    unique = [parts for parts in _unique_keys(cursor, source, columns) if None not in dict(parts)]
     for event, timing, rows in (
         ("insert", "after insert", [f"new.{key}"]),
         ("update", f"after update{_read_columns(cursor, source, columns)}", [f"old.{key}", f"new.{key}"]),
         ("delete", "after delete", [f"old.{key}"]),
     ):
         bodies[event] = timing, " ".join(_note(relation, row) for row in rows)
-    other_row = " and t.rowid is not old.rowid" if ["rowid"] in unique else ""
+    if " of " in bodies["update"][0] and _is_rowid(cursor, source):  # which may be written by other names
+        moved = f"old.{key} is not new.{key}"
+        bodies["update_key"] = (
+            "after update",
+            " ".join(_note(relation, f"{row}.{key}", where=moved) for row in ("old", "new")),
+        )
+    other_row = " and t.rowid is not old.rowid" if [_ROWID] in unique else ""
     constrained = _constrained_columns(cursor, source.name, unique)
     changing = ", ".join(quote(name) for name in columns if name in constrained)
     for event, timing, condition in (
         ("before_insert", "before insert", ""),
         ("before_update", f"before update of {changing}", other_row),
     ):
-        same = (" and ".join(f"t.{quote(n)} = new.{quote(n)}" for n in names) + condition for names in unique)
+        same = (_same_row(cursor, source, parts) + condition for parts in unique)
         if unique and (changing or event == "before_insert"):
             bodies[event] = timing, " ".join(_note(relation, f"t.{key}", f"from {table} t", where) for where in same)
     triggers = {}
@@ -81,19 +98,31 @@ def _is_rowid(cursor: sqlite3.Cursor, source: SyncedSource) -> bool:
     return source.key == "rowid" or (primary == [(source.key, "integer")] and not has_index)
 
 
-def _unique_keys(cursor: sqlite3.Cursor, source: SyncedSource, columns: list[str]) -> list[list[str]]:
-    """The columns of each constraint by which "or replace" may delete a row of another key.
+def _unique_keys(cursor: sqlite3.Cursor, source: SyncedSource, columns: list[str]) -> list[list[Part]]:
+    """The parts of each constraint by which "or replace" may delete a row of another key.
 
-    An index on an expression has none. Where the key itself is unique, the row that replaces another has its key.
+    An expression has no column. Where the key itself is unique, the row that replaces another has its key.
     """
-    keys = [["rowid"]] if has_rowid(cursor, source.name, columns) and not _is_rowid(cursor, source) else []
+    keys = [[_ROWID]] if has_rowid(cursor, source.name, columns) and not _is_rowid(cursor, source) else []
     for _, name, is_unique, *_ in cursor.execute(f"pragma main.index_list({quote(source.name)})").fetchall():
         info = cursor.execute(f"pragma main.index_xinfo({quote(name)})").fetchall()
         parts = [(column, collation) for _, _, column, _, collation, is_part in info if is_part]
         is_key = parts == [(source.key, "BINARY")] and _is_text_or_integer(cursor, source)
-        if is_unique and not is_key and all(column is not None for column, _ in parts):
-            keys.append([column for column, _ in parts])
+        if is_unique and not is_key:
+            keys.append(parts)
     return keys
+
+
+def _same_row(cursor: sqlite3.Cursor, source: SyncedSource, parts: list[Part]) -> str:
+    """The condition that row t is equal to the new one by a constraint; "or replace" puts defaults in place of null."""
+    info = cursor.execute(f"pragma main.table_info({quote(source.name)})").fetchall()
+    filled = {row[1]: row[4] for row in info if row[3] and row[4] is not None and _is_literal(row[4])}
+    conditions = []
+    for column, collation in parts:
+        own = quote(str(column))
+        value = f"coalesce(new.{own}, {filled[column]})" if column in filled else f"new.{own}"
+        conditions.append(f"t.{own} = {value} collate {quote(collation)}")
+    return " and ".join(conditions)
 
 
 def _is_text_or_integer(cursor: sqlite3.Cursor, source: SyncedSource) -> bool:
@@ -103,7 +132,7 @@ def _is_text_or_integer(cursor: sqlite3.Cursor, source: SyncedSource) -> bool:
     return any(part in declared for part in ("int", "char", "clob", "text"))
 
 
-def _constrained_columns(cursor: sqlite3.Cursor, table: str, unique: list[list[str]]) -> set[str]:
+def _constrained_columns(cursor: sqlite3.Cursor, table: str, unique: list[list[Part]]) -> set[str]:
     """The columns whose change may violate a constraint."""
     primary = [row[1] for row in cursor.execute(f"pragma main.table_info({quote(table)})") if row[5]]
-    return {*primary, *(name for names in unique for name in names)}
+    return {*primary, *(str(column) for parts in unique for column, _ in parts)}

@@ -24,7 +24,7 @@ IGNORED = ("fresh", "cut", "gamma", "snippets", "fold")  # options of other read
 
 @dataclass(frozen=True)
 class _Matrix:
-    """The numbers of one content: row i belongs to `ids[i]`."""
+    """The numbers of one content: row i belongs to `ids[i]`. Rows are in the order of the names."""
 
     stamp: int
     ids: Ints
@@ -32,7 +32,7 @@ class _Matrix:
 
     def row(self, id: int) -> int:
         """The row of an item."""
-        return int(np.searchsorted(self.ids, id))
+        return int(np.flatnonzero(self.ids == id)[0])
 
 
 class NumericReading:
@@ -148,7 +148,7 @@ class NumericReading:
         ids = list(dict.fromkeys(relation.items.resolve(cursor, name) for name in id_list(seeds, "seeds")))
         if not ids:
             raise NoSeeds(f"no seeds; give at least one of the {relation.items.size} {self.name}")
-        return ids, model.parts(matrix.x, np.searchsorted(matrix.ids, sorted(ids)))
+        return ids, model.parts(matrix.x, np.array(sorted(map(matrix.row, ids))))
 
     def _load(self, cursor: sqlite3.Cursor, relation: Relation) -> _Matrix:
         matrix = self._matrix

@@ -83,10 +83,12 @@ def _select(
 ) -> Ints:
     """The items of the rows for which a condition holds; a join finds them by the index on names."""
     key = quote(source.key)
+    text = f"case typeof({key}) when 'real' then setsearch_real({key}) else cast({key} as text) end"
     statement = (
-        f"select n.id from (select distinct cast({key} as text) as setsearch_key from {main_table(source.name)} "
+        f"select n.id from (select distinct {text} as setsearch_key from {main_table(source.name)} "
         f"where {condition}) cross join setsearch_name n on n.name = setsearch_key and n.kind = {relation.items.id}"
     )
+    cursor.connection.create_function("setsearch_real", 1, str, deterministic=True)  # as ids are written
     try:
         with limited(cursor, f"the {what}"):
             return np.sort(np.array([id for (id,) in cursor.execute(statement, parameters)], np.int64))

@@ -19,9 +19,14 @@ NumericItem = tuple[str, Sequence[float]] | tuple[str, Sequence[float], str | No
 
 
 def read_numbers(cursor: sqlite3.Cursor, relation: Relation) -> tuple[Ints, Floats]:
-    """The ids of all items, `(n_items,)` ascending, and their numbers, `(n_items, n_columns)`."""
+    """The ids of all items, `(n_items,)`, and their numbers, `(n_items, n_columns)`; sorted by name.
+
+    Ids depend on the order of writes; in that of names sums have the same bits.
+    """
     rows = cursor.execute(
-        "select item, numbers from setsearch_numbers where relation = ? order by item", (relation.id,)
+        "select item, numbers from setsearch_numbers join setsearch_name on kind = ? and id = item "
+        "where relation = ? order by name",
+        (relation.items.id, relation.id),
     ).fetchall()
     width = len(column_names(relation))
     data = b"".join(_verified(numbers, width, f"{relation.id} {item}") for item, numbers in rows)

@@ -11,7 +11,7 @@ from setsearch.storage.relation import TEXT, Relation, load_relations
 from setsearch.storage.sql import quote
 
 TABLE, FTS5, WHOOSH = "table", "fts5", "whoosh"
-TRIGGER_EVENTS = ("insert", "update", "delete", "before_insert", "before_update")
+TRIGGER_EVENTS = ("insert", "update", "update_key", "delete", "before_insert", "before_update")
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,11 @@ class SyncedSource:
         """The column of a table that holds the ids of the items; raises CorruptIndex."""
         roles = self.roles
         return roles.items or roles.group_by or roles.id
+
+    @property
+    def has_unique_key(self) -> bool:
+        """Whether each row of a table is an item, and not one of several that make one."""
+        return self.roles.items is None and self.roles.group_by is None
 
     @property
     def roles(self) -> Columns:

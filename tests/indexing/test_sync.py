@@ -390,6 +390,68 @@ def test_replaced_rows_are_noted_where_their_key_may_differ(declared, notes_repl
         assert index.check() == []
 
 
+@pytest.mark.parametrize("name", ["rowid", "oid", "_rowid_", "id"])
+def test_a_rowid_is_written_by_any_of_its_names(name):
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table t (id integer primary key, text text, seen integer)")
+    connection.execute("insert into t (text) values ('lion'), ('cat'), ('oat')")
+    index = setsearch.open(connection)
+    index.add_table("t", Columns(), track=True)
+    connection.execute(f"update t set {name} = 9 where id = 2")
+    assert index.refresh() == Changes(1, 1)
+    assert contents(index) == fresh(connection, Columns(), "t")
+    connection.execute("update t set seen = 1")
+    assert connection.execute("select count(*) from setsearch_change").fetchone() == (0,), "a column that nobody reads"
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        "slug text; create unique index ux on t (slug collate nocase)",
+        "slug text not null default 's2' unique on conflict replace; select 1",
+    ],
+)
+@pytest.mark.parametrize("slug", ["'s2'", "'S2'", "null"])
+def test_rows_that_are_replaced_by_another_are_noted(constraint, slug):
+    """Several rows make an item, so that its row may go while the item stays."""
+    connection = sqlite3.connect(":memory:")
+    declared, more = constraint.split(";")
+    connection.executescript(f"create table t (id integer primary key, author text, text text, {declared}); {more}")
+    rows = [("ann", "red", "s1"), ("ann", "blue", "s2"), ("bob", "green", "s3")]
+    connection.executemany("insert into t (author, text, slug) values (?, ?, ?)", rows)
+    index, columns = setsearch.open(connection), Columns(group_by="author")
+    index.add_table("t", columns, track=True)
+    connection.execute(f"insert or replace into t (author, text, slug) values ('bob', 'gold', {slug})")
+    index.refresh()
+    assert contents(index, "author") == fresh(connection, columns, "t")
+
+
+def test_a_unique_expression_is_refused_where_several_rows_make_an_item():
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table t (id integer primary key, author text, text text)")
+    connection.execute("create unique index ux on t (lower(text))")
+    index = setsearch.open(connection)
+    with pytest.raises(InvalidParameter, match=r"unique index on an expression.*leave `track` out"):
+        index.add_table("t", Columns(group_by="author"), track=True)
+    index.add_table("t", Columns(), track=True)
+
+
+def test_texts_of_a_group_keep_their_order_when_some_are_read():
+    """An index of the host must not change the order in which rows are read."""
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table t (id integer primary key, author text, text text)")
+    connection.execute("create index ia on t (author, text)")
+    words = ["plum apple", "lemon melon", "cherry fig", "apple lemon"]
+    connection.executemany("insert into t (author, text) values ('ann', ?)", [(text,) for text in words])
+    index, columns = setsearch.open(connection, analyzer="unicode+pairs"), Columns(group_by="author")
+    index.add_table("t", columns, track=True)
+    connection.execute("update t set text = 'zebra plum' where id = 2")
+    index.refresh()
+    before = contents(index, "author")
+    index.add_table("t", columns, replace=True)
+    assert before == contents(index, "author")
+
+
 def test_what_is_as_it_was_is_no_change(tmp_path):
     """A table without triggers is compared; a folder that is indexed again starts no new revision."""
     connection = host()

@@ -160,3 +160,14 @@ def test_the_command(run, failed, tmp_path):
 
 def found_for(run, seed):
     return json.loads(run("expand", "n.db", seed)[1])
+
+
+def test_the_order_of_writes_changes_no_bit(tmp_path):
+    rng = np.random.default_rng(4)
+    rows = [(f"i{n}", list(row)) for n, row in enumerate(rng.normal(size=(60, 3)))]
+    answers = []
+    for number, order in enumerate((rows, rows[::-1])):
+        with setsearch.open(tmp_path / f"{number}.db", create=True) as index:
+            index.add_numbers(order, ["a", "b", "c"], "point")
+            answers.append([(hit.item, hit.score) for hit in index.numbers("point").expand(["i3", "i9", "i40"], 99)])
+    assert answers[0] == answers[1]

@@ -1,5 +1,7 @@
 """SQL conditions and full text filter before the best are taken."""
 
+import sqlite3
+
 import pytest
 from hosts import TEXTS, dump, host
 
@@ -75,3 +77,15 @@ def test_a_full_text_query_with_an_error_is_named():
     connection.execute("drop table search")
     with pytest.raises(InvalidParameter, match="no FTS5 table has the content 'articles'"):
         index.items("documents").expand(["1"], among=Where(match="cat"))
+
+
+def test_keys_that_are_real_numbers_are_found():
+    """SQLite writes them otherwise than ids are written."""
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table t (id real primary key, text text)")
+    rows = [(key, "lion tiger") for key in (7.0, 1e20, 0.1 + 0.2, 12345.678)]
+    connection.executemany("insert into t values (?, ?)", [*rows, (8.5, "oat")])
+    index = setsearch.open(connection)
+    index.add_table("t", setsearch.Columns())
+    found = index.items("documents").expand(["8.5"], 9, among=Where("1"))
+    assert {hit.item for hit in found} == {str(key) for key, _ in rows}
