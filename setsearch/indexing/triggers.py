@@ -121,7 +121,8 @@ def _same_row(cursor: sqlite3.Cursor, source: SyncedSource, parts: list[Part]) -
     for column, collation in parts:
         own = quote(str(column))
         value = f"coalesce(new.{own}, {filled[column]})" if column in filled else f"new.{own}"
-        conditions.append(f"t.{own} = {value} collate {quote(collation)}")
+        equal = "" if collation == "BINARY" else f" collate {quote(collation)}"
+        conditions.append(f"t.{own} = {value}{equal}")
     return " and ".join(conditions)
 
 

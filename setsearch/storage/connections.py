@@ -21,6 +21,7 @@ from setsearch.errors import (
 )
 from setsearch.storage.drivers import URI, as_pythons, connection_maker, driver_connection
 from setsearch.storage.forks import LOCK, File, is_barred, watch
+from setsearch.storage.turns import locked
 
 LEGACY = -1  # sqlite3.LEGACY_TRANSACTION_CONTROL, which Python 3.11 does not name
 LONGEST_TIMEOUT = 1e6  # seconds
@@ -329,9 +330,7 @@ class Connections:
         """Our error for an error of SQLite's."""
         code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            return LockedDatabase(
-                f"{self} is locked by another writer (waited {self.timeout:g} s); try again when it has finished"
-            )
+            return locked(self, self.timeout)
         if code == sqlite3.SQLITE_INTERRUPT:
             return Cancelled("the question was stopped")
         if code == sqlite3.SQLITE_READONLY:

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from setsearch.storage.forks import File
 from setsearch.storage.integrity import checksum_differs, require_tables, write_checksum
 from setsearch.storage.limits import limited
 from setsearch.storage.transactions import READ, WRITE, Transaction
+from setsearch.storage.turns import turns_of
 
 # The migrations of schema.py. A query does not import them; a test keeps both equal.
 SCHEMA = {
@@ -52,6 +53,7 @@ class Database:
         self._connections = Connections(place, timeout, time_limit)
         self.path = self._connections.path
         self.checked: Checked | None = None  # what passed the check
+        self._turns = None if self.path is None else turns_of(str(self.path.absolute()))
         self._has_log = False  # whether the journal mode was looked at
         if not create:
             self._connections.require_file()
@@ -75,6 +77,12 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[sqlite3.Cursor]:
         """A cursor in one write transaction. A new file appears with its first transaction, or not at all."""
+        turn = nullcontext() if self._turns is None else self._turns.take(self, self._connections.timeout)
+        with turn, self._write() as cursor:
+            yield cursor
+
+    @contextmanager
+    def _write(self) -> Iterator[sqlite3.Cursor]:
         path = self.path
         if path is not None and not path.exists() and not self._connections.has_opened:
             with new_file(path, self._connections.timeout) as draft:
