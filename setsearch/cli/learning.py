@@ -66,10 +66,14 @@ def classify(
     Example: setsearch classify notes.db quickstep
     """
     from setsearch.learning import classify as classify_item
+    from setsearch.learning.classification import with_members
 
     with db.open() as index:
         classes, items = _sets_of(index, sets, items)
-        found = classify_item(index.items(items), item, classes, text=text, model=model, prior=prior)
+        found = classify_item(index.items(items), item, with_members(classes), text=text, model=model, prior=prior)
+    left_out = sorted(set(classes).difference(row.name for row in found))
+    if left_out:
+        say(f"left out, without members that the index knows: {', '.join(left_out)}")
     show([row._asdict() for row in found])
 
 

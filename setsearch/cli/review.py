@@ -54,9 +54,9 @@ def review(
     kind = "" if export is None else export.suffix.removeprefix(".").lower()
     if export is not None and kind not in KINDS:
         raise UsageError(f"--export writes .csv or .ris, not {export.name!r}")
-    accepted, rejected = read_known(known) if known else ([], [])
     with db.open() as index:
         current = Review(index, name, items, recall=recall)
+        accepted, rejected = read_known(known, current.reading) if known else ([], [])
         current.know([*(seeds or ()), *accepted], [*(no or ()), *rejected])
         if export is not None:
             export.write_text(write_review(current, kind), encoding="utf-8")

@@ -130,8 +130,10 @@ def register(connection: sqlite3.Connection) -> None:
 
 
 def _names(seeds: Any) -> list[str]:
+    if isinstance(seeds, int):
+        return [str(seeds)]
     if not isinstance(seeds, str):
-        raise InvalidParameter(f"seeds are a text such as 'doc-1, doc-2', or a JSON array, not {seeds!r}")
+        raise InvalidParameter(f"seeds are an id, a text such as 'doc-1, doc-2', or a JSON array, not {seeds!r}")
     if seeds.lstrip().startswith("["):
         try:
             return [str(seed) for seed in json.loads(seeds)]

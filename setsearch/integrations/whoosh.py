@@ -28,7 +28,7 @@ from setsearch.errors import SetsearchError
 from setsearch.integrations.whoosh_documents import WhooshDocuments, segment_of
 from setsearch.models.defaults import ModelOptions
 from setsearch.search.fields import Fields
-from setsearch.search.request import ExpandOptions, positive_integer, text_list
+from setsearch.search.request import ExpandOptions, id_list, positive_integer
 
 LOWEST_SCORE = 1.0  # of the worst document: Whoosh drops scores of 0 and below
 ADDED_WORDS = 10  # at most, by ~{...}
@@ -85,7 +85,7 @@ class SetQuery(query.Query):  # type: ignore[misc]
     def __init__(
         self, seeds: Iterable[str], sets: WhooshSets, *, words: Iterable[str] = (), boost: float = 1.0, **options: Any
     ) -> None:
-        self.seeds = (seeds,) if isinstance(seeds, str) else tuple(text_list(seeds, "seeds"))
+        self.seeds = (seeds,) if isinstance(seeds, str) else tuple(id_list(seeds, "seeds"))
         self.words = (words,) if isinstance(words, str) else tuple(words)
         self.sets = sets
         self.boost = boost
@@ -165,7 +165,7 @@ class SetQuery(query.Query):  # type: ignore[misc]
         k, cut = options.pop("k", None), options.pop("cut", None)
         seeds, words = self._known("documents", self.seeds), self._known("terms", self.words)
         if "exclude" in options:
-            options["exclude"] = self._known("documents", text_list(options["exclude"], "exclude"))
+            options["exclude"] = self._known("documents", id_list(options["exclude"], "exclude"))
         having = [*options.pop("having", ()), *self._with_similar(words)]
         if not (seeds or having or options.get("like")) and (self.seeds or self.words):
             return {}
@@ -190,7 +190,7 @@ class SetQuery(query.Query):  # type: ignore[misc]
     def _require_known(self) -> None:
         """Raise UnknownItem for a name that the database lacks now."""
         self.sets.segments()
-        excluded = text_list(self.options.get("exclude", ()), "exclude")
+        excluded = id_list(self.options.get("exclude", ()), "exclude")
         for items, names in (("documents", [*self.seeds, *excluded]), ("terms", self.words)):
             with self.sets.index.items(items).stored() as fields:
                 fields.resolve_all(names)

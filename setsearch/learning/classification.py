@@ -48,7 +48,7 @@ def classify(
     """The classes of an item or of a `text`, the most probable first; probabilities sum to 1.
 
     `model`: by default multinomial for documents, bernoulli for other items. `prior`: "sizes", p(c) = (N_c + 1) / (sum
-    + number of classes), or "uniform". Unknown members are ignored; an empty class is the average of the index. Reads
+    + number of classes), or "uniform". Unknown members are ignored, and so are classes of these only; an empty class is the average of the index. Reads
     the lists of the item and the members only. Raises InvalidParameter, UnknownItem, and NoSeeds without classes.
     """
     model = model or ("multinomial" if reading.kind == "documents" else "bernoulli")
@@ -62,7 +62,10 @@ def classify(
         raise NoSeeds("there is no class; save sets with `setsearch set save`, or give some")
     with reading.stored() as fields:
         features, counts, own_id = _described(fields, item, text)
-        members = {name: [id for id in fields.resolve_known(own) if id != own_id] for name, own in classes.items()}
+        known = {name: fields.resolve_known(own) for name, own in classes.items()}
+        members = {name: [id for id in ids if id != own_id] for name, ids in known.items() if ids or not classes[name]}
+        if not members:
+            raise NoSeeds(f"no class has a member among the {fields.items.size} {reading.name}; give other classes")
         likelihood = _Bernoulli(fields.first) if model == "bernoulli" else _Multinomial(fields.first)
         log_likelihoods = [likelihood.log(features, counts, ids) for ids in members.values()]
     sizes = np.array([len(ids) for ids in members.values()])
@@ -73,6 +76,11 @@ def classify(
     rows = zip(members, probabilities.tolist(), joint.tolist(), sizes.tolist(), strict=True)
     ordered = sorted(rows, key=lambda row: (-row[2], row[0]))
     return [ClassProbability(rank, *row) for rank, row in enumerate(ordered, 1)]
+
+
+def with_members(classes: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    """The classes that have members: a saved set may have rejected items only."""
+    return {name: members for name, members in classes.items() if members}
 
 
 def _described(fields: Fields, item: str | None, text: str | None) -> tuple[Ints, Floats, int | None]:

@@ -11,6 +11,7 @@ from setsearch.errors import SourceError
 from setsearch.indexing.formats import load_library
 from setsearch.indexing.rows import RowReader, file_ending, open_file, require_columns
 from setsearch.learning.review import Record, Review
+from setsearch.search.reading import Reading
 from setsearch.text.spreadsheets import csv_text
 
 SAID = {"yes": "ASReview_relevant", "no": "ASReview_irrelevant", "later": "ASReview_not_seen"}
@@ -19,10 +20,10 @@ UNREAD = "unread"
 KINDS = ("csv", "ris")
 
 
-def read_known(source: str) -> tuple[list[str], list[str]]:
+def read_known(source: str, reading: Reading) -> tuple[list[str], list[str]]:
     """Accepted and rejected items, of CSV with the columns item and decision, or of RIS. Raises SourceError."""
     known: dict[str, list[str]] = {"yes": [], "no": []}
-    pairs = _of_ris(source) if file_ending(Path(source)) == ".ris" else _of_rows(source)
+    pairs = _of_ris(source, reading) if file_ending(Path(source)) == ".ris" else _of_rows(source)
     for item, said in pairs:
         known[said].append(item)
     if not any(known.values()):
@@ -70,12 +71,18 @@ def _of_rows(source: str) -> Iterator[tuple[str, str]]:
             raise SourceError(f"{position}: the decision is yes or no (or empty), not {row['decision']!r}")
 
 
-def _of_ris(source: str) -> Iterator[tuple[str, str]]:
+def _of_ris(source: str, reading: Reading) -> Iterator[tuple[str, str]]:
+    """Records by their id, if the index has one with this id and title, else by their title."""
     with open_file(Path(source)) as file:
         text = RowReader().decode(file.read(), source) or ""
     said = {note: word for word, note in SAID.items() if word != "later"}
-    for entry in load_library("rispy", "RIS files").loads(text):
-        title = next((entry[name] for name in ("title", "primary_title") if entry.get(name)), None)
+    entries = load_library("rispy", "RIS files").loads(text)
+    titles = reading.titles([str(entry["id"]) for entry in entries if entry.get("id")])
+    for entry in entries:
+        title = next((str(entry[name]) for name in ("title", "primary_title") if entry.get(name)), None)
         found = [said[note] for note in entry.get("notes", ()) if note in said]
-        if found and title:
-            yield str(title), found[-1]
+        id = str(entry.get("id", ""))
+        is_ours = id in titles and (title is None or titles[id] is None or titles[id] == title)
+        item = id if is_ours else title
+        if found and item:
+            yield item, found[-1]

@@ -207,6 +207,7 @@ def _saved(index: Index, name: str) -> SavedSet:
 
 def _classify(index: Index, query: ClassifyQuery) -> Any:
     from setsearch.learning import classify
+    from setsearch.learning.classification import with_members
 
     kinds = list(index.sets().values())
     reading = index.items(query.items or (kinds[0] if kinds else None))
@@ -215,7 +216,7 @@ def _classify(index: Index, query: ClassifyQuery) -> Any:
         if name not in known:
             raise UnknownSet(f"no set {name!r} of {reading.name}")
     classes = {name: index.set(name).accepted for name in query.sets or known}
-    return classify(reading, query.item, classes, text=query.text, model=query.model, prior=query.prior)
+    return classify(reading, query.item, with_members(classes), text=query.text, model=query.model, prior=query.prior)
 
 
 def _options(query: ModelQuery) -> dict[str, Any]:

@@ -7,7 +7,8 @@ import pytest
 
 import setsearch
 from setsearch.errors import SourceError
-from setsearch.learning.review_files import read_known
+from setsearch.learning.review import Review
+from setsearch.learning.review_files import read_known, write_review
 
 RECORDS = {
     "r1": ("Aspirin after stroke", "a trial of aspirin in stroke patients"),
@@ -56,16 +57,29 @@ def test_files_go_to_and_fro(review, run, tmp_path):
     with setsearch.open(tmp_path / "r.db") as index:
         saved = index.set("stroke")
         expected = set(saved.accepted), set(saved.rejected)
-        accepted, rejected = read_known(str(tmp_path / "out.csv"))
-        assert (set(accepted), set(rejected)) == expected
-        documents = index.items("documents")
-        by_title = [{documents.find(title) for title in titles} for titles in read_known(str(tmp_path / "out.ris"))]
-        assert tuple(by_title) == expected
+        for kind in ("csv", "ris"):
+            accepted, rejected = read_known(str(tmp_path / f"out.{kind}"), index.items("documents"))
+            assert (set(accepted), set(rejected)) == expected
         index.delete_set("stroke")
     assert "'=Storms" in (tmp_path / "out.csv").read_text()
     assert (tmp_path / "out.ris").read_text().count("ASReview_relevant") == 2
     code, _, err = review("q\n", "--known", "out.ris")
     assert code == 0 and "2 found, 3 of 5 read" in err
+
+
+def test_records_of_ris_are_known_by_their_ids(tmp_path):
+    """Titles may be the same, or missing; an id of somebody else's may be that of another record here."""
+    texts = [("a", "lion tiger", "Same"), ("b", "lion cat", "Same"), ("c", "no title"), ("1", "oat", "Mine")]
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(texts)
+        review = Review(index, "one", "documents")
+        review.know(["a", "c"], ["b"])
+        (tmp_path / "a.ris").write_text(write_review(review, "ris"))
+        accepted, rejected = read_known(str(tmp_path / "a.ris"), index.items("documents"))
+        assert (sorted(accepted), rejected) == (["a", "c"], ["b"])
+        other = "TY  - GEN\nID  - 1\nTI  - Same\nN1  - ASReview_relevant\nER  - \n"
+        (tmp_path / "other.ris").write_text(other)
+        assert read_known(str(tmp_path / "other.ris"), index.items("documents")) == (["Same"], [])
 
 
 def test_mistakes_take_one_line(review, tmp_path):
@@ -82,7 +96,7 @@ def test_mistakes_take_one_line(review, tmp_path):
         code, out, err = review("q\n", *arguments)
         assert code in (1, 2) and not out and err.count("\n") == 1, arguments
     with pytest.raises(SourceError, match="perhaps"):
-        read_known(str(tmp_path / "bad.csv"))
+        read_known(str(tmp_path / "bad.csv"), None)
 
 
 def test_what_was_learned_is_said(review, run):

@@ -36,6 +36,8 @@ def test_sql_functions_answer_as_the_index_does(caplog):
     (told,) = connection.execute("select setsearch_explain(4, '1', 'documents', 'bernoulli')").fetchone()
     told = json.loads(told)
     assert told["score"] == pytest.approx(told["constant"] + told["base"] + sum(told["features"].values()))
+    by_number, by_text = connection.execute("select setsearch_expand(1, 2), setsearch_expand('1', 2)").fetchone()
+    assert by_number == by_text
     words = connection.execute("select setsearch_expand('lion', 1, 'terms')").fetchone()[0]
     assert json.loads(words)[0]["item"]
     learned = index.items("documents").expand(["1", "4"], 9, exclude=["2"])

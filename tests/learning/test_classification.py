@@ -63,6 +63,10 @@ def test_one_class_and_bad_questions(build, tmp_path):
             classify(reading, "x-00", sets, **bad)
     with pytest.raises(errors.NoSeeds):
         classify(reading, "x-00", {})
+    unknown = {"gone": ["nobody", "knows"]}
+    assert classify(reading, "x-00", sets | unknown) == classify(reading, "x-00", sets)
+    with pytest.raises(errors.NoSeeds, match="no class has a member among"):
+        classify(reading, "x-00", unknown)
     with setsearch.open(tmp_path / "t.db", create=True) as index:
         index.add([("a", "lion tiger cat"), ("b", "lion cat"), ("c", "wheat rye"), ("d", "rye field wheat")])
         classes = {"cats": ["a", "b"], "grain": ["c", "d"]}
