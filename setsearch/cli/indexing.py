@@ -1,8 +1,9 @@
 """Commands that fill a database and look after it."""
 
+import shlex
 import sqlite3
 import sys
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -22,7 +23,7 @@ from setsearch.cli.options import (
 from setsearch.cli.output import first_of, print_lines, print_table, say
 from setsearch.cli.progress import count_items
 from setsearch.cli.source_options import Input, Rules, column_options, input_options, rule_options
-from setsearch.errors import SetsearchError, UsageError
+from setsearch.errors import SetsearchError, UnknownReading, UsageError
 
 if TYPE_CHECKING:
     from setsearch.indexing.sources import SourceReader
@@ -95,6 +96,7 @@ def index_command(
             index.refresh(progress=count_items)
         _tell_indexed(index, written, str(db))
         _tell_left_out(reader)
+        _tell_emptied(index, reader, db)
 
 
 def update(db: Collection, *, fresh: Fresh = "now", timeout: Timeout = 5.0, time_limit: TimeLimit = 10.0) -> None:
@@ -111,7 +113,9 @@ def update(db: Collection, *, fresh: Fresh = "now", timeout: Timeout = 5.0, time
     written = f"updated {changes.written}, deleted {changes.deleted} in {db}" if info["mirrors"] else str(db)
     contexts = info["contexts"]
     known = f"; contexts of {contexts['terms']:,} words know write {contexts['revision']}" if contexts else ""
-    say(f"{written} is at write {info['revision']}{known}" if not info["mirrors"] else written + known)
+    if not info["mirrors"]:
+        written += f" follows no table; after changes of files, index them again. It is at write {info['revision']}"
+    say(written + known)
 
 
 def drop(
@@ -224,6 +228,17 @@ def _tell_left_out(reader: "SourceReader") -> None:
         say(f"left out {_files(names)}: {why}")
     for encoding, names in sorted(reader.rows.decided.items()):
         say(f"read {_files(names)} as {encoding}; --encoding names another one")
+
+
+def _tell_emptied(index: "setsearch.Index", reader: "SourceReader", db: Collection) -> None:
+    """Name files that are empty now, and had a text when they were indexed before."""
+    kept = list[str]()
+    if reader.files.empty:
+        with suppress(UnknownReading):
+            kept = list(index.items("documents").titles(reader.files.empty))
+    if kept:
+        way_out = shlex.join(["setsearch", "delete", str(db), *kept[:1]])
+        say(f"the index keeps the earlier text of {_files(kept)}; `{way_out}` deletes it")
 
 
 def _files(names: list[str]) -> str:

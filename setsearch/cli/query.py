@@ -281,6 +281,8 @@ def _weighted(seeds: list[str], weights: str | None) -> list[str] | dict[str, fl
 
 def _read_text(text: str) -> str:
     """The text itself, or what `index` reads in the file of this name."""
+    if not text.strip():
+        raise UsageError("--like is empty; give a text, or a file")
     path = Path(text)
     try:
         is_file, is_folder = path.is_file(), path.is_dir()

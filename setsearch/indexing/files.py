@@ -21,11 +21,15 @@ FileItem = tuple[str, str, str | None]
 
 @dataclass
 class FileReader:
-    """Reads files as documents. `globs` choose among those of a folder; `left_out` names others by the reason."""
+    """Reads files as documents. `globs` choose among those of a folder; `left_out` names others by the reason.
+
+    `empty` are the ids of files without a document, which may have had one before.
+    """
 
     rows: RowReader
     globs: tuple[str, ...] = ()
     left_out: dict[str, list[str]] = field(default_factory=dict)
+    empty: list[str] = field(default_factory=list)
 
     def files(self, folder: Path) -> list[Path]:
         """The files of a folder, without hidden ones, in the order of their paths. Raises SourceError if none is."""
@@ -107,6 +111,7 @@ class FileReader:
                 continue
             if not text.strip():
                 self.leave_out(path, "empty")
+                self.empty.append(id)
                 continue
             own = id if part.key is None else f"{id}#{part.key}"
             times[own] += 1  # of several databases, a file may have a record twice
@@ -114,6 +119,7 @@ class FileReader:
             yield own, text, (part.title or path.name).replace("\0", " ")
         if not number:
             self.leave_out(path, "empty")
+            self.empty.append(id)
 
     def _is_wanted(self, path: Path) -> bool:
         if any(part.startswith(".") for part in path.parts):

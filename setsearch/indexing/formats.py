@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from html.parser import HTMLParser
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from setsearch.errors import SourceError
@@ -21,6 +22,7 @@ _ris_begins = re.compile(r"^TY  ?- ?", re.MULTILINE)
 _meta = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
 _key = re.compile(r"^[ \t]*[\w-]+[ \t]*[:=][ \t]*", re.MULTILINE)  # of front matter
 _title = re.compile(r"^title[ \t]*[:=](.*)", re.MULTILINE | re.IGNORECASE)
+_quoted = re.compile(r"""(["'])((?:\\.|''|(?!\1).)*)\1\s*(?:#.*)?$""")
 _mail_begins = re.compile(rb"^From .*\n", re.MULTILINE)
 _LETTERS = {
     **{f"\\(:{letter}": umlaut for letter, umlaut in zip("aouAOU", "äöüÄÖÜ", strict=True)},
@@ -48,9 +50,24 @@ def plain_text(data: bytes, decode: Decode) -> Iterator[Part]:
     Of front matter (YAML or TOML, as before the text of notes and pages) the values are text, the keys are not.
     """
     front, body = _front_matter(decode(data))
-    told = _title.search(front)
-    title = shorten(told[1].strip().strip("\"'")) if told else None
+    title = _title_of(front)
     yield Part(_key.sub("", front) + body, title or headline(body))
+
+
+def _title_of(front: str) -> str | None:
+    """The title that front matter gives: a plain or quoted value, or the lines that are indented below a mark."""
+    told = _title.search(front)
+    value = "" if told is None else told[1].strip()
+    quoted = _quoted.match(value)
+    if quoted:
+        text, mark = quoted[2], quoted[1]
+        value = text.replace("''", "'") if mark == "'" else re.sub(r"\\(.)", r"\1", text)
+    elif told is not None and re.fullmatch(r"[|>][-+0-9]*|", value):
+        lines = takewhile(lambda line: not line.strip() or line[0] in " \t", front[told.end() :].splitlines()[1:])
+        value = " ".join(" ".join(lines).split())
+    else:
+        value = re.split(r"\s#", value)[0].strip()
+    return shorten(value) if value else None
 
 
 def _front_matter(text: str) -> tuple[str, str]:

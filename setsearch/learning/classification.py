@@ -48,8 +48,9 @@ def classify(
     """The classes of an item or of a `text`, the most probable first; probabilities sum to 1.
 
     `model`: by default multinomial for documents, bernoulli for other items. `prior`: "sizes", p(c) = (N_c + 1) / (sum
-    + number of classes), or "uniform". Unknown members are ignored, and so are classes of these only; an empty class is the average of the index. Reads
-    the lists of the item and the members only. Raises InvalidParameter, UnknownItem, and NoSeeds without classes.
+    + number of classes), or "uniform". Unknown members are ignored, and so are classes of these only; an empty class is
+    the average of the index. Reads the lists of the item and the members only. Raises InvalidParameter, UnknownItem,
+    and NoSeeds without classes.
     """
     model = model or ("multinomial" if reading.kind == "documents" else "bernoulli")
     if model not in MODELS:

@@ -14,6 +14,7 @@ from setsearch.storage.database import Database
 from setsearch.storage.names import is_storable
 
 AnyReading = Reading | NumericReading
+LONGEST_NAME = 200  # characters
 IS_MEMBER = "accepted < 2"  # what a review put off is no member
 
 
@@ -113,8 +114,8 @@ class ItemSet:
 
 def check_name(name: str) -> None:
     """Raise InvalidParameter for what cannot be the name of a set."""
-    if not is_storable(name) or not name.isprintable():
-        raise InvalidParameter(f"the name of a set has printable characters only; {name!r} has others")
+    if not is_storable(name) or not name.isprintable() or not name.strip() or len(name) > LONGEST_NAME:
+        raise InvalidParameter(f"the name of a set is 1 to {LONGEST_NAME} printable characters, not {name!r:.60}")
 
 
 def new_set(name: str, database: Database, reading: AnyReading) -> ItemSet:

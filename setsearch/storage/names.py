@@ -12,6 +12,7 @@ from setsearch.storage.matching import Match, best_matches, match, spellings, tr
 from setsearch.storage.sql import insert_rows
 
 HINTS = 3  # names that a message offers
+PLURALS = ("s", "es")  # endings of words whose singular is offered
 MOST_CANDIDATES = 20_000  # names that are compared with a text
 MOST_SCANNED = 5_000_000  # names; of more, only beginnings are looked for
 MOST_ALIKE = 200  # names with the most trigrams of a text
@@ -179,9 +180,12 @@ class Vocabulary:
         parts = [part.strip() for part in name.split(",")]
         if len(parts) > 1 and all(self.find_one(cursor, part) is not None for part in parts):
             return f"give each by itself: {' '.join(map(shown, parts))}"
-        found = self.search(cursor, name, HINTS)[:HINTS]
-        names = dict.fromkeys(one.name if self.titles_shown else one.shown for one in found)
-        return f"did you mean {' or '.join(map(shown, names))}?" if names else ""
+        shorter = [name.lower().removesuffix(ending) for ending in PLURALS if name.lower().endswith(ending)]
+        known = self.find(cursor, [own for own in shorter if is_storable(own)])
+        names = dict.fromkeys(own for own in shorter if own in known)
+        found = self.search(cursor, name, HINTS)
+        names |= dict.fromkeys(one.name if self.titles_shown else one.shown for one in found)
+        return f"did you mean {' or '.join(map(shown, [*names][:HINTS]))}?" if names else ""
 
     def search(self, cursor: sqlite3.Cursor, text: str, enough: int) -> list[Match]:
         """Things whose name or title matches a text, the best first, with those of equal quality complete.

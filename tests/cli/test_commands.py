@@ -301,6 +301,9 @@ def test_bad_questions(failed, run, animals, tmp_path):
     failed(run("expand", "a.db", "lyon"), 1, "'lyon'", "did you mean 'lion'?")
     failed(run("expand", "a.db", "lion", "--exclude", "tigre"), 1, "'tigre'", "'tiger'")
     failed(run("expand", "a.db"), 2, "SEED")
+    failed(run("expand", "a.db", "--like", " ", "--items", "documents"), 2, "--like is empty")
+    for name in (" ", "x" * 201):
+        failed(run("set", "save", "a.db", name, "lion"), 2, "1 to 200 printable characters")
     failed(run("expand", "a.db", "a", "b", "c", "d", "e", "--items", "documents"), 1, "all 5 documents", "--keep-seeds")
     for k in ("0", "-3"):
         failed(run("expand", "a.db", "lion", "-k", k), 2, k)

@@ -470,6 +470,13 @@ def test_a_named_encoding_is_taken_for_text(tmp_path):
         ('+++\ntitle = "T 1"\n+++\nA lion\n', "T 1", "t 1 a lion"),
         ("---\r\ntags:\r\n- cat\r\n---\r\n# Cats\r\nA lion", "Cats", "cat cats a lion"),
         ("---\nno key here\n---\nA lion", "no key here", "no key here a lion"),
+        ("---\ntitle: |\n  The\n  Lion\ntags: cat\n---\nA lion\n", "The Lion", "the lion cat a"),
+        ("---\ntitle:\n  The Lion\n---\nA lion\n", "The Lion", "the lion a"),
+        ("---\ntitle:\n---\n# Cats\nA lion\n", "Cats", "cats a lion"),
+        ("---\ntitle: Lion # a note\n---\nA lion\n", "Lion", "lion a note"),
+        ("---\ntitle: C# for lions\n---\nA lion\n", "C# for lions", "c# for lions a lion"),
+        ("---\ntitle: 'It''s a cat' # so\n---\nA lion\n", "It's a cat", "it s a cat so lion"),
+        ('---\ntitle: "say \\"hi\\" # 1"\n---\nA lion\n', 'say "hi" # 1', "say hi 1 a lion"),
         ("A lion\n---\ntitle: x\n---\n", "A lion", "a lion title x"),
     ],
 )
@@ -489,3 +496,18 @@ def test_other_endings_of_tables(tmp_path, run):
     with setsearch.open(tmp_path / "a.db") as index:
         assert index.items("documents").features_of("z") == {"wolf": 1}
         assert index.items("documents").item_count() == 3
+
+
+def test_a_file_that_is_empty_now_is_told(tmp_path, run):
+    (tmp_path / "notes").mkdir()
+    for name in ("a.md", "b.md"):
+        (tmp_path / "notes" / name).write_text(f"lion {name}")
+    (tmp_path / "notes" / "never.md").write_text("")
+    assert "keeps the earlier text" not in run("index", "a.db", "notes")[2]
+    (tmp_path / "notes" / "a.md").write_text("\n")
+    code, _, err = run("index", "a.db", "notes")
+    assert code == 0
+    assert "the index keeps the earlier text of 1 file (a.md); `setsearch delete a.db a.md` deletes it" in err
+    assert run("delete", "a.db", "a.md")[0] == 0
+    assert "keeps the earlier text" not in run("index", "a.db", "notes")[2]
+    assert "follows no table; after changes of files, index them again" in run("update", "a.db")[2]

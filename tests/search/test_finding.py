@@ -79,7 +79,7 @@ def test_titles_are_found_as_people_remember_them(films):
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"), [("Toy Story", "Toy Story (1995)"), ("allien", "Alien"), ("ociety", "Café")]
+    ("typed", "meant"), [("Toy Story", "Toy Story (1995)"), ("allien", "Alien"), ("ociety", "Café"), ("F5s", "'f5'")]
 )
 def test_an_unknown_name_offers_titles(films, typed, meant):
     with pytest.raises(errors.UnknownItem, match=f"did you mean .*{re.escape(meant)}"):
