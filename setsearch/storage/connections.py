@@ -22,12 +22,12 @@ from setsearch.errors import (
 from setsearch.storage.drivers import URI, as_pythons, connection_maker, driver_connection
 from setsearch.storage.forks import LOCK, File, is_barred, watch
 from setsearch.storage.turns import locked
+from setsearch.storage.unchanging import LOG, is_unchanging, state_of
 
 LEGACY = -1  # sqlite3.LEGACY_TRANSACTION_CONTROL, which Python 3.11 does not name
 LONGEST_TIMEOUT = 1e6  # seconds
 TIME_LIMIT = 10.0  # seconds
 NO_FILE = (-1, -1)
-LOG = "-wal"  # the ending of the write-ahead log
 PAGE_CACHE_KIB = 32_768  # of each of our own connections
 
 
@@ -136,7 +136,8 @@ class Connections:
         with LOCK:
             while self._idle:
                 connection = self._idle.pop()
-                if connection.file == file and (connection.state is None or connection.state == self._state()):
+                is_same = connection.state is None or connection.state == state_of(Path(self._name))
+                if connection.file == file and is_same:
                     self._in_use.add(connection)
                     return connection
                 self._forget(connection)
@@ -222,10 +223,9 @@ class Connections:
         try:
             return self._open(str(self.path))
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            if self.path is None or not self._is_unchanging(error):
+            if self.path is None or not is_unchanging(self.path, error):
                 raise self.translate(error) from error
-        # SQLite cannot lock a write-ahead log where it may not write. Nobody has the file open, so no log is needed.
-        state = self._state()
+        state = state_of(self.path)
         try:
             connection = self._open(f"{self.path.resolve().as_uri()}?immutable=1", uri=True)
         except (sqlite3.Error, UnicodeDecodeError) as error:
@@ -255,26 +255,10 @@ class Connections:
             self._file = connection.file
         return connection
 
-    def _is_unchanging(self, error: Exception) -> bool:
-        """Whether a file could not be opened because its folder is read-only, and nobody has it open."""
-        code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
-        if code not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) or self.path is None:
-            return False
-        by_rights = os.access(self.path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
-        return not by_rights and not Path(self._name + LOG).exists()
-
-    def _state(self) -> tuple[int, int]:
-        """What changes with a write to a file that is taken for unchanging: time and size, or a log beside it."""
-        try:
-            found = os.stat(self._name)  # noqa: PTH116
-            return found.st_mtime_ns, -1 if Path(self._name + LOG).exists() else found.st_size
-        except OSError:
-            return NO_FILE
-
     def require_unchanged(self, connection: sqlite3.Connection) -> None:
         """Refuse what was read from a file that was taken for unchanging, and changed."""
         state = getattr(connection, "state", None)
-        if state is not None and state != self._state():
+        if state is not None and state != state_of(Path(self._name)):
             raise LockedDatabase(f"{self} was written to while it was read; ask again")
 
     def _borrow(self, connection: sqlite3.Connection) -> None:
@@ -343,4 +327,4 @@ class Connections:
             )
         is_ended = "no such savepoint" in str(error)
         problem = "the application ended the transaction while setsearch was in it" if is_ended else f"{self}: {error}"
-        return DatabaseError(problem)
+        return DatabaseError(problem + "; the disk may be full" * (code == sqlite3.SQLITE_IOERR))

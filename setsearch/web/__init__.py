@@ -21,7 +21,7 @@ import setsearch
 from setsearch.errors import ChangedSet, DatabaseError, NoIndex, ReadOnlyDatabase, SetsearchError
 from setsearch.index import Index
 from setsearch.pool import QuestionPool, Unavailable
-from setsearch.web.access import RequestLimits, Rules
+from setsearch.web.access import HeadAnswers, RequestLimits, Rules
 from setsearch.web.api import make_api
 from setsearch.web.page import HERE, Render, make_pages, make_render
 from setsearch.web.typed_names import without_commands
@@ -62,6 +62,7 @@ def make_app(place: str | Path | Index, rules: Rules | None = None) -> FastAPI:
     app.mount("/static", StaticFiles(directory=HERE / "static"))
     _answer_errors(app, render, [route for router in routers for route in router.routes])
     app.add_middleware(RequestLimits)
+    app.add_middleware(HeadAnswers)
     if rules.origins:
         methods = ["GET"] if rules.read_only else ["GET", "POST", "PUT", "DELETE"]
         app.add_middleware(
@@ -94,7 +95,9 @@ def _answer_errors(app: FastAPI, render: Render, known: list[BaseRoute]) -> None
 
     @app.exception_handler(RequestValidationError)
     def _invalid(request: Request, error: RequestValidationError) -> Response:
-        return _answer(request, 422, "; ".join(map(_what_is_invalid, error.errors())))
+        is_json = request.method == "GET" or "json" in request.headers.get("content-type", "")
+        way_out = "" if is_json else "; send it with the header `content-type: application/json`"
+        return _answer(request, 422, "; ".join(map(_what_is_invalid, error.errors())) + way_out)
 
     @app.exception_handler(HTTPException)
     def _refused_by_rule(request: Request, error: HTTPException) -> Response:

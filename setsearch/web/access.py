@@ -132,6 +132,25 @@ def _host_of(origin: str) -> str | None:
         return None
 
 
+class HeadAnswers:
+    """Answers HEAD as GET, without the body: those who look whether a server is there ask so."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+            return
+
+        async def send_head(message: Message) -> None:
+            """Everything but the body."""
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        await self.app({**scope, "method": "GET"}, receive, send_head)
+
+
 class RequestLimits:
     """ASGI middleware: limits the size and the time of bodies, stops answers that nobody waits for, and adds headers.
 

@@ -186,6 +186,30 @@ def test_a_read_only_folder_is_asked(read_only):
     assert as_nobody(write).startswith("ReadOnlyDatabase")
 
 
+def test_a_full_disk_is_asked(tmp_path):
+    """Where not even the file that locks a log has room; a process may be limited to small files."""
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(ITEMS)
+        expected = [hit.item for hit in index.items("documents").expand(["d0"])]
+    assert journal_mode(tmp_path / "a.db") == "wal"
+    script = (
+        "import resource, setsearch\n"
+        "from setsearch import errors\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "with setsearch.open('a.db') as index:\n"
+        "    print([hit.item for hit in index.items('documents').expand(['d0'])])\n"
+        "    try:\n"
+        "        index.add([('new', 'lion')])\n"
+        "    except errors.DatabaseError as error:\n"
+        "        print(error)\n"
+    )
+    told = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    answer, refusal = told.stdout.splitlines()
+    assert answer == str(expected)
+    assert "a.db is read-only" in refusal or "the disk may be full" in refusal
+    assert not list(tmp_path.glob("a.db-*")) or ask(tmp_path / "a.db") == expected
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_file_that_changes_while_it_is_taken_for_unchanging_gives_no_answer(read_only):
     def question():

@@ -50,6 +50,23 @@ def test_answers_are_those_of_the_index(serve, animals):
     assert [row["item"] for row in server.json("/api/complete", items="terms", prefix="Bar")] == ["barley"]
 
 
+def test_a_head_request_is_a_get_request_without_the_body(asked):
+    for path in ("/", "/api/health", "/api/nothing"):
+        status, headers, body = asked.ask(path)
+        found, others, nothing = asked.ask(path, "HEAD")
+        assert (found, nothing) == (status, "")
+        assert others["content-type"] == headers["content-type"]
+        assert body
+
+
+def test_a_body_without_its_content_type_is_told_so(asked):
+    body = '{"seeds": ["lion"], "k": 1}'
+    status, _, told = asked.ask("/api/expand", "POST", body)
+    assert status == 422 and "content-type: application/json" in told
+    status, _, told = asked.ask("/api/expand", "POST", {"seeds": "lion"})
+    assert status == 422 and "content-type" not in told
+
+
 def test_a_method_that_is_not_there(asked):
     status, headers, _ = asked.ask("/api/sets/grain", method="POST")
     assert (status, headers["allow"]) == (405, "DELETE, GET, PUT")
