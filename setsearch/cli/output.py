@@ -210,7 +210,7 @@ def _cell(value: Any, number: Callable[[float], str] = repr) -> str:
     if isinstance(value, float):
         return number(value)
     if isinstance(value, (list, tuple)) and not (value and isinstance(value[0], dict)):
-        return ", ".join(map(str, value))
+        return ", ".join("-".join(map(str, part)) if isinstance(part, tuple) else str(part) for part in value)
     if isinstance(value, list):
         parts = ", ".join(f"{part['feature']} {part['weight']:+.2f}" for part in value[:PARTS_IN_CELL])
         rest = sum(part["weight"] for part in value[PARTS_IN_CELL:])

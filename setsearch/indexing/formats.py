@@ -17,7 +17,8 @@ from setsearch.errors import SourceError
 from setsearch.text.headline import headline, shorten
 
 LOOKED_AT = 8192  # characters or bytes of a text
-logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # what it would print, an error tells
+for _library in ("bibtexparser", "pypdf"):  # what they would print, an error tells
+    logging.getLogger(_library).addHandler(logging.NullHandler())
 _ris_begins = re.compile(r"^TY  ?- ?", re.MULTILINE)
 _meta = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
 _key = re.compile(r"^[ \t]*[\w-]+[ \t]*[:=][ \t]*", re.MULTILINE)  # of front matter

@@ -189,11 +189,12 @@ class Readings:
         generation = self._trusted(find_generation(cursor, relation.id, CONTEXTS))
         with LOCK:
             known = self._memory.contexts.get(relation.id)
-            own = known if known is not None and known.is_in_memory else None
-            if own is not None and changed_items(cursor, relation.state, own.generation.state) is None:
-                own = None  # they are of a write that was rolled back, or of other texts
-            if generation is None or (own is not None and own.generation.stamp == relation.stamp):
-                return own
+            in_memory = known if known is not None and known.is_in_memory else None
+            if in_memory is not None and changed_items(cursor, relation.state, in_memory.generation.state) is None:
+                in_memory = None  # they are of a write that was rolled back, or of other texts
+            is_present = in_memory is not None and in_memory.generation.stamp == relation.stamp
+            if generation is None or is_present:
+                return in_memory
             if known is None or known.generation.id != generation.id:
                 try:
                     self._memory.contexts[relation.id] = known = read_contexts(cursor, generation)

@@ -64,12 +64,8 @@ class Relation:
         """Delete all items and features; the caller writes next, and so saves."""
         for lists in (self.postings, self.forward):
             lists.clear(cursor)
-        for table in (
-            "text",
-            "columns",
-            "numbers",
-            "generation",
-        ):  # arrays without a generation go when the next one is made
+        # Arrays without a generation go when the next one is made.
+        for table in ("text", "columns", "numbers", "generation"):
             cursor.execute(f"delete from setsearch_{table} where relation = ?", (self.id,))
         for vocabulary in (self.items, self.features):
             vocabulary.clear(cursor)

@@ -295,6 +295,13 @@ def test_errors_can_be_replaced_or_skipped(failed, run, tmp_path):
     failed(run("index", "y.db", "l.txt", "--errors", "ignore"), 2, "'ignore'", "skip")
 
 
+def test_marks_of_snippets_are_spans_in_a_spreadsheet(run, animals):
+    code, out, _ = run("expand", "a.db", "--like", "lion tiger", "--items", "documents", "--csv", "--snippets")
+    (row, *_) = csv.DictReader(io.StringIO(out))
+    first, last = row["marks"].split(", ")[0].split("-")
+    assert code == 0 and row["snippet"][int(first) : int(last)].strip()
+
+
 def test_bad_questions(failed, run, animals, tmp_path):
     failed(run("expand", "no.db", "lion"), 1, "no.db", "setsearch index")
     assert not (tmp_path / "no.db").exists()

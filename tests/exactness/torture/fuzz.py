@@ -15,10 +15,10 @@ with atheris.instrument_imports(include=["setsearch"]):
 
     from setsearch.errors import SetsearchError
     from setsearch.indexing import rows, sources
-    from setsearch.models import values
     from setsearch.storage import fts5, texts
     from setsearch.storage.analyzers import load_analyzer
     from setsearch.storage.codec import decode_counts, decode_ids
+    from setsearch.storage.packing import unpack
     from setsearch.text import analyzer as text
 
 FOLDER = Path(tempfile.mkdtemp())
@@ -35,10 +35,9 @@ def decoders(data: "atheris.FuzzedDataProvider") -> None:
 
 
 def stored(data: "atheris.FuzzedDataProvider") -> None:
-    """Texts and statistics as they are stored."""
-    sizes = data.ConsumeIntInRange(0, 9), data.ConsumeIntInRange(0, 9)
+    """Texts and slices of arrays as they are stored."""
     rest = data.ConsumeBytes(400)
-    values.RuleStatistics.from_bytes(values.TWICE_MEAN, rest, *sizes)
+    unpack(rest)
     texts.decompress(rest)
 
 
