@@ -84,7 +84,7 @@ def serve(
     rules = Rules(token or None, read_only, tuple(cors or ()), hosts, pace.timeout)
     listening = bind(host, port)
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
-    patience = threading.Timer(PATIENCE, say, ["getting ready; with numba the first time takes a minute, to compile"])
+    patience = threading.Timer(PATIENCE, say, ["getting ready; with numba the first start compiles, about a minute"])
     patience.daemon = True
     patience.start()
     get_ready(db)
