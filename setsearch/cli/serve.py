@@ -84,6 +84,9 @@ def serve(
     rules = Rules(token or None, read_only, tuple(cors or ()), hosts, pace.timeout)
     listening = bind(host, port)
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
+    watch_damage(db, say)
+    if pace.refresh and not read_only:
+        keep_fresh(db, pace.refresh, say)
     patience = threading.Timer(PATIENCE, say, ["getting ready; with numba the first start compiles, about a minute"])
     patience.daemon = True
     patience.start()
@@ -95,9 +98,6 @@ def serve(
         import webbrowser
 
         webbrowser.open(address)
-    watch_damage(db, say)
-    if pace.refresh and not read_only:
-        keep_fresh(db, pace.refresh, say)
     if workers is None:
         serve_alone(db, rules, listening)
     else:

@@ -116,7 +116,7 @@ def _end_with_parent() -> None:
 
 def get_ready(db: Path) -> None:
     """Ask as visitors will, so that lists are read, and loops compiled or loaded, while nobody waits."""
-    with suppress(SetsearchError), setsearch.open(db) as index:
+    with suppress(SetsearchError, MemoryError), setsearch.open(db) as index:
         told = index.info()
         for own in told["readings"]:
             if own["items"] in (told["defaults"]["items"], told["readings"][0]["items"]):

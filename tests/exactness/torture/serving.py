@@ -34,8 +34,11 @@ def start(path: Path, megabytes: int | None) -> tuple[subprocess.Popen[str], str
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=limit)  # noqa: PLW1509
     assert process.stderr is not None
-    found = re.search(r"http://\S+/", process.stderr.readline())
-    return process, found.group() if found else None
+    while line := process.stderr.readline():  # it may say that it is getting ready
+        found = re.search(r"http://\S+/", line)
+        if found:
+            return process, found.group()
+    return process, None
 
 
 def ask(address: str) -> object:
