@@ -47,7 +47,8 @@ def lines_as_utf8(file: IO[bytes], decided: Callable[[str], None]) -> Iterator[b
             yield line
             continue
         ahead = line + file.read(DETECTED) + file.readline()
-        found = None if _is_utf8(line) or b"\0" in ahead else likely_encoding(ahead)
+        is_utf8 = any(not own.isascii() and _is_utf8(own) for own in ahead.splitlines())  # but for some bytes
+        found = None if is_utf8 or b"\0" in ahead else likely_encoding(ahead)
         if found is not None:
             decided(found)
         for rest in chain(io.BytesIO(ahead), file):

@@ -23,7 +23,11 @@ _ris_begins = re.compile(r"^TY  ?- ?", re.MULTILINE)
 _meta = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
 _key = re.compile(r"^[ \t]*[\w-]+[ \t]*[:=][ \t]*", re.MULTILINE)  # of front matter
 _title = re.compile(r"^title[ \t]*[:=](.*)", re.MULTILINE | re.IGNORECASE)
-_quoted = re.compile(r"""(["'])((?:\\.|''|(?!\1).)*)\1\s*(?:#.*)?$""")
+_double_quoted = re.compile(r'"((?:\\.|[^"\\])*)"\s*(?:#.*)?$')
+_single_quoted = re.compile(r"'((?:''|[^'])*)'\s*(?:#.*)?$")
+_escaped = re.compile(r"\\(x[0-9a-fA-F]{2}|u(?!d[89a-f])[0-9a-fA-F]{4}|.)")
+_mark_of_lines = re.compile(r"(?:[|>][-+0-9]*)?\s*(?:#.*)?")
+_TRIPLE = ('"""', "'''")
 _mail_begins = re.compile(rb"^From .*\n", re.MULTILINE)
 _LETTERS = {
     **{f"\\(:{letter}": umlaut for letter, umlaut in zip("aouAOU", "äöüÄÖÜ", strict=True)},
@@ -58,17 +62,29 @@ def plain_text(data: bytes, decode: Decode) -> Iterator[Part]:
 def _title_of(front: str) -> str | None:
     """The title that front matter gives: a plain or quoted value, or the lines that are indented below a mark."""
     told = _title.search(front)
-    value = "" if told is None else told[1].strip()
-    quoted = _quoted.match(value)
-    if quoted:
-        text, mark = quoted[2], quoted[1]
-        value = text.replace("''", "'") if mark == "'" else re.sub(r"\\(.)", r"\1", text)
-    elif told is not None and re.fullmatch(r"[|>][-+0-9]*|", value):
+    if told is None:
+        return None
+    value = told[1].strip()
+    quoted = _double_quoted.match(value) or _single_quoted.match(value)
+    if value.startswith(_TRIPLE):
+        value = value[3:].partition(value[:3])[0]
+    elif quoted and quoted.re is _double_quoted:
+        value = _escaped.sub(_unescape, quoted[1])
+    elif quoted:
+        value = quoted[1].replace("''", "'")
+    elif _mark_of_lines.fullmatch(value):
         lines = takewhile(lambda line: not line.strip() or line[0] in " \t", front[told.end() :].splitlines()[1:])
         value = " ".join(" ".join(lines).split())
     else:
-        value = re.split(r"\s#", value)[0].strip()
+        value = re.split(r"(?:^|\s)#", value)[0]
+    value = " ".join(value.split())
     return shorten(value) if value else None
+
+
+def _unescape(escape: re.Match[str]) -> str:
+    """The character that an escape of a double-quoted value stands for; ends of lines are spaces."""
+    own = escape[1]
+    return chr(int(own[1:], 16)) if len(own) > 1 else " " if own in "nrt" else own
 
 
 def _front_matter(text: str) -> tuple[str, str]:

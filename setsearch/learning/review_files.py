@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from setsearch.errors import SourceError
+from setsearch.errors import AmbiguousItem, SourceError, UnknownItem
 from setsearch.indexing.formats import load_library
 from setsearch.indexing.rows import RowReader, file_ending, open_file, require_columns
 from setsearch.learning.review import Record, Review
@@ -82,7 +82,18 @@ def _of_ris(source: str, reading: Reading) -> Iterator[tuple[str, str]]:
         title = next((str(entry[name]) for name in ("title", "primary_title") if entry.get(name)), None)
         found = [said[note] for note in entry.get("notes", ()) if note in said]
         id = str(entry.get("id", ""))
-        is_ours = id in titles and (title is None or titles[id] is None or titles[id] == title)
+        is_ours = id in titles and (title in (None, titles[id]) or (titles[id] is None and not _has(reading, title)))
         item = id if is_ours else title
         if found and item:
             yield item, found[-1]
+
+
+def _has(reading: Reading, title: str) -> bool:
+    """Whether an item has this title, or several have."""
+    try:
+        reading.find(title, hint=False)
+    except UnknownItem:
+        return False
+    except AmbiguousItem:
+        pass
+    return True

@@ -190,11 +190,11 @@ class Readings:
         with LOCK:
             known = self._memory.contexts.get(relation.id)
             in_memory = known if known is not None and known.is_in_memory else None
-            if in_memory is not None and changed_items(cursor, relation.state, in_memory.generation.state) is None:
-                in_memory = None  # they are of a write that was rolled back, or of other texts
-            is_present = in_memory is not None and in_memory.generation.stamp == relation.stamp
-            if generation is None or is_present:
+            if in_memory is not None and in_memory.generation.stamp == relation.stamp:
                 return in_memory
+            if generation is None:
+                is_earlier = in_memory and changed_items(cursor, relation.state, in_memory.generation.state) is not None
+                return in_memory if is_earlier else None  # else of a write that was rolled back, or of other texts
             if known is None or known.generation.id != generation.id:
                 try:
                     self._memory.contexts[relation.id] = known = read_contexts(cursor, generation)

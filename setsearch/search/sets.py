@@ -114,13 +114,20 @@ class ItemSet:
 
 def check_name(name: str) -> None:
     """Raise InvalidParameter for what cannot be the name of a set."""
-    if not is_storable(name) or not name.isprintable() or not name.strip() or len(name) > LONGEST_NAME:
+    if not is_storable(name) or not name.isprintable():
+        raise InvalidParameter(f"the name of a set has printable characters only; {name!r:.60} has others")
+
+
+def _check_new_name(name: str) -> None:
+    """Raise InvalidParameter for what a set may not be named any more."""
+    if not name.strip() or len(name) > LONGEST_NAME:
         raise InvalidParameter(f"the name of a set is 1 to {LONGEST_NAME} printable characters, not {name!r:.60}")
 
 
 def new_set(name: str, database: Database, reading: AnyReading) -> ItemSet:
     """An empty set; raises InvalidParameter for an unusable name."""
     check_name(name)
+    _check_new_name(name)
     return ItemSet(name, reading, database)
 
 
@@ -165,10 +172,12 @@ def load_set(name: str, items: str | None, database: Database, reading: Callable
         stored, marks = saved_items(cursor, name), _saved_marks(cursor, name)
     if stored is not None and items not in (None, stored):
         raise InvalidParameter(f"the set {name!r} is of {stored}, not of {items}; use another name")
-    loaded = new_set(name, database, reading(items if stored is None else stored))
+    if stored is None:
+        return new_set(name, database, reading(items))
+    loaded = ItemSet(name, reading(stored), database)
     loaded.accepted += [item for item, mark in marks.items() if mark == 1]
     loaded.rejected += [item for item, mark in marks.items() if mark == 0]
-    loaded.version = "" if stored is None else _version(marks)
+    loaded.version = _version(marks)
     return loaded
 
 

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,8 @@ def _select(
         f"select n.id from (select distinct {text} as setsearch_key from {main_table(source.name)} "
         f"where {condition}) cross join setsearch_name n on n.name = setsearch_key and n.kind = {relation.items.id}"
     )
-    cursor.connection.create_function("setsearch_real", 1, str, deterministic=True)  # as ids are written
+    with suppress(sqlite3.Error):  # of a connection with open cursors, which has it already
+        cursor.connection.create_function("setsearch_real", 1, str, deterministic=True)  # as ids are written
     try:
         with limited(cursor, f"the {what}"):
             return np.sort(np.array([id for (id,) in cursor.execute(statement, parameters)], np.int64))

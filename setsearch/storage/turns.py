@@ -20,9 +20,9 @@ class Turns:
         self._start()
 
     def _start(self) -> None:
-        self._process = os.getpid()
         self._guard = threading.Lock()
         self._waiting = deque[threading.Event]()  # the first one has its turn
+        self._process = os.getpid()
 
     @contextmanager
     def take(self, name: object, seconds: float) -> Iterator[None]:

@@ -9,7 +9,7 @@ import sqlite3
 from contextlib import suppress
 from pathlib import Path
 
-LOG = "-wal"  # the ending of the write-ahead log
+LOG, JOURNAL = "-wal", "-journal"  # the endings of what a write leaves beside a file
 _FULL = sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_SHMOPEN
 _SHUT = sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY
 
@@ -17,7 +17,8 @@ _SHUT = sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY
 def is_unchanging(path: Path, error: Exception) -> bool:
     """Whether a file could not be opened for these reasons."""
     code = getattr(error, "sqlite_errorcode", None) or 0
-    is_shut = code & 0xFF in _SHUT
+    path = path.resolve()  # SQLite looks beside the file, not beside a link
+    is_shut = code & 0xFF in _SHUT and code != sqlite3.SQLITE_READONLY_ROLLBACK
     if is_shut:
         is_shut = not os.access(path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
     return (is_shut or code in _FULL) and not _log_size(path)
@@ -26,12 +27,15 @@ def is_unchanging(path: Path, error: Exception) -> bool:
 def state_of(path: Path) -> tuple[int, int]:
     """What changes with a write: time and size of the file, or the size of a log beside it; zeros without a file."""
     with suppress(OSError):
+        path = path.resolve()
         found = path.stat()
         return found.st_mtime_ns, -_log_size(path) or found.st_size
     return 0, 0
 
 
 def _log_size(path: Path) -> int:
-    with suppress(OSError):
-        return Path(f"{path}{LOG}").stat().st_size
-    return 0
+    size = 0
+    for ending in (LOG, JOURNAL):
+        with suppress(OSError):
+            size += Path(f"{path}{ending}").stat().st_size
+    return size

@@ -95,7 +95,8 @@ def _answer_errors(app: FastAPI, render: Render, known: list[BaseRoute]) -> None
 
     @app.exception_handler(RequestValidationError)
     def _invalid(request: Request, error: RequestValidationError) -> Response:
-        is_json = request.method == "GET" or "json" in request.headers.get("content-type", "")
+        is_body = any(part["loc"][0] == "body" for part in error.errors())
+        is_json = not is_body or "json" in request.headers.get("content-type", "")
         way_out = "" if is_json else "; send it with the header `content-type: application/json`"
         return _answer(request, 422, "; ".join(map(_what_is_invalid, error.errors())) + way_out)
 

@@ -211,12 +211,15 @@ def test_the_first_letter_of_a_csv_file_that_is_not_ascii_tells_its_encoding(tmp
     assert next(RowReader(encoding="latin-1").read(str(tmp_path / "a.csv")))
 
 
-def test_a_broken_byte_behind_utf8_is_an_error(tmp_path):
-    (tmp_path / "a.csv").write_bytes("id,text\n1,Grüße\n".encode() + b"2,bad \xff byte\n")
+@pytest.mark.parametrize(
+    "rows", [["1,Grüße".encode(), b"2,bad \xff byte"], [b"1,tea", b"2,bad \xff byte", "3,Grüße".encode()]]
+)
+def test_a_broken_byte_beside_utf8_is_an_error(tmp_path, rows):
+    (tmp_path / "a.csv").write_bytes(b"\n".join([b"id,text", *rows, b""]))
     with pytest.raises(errors.SourceError, match="line 3 is not UTF-8: byte 6 is 0xff"):
         [*RowReader().read(str(tmp_path / "a.csv"))]
     warnings = []
-    assert len([*RowReader(errors="skip", warn=warnings.append).read(str(tmp_path / "a.csv"))]) == 1
+    assert len([*RowReader(errors="skip", warn=warnings.append).read(str(tmp_path / "a.csv"))]) == len(rows) - 1
     assert "line 3: invalid UTF-8" in warnings[0]
 
 
@@ -472,6 +475,9 @@ def test_a_named_encoding_is_taken_for_text(tmp_path):
         ("---\nno key here\n---\nA lion", "no key here", "no key here a lion"),
         ("---\ntitle: |\n  The\n  Lion\ntags: cat\n---\nA lion\n", "The Lion", "the lion cat a"),
         ("---\ntitle:\n  The Lion\n---\nA lion\n", "The Lion", "the lion a"),
+        ('+++\ntitle = """The Lion"""\n+++\nA lion\n', "The Lion", "the lion a"),
+        ('---\ntitle: "L\\xF6we"\n---\nA lion\n', "Löwe", "l xf6we a lion"),
+        ("---\ntitle: >- # so\n  The Lion\n---\nA lion\n", "The Lion", "so the lion a"),
         ("---\ntitle:\n---\n# Cats\nA lion\n", "Cats", "cats a lion"),
         ("---\ntitle: Lion # a note\n---\nA lion\n", "Lion", "lion a note"),
         ("---\ntitle: C# for lions\n---\nA lion\n", "C# for lions", "c# for lions a lion"),
@@ -511,3 +517,10 @@ def test_a_file_that_is_empty_now_is_told(tmp_path, run):
     assert run("delete", "a.db", "a.md")[0] == 0
     assert "keeps the earlier text" not in run("index", "a.db", "notes")[2]
     assert "follows no table; after changes of files, index them again" in run("update", "a.db")[2]
+
+
+@pytest.mark.parametrize("value", ["''" * 40, "\\" * 61, '\\"' * 40 + "x"])
+def test_titles_with_many_quotes_take_no_time(tmp_path, run, value):
+    """Where a value could be read in many ways, a regular expression might try all of them."""
+    (tmp_path / "a.md").write_text(f'---\ntitle: "{value}\n---\nA lion\n')
+    assert run("index", "a.db", "a.md")[0] == 0
