@@ -95,8 +95,7 @@ def index_command(
             written = write(count_items(reader.read(sources or [])), relation)
             index.refresh(progress=count_items)
         _tell_indexed(index, written, str(db))
-        _tell_left_out(reader)
-        _tell_emptied(index, reader, db)
+        _tell_left_out(index, reader, db)
 
 
 def update(db: Collection, *, fresh: Fresh = "now", timeout: Timeout = 5.0, time_limit: TimeLimit = 10.0) -> None:
@@ -223,16 +222,12 @@ def _make_reader(
     return SourceReader(columns, rows, given.globs, cells)
 
 
-def _tell_left_out(reader: "SourceReader") -> None:
+def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collection) -> None:
     for why, names in sorted(reader.files.left_out.items()):
         say(f"left out {_files(names)}: {why}")
     for encoding, names in sorted(reader.rows.decided.items()):
         say(f"read {_files(names)} as {encoding}; --encoding names another one")
-
-
-def _tell_emptied(index: "setsearch.Index", reader: "SourceReader", db: Collection) -> None:
-    """Name files that are empty now, and had a text when they were indexed before."""
-    kept = list[str]()
+    kept = list[str]()  # files that are empty now, and had a text when they were indexed before
     if reader.files.empty:
         with suppress(UnknownReading):
             kept = list(index.items("documents").titles(reader.files.empty))

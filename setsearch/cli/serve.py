@@ -90,8 +90,11 @@ def serve(
     patience = threading.Timer(PATIENCE, say, ["getting ready; with numba the first start compiles, about a minute"])
     patience.daemon = True
     patience.start()
-    get_ready(db)
-    workers = Workers(db, rules, listening, pace.workers) if pace.workers > 1 else None
+    if pace.workers > 1:
+        workers = Workers(db, rules, listening, pace.workers)  # each gets itself ready
+    else:
+        workers = None
+        get_ready(db)
     patience.cancel()
     say(f"{db} is at {address} (Ctrl-C stops)")
     if open_page:

@@ -65,20 +65,18 @@ def _title_of(front: str) -> str | None:
     if told is None:
         return None
     value = told[1].strip()
-    quoted = _double_quoted.match(value) or _single_quoted.match(value)
     if value.startswith(_TRIPLE):
         value = value[3:].partition(value[:3])[0]
-    elif quoted and quoted.re is _double_quoted:
+    elif quoted := _double_quoted.match(value):
         value = _escaped.sub(_unescape, quoted[1])
-    elif quoted:
+    elif quoted := _single_quoted.match(value):
         value = quoted[1].replace("''", "'")
     elif _mark_of_lines.fullmatch(value):
         lines = takewhile(lambda line: not line.strip() or line[0] in " \t", front[told.end() :].splitlines()[1:])
-        value = " ".join(" ".join(lines).split())
+        value = " ".join(lines)
     else:
         value = re.split(r"(?:^|\s)#", value)[0]
-    value = " ".join(value.split())
-    return shorten(value) if value else None
+    return shorten(value)
 
 
 def _unescape(escape: re.Match[str]) -> str:

@@ -15,10 +15,10 @@ _is_literal = re.compile(r"-?\d+(\.\d+)?|'([^']|'')*'").fullmatch
 
 def create_triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> None:
     """Create the triggers; raises InvalidParameter for rows without a key."""
-    if source.key == "rowid" and not has_rowid(cursor, source.name, table_columns(cursor, source.name)):
-        raise InvalidParameter(f"the rows of {source.name} have no rowid; name their id column")
     columns = table_columns(cursor, source.name)
-    if not source.has_unique_key and any(None in dict(parts) for parts in _unique_keys(cursor, source, columns)):
+    if source.key == "rowid" and not has_rowid(cursor, source.name, columns):
+        raise InvalidParameter(f"the rows of {source.name} have no rowid; name their id column")
+    if not source.has_unique_key and any(map(_has_expression, _unique_keys(cursor, source, columns))):
         raise InvalidParameter(
             f"{source.name} has a unique index on an expression, by which `insert or replace` deletes rows unnoticed: "
             "leave `track` out (an update then compares all rows)"
@@ -40,19 +40,18 @@ def _triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) 
     """
     columns = table_columns(cursor, source.name)
     key, table, bodies = quote(source.key), quote(source.name), {}
-    unique = [parts for parts in _unique_keys(cursor, source, columns) if None not in dict(parts)]
+    unique = [parts for parts in _unique_keys(cursor, source, columns) if not _has_expression(parts)]
+    read = _read_columns(cursor, source, columns)
     for event, timing, rows in (
         ("insert", "after insert", [f"new.{key}"]),
-        ("update", f"after update{_read_columns(cursor, source, columns)}", [f"old.{key}", f"new.{key}"]),
+        ("update", f"after update{read}", [f"old.{key}", f"new.{key}"]),
         ("delete", "after delete", [f"old.{key}"]),
     ):
         bodies[event] = timing, " ".join(_note(relation, row) for row in rows)
-    if " of " in bodies["update"][0] and _is_rowid(cursor, source):  # which may be written by other names
+    if read and _is_rowid(cursor, source):  # which may be written by other names
         moved = f"old.{key} is not new.{key}"
-        bodies["update_key"] = (
-            "after update",
-            " ".join(_note(relation, f"{row}.{key}", where=moved) for row in ("old", "new")),
-        )
+        both = [_note(relation, f"{row}.{key}", where=moved) for row in ("old", "new")]
+        bodies["update_key"] = "after update", " ".join(both)
     other_row = " and t.rowid is not old.rowid" if [_ROWID] in unique else ""
     constrained = _constrained_columns(cursor, source.name, unique)
     changing = ", ".join(quote(name) for name in columns if name in constrained)
@@ -111,6 +110,10 @@ def _unique_keys(cursor: sqlite3.Cursor, source: SyncedSource, columns: list[str
         if is_unique and not is_key:
             keys.append(parts)
     return keys
+
+
+def _has_expression(parts: list[Part]) -> bool:
+    return any(column is None for column, _ in parts)
 
 
 def _same_row(cursor: sqlite3.Cursor, source: SyncedSource, parts: list[Part]) -> str:

@@ -31,6 +31,7 @@ from setsearch.errors import InvalidParameter, SetsearchError
 from setsearch.index import Index
 from setsearch.storage.analyzers import TextSettings
 from setsearch.storage.database import Database
+from setsearch.storage.names import id_text
 
 _log = logging.getLogger("setsearch")
 _ANY_NUMBER = -1
@@ -130,8 +131,7 @@ def register(connection: sqlite3.Connection) -> None:
 
 
 def _names(seeds: Any) -> list[str]:
-    if isinstance(seeds, int):
-        return [str(seeds)]
+    seeds = id_text(seeds)
     if not isinstance(seeds, str):
         raise InvalidParameter(f"seeds are an id, a text such as 'doc-1, doc-2', or a JSON array, not {seeds!r}")
     if seeds.lstrip().startswith("["):

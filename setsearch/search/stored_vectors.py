@@ -22,7 +22,7 @@ class _Known(NamedTuple):
     """Vectors at one stamp, by the ids of what is ranked: of features at one stamp of the relation, of these words."""
 
     stamp: int
-    relation: int
+    relation_stamp: int
     words: Vocabulary | None
     vectors: "Vectors"
 
@@ -44,10 +44,10 @@ class StoredVectors:
         if source is None or source.size is None:
             return None
         # Features come and go, and their ids are used again. Items that go take their vectors along.
-        stamp = relation.stamp if ranked.id == relation.features.id else 0
-        return partial(self._read, cursor, kind, ranked, stamp)
+        relation_stamp = relation.stamp if ranked.id == relation.features.id else 0
+        return partial(self._read, cursor, kind, ranked, relation_stamp)
 
-    def _read(self, cursor: sqlite3.Cursor, kind: Vocabulary, ranked: Vocabulary, stamp: int) -> "Vectors":
+    def _read(self, cursor: sqlite3.Cursor, kind: Vocabulary, ranked: Vocabulary, relation_stamp: int) -> "Vectors":
         """Vectors by the ids of what is ranked; those of names that are not there are left out."""
         from setsearch.search.meaning import Vectors
 
@@ -56,7 +56,8 @@ class StoredVectors:
         words = ranked if ranked.id != kind.id else None  # they change as a whole
         with LOCK:
             known = self._known.get((kind.id, ranked.id))
-            if known is not None and known[:2] == (source.stamp, stamp) and known.words is words:
+            stamps = source.stamp, relation_stamp
+            if known is not None and known.words is words and (known.stamp, known.relation_stamp) == stamps:
                 return known.vectors
             names, rows = read_vectors(cursor, kind)
             id_of = ranked.find(cursor, names)
@@ -65,5 +66,5 @@ class StoredVectors:
             order = np.argsort(ids)
             encode = self._encoders(source.name) if source.source == ENCODER else None
             vectors = Vectors(ids[order], rows[places[order]], source.source, encode)
-            self._known[kind.id, ranked.id] = _Known(source.stamp, stamp, words, vectors)
+            self._known[kind.id, ranked.id] = _Known(source.stamp, relation_stamp, words, vectors)
             return vectors

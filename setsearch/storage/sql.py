@@ -63,11 +63,11 @@ def is_stored_table(cursor: sqlite3.Cursor, table: str) -> bool:
     return row is not None and row[0] == "table" and not str(row[1]).lower().startswith("create virtual")
 
 
-def order_of_rows(cursor: sqlite3.Cursor, table: str, has_rowid: bool) -> str:
+def order_of_rows(cursor: sqlite3.Cursor, table: str, by_rowid: bool) -> str:
     """The clause that gives the rows of a stored table the same order whatever condition selects them."""
     info = cursor.execute(f"pragma main.table_info({quote(table)})").fetchall()
     primary = [quote(name) for _, name, *_, place in sorted(info, key=lambda row: row[5]) if place]
-    order = "rowid" if has_rowid else ", ".join(primary)
+    order = "rowid" if by_rowid else ", ".join(primary)
     return f"order by {order}" if order and is_stored_table(cursor, table) else ""
 
 

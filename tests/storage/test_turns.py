@@ -51,8 +51,11 @@ def test_a_forked_process_waits_for_no_thread_of_its_parent():
     with turns.take("a.db", 0):
         child = os.fork()
         if not child:
-            with turns.take("a.db", 0):
-                os._exit(0)
+            try:
+                with turns.take("a.db", 0):
+                    os._exit(0)
+            finally:
+                os._exit(1)
         assert os.waitpid(child, 0)[1] == 0
 
 
