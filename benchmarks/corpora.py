@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.indexing.rows import RowReader
+from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
 from setsearch.storage.synced_source import Columns
 from setsearch.text.analyzer import Analyzer

@@ -29,7 +29,7 @@ from typing import Any
 from corpora import words
 
 import setsearch
-from setsearch.indexing.rows import RowReader
+from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
 from setsearch.scoring.kernels import use_kernel
 from setsearch.storage.synced_source import Columns

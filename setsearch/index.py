@@ -88,8 +88,8 @@ class Index:
         `columns` are those of `setsearch.Columns`. With `update`, items that exist are replaced. A missing text is
         empty; a missing id raises SourceError, and nothing is written.
         """
-        from setsearch.indexing.arrow import frame_rows
-        from setsearch.indexing.rows import RowReader
+        from setsearch.indexing.rows.arrow import frame_rows
+        from setsearch.indexing.rows.reader import RowReader
         from setsearch.indexing.sources import SourceReader
         from setsearch.storage.synced_source import Columns
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from setsearch.storage.synced_source import Columns
 
 T = TypeVar("T")
+SHOWN_SKIPS, SHOWN_MERGED = 20, 10  # lines
 RULES = "--split, --titles, --min-features and --min-items"
 
 
@@ -209,31 +210,62 @@ def check(
 def _make_reader(
     given: Input, rules: Rules, columns: "Columns", host: sqlite3.Connection | None, time_limit: float
 ) -> "SourceReader":
-    from setsearch.indexing.cell_rules import CellRules, read_titles
-    from setsearch.indexing.rows import RowReader
-    from setsearch.indexing.sources import SourceReader
+    from setsearch.indexing.rows.cell_rules import CellRules
+    from setsearch.indexing.rows.reader import RowReader
+    from setsearch.indexing.sources import SourceReader, titles_by_item
 
     if columns.features is None and any(rules._replace(keep=None)):
         raise UsageError(f"{RULES} are for a relation: name its --items and --features")
     form: Any = {"encoding": given.encoding, "delimiter": given.delimiter}
-    titles = {} if rules.titles is None else read_titles(RowReader(given.errors, say, **form), rules.titles, columns)
+    skipped: list[str] = []
+
+    def warn(message: str) -> None:
+        skipped.append(message)
+        if len(skipped) <= SHOWN_SKIPS:
+            say(message)
+
+    titles = {} if rules.titles is None else titles_by_item(RowReader(given.errors, warn, **form), rules.titles, columns)
     cells = CellRules(rules.keep, rules.split, titles, rules.min_features, rules.min_items)
-    rows = RowReader(given.errors, say, given.table, host, time_limit=time_limit, **form)
-    return SourceReader(columns, rows, given.globs, cells)
+    rows = RowReader(given.errors, warn, given.table, host, time_limit=time_limit, **form)
+    return SourceReader(columns, rows, given.globs, cells, given.follow, skipped)
 
 
 def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collection) -> None:
+    """Everything that is not in the index, or not as somebody may expect it."""
     for why, names in sorted(reader.files.left_out.items()):
         say(f"left out {_files(names)}: {why}")
+    unread = ", ".join(f"{count:,} {what}" for what, count in sorted(reader.files.unread.items()) if count)
+    if unread:
+        say(f"without: {unread}")
+    if len(reader.skipped) > SHOWN_SKIPS:
+        say(f"skipped {len(reader.skipped):,} in all")
     for encoding, names in sorted(reader.rows.decided.items()):
         say(f"read {_files(names)} as {encoding}; --encoding names another one")
+    if reader.numbered:
+        say(f"{first_of(reader.numbered)} has no column 'id': its rows are numbered (--id names a column)")
+    _tell_references(reader)
+    written = reader.seen
     kept = list[str]()  # files that are empty now, and had a text when they were indexed before
     if reader.files.empty:
         with suppress(UnknownReading):
-            kept = list(index.items("documents").titles(reader.files.empty))
+            kept = [id for id in index.items("documents").titles(reader.files.empty) if id not in written]
     if kept:
         way_out = shlex.join(["setsearch", "delete", str(db), *kept[:1]])
         say(f"the index keeps the earlier text of {_files(kept)}; `{way_out}` deletes it")
+
+
+def _tell_references(reader: "SourceReader") -> None:
+    """Which references came several times, and which have names of an earlier version."""
+    merged, older = reader.filed.merged, reader.filed.older
+    if merged:
+        say(f"merged {len(merged):,} reference{'s' * (len(merged) > 1)} that came several times:")
+    for name, files in [*merged.items()][:SHOWN_MERGED]:
+        say(f"  {name}: {', '.join(files)}")
+    if len(merged) > SHOWN_MERGED:
+        say(f"  ... and {len(merged) - SHOWN_MERGED:,} more")
+    if older:
+        names = f"{len(older):,} reference{'s' * (len(older) > 1)} ({first_of(older)})"
+        say(f"{names} keep their ids of an earlier version; --replace gives them a DOI, a PMID or their own key")
 
 
 def _files(names: list[str]) -> str:

@@ -292,9 +292,11 @@ def _read_text(text: str) -> str:
         raise SourceError(f"{text} is a folder; give a file, or the text itself")
     if is_file:
         from setsearch.indexing.files import FileReader
-        from setsearch.indexing.rows import RowReader
+        from setsearch.indexing.rows.reader import RowReader
 
-        return "\n".join(text for _, text, _ in FileReader(RowReader()).documents(path, path.name, is_named=True))
+        reader = FileReader(RowReader())
+        texts = [text for _, text, _ in reader.documents(path, path.name, is_named=True)]
+        return "\n".join([*texts, *(copy.reference.text() for copy in reader.references)])
     if path.suffix in (".txt", ".md") and " " not in text:
         raise SourceError(f"{text} does not exist; give a file, or the text itself")
     return text

@@ -7,7 +7,8 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from setsearch.errors import SourceError
-from setsearch.indexing.rows import DELIMITERS, STDIN, RowReader, cell_number, file_ending, open_file, require_columns
+from setsearch.indexing.rows.cells import cell_number, require_columns
+from setsearch.indexing.rows.reader import DELIMITERS, STDIN, RowReader, file_ending, open_file
 
 
 def read_seed_sets(source: str) -> Iterator[tuple[str, list[str] | SourceError]]:

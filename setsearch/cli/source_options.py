@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from setsearch.cli.help import ADVANCED, COLUMNS, option
+from setsearch.cli.help import ADVANCED, COLUMNS, flag, option
 from setsearch.cli.options import Texts
 from setsearch.errors import UsageError
 
@@ -18,6 +18,7 @@ class Input(NamedTuple):
     globs: tuple[str, ...]
     encoding: str | None
     delimiter: str | None
+    follow: bool
 
 
 class Rules(NamedTuple):
@@ -37,13 +38,14 @@ def input_options(
     encoding: Annotated[str | None, option("NAME", "Of files. Default: UTF-8, or as it looks.", ADVANCED)] = None,
     delimiter: Annotated[str | None, option("C", "Of CSV files. Default: as the header has it.", ADVANCED)] = None,
     errors: Annotated[str, option("HOW", "Unreadable input: strict, replace, skip.", ADVANCED)] = "strict",
+    follow: Annotated[bool, flag("--follow", "Follow links that lead out of a folder.", ADVANCED)] = False,
 ) -> Input:
     """How sources are read."""
     if errors not in ("strict", "replace", "skip"):
         raise UsageError(f"--errors is strict, replace or skip, not {errors!r}")
     if delimiter is not None and len(delimiter := delimiter.replace("\\t", "\t")) != 1:
         raise UsageError(f"--delimiter is one character, not {delimiter!r}")
-    return Input(table, errors, tuple(glob or ()), encoding, delimiter)
+    return Input(table, errors, tuple(glob or ()), encoding, delimiter, follow)
 
 
 def rule_options(

@@ -99,7 +99,8 @@ def _read_matrix(path: Path, place: Place) -> Iterator[Pair]:
 
 def _read_rows(db: Collection, source: str | None, place: Place) -> Iterator[Pair]:
     """The id and vector of each row."""
-    from setsearch.indexing.rows import RowReader, require_columns
+    from setsearch.indexing.rows.cells import require_columns
+    from setsearch.indexing.rows.reader import RowReader
 
     with closing(sqlite3.connect(db.path)) if place.table is not None else nullcontext() as host:
         for position, row in RowReader(table=place.table, connection=host).read(source or str(db)):

@@ -9,13 +9,14 @@ import numpy as np
 from setsearch.arrays import LARGEST_COUNT, Ints
 from setsearch.errors import InvalidItem
 from setsearch.storage.names import check_names
+from setsearch.storage.records import Record
 from setsearch.storage.texts import compress
 from setsearch.text.extras import TermIds
 from setsearch.text.tokenizer import TOKENIZED_TOGETHER, Tokenizer
 
 Features = str | Sequence[str] | Mapping[str, int]
-# id, features or a text, title, the text to store, the columns to keep
-PreparedItem = tuple[str, Features, str | None, str | None, bytes | None]
+# id, features or a text, title, the text to store, the columns to keep, the record
+PreparedItem = tuple[str, Features, str | None, str | None, bytes | None, Record | None]
 
 FULL_BATCH = 2_000_000  # items and features
 
@@ -28,6 +29,7 @@ class Batch:
         self.titles: list[str | None] = []
         self.texts: list[bytes | None] = []
         self.columns: list[bytes | None] = []
+        self.records: list[Record | None] = []
         self._term_ids, self._tokenizer = term_ids, tokenizer
         self._lengths = array("q")
         self._numbers = array("i")
@@ -51,11 +53,12 @@ class Batch:
     def fill(self, items: Iterable[PreparedItem]) -> bool:
         """Add items until the batch is full; returns whether all were added. Raises InvalidItem."""
         texts, characters = [], 0
-        for name, features, title, text, columns in items:
+        for name, features, title, text, columns, record in items:
             self.names.append(name)
             self.titles.append(title)
             self.texts.append(None if text is None else compress(text))
             self.columns.append(columns)
+            self.records.append(record)
             if isinstance(features, str):
                 texts.append(features)
                 characters += len(features) + 1

@@ -8,9 +8,13 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from setsearch.errors import SetsearchError, SourceError, UsageError
+from setsearch.indexing.apart import Job, Outcome, Reader, Skipped, TooMuch, read_parts
 from setsearch.indexing.encodings import encoding_by_mark
-from setsearch.indexing.formats import FORMATS, LOOKED_AT, Part, is_manual, mailbox, manual, plain_text
-from setsearch.indexing.rows import ROW_FILES, RowReader, file_ending, open_file, unreadable
+from setsearch.indexing.formats import FORMATS, RISKY, form_by_content, is_references
+from setsearch.indexing.formats.part import LOOKED_AT, Part, Unread
+from setsearch.indexing.formats.text import plain_text
+from setsearch.indexing.references.identity import Copy
+from setsearch.indexing.rows.reader import ROW_FILES, RowReader, beginning, file_ending, is_array, open_file, unreadable
 from setsearch.storage.names import is_storable
 
 MOST_CONTROLS = 0.05  # share of control characters in a text
@@ -21,15 +25,20 @@ FileItem = tuple[str, str, str | None]
 
 @dataclass
 class FileReader:
-    """Reads files as documents. `globs` choose among those of a folder; `left_out` names others by the reason.
+    """Reads files as documents. `globs` choose among those of a folder, `follow` goes where links lead out of it.
 
-    `empty` are the ids of files without a document, which may have had one before.
+    `left_out` names files by the reason, `unread` counts what gave no text. `empty` are the ids of files without a
+    document, which may have had one before. `references` wait until all are there: one may be in several files.
     """
 
     rows: RowReader
     globs: tuple[str, ...] = ()
+    follow: bool = False
+    apart: Reader = field(default_factory=Reader)
     left_out: dict[str, list[str]] = field(default_factory=dict)
+    unread: Counter[str] = field(default_factory=Counter)
     empty: list[str] = field(default_factory=list)
+    references: list[Copy] = field(default_factory=list)
 
     def files(self, folder: Path) -> list[Path]:
         """The files of a folder, without hidden ones, in the order of their paths. Raises SourceError if none is."""
@@ -46,6 +55,7 @@ class FileReader:
             """A folder that may not be read."""
             self._skip(error.filename, error.strerror or str(error))
 
+        root = folder.resolve()
         seen, waiting = set[tuple[int, int]](), [folder]
         for top in waiting:  # links come after all folders, whose files keep their paths
             for place, folders, names in os.walk(top, onerror=refuse):
@@ -57,17 +67,26 @@ class FileReader:
                 seen.add((status.st_dev, status.st_ino))
                 shown = sorted(name for name in folders if not name.startswith("."))
                 links = [name for name in shown if (here / name).is_symlink()]
-                waiting += [here / name for name in links]
+                waiting += [here / name for name in links if self._may_follow(here / name, root)]
                 folders[:] = [name for name in shown if name not in links]
-                yield from self._files_of(here, names)
+                yield from self._files_of(here, names, root)
 
-    def _files_of(self, place: Path, names: Iterable[str]) -> Iterator[Path]:
+    def _files_of(self, place: Path, names: Iterable[str], root: Path) -> Iterator[Path]:
         for name in names:
+            path = place / name
             try:
-                if (place / name).is_file():
-                    yield place / name
+                if path.is_file() and (not path.is_symlink() or self._may_follow(path, root)):
+                    yield path
             except OSError as error:  # the folder may be listed, but not entered
-                self._skip(place / name, error.strerror or str(error))
+                self._skip(path, error.strerror or str(error))
+
+    def _may_follow(self, link: Path, root: Path) -> bool:
+        """Whether a link stays in the folder, or links may lead out of it."""
+        if self.follow or link.resolve().is_relative_to(root):
+            return True
+        if not link.name.startswith("."):
+            self.leave_out(link, "links that lead out of the folder (`follow` reads them)")
+        return False
 
     def _skip(self, path: object, problem: str) -> None:
         error = SourceError(f"{path} cannot be read: {problem}; leave it out, or pass `errors=skip`")
@@ -91,34 +110,45 @@ class FileReader:
         except SourceError as error:
             self._tell_skipped(error, str(error))
             return
-        form = FORMATS.get(file_ending(path))
-        may_be_none = form is None or (form is plain_text and not is_named and self.rows.encoding is None)
-        if may_be_none and not is_text(data):
+        if not is_storable(id):
+            self._skip(repr(id), "its name is no UTF-8 (rename it)")
+            return
+        by_ending = FORMATS.get(file_ending(path))
+        is_known = form_by_content(data, by_ending) is not None or by_ending not in (None, plain_text)
+        may_be_none = not is_known and (by_ending is None or not is_named) and self.rows.encoding is None
+        if (may_be_none or (by_ending is None and not is_known)) and not is_text(data):
             if is_named:
                 raise SourceError(unreadable(path))
             self.leave_out(path, "no text")
             return
-        if form is None:
-            form = mailbox if data.startswith(b"From ") else manual if is_manual(data) else plain_text
-        if not is_storable(id):
-            self._skip(repr(id), "its name is no UTF-8 (rename it)")
-            return
+        yield from self.documents_of(data, file_ending(path), str(path), id, is_named)
+
+    def documents_of(self, data: bytes, ending: str, path: str, id: str, is_named: bool = True) -> Iterator[FileItem]:
+        """The documents that a file of these bytes holds."""
         number, times = 0, Counter[str]()
-        for part in self._parts(path, data, form):
+        for part in self._parts(Job(data, ending, path, self.rows.errors, self.rows.encoding), is_named):
+            if isinstance(part, Unread):
+                self.unread[part.what] += part.count
+                continue
             number += 1
-            text = None if part is None else self._without_nul(part.text, path, data)
+            text = None if part is None else self._without_nul(part, path, data)
             if part is None or text is None:
                 continue
+            if part.reference is not None and text.strip():
+                self.references.append(Copy(part.reference, id, number))
+                self.unread["references without an abstract"] += not part.reference.first("abstract")
+                continue
             if not text.strip():
-                self.leave_out(path, "empty")
-                self.empty.append(id)
+                self.leave_out(Path(path), "empty" if part.reference is None else "references without a text")
+                if part.key is None:
+                    self.empty.append(id)
                 continue
             own = id if part.key is None else f"{id}#{part.key}"
-            times[own] += 1  # of several databases, a file may have a record twice
+            times[own] += 1
             own = own if times[own] == 1 else f"{own} ({times[own]})"
-            yield own, text, (part.title or path.name).replace("\0", " ")
+            yield own, text, (part.title or Path(path).name).replace("\0", " ")
         if not number:
-            self.leave_out(path, "empty")
+            self.leave_out(Path(path), "empty")
             self.empty.append(id)
 
     def _is_wanted(self, path: Path) -> bool:
@@ -127,50 +157,63 @@ class FileReader:
         name = path.as_posix()
         return not self.globs or any(fnmatch(name, glob) or fnmatch(path.name, glob) for glob in self.globs)
 
-    def _parts(self, path: Path, data: bytes, form: object) -> Iterator[Part | None]:
+    def _parts(self, job: Job, is_named: bool) -> Iterator[Part | Unread | None]:
         """What a format makes of a file, None for what is skipped. What its library raises becomes a SourceError."""
-
-        def decode(own: bytes) -> str:
-            """As the options say."""
-            text = self.rows.decode_file(own, str(path))
-            if text is None:
-                raise _Skipped
-            return text
-
         try:
-            yield from form(data, decode)  # type: ignore[operator]
-        except _Skipped:
+            outcome = self._read(job)
+        except TooMuch as error:
+            if is_named:
+                self._tell_skipped(error, str(error))
+            else:
+                self.leave_out(Path(job.name), f"more than {self.apart.seconds:g} s or {self.apart.megabytes} MB to read")
             yield None
-        except UsageError:  # an unknown encoding
-            raise
-        except SetsearchError as error:
-            self._tell_skipped(error, f"{path}: {error}")
-            yield None
-        except RecursionError as error:
-            raise SourceError(f"{path} cannot be read: it is nested too deeply; leave it out") from error
-        except Exception as error:  # a library may raise anything on broken input
-            self._skip(path, " ".join(str(error).split())[:200] or type(error).__name__)
-            yield None
+            return
+        yield from outcome.parts
+        error = outcome.error
+        if error is None:
+            return
+        if isinstance(error, UsageError):  # an unknown encoding
+            raise error
+        if isinstance(error, RecursionError):
+            error = SourceError(f"{job.name} cannot be read: it is nested too deeply; leave it out")
+            self._tell_skipped(error, str(error))
+        elif isinstance(error, SetsearchError):
+            self._tell_skipped(error, f"{job.name}: {error}")
+        elif not isinstance(error, Skipped):  # a library may raise anything on broken input
+            self._skip(job.name, " ".join(str(error).split())[:200] or type(error).__name__)
+        yield None
 
-    def _without_nul(self, text: str, path: Path, data: bytes) -> str | None:
-        if "\0" not in text:
-            return text
-        if self.rows.errors == "strict":
-            position = data.find(b"\0")
+    def _read(self, job: Job) -> Outcome:
+        """Read a file, apart if its format can be slow or large."""
+        by_ending = FORMATS.get(job.ending)
+        if (form_by_content(job.data, by_ending) or by_ending) not in RISKY:
+            return read_parts(job, self.rows.warn, self.rows.decided)
+        outcome = self.apart.read(job)
+        for warning in outcome.warnings:
+            self.rows.warn(warning)
+        for encoding, names in outcome.decided.items():
+            self.rows.decided.setdefault(encoding, []).extend(names)
+        return outcome
+
+    def _without_nul(self, part: Part, path: str, data: bytes) -> str | None:
+        """The text of a part. What a library extracted may have NUL for letters that it does not know."""
+        if "\0" not in part.text:
+            return part.text
+        position = data.find(b"\0") if encoding_by_mark(data) is None and part.key is None else -1
+        is_raw = position >= 0 and part.text.encode("utf-8", "replace").count(b"\0") == data.count(b"\0")
+        if self.rows.errors == "strict" and is_raw:
             raise SourceError(f"{path} is not text (NUL at byte {position}); leave it out, or pass `errors=skip`")
-        if self.rows.errors == "skip":
-            self.rows.warn(f"skipped {path}: not text")
+        if self.rows.errors == "skip" and is_raw:
+            self.rows.warn(f"skipped {path}: not text (NUL at byte {position})")
             return None
-        return text.replace("\0", " ")
-
-
-class _Skipped(Exception):
-    """A file that could not be decoded, and shall be skipped."""
+        return part.text.replace("\0", " ")
 
 
 def is_document(path: Path) -> bool:
-    """Whether a file holds documents, not rows."""
-    return file_ending(path) not in ROW_FILES
+    """Whether a file holds documents, not rows: by its beginning, or by its ending."""
+    if file_ending(path) in ROW_FILES:
+        return path.is_file() and is_references(beginning(path))
+    return not is_array(path)
 
 
 def is_text(data: bytes) -> bool:

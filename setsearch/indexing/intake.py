@@ -1,19 +1,23 @@
 """Opens the relation that a write goes to, and prepares its items: analyzers, contexts, validation."""
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import groupby
 from numbers import Integral
 from typing import NamedTuple
 
 from setsearch.errors import InvalidItem, UsageError
 from setsearch.indexing.batch import Features, PreparedItem
+from setsearch.indexing.references.identity import Group
+from setsearch.indexing.references.items import Filing
 from setsearch.indexing.writer import Writer
 from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.collection_names import name_in, plain_name
 from setsearch.storage.generations import forget_contexts
 from setsearch.storage.kept_columns import Values, encode_columns
 from setsearch.storage.names import id_text
+from setsearch.storage.records import Record
 from setsearch.storage.relation import TEXT, Relation, create_relation, find_relation, load_relations
 from setsearch.storage.vectors import ENCODER, VectorSource, refuse_others, set_source, vector_source
 from setsearch.text.analyzer import CHUNK, Analyzer
@@ -29,7 +33,11 @@ class Item(NamedTuple):
 
 
 Writable = (
-    Item | tuple[str, Features] | tuple[str, Features, str | None] | tuple[str, Features, str | None, Values | None]
+    Item
+    | tuple[str, Features]
+    | tuple[str, Features, str | None]
+    | tuple[str, Features, str | None, Values | None]
+    | Group
 )
 
 
@@ -74,7 +82,17 @@ class Intake:
         """Write items; returns how many."""
         relation = writer.relation
         analyzer = None if relation.analyzer is None else self._analyzers.of(relation)
-        return writer.write(map(partial(_prepare, relation, analyzer), items), analyzer)
+        filing = Filing(writer.cursor, relation.items)
+
+        def prepared() -> Iterator[PreparedItem]:
+            for are_references, run in groupby(items, lambda item: isinstance(item, Group)):
+                if not are_references:
+                    yield from map(partial(_prepare, relation, analyzer), run)  # type: ignore[arg-type]
+                    continue
+                for *item, record in filing.file(run):  # type: ignore[arg-type]
+                    yield _prepare(relation, analyzer, tuple(item), record)  # type: ignore[arg-type]
+
+        return writer.write(prepared(), analyzer)
 
     def _create(self, cursor: sqlite3.Cursor, items: str, features: str, spec: str | None) -> Relation:
         settings = self._settings
@@ -154,7 +172,9 @@ class Intake:
             )
 
 
-def _prepare(relation: Relation, analyzer: Analyzer | None, item: Writable) -> PreparedItem:
+def _prepare(
+    relation: Relation, analyzer: Analyzer | None, item: Writable, record: Record | None = None
+) -> PreparedItem:
     """The item with its features; a short text stays as it is, to be tokenized with others. Raises InvalidItem."""
     if not isinstance(item, tuple) or not 2 <= len(item) <= 4:
         raise InvalidItem(f"an item is (id, features), (id, features, title) or Item(...), not {item!r:.80}")
@@ -170,7 +190,7 @@ def _prepare(relation: Relation, analyzer: Analyzer | None, item: Writable) -> P
         text = features if relation.contexts != "off" else None
         counted = analyzer.extras.counted(features, title) if isinstance(title, str) else features
         is_short = analyzer.function is None and len(counted) <= CHUNK
-        return id, counted if is_short else analyzer(counted), title, text, kept
+        return id, counted if is_short else analyzer(counted), title, text, kept, record
     if isinstance(features, Mapping):
         features = {f: n for f, n in features.items() if not (isinstance(n, Integral) and n == 0)}
-    return id, features, title, None, kept
+    return id, features, title, None, kept, record

@@ -3,33 +3,35 @@
 Every item is `(id, text or counted features, title)`, yielded one at a time.
 """
 
+import io
 import sqlite3
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from setsearch.errors import SourceError
-from setsearch.indexing.cell_rules import CellRules
+from setsearch.errors import DuplicateItem, SourceError
 from setsearch.indexing.files import FileReader, is_document
-from setsearch.indexing.relation_columns import read_columns
-from setsearch.indexing.rows import (
-    JSON_LINES,
-    STDIN,
+from setsearch.indexing.formats import is_references
+from setsearch.indexing.references.identity import Filed, Group, group_copies
+from setsearch.indexing.rows.cell_rules import CellRules, read_titles
+from setsearch.indexing.rows.cells import (
+    Cells,
     Row,
-    RowReader,
     cell_count,
     cell_id,
     cell_number,
     cell_text,
-    file_ending,
-    is_array,
+    is_open,
     missing_column,
     require_columns,
 )
+from setsearch.indexing.rows.reader import JSON_LINES, LOOKED_AT, STDIN, RowReader, file_ending, is_array
+from setsearch.indexing.rows.relation_columns import read_columns
 from setsearch.storage.synced_source import Columns
 
 T = TypeVar("T")
@@ -41,6 +43,9 @@ FREQUENT = f"""
     kept as (select * from entry where item in (select item from entry group by item having count(*) >= {{}}))
     select * from kept where feature in (select feature from kept group by feature having count(*) >= {{}})
 """
+
+FIRST_ROWS = 1000  # of a file of JSON objects, one of which has each column that is asked for
+NUMBERED = "id"  # the column of ids by default; rows of files without it are numbered
 
 # id, text or counted features, title, columns to keep
 SourceItem = (
@@ -56,13 +61,18 @@ class SourceReader:
     rows: RowReader
     globs: tuple[str, ...] = ()
     cells: CellRules = field(default_factory=CellRules)
+    follow: bool = False  # links that lead out of a folder
+    skipped: list[str] = field(default_factory=list)  # what `rows.warn` was told
+    numbered: list[str] = field(default_factory=list)  # files whose rows have no ids
+    seen: set[str] = field(default_factory=set)  # ids of rows
+    filed: Filed = field(default_factory=Filed)
 
     @cached_property
     def files(self) -> FileReader:
         """What reads files of documents."""
-        return FileReader(self.rows, self.globs)
+        return FileReader(self.rows, self.globs, self.follow)
 
-    def read(self, sources: Iterable[str]) -> Iterator[SourceItem]:
+    def read(self, sources: Iterable[str]) -> Iterator[SourceItem | Group]:
         """All items of all sources; raises SourceError if there are none, or one cannot be read."""
         paths = list(sources)
         is_empty = True
@@ -80,8 +90,8 @@ class SourceReader:
         """Items with numbers, of rows that come from elsewhere."""
         return replace(self, rows=_GivenRows(rows)).read_numbers([])  # type: ignore[arg-type]
 
-    def items(self, paths: list[str]) -> Iterator[SourceItem]:
-        """All items of all sources, possibly none."""
+    def items(self, paths: list[str]) -> Iterator[SourceItem | Group]:
+        """All items of all sources, possibly none. References come last, each with all its copies."""
         if self.columns.group_by is not None:
             return self._groups(paths)
         if self.columns.relation == (self.columns.items, self.columns.features):
@@ -93,23 +103,48 @@ class SourceReader:
         for path in list(sources) or [""]:
             yield from self._each_row(self._numeric_item, self.rows.read(path))
 
-    def _documents(self, paths: list[str]) -> Iterator[SourceItem]:
+    def _documents(self, paths: list[str]) -> Iterator[SourceItem | Group]:
         for path in paths or [""]:
             is_file = self.rows.table is None and path != STDIN
             if is_file and Path(path).is_dir():
                 several = sum(Path(other).is_dir() for other in paths) > 1
                 yield from self._folder(Path(path), f"{Path(path).resolve().name}/" if several else "")
-            elif is_file and is_document(Path(path)) and not is_array(Path(path)):
+            elif is_file and is_document(Path(path)):
                 yield from self.files.documents(Path(path), Path(path).name, is_named=True)
+            elif path == STDIN and is_references(cast(io.BufferedReader, sys.stdin.buffer).peek(LOOKED_AT)):
+                yield from self.files.documents_of(sys.stdin.buffer.read(), "", "standard input", STDIN)
             else:
-                yield from self._each_row(self._document, self.rows.read(path))
+                yield from self._each_row(self._document, self._with_ids(path), *self.columns.texts, self.columns.title)
+        for group in group_copies(self.files.references):
+            yield group._replace(keep=self.columns.keep, filed=self.filed)
+        self.files.references.clear()
+
+    def _with_ids(self, path: str) -> Iterator[Row]:
+        """The rows of a source. Those of a file without a column of ids have their numbers as ids."""
+        rows = self.rows.read(path)
+        first = next(rows, None)
+        if first is None:
+            return
+        name, is_table = Path(path).name, self.rows.table is not None
+        has_ids = self.columns.id != NUMBERED or not isinstance(first[1], dict) or self.columns.id in first[1]
+        has_ids |= isinstance(first[1], Cells) and NUMBERED in first[1].repeated
+        if has_ids:
+            yield first
+            yield from rows
+            return
+        self.numbered.append(f"table {self.rows.table}" if is_table else path)
+        for position, values in chain([first], rows):
+            number = values["rowid"] if is_table and "rowid" in values else position.rpartition(" ")[2]
+            if NUMBERED in values:
+                raise SourceError(f"{position} has an `id`, but the first row of {name} has none; give all one, or none")
+            yield position, type(values)(values | {NUMBERED: number if is_table else f"{name}#{number}"})
 
     def _folder(self, folder: Path, prefix: str) -> Iterator[SourceItem]:
         """The files of a folder, with their paths below it as ids, behind its name if there are several folders."""
         for file in self.files.files(folder):
-            if file_ending(file) in JSON_LINES:
+            if file_ending(file) in JSON_LINES and not is_document(file):
                 yield from self._row_file(file)
-            elif is_document(file):
+            elif is_document(file) or is_array(file):
                 yield from self.files.documents(file, prefix + file.relative_to(folder).as_posix(), is_named=False)
             else:
                 self.files.leave_out(file, "tables: name them one by one")
@@ -121,19 +156,23 @@ class SourceReader:
             columns = self.columns.id, *self.columns.texts
             missing = next((missing_column(values, *columns) for _, values in head), None)
             if missing is None:
-                yield from self._each_row(self._document, chain(head, rows))
+                yield from self._each_row(self._document, chain(head, rows), self.columns.title)
             else:
                 self.files.leave_out(file, f"rows without a column {missing}")
 
     def _document(self, row: Row) -> SourceItem:
         position, values = row
         columns = self.columns
-        require_columns(position, values, columns.id, *columns.texts, columns.title, *columns.keep)
+        optional = (*columns.texts, columns.title, *columns.keep)
+        require_columns(position, values, columns.id, *(() if is_open(values) else optional))
         # A column named title is shown even if no title was requested.
         name = columns.title or "title"
         title = None if values.get(name) is None else cell_text(position, name, values[name])
         text = "\n".join(cell_text(position, name, values[name]) for name in columns.texts)
         id = cell_id(position, columns.id, values[columns.id])
+        if id in self.seen:
+            raise DuplicateItem(f"{position}: the id {id!r} occurs twice; ids must be unique (or pass `errors=skip`)")
+        self.seen.add(id)
         return (id, text, title, {name: values[name] for name in columns.keep}) if columns.keep else (id, text, title)
 
     def _numeric_item(self, row: Row) -> tuple[str, list[float], str | None]:
@@ -144,16 +183,27 @@ class SourceReader:
         item = cell_id(position, columns.items or "", values[columns.items or ""])
         return item, numbers, self._title(row)
 
-    def _each_row(self, convert: Callable[[Row], T], rows: Iterable[Row]) -> Iterator[T]:
-        """Rows, converted; with errors = "skip" bad ones are skipped."""
-        for row in rows:
+    def _each_row(self, convert: Callable[[Row], T], rows: Iterable[Row], *optional: str | None) -> Iterator[T]:
+        """Rows, converted; with errors = "skip" bad ones are skipped.
+
+        A JSON object may lack `optional` columns, but one of the first thousand, or of all, must have each.
+        """
+        lacking, last = dict.fromkeys(filter(None, optional)), None
+        for number, row in enumerate(rows):
+            if lacking:
+                lacking = {name: None for name in lacking if name not in row[1]}
+                last = row
+                if lacking and number == FIRST_ROWS:
+                    require_columns(*row, *lacking)
             try:
                 if self.cells.drops_rare or self.cells.keeps(row):  # the others are counted, but not kept
                     yield convert(row)
-            except SourceError as error:
+            except (SourceError, DuplicateItem) as error:
                 if self.rows.errors != "skip":
                     raise
                 self.rows.warn(f"skipped {error}")
+        if lacking and last is not None and is_open(last[1]):
+            require_columns(*last, *lacking)
 
     def _groups(self, paths: list[str]) -> Iterator[SourceItem]:
         """The texts of each group, concatenated."""
@@ -192,7 +242,7 @@ class SourceReader:
             rows = (
                 cell
                 for path in paths or [""]
-                for cells in self._each_row(convert, self.rows.read(path))
+                for cells in self._each_row(convert, self.rows.read(path), self.columns.features)
                 for cell in cells
             )
             stage.executemany(f"insert into row values ({', '.join('?' * (columns.count(',') + 1))})", rows)
@@ -201,17 +251,19 @@ class SourceReader:
             stage.close()
 
     def _cells(self, row: Row) -> list[tuple[str, str, int, str | None]]:
-        """The entries of a row: one for each feature of its cell."""
+        """The entries of a row: one for each feature of its cell; for none, one of a feature that does not count."""
         position, values = row
         columns = self.columns
         own_title = None if self.cells.titles else columns.title
-        require_columns(position, values, columns.items, columns.features, columns.count, own_title)
-        roles = (columns.items or "", columns.features or "")
-        item, feature = (cell_id(position, name, values[name]) for name in roles)
-        count = cell_count(position, columns.count, values[columns.count]) if columns.count else 1
+        optional = (columns.features, columns.count, own_title)
+        require_columns(position, values, columns.items, *(() if is_open(values) else optional))
+        item = cell_id(position, columns.items or "", values[columns.items or ""])
+        features = self.cells.features(position, columns.features or "", values[columns.features or ""])
+        count = cell_count(position, columns.count, values[columns.count]) if columns.count and features else 1
         count *= not self.cells.drops_rare or self.cells.keeps(row)
         title = self.cells.titles.get(item) if self.cells.titles else self._title(row)
-        return [(item, own, count, title) for own in self.cells.split_features(feature)]
+        none = [] if self.cells.drops_rare else [(item, "", 0, title)]
+        return [(item, own, count, title) for own in features] or none
 
     def _title(self, row: Row) -> str | None:
         position, values = row
@@ -230,3 +282,16 @@ class _GivenRows:
     def read(self, source: str) -> Iterator[Row]:
         """All rows."""
         yield from self.given
+
+
+def titles_by_item(rows: RowReader, path: str, columns: Columns) -> dict[str, str]:
+    """Titles by item, from rows or from references, which have several names. Raises SourceError."""
+    if path == STDIN or not Path(path).is_file() or not is_document(Path(path)):
+        return read_titles(rows, path, columns)
+    reader = FileReader(rows)
+    list(reader.documents(Path(path), path, is_named=True))
+    references = [copy.reference for copy in reader.references]
+    if not references:
+        raise SourceError(f"{path} has no titles; give rows with the columns of items and titles, or references")
+    named = ((name, own.first("title")) for own in references for name in (own.own_key, own.pmid, own.doi))
+    return {name: title for name, title in named if name and title}

@@ -13,7 +13,8 @@ from typing import Any
 
 from setsearch.errors import InvalidParameter, SourceError, UsageError
 from setsearch.indexing.intake import Intake
-from setsearch.indexing.rows import RowReader, cell_id
+from setsearch.indexing.rows.cells import cell_id
+from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceItem, SourceReader
 from setsearch.indexing.triggers import create_triggers, has_triggers
 from setsearch.indexing.writer import Writer

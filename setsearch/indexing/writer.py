@@ -12,6 +12,7 @@ from setsearch.errors import DuplicateItem, InvalidItem
 from setsearch.indexing.batch import Batch, PreparedItem
 from setsearch.storage.kept_columns import write_columns
 from setsearch.storage.names import NamesTaken, is_storable
+from setsearch.storage.records import write_records
 from setsearch.storage.relation import Relation
 from setsearch.storage.sql import insert_rows
 from setsearch.storage.texts import stored_texts
@@ -110,6 +111,7 @@ class Writer:
             ids, old = self._item_ids(batch)
             texts = self._write_texts(ids, old, batch)
             columns = write_columns(self.cursor, self.relation.id, zip(ids.tolist(), batch.columns, strict=True))
+            write_records(self.cursor, self.relation.items.id, list(zip(ids.tolist(), batch.records, strict=True)))
             new = self._entries(ids, batch)
             changes = _difference(self.relation.forward.read(self.cursor, old), new) if old else new
             self._change(changes)

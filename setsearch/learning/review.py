@@ -4,12 +4,14 @@ Its state is a saved set in the database. Nothing is lost when a page closes or 
 may decide at once.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
 from setsearch.errors import InvalidParameter, NoSeeds, NothingToRank
 from setsearch.index import Index
+from setsearch.indexing.references.items import stored_reference
+from setsearch.indexing.references.reference import Reference
 from setsearch.learning.stopping import CONFIDENCE, RECALL, Outlook, outlook
 from setsearch.search.decisions import Decision
 from setsearch.search.highlight import item_text
@@ -17,13 +19,15 @@ from setsearch.search.reading import Reading
 from setsearch.search.results import Hits
 from setsearch.search.sets import require_one_side, those_gone
 from setsearch.storage.collection_names import plain_name
+from setsearch.storage.records import read_records
 
 
 class Record(NamedTuple):
-    """A document as a reader sees it: its whole title, and its text without it."""
+    """A document as a reader sees it: its whole title, its text without it, and the reference that it comes from."""
 
     title: str
     text: str
+    reference: Reference | None = None
 
 
 class Progress(NamedTuple):
@@ -68,9 +72,12 @@ class Review:
         """What was decided, in order; what was known from the start comes first."""
         return self._decisions.read()
 
-    def decide(self, item: str, said: str) -> None:
-        """Say "yes", "no" or "later" to an item. Raises UnknownItem, InvalidParameter."""
-        self._decisions.write({self.reading.find(item): said})
+    def decide(self, item: str, said: str, *, reason: str | None = None, note: str | None = None) -> None:
+        """Say "yes", "no" or "later" to an item, with a reason for an exclusion, and a note.
+
+        Raises UnknownItem, InvalidParameter.
+        """
+        self._decisions.write({self.reading.find(item): said}, reason=reason, note=note)
 
     def know(self, accepted: Iterable[str] = (), rejected: Iterable[str] = ()) -> None:
         """Items whose answer was known before. Raises UnknownItem, InvalidParameter; then nothing is written."""
@@ -103,11 +110,27 @@ class Review:
 
     def record(self, item: str, title: str | None) -> Record:
         """The title and the text of an item; titles of the index may be cut. Raises UnknownItem."""
+        reference = self.references([item]).get(item)
+        if reference is not None:
+            parts = ("\n".join(reference.values(role)) for role in ("other_title", "abstract", "other_abstract"))
+            keywords = "; ".join(reference.values("keyword"))
+            text = "\n\n".join(filter(None, (*parts, keywords)))
+            return Record(reference.first("title") or title or item, text, reference)
         text = item_text(self.reading, item) or ""
         first, _, rest = text.partition("\n")
         if title and first.startswith(title.removesuffix("…")):
             return Record(first, rest.strip())
         return Record(title or item, text.strip())
+
+    def references(self, items: Sequence[str] | None = None) -> dict[str, Reference]:
+        """The references that items come from, as they came; of all items by default. Raises CorruptIndex."""
+        with self.reading.stored() as fields:
+            cursor, vocabulary = fields.first.cursor, fields.items
+            ids = None if items is None else [*vocabulary.find(cursor, list(items)).values()]
+            records = read_records(cursor, vocabulary.id, ids)
+            names = vocabulary.describe(cursor, sorted(records))
+        found = ((names[id][0], stored_reference(data)) for id, data in records.items() if id in names)
+        return {name: reference for name, reference in found if reference is not None}
 
     def progress(self) -> Progress:
         """How far it is."""

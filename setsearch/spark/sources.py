@@ -1,6 +1,6 @@
 """Cells from sources that Spark can read: documents, analyzed in Python by the workers, or rows of a relation.
 
-setsearch.indexing.rows defines what a cell may hold; here are the same rules for Spark.
+setsearch.indexing.rows.cells defines what a cell may hold; here are the same rules for Spark.
 """
 
 import re

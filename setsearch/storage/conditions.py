@@ -1,5 +1,6 @@
 """Conditions on a column, such as "rating >= 4". A name that holds an operator stands in double quotes, as in SQL."""
 
+import datetime
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -19,8 +20,13 @@ _condition = re.compile(
 ).fullmatch
 
 
+_comma = re.compile(r"[+-]?\d+,\d+", re.ASCII).fullmatch
+_thousands = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII).fullmatch
+_date = re.compile(r"(\d{4}-\d{2}(?:-\d{2})?)(?:[T ](\d{2}:\d{2}.*))?", re.ASCII).fullmatch
+
+
 class Condition(NamedTuple):
-    """A column is compared with a number, or with a text."""
+    """A column is compared with a number, a date, or a text."""
 
     column: str
     sign: str
@@ -31,6 +37,11 @@ class Condition(NamedTuple):
         """Whether cells have to be numbers."""
         return as_number(self.wanted) is not None
 
+    @property
+    def orders(self) -> bool:
+        """Whether more and less have a meaning: for numbers and dates."""
+        return self.compares_numbers or _date(self.wanted) is not None
+
     def compare(self, value: Any) -> bool | None:
         """Whether a cell meets the condition; None if it cannot be compared. An empty cell does not meet it."""
         if value is None or value == "":
@@ -39,6 +50,9 @@ class Condition(NamedTuple):
             return OPERATORS[self.sign](str(value).lower(), self.wanted.lower()) if self.sign in ("=", "!=") else None
         wanted = as_number(self.wanted)
         if wanted is None:
+            if (date := _date(self.wanted)) and _date(text := str(value)):
+                end = None if date[2] else len(self.wanted)  # a day is compared with days, a month with months
+                return OPERATORS[self.sign](text[:end].replace(" ", "T"), self.wanted.replace(" ", "T"))
             return OPERATORS[self.sign](str(value), self.wanted) if self.sign in ("=", "!=") else None
         number = as_number(value)
         return None if number is None else OPERATORS[self.sign](number, wanted)
@@ -62,8 +76,21 @@ def equality(column: str, value: str) -> str | None:
 
 def as_number(value: Any) -> float | None:
     """A cell as a finite number; None for what is none."""
+    if isinstance(value, str):
+        value = decimal_point(value.strip())
     try:
         number = None if isinstance(value, bool) or (isinstance(value, str) and "_" in value) else float(value)
     except (TypeError, ValueError):
         return None
     return number if number is not None and isfinite(number) else None
+
+
+def decimal_point(text: str) -> str:
+    """A number with a decimal point in place of a comma; 1,250 stays as it is, which may be either."""
+    return text.replace(",", ".") if _comma(text) and not _thousands(text) else text
+
+
+def plain_date(value: datetime.date | datetime.time) -> str:
+    """A date as ISO 8601 has it; midnight is the day."""
+    is_day = isinstance(value, datetime.datetime) and value.time() == datetime.time() and value.tzinfo is None
+    return (value.date() if is_day else value).isoformat()  # type: ignore[union-attr]

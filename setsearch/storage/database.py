@@ -26,6 +26,7 @@ SCHEMA = {
     "m007_vectors",
     "m008_decisions",
     "m009_changes",
+    "m010_records",
 }
 Checked = tuple[object, int]  # a file, and SQLite's schema version of its tables
 MOST_CHECKED = 64  # one more, and all are checked again

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from setsearch.errors import CorruptIndex
 
 _NAMES = (
-    "array change columns forward free generation kind member name numbers "
-    "origin posting relation revision seal set text vector"
+    "alias array change columns forward free generation kind member name numbers "
+    "origin posting record relation revision seal set text vector"
 )
 TABLES = {f"setsearch_{name}" for name in _NAMES.split()}
-DECLARATIONS = 2009421894  # CRC-32 of the columns of all tables
+DECLARATIONS = 4080421724  # CRC-32 of the columns of all tables
 CHECKED = ("kind", "relation", "origin", "set", "member")  # tables under the checksum
 CHECKSUM_BYTES = 4
 

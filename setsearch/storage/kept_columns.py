@@ -1,15 +1,18 @@
 """Columns of documents that are kept to be shown with them: a JSON object each, with a checksum."""
 
+import datetime
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
 from setsearch.arrays import Ints
 from setsearch.errors import CorruptIndex, InvalidItem, InvalidParameter
-from setsearch.storage.conditions import Condition, parse_condition
+from setsearch.storage.conditions import Condition, parse_condition, plain_date
 from setsearch.storage.integrity import add_checksum, strip_checksum
 
 LONGEST_COLUMNS = 1 << 20  # bytes of one item
@@ -22,12 +25,27 @@ def encode_columns(item: str, values: Values) -> bytes:
     try:
         if not all(isinstance(name, str) for name in values):
             raise TypeError("names of columns are texts")
-        data = json.dumps(dict(values), ensure_ascii=False, allow_nan=False).encode()
+        data = json.dumps(dict(values), ensure_ascii=False, allow_nan=False, default=_plain).encode()
     except (TypeError, ValueError) as error:
         raise InvalidItem(f"the columns of item {item!r} cannot be kept: {error}") from error
     if len(data) > LONGEST_COLUMNS:
         raise InvalidItem(f"the columns of item {item!r} take {len(data) >> 10} KB; keep less")
     return data
+
+
+def _plain(value: Any) -> Any:
+    """A value of a frame or a database as JSON has it; raises TypeError."""
+    if isinstance(value, (datetime.date, datetime.time)):
+        return plain_date(value)
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, UUID):
+        return str(value)
+    if isinstance(value, (tuple, set, frozenset)):
+        return sorted(value, key=str) if isinstance(value, (set, frozenset)) else list(value)
+    if hasattr(value, "tolist"):  # of numpy
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} {value!r:.40} is neither text, number, date nor list")
 
 
 def write_columns(cursor: sqlite3.Cursor, relation: int, rows: Iterable[tuple[int, bytes | None]]) -> list[int]:
@@ -94,9 +112,9 @@ def find_by_columns(cursor: sqlite3.Cursor, relation: int, conditions: Sequence[
 
 def _parsed(text: str) -> Condition:
     condition = parse_condition(text)
-    if condition is None or (condition.sign not in ("=", "!=") and not condition.compares_numbers):
+    if condition is None or (condition.sign not in ("=", "!=") and not condition.orders):
         raise InvalidParameter(
-            f"a filter compares a column with a number, or a text by = or !=, as 'year >= 2001'; not {text!r:.60}"
+            f"a filter compares a column with a number or a date, or a text by = or !=, as 'year >= 2001'; not {text!r:.60}"
         )
     return condition
 

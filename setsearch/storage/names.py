@@ -9,6 +9,7 @@ from typing import Any
 
 from setsearch.errors import REPAIR_HINT, AmbiguousItem, CorruptIndex, InvalidItem, InvalidParameter, UnknownItem
 from setsearch.storage.matching import Match, best_matches, match, spellings, trigrams
+from setsearch.storage.records import delete_records, items_called
 from setsearch.storage.sql import insert_rows
 
 HINTS = 3  # names that a message offers
@@ -108,8 +109,12 @@ class Vocabulary:
         titled = self.titled(cursor, name)
         if len(titled) == 1:
             return titled[0][0]
-        if titled:
-            ids = ", ".join(repr(id) for _, id in titled)
+        others = [] if titled or not is_storable(name) else items_called(cursor, self.id, name)
+        if len(others) == 1:
+            return others[0]
+        if titled or others:
+            names = [name for _, name in titled] or [name for name, _ in self.stored(cursor, others).values()]
+            ids = ", ".join(map(repr, names))
             raise AmbiguousItem(f"{name!r} is the title of several {self.name}; use one of the ids: {ids}")
         way_out = (self.hint(cursor, name) if hint else "") or "`setsearch info` shows what the index holds"
         raise UnknownItem(f"no {shown(name)} among the {self.size} {self.name}; {way_out}")
@@ -298,11 +303,12 @@ class Vocabulary:
         rows = [(self.id, id) for id in ids]
         cursor.executemany("delete from setsearch_name where kind = ? and id = ?", rows)
         cursor.executemany("insert into setsearch_free (kind, id) values (?, ?)", rows)
+        delete_records(cursor, self.id, ids)
         self.size -= len(ids)
 
     def clear(self, cursor: sqlite3.Cursor) -> None:
         """Delete all names."""
-        for table in ("name", "free"):
+        for table in ("name", "free", "record", "alias"):
             cursor.execute(f"delete from setsearch_{table} where kind = ?", (self.id,))
         self.size = self.next_id = 0
 

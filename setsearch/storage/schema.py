@@ -10,6 +10,7 @@ setsearch_generation  what was derived from one revision, and may be deleted at 
 setsearch_free        ids of a vocabulary that names may take
 setsearch_text        texts of documents, the input of contexts
 setsearch_columns     columns of documents that are shown with them
+setsearch_record      what items were made of, as it came (references); setsearch_alias holds their other names
 setsearch_vector      vectors of names, of the user or of an encoder
 setsearch_numbers     items that numbers describe
 setsearch_origin      the synced source of a relation
@@ -294,6 +295,27 @@ def m009_changes(db: Database) -> None:
         db.execute(f"drop trigger main.[{name}]")
         made = looked_up.sub(r"select \1, \2, \2 \3 on conflict do nothing;", sql)
         db.execute(made.replace("CREATE TRIGGER ", "CREATE TRIGGER main.", 1))
+
+
+@migrations()
+def m010_records(db: Database) -> None:
+    """Records as they came, and the other names of items; of decisions, when they were made (since 1970), and why."""
+    script = """
+        create table setsearch_record (
+            kind integer not null, item integer not null,
+            record blob not null,  -- JSON, zlib, and a checksum
+            primary key (kind, item)
+        ) strict, without rowid;
+        create table setsearch_alias (
+            kind integer not null, name text not null, item integer not null,
+            primary key (kind, name, item)
+        ) strict, without rowid;
+        create index setsearch_alias_item on setsearch_alias (kind, item);
+        alter table setsearch_member add column time real;
+        alter table setsearch_member add column reason text;
+        alter table setsearch_member add column note text;
+    """
+    _run(db, script)
 
 
 def drop_tables(cursor: sqlite3.Cursor) -> None:

@@ -21,10 +21,10 @@ from pyarrow import feather, parquet
 
 import setsearch
 from setsearch import Columns, errors
-from setsearch.indexing.cell_rules import CellRules
+from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.formats import FORMATS
-from setsearch.indexing.relation_columns import read_columns
-from setsearch.indexing.rows import RowReader
+from setsearch.indexing.rows.relation_columns import read_columns
+from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import ENTRIES, SourceReader
 
 MAILS = Path(test.support.__file__).parents[1] / "test_email" / "data"  # written by the authors of Python's library

@@ -9,7 +9,8 @@ import pytest
 
 import setsearch
 from setsearch import errors
-from setsearch.indexing.rows import RowReader, delimiter_of
+from setsearch.indexing.rows.csv_rows import delimiter_of
+from setsearch.indexing.rows.reader import RowReader
 
 RATINGS = ("--items", "film", "--features", "user", "--count", "n")
 

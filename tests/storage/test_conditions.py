@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import setsearch
-from setsearch.indexing.cell_rules import CellRules
+from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.intake import Item
 from setsearch.storage.conditions import equality, parse_condition
 

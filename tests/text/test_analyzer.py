@@ -129,7 +129,7 @@ def test_texts_and_features_are_examples(tmp_path):
 
 
 def test_texts_of_a_group_are_one_item(tmp_path):
-    from setsearch.indexing.rows import RowReader
+    from setsearch.indexing.rows.reader import RowReader
     from setsearch.indexing.sources import SourceReader
     from setsearch.storage.synced_source import Columns
 

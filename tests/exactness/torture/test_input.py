@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import setsearch
 from setsearch import Where
 from setsearch.errors import SetsearchError
-from setsearch.indexing.rows import RowReader
+from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
 from setsearch.storage.analyzers import load_analyzer
 from setsearch.storage.codec import decode_counts, decode_ids

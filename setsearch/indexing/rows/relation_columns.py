@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from setsearch.arrays import Ints
-from setsearch.indexing.cell_rules import CellRules
-from setsearch.indexing.rows import ARROW_FILES, DELIMITERS, LARGEST_COUNT_OF_CELL, RowReader, delimiter_of, file_ending
+from setsearch.indexing.rows.cell_rules import CellRules
+from setsearch.indexing.rows.cells import LARGEST_COUNT_OF_CELL
+from setsearch.indexing.rows.csv_rows import delimiter_of
+from setsearch.indexing.rows.reader import ARROW_FILES, DELIMITERS, RowReader, file_ending
 from setsearch.storage.names import is_storable
 from setsearch.storage.synced_source import Columns
 
@@ -41,7 +43,7 @@ def read_columns(path: Path, columns: Columns, rows: RowReader, cells: CellRules
     except (pyarrow.ArrowException, KeyError, ValueError, OSError):
         return None
     items, features = (_numbered(table[name]) for name in (columns.items, columns.features))
-    if items is None or features is None:
+    if items is None or features is None or any(name.startswith("[") for name in features[0]):  # lists
         return None
     return _grouped((items[0], items[1][kept]), (features[0], features[1][kept]), counts[kept], cells)
 
@@ -63,6 +65,9 @@ def _read_table(path: Path, ending: str, columns: Columns, rows: RowReader, cell
     form = csv.ParseOptions(
         delimiter=rows.delimiter or delimiter_of(header, DELIMITERS[ending]), newlines_in_values=True
     )
+    names = [name.strip('"\r\n ') for name in header.split(form.delimiter)]
+    if any(names.count(name) > 1 for name in wanted) or "\r" in header.rstrip("\r\n"):
+        raise ValueError("a column that is named twice, or lines of an old kind")
     types = dict.fromkeys(wanted, pyarrow.string())
     return csv.read_csv(
         path, parse_options=form, convert_options=csv.ConvertOptions(column_types=types, include_columns=wanted)

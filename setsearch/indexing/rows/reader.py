@@ -1,11 +1,9 @@
 """Rows of JSONL, CSV, TSV, Parquet and Arrow files and of SQLite tables, each with its position; and their cells."""
 
 import codecs
-import csv
 import gzip
 import io
 import json
-import math
 import re
 import sqlite3
 import sys
@@ -13,15 +11,15 @@ import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
 
 from setsearch.errors import SourceError, UsageError
 from setsearch.indexing.encodings import encoding_by_mark, likely_encoding, lines_as_utf8
+from setsearch.indexing.rows.cells import OpenCells, Row
+from setsearch.indexing.rows.csv_rows import csv_rows, split_old_ends
 from setsearch.storage.connections import TIME_LIMIT, OwnConnection
 from setsearch.storage.limits import LimitedCursor, limited, limited_rows
-from setsearch.storage.names import is_storable
 from setsearch.storage.sql import has_rowid, is_stored_table, main_table, missing_table, order_of_rows, table_columns
 
 ARROW_FILES = (".parquet", ".arrow", ".feather")
@@ -30,13 +28,8 @@ JSON_LINES = (".jsonl", ".ndjson")
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 ROW_FILES = (*JSON_LINES, *DELIMITERS, *ARROW_FILES)
 STDIN = "-"
-PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-OTHER_DELIMITERS = (";", "\t", "|")
-LOOKED_AT = 1 << 10  # bytes by which a JSON array is known
-LARGEST_COUNT_OF_CELL = 2**31 - 1
-LONGEST_FIELD = 2**31 - 1  # of a CSV file
-
-Row = tuple[str, Mapping[str, Any]]  # position (file and line), and cells by column
+LOOKED_AT = 1 << 13  # bytes by which rows are known
+GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
@@ -58,17 +51,20 @@ class RowReader:
         if self.table is not None:
             yield from self._table_rows(source, self.table)
         elif source == STDIN:
-            yield from self._json_rows(sys.stdin.buffer, "standard input")
+            yield from self._standard_rows(cast(io.BufferedReader, sys.stdin.buffer))
         else:
             path, ending = Path(source), file_ending(Path(source))
             if ending not in (*ROW_FILES, JSON):
                 raise SourceError(unreadable(path))
             with open_file(path) as file:
                 if ending in ARROW_FILES:
-                    from setsearch.indexing.arrow import arrow_rows
+                    from setsearch.indexing.rows.arrow import arrow_rows
 
                     yield from arrow_rows(file, path)
                     return
+                if ending in (JSON, *JSON_LINES):
+                    begin = cast(io.BufferedReader, file).peek(LOOKED_AT)[:LOOKED_AT]
+                    ending = JSON if _is_array(begin) else JSON_LINES[0] if _are_lines(begin) else ending
                 if ending == JSON:
                     yield from self._array_rows(file.read(), source)
                     return
@@ -91,6 +87,17 @@ class RowReader:
         text = replace(self, encoding=encoding).decode(file.read(), name)
         return replace(self, encoding=None), io.BytesIO((text or "").encode())
 
+    def _standard_rows(self, file: io.BufferedReader) -> Iterator[Row]:
+        """Rows on standard input: JSON Lines, a JSON array, or CSV, by how it begins."""
+        begin, name = file.peek(LOOKED_AT)[:LOOKED_AT], "standard input"
+        first = begin.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0]
+        if _is_array(begin):
+            yield from self._array_rows(file.read(), name)
+        elif not first.startswith(b"{") and any(mark in first for mark in (b",", b";", b"\t")):
+            yield from self._csv_rows(file, name, ",")
+        else:
+            yield from self._json_rows(file, name)
+
     def _json_rows(self, lines: Iterable[bytes], name: str) -> Iterator[Row]:
         for number, line in enumerate(lines, 1):
             position = f"{name}, line {number}"
@@ -103,7 +110,7 @@ class RowReader:
             except ValueError as error:
                 problem = f"broken JSON ({error})"
             if not problem:
-                yield position, values
+                yield position, OpenCells(values)
             else:
                 self._skip(position, f"{problem}; correct it, or pass `errors=skip`", problem)
 
@@ -115,37 +122,15 @@ class RowReader:
             raise SourceError(f"{name}: broken JSON ({error}); correct it") from error
         for number, value in enumerate(values if isinstance(values, list) else [values], 1):
             if isinstance(value, dict):
-                yield f"{name}, entry {number}", value
+                yield f"{name}, entry {number}", OpenCells(value)
             else:
                 problem = "not a JSON object"
                 self._skip(f"{name}, entry {number}", f"{problem}; correct it, or pass `errors=skip`", problem)
 
     def _csv_rows(self, file: Iterable[bytes], name: str, delimiter: str) -> Iterator[Row]:
-        lines = (self.decode(line, f"{name}, line {number}") for number, line in enumerate(file, 1))
-        csv.field_size_limit(min(sys.maxsize, LONGEST_FIELD))
-        texts = (line for line in lines if line is not None)
-        first, blank = next(texts, ""), 0
-        while first and not first.strip():
-            first, blank = next(texts, ""), blank + 1
-        rows = csv.reader(
-            chain([first], texts), delimiter=self.delimiter or delimiter_of(first, delimiter), strict=True
-        )
-        try:
-            header = next(rows, [])
-            for column in header:
-                if header.count(column) > 1:
-                    raise SourceError(
-                        f"{name}, line {blank + 1}: several columns are named {column!r}; rename all but one"
-                    )
-            for row in rows:
-                position = f"{name}, line {rows.line_num + blank}"
-                if len(row) == len(header):
-                    yield position, dict(zip(header, row, strict=True))
-                elif row:
-                    problem = f"{len(row)} fields, but the header has {len(header)}"
-                    self._skip(position, f"{problem}; correct it, or pass `errors=skip`", problem)
-        except csv.Error as error:
-            raise SourceError(f"{name}, line {rows.line_num + blank}: {error}; correct the quotes") from error
+        decoded = ((number, self.decode(line, f"{name}, line {number}")) for number, line in enumerate(split_old_ends(file), 1))
+        lines = ((number, line) for number, line in decoded if line is not None)
+        yield from csv_rows(lines, name, self.delimiter, delimiter, self._skip)
 
     def _skip(self, position: str, message: str, problem: str) -> None:
         """Skip a row with a warning, or raise SourceError."""
@@ -222,11 +207,6 @@ class RowReader:
             ) from error
 
 
-def delimiter_of(header: str, usual: str) -> str:
-    """The delimiter of a header: what it has most outside quotes, or the usual one."""
-    return max((usual, *OTHER_DELIMITERS), key=re.sub(r'"[^"]*"', "", header).count)
-
-
 def file_ending(path: Path) -> str:
     """The ending of a file, without .gz."""
     return Path(path.stem).suffix.lower() if path.suffix == ".gz" else path.suffix.lower()
@@ -235,7 +215,7 @@ def file_ending(path: Path) -> str:
 def unreadable(path: Path) -> str:
     """Why a path is no source."""
     if not path.exists():
-        return f"{path} does not exist; give a folder, a file, or - for JSONL on standard input"
+        return f"{path} does not exist; give a folder, a file, or - for standard input"
     return f"{path} is not text; give texts, {', '.join(ROW_FILES)}, .pdf, mail, or a table of an SQLite database"
 
 
@@ -245,44 +225,41 @@ def open_file(path: Path) -> Iterator[IO[bytes]]:
     if not path.exists():
         raise SourceError(f"{path} does not exist")
     try:
-        with cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb") as file:
-            yield file
+        with path.open("rb") as plain:
+            if path.suffix == ".gz" or plain.peek(2)[:2] == GZIP:
+                with gzip.open(plain) as file:
+                    yield cast(IO[bytes], file)
+            else:
+                yield plain
     except (OSError, EOFError, zlib.error) as error:
         raise SourceError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
-def missing_column(values: Mapping[str, Any], *names: str | None) -> str | None:
-    """The first of some columns that a row lacks."""
-    return next((name for name in names if name is not None and name not in values), None)
-
-
-def require_columns(position: str, values: Mapping[str, Any], *names: str | None) -> None:
-    """Raise SourceError if a row lacks one of some columns."""
-    missing = missing_column(values, *names)
-    if missing is not None:
-        columns = ", ".join(map(str, values)) or "none"
-        raise SourceError(
-            f"{position} has no column {missing!r}; it has {columns} (choose with `id`, `text`, `items`, ...)"
-        )
-
-
-def cell_id(position: str, column: str, value: Any) -> str:
-    """A cell as an id; raises SourceError."""
-    is_no_number = isinstance(value, float) and not math.isfinite(value)
-    if value is None or isinstance(value, (dict, list, bytes, bool)) or is_no_number or not is_storable(str(value)):
-        raise SourceError(
-            f"{position}: the column {column!r} is {value!r}; "
-            "ids are texts or numbers, not empty, without NUL or lone surrogates"
-        )
-    return str(value)
-
-
 def is_array(path: Path) -> bool:
-    """Whether a file holds a JSON array of objects, which are rows; no if it cannot be read, which its reader tells."""
+    """Whether a JSON file holds rows, an array of objects or a line each; no if it cannot be read, as its reader tells."""
     if file_ending(path) != JSON:
         return False
-    with suppress(SourceError), open_file(path) as file:
-        return re.match(rb"(\xef\xbb\xbf)?\s*\[\s*\{", file.read(LOOKED_AT)) is not None
+    with suppress(SourceError):
+        begin = beginning(path)
+        return _is_array(begin) or _are_lines(begin)
+    return False
+
+
+def beginning(path: Path) -> bytes:
+    """The first bytes of a file, decompressed. Raises SourceError."""
+    with open_file(path) as file:
+        return file.read(LOOKED_AT)
+
+
+def _is_array(begin: bytes) -> bool:
+    return re.match(rb"(\xef\xbb\xbf)?\s*\[\s*\{", begin) is not None
+
+
+def _are_lines(begin: bytes) -> bool:
+    """Whether a text begins with a JSON object on one line, which another follows."""
+    first, _, rest = begin.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
+    with suppress(ValueError, RecursionError):
+        return rest.lstrip().startswith(b"{") and isinstance(json.loads(first), dict)
     return False
 
 
@@ -306,45 +283,3 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _no_constant(name: str) -> Any:
     """Refuse what Python adds to JSON; raises ValueError."""
     raise ValueError(f"{name} is no value of JSON")
-
-
-def _plain_number(value: Any, otherwise: float) -> float:
-    """A number, or a text with one in ASCII digits; Python would also read 1_000 and the digits of other scripts."""
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    is_text = isinstance(value, str) and PLAIN_NUMBER.fullmatch(value.strip(" \t\r\n")) is not None
-    try:
-        return float(value) if is_number or is_text else otherwise
-    except OverflowError:
-        return otherwise
-
-
-def cell_text(position: str, column: str, value: Any) -> str:
-    """A cell as text, with ? for lone surrogates: null, a text, a finite number, or a list of these.
-
-    Raises SourceError.
-    """
-    if value is None:
-        return ""
-    if isinstance(value, list):
-        return "\n".join(cell_text(position, column, part) for part in value)
-    is_no_number = isinstance(value, float) and not math.isfinite(value)
-    if isinstance(value, (dict, bytes, bool)) or is_no_number:
-        raise SourceError(f"{position}: the column {column!r} is not a text but {value!r:.40}")
-    text = str(value)
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
-def cell_count(position: str, column: str, value: Any) -> int:
-    """A cell as a count, 0 to 2^31 - 1; raises SourceError."""
-    number = _plain_number(value, -1.0)
-    if not (number.is_integer() and 0 <= number <= LARGEST_COUNT_OF_CELL):
-        raise SourceError(f"{position}: the column {column!r} is {value!r}; counts are whole numbers, 0 to 2^31 - 1")
-    return int(number)
-
-
-def cell_number(position: str, column: str, value: Any) -> float:
-    """A cell as a finite number; raises SourceError."""
-    number = _plain_number(value, math.nan)
-    if not math.isfinite(number):
-        raise SourceError(f"{position}: the column {column!r} is {value!r}, not a finite number")
-    return number

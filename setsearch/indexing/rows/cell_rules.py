@@ -7,12 +7,14 @@ min_features=15, min_items=200, keep="rating > 3".
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from setsearch.errors import SourceError, UsageError
-from setsearch.indexing.rows import Row, RowReader, cell_id, cell_text, require_columns
+from setsearch.indexing.rows.cells import Row, cell_features, cell_id, cell_text, require_columns
+from setsearch.indexing.rows.reader import RowReader
 from setsearch.storage.conditions import OPERATORS, Condition, parse_condition
 from setsearch.storage.synced_source import Columns
 
@@ -62,21 +64,23 @@ class CellRules:
         if column not in values:
             raise SourceError(f"{position} has no column {column!r} to compare; it has {', '.join(map(str, values))}")
         met = self.condition.compare(values[column])
-        if met is None and not self.condition.compares_numbers:
+        if met is None and not self.condition.orders:
             raise UsageError(f"`keep` compares with {wanted!r}, which is no number; texts are compared with = and !=")
         if met is None:
             raise SourceError(f"{position}: the column {column!r} is {values[column]!r:.40}, not a number to compare")
         return met
 
-    def split_features(self, feature: str) -> list[str]:
-        """The features that a cell holds."""
-        if self.split is None:
-            return [feature]
-        return list(dict.fromkeys(part.strip() for part in feature.split(self.split) if part.strip()))
+    def features(self, position: str, column: str, value: Any) -> list[str]:
+        """The features that a cell holds: those of a list, or what `split` separates. Raises SourceError."""
+        is_text = self.split is not None and (value is None or isinstance(value, str))
+        if not is_text:
+            return cell_features(position, column, value)
+        parts = cell_text(position, column, value).split(self.split)
+        return list(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 
 def read_titles(rows: RowReader, path: str, columns: Columns) -> dict[str, str]:
-    """Titles by item from a file with the column of the items and one of titles; raises SourceError."""
+    """Titles by item, from a file with the column of the items and one of titles. Raises SourceError."""
     titles = {}
     item, title = columns.items or "", columns.title or "title"
     for position, values in rows.read(path):

@@ -1,0 +1,172 @@
+"""Files that are read in a process apart, under a limit of time and of memory: hostile ones harm nobody else."""
+
+import pickle
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import IO, Any, NamedTuple
+
+from setsearch.errors import SetsearchError, SourceError
+from setsearch.indexing.formats import FORMATS, form_by_content
+from setsearch.indexing.formats.part import Part, Unread
+
+SECONDS, MEGABYTES = 60.0, 2048
+_length = struct.Struct("<Q")
+
+
+class Job(NamedTuple):
+    """A file to read: its bytes, its ending, and how texts are decoded."""
+
+    data: bytes
+    ending: str
+    name: str
+    errors: str = "strict"
+    encoding: str | None = None
+
+
+class Outcome(NamedTuple):
+    """What was read before the error, if there was one; warnings, and files that were not UTF-8, by encoding."""
+
+    parts: list[Part | Unread]
+    error: Exception | None
+    warnings: list[str]
+    decided: dict[str, list[str]]
+
+
+class TooMuch(SourceError):
+    """A file that takes more time or memory than it may."""
+
+
+@dataclass
+class Reader:
+    """A process that reads one file after the other; a new one begins after a file that took too much."""
+
+    seconds: float = SECONDS
+    megabytes: int = MEGABYTES
+    _process: "subprocess.Popen[bytes] | None" = field(default=None, repr=False)
+
+    def read(self, job: Job) -> Outcome:
+        """What is in a file; raises TooMuch."""
+        process = self._process = self._process or self._start()
+        assert process.stdin is not None and process.stdout is not None
+        timer = threading.Timer(self.seconds, process.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            _send(process.stdin, job)
+            outcome: Outcome = _receive(process.stdout)
+            return outcome
+        except (OSError, EOFError):
+            self.close()
+            what = f"{self.seconds:g} s" if not timer.is_alive() else f"{self.megabytes} MB"
+            raise TooMuch(f"{job.name} takes more than {what} to read; leave it out") from None
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            timer.cancel()
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.kill()
+            for pipe in (self._process.stdin, self._process.stdout):
+                with suppress(OSError):
+                    pipe.close()  # type: ignore[union-attr]
+            self._process.wait()
+            self._process = None
+
+    def __del__(self) -> None:
+        with suppress(Exception):
+            self.close()
+
+    def _start(self) -> "subprocess.Popen[bytes]":
+        code = f"import sys; sys.path[:] = {sys.path!r}; import {__name__} as apart; apart.main({self.megabytes})"
+        command = [sys.executable, "-c", code]
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+
+def read_parts(job: Job, warn: Callable[[str], None], decided: dict[str, list[str]]) -> Outcome:
+    """What a format makes of a file, with the error at which it ended."""
+    from setsearch.indexing.rows.reader import RowReader
+
+    rows = RowReader(job.errors, warn, encoding=job.encoding, decided=decided)
+
+    def decode(own: bytes) -> str:
+        text = rows.decode_file(own, job.name)
+        if text is None:
+            raise Skipped
+        return text
+
+    by_ending = FORMATS.get(job.ending)
+    form = form_by_content(job.data, by_ending) or by_ending or FORMATS[".txt"]
+    parts: list[Part | Unread] = []
+    error: Exception | None = None
+    try:
+        for part in form(job.data, decode):
+            parts.append(part)  # what came before an error counts
+    except (Exception, RecursionError) as raised:
+        error = raised
+    return Outcome(parts, error, [], decided)
+
+
+class Skipped(Exception):
+    """A text that cannot be decoded, and shall be skipped."""
+
+
+def main(megabytes: int) -> None:
+    """Answer the jobs on standard input until it ends."""
+    _limit_memory(megabytes)
+    source, target = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # what libraries print
+    while True:
+        try:
+            job = _receive(source)
+        except (EOFError, OSError, KeyboardInterrupt):
+            return
+        warnings = list[str]()
+        outcome = read_parts(job, warnings.append, {})
+        if isinstance(outcome.error, MemoryError):
+            return
+        _send(target, outcome._replace(error=_plain(outcome.error), warnings=warnings))
+
+
+def _plain(error: Exception | None) -> Exception | None:
+    """An error that any process can read."""
+    if error is None or isinstance(error, (SetsearchError, Skipped)):
+        return error
+    if isinstance(error, RecursionError):
+        return RecursionError("it is nested too deeply")
+    return ValueError(" ".join(str(error).split())[:200] or type(error).__name__)
+
+
+def _limit_memory(megabytes: int) -> None:
+    try:
+        import resource
+    except ImportError:  # not on this system
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    limit = megabytes << 20
+    resource.setrlimit(resource.RLIMIT_AS, (limit if most == resource.RLIM_INFINITY else min(limit, most), most))
+
+
+def _send(pipe: IO[bytes], value: Any) -> None:
+    data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    pipe.write(_length.pack(len(data)))
+    pipe.write(data)
+    pipe.flush()
+
+
+def _receive(pipe: IO[bytes]) -> Any:
+    head = pipe.read(_length.size)
+    if len(head) < _length.size:
+        raise EOFError
+    (size,) = _length.unpack(head)
+    data = pipe.read(size)
+    if len(data) < size:
+        raise EOFError
+    return pickle.loads(data)

@@ -1,0 +1,75 @@
+"""Formats of files: a function each, from bytes to documents. The beginning of a file tells its format, or its ending."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from setsearch.indexing.formats import mail, markup, office, pdf, references, text
+from setsearch.indexing.formats.part import LOOKED_AT, Decode, Part, Unread
+
+Form = Callable[[bytes, Decode], Iterator[Part | Unread]]
+
+CODE = (
+    "py pyi js ts c h cc cpp hpp java go rs rb php pl sh sql css r jl lua hs ml scala kt swift cs ini cfg toml yaml yml"
+)
+FORMATS: Mapping[str, Form] = {
+    **dict.fromkeys((f".{ending}" for ending in CODE.split()), text.source_code),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), markup.html),
+    **dict.fromkeys((".txt", ".text", ".md", ".rst"), text.plain_text),
+    **dict.fromkeys((".srt", ".vtt"), markup.subtitles),
+    **dict.fromkeys((".tex", ".latex"), markup.latex),
+    ".org": text.org,
+    ".ipynb": markup.notebook,
+    ".eml": mail.mail,
+    ".mbox": mail.mailbox,
+    ".pdf": pdf.pdf,
+    ".ris": references.ris,
+    ".bib": references.bibtex,
+    ".nbib": references.pubmed,
+    ".ciw": references.wos,
+    ".enw": references.refer,
+    **office.FORMATS,
+}
+# What a hostile file may make slow or large: these are read in a process apart.
+RISKY = (markup.html, markup.notebook, markup.latex, mail.mail, mail.mailbox, pdf.pdf, *office.FORMATS.values())
+SAY_LITTLE = (None, text.plain_text)  # formats by an ending; then the beginning may say more
+
+_ENTRY = "article|book|booklet|collection|conference|inbook|incollection|inproceedings|manual|mastersthesis|misc|online"
+_ENTRY += "|phdthesis|proceedings|report|string|preamble|techreport|thesis|unpublished|comment|dataset|software|electronic"
+# Beginnings that no ending contradicts, and those that count where the ending says little.
+_SURE: tuple[tuple[Form, re.Pattern[bytes]], ...] = (
+    (pdf.pdf, re.compile(rb"%PDF-\d")),
+    (references.ris, re.compile(rb"(?:(?:(?:Provider|Database|Content) ?:.*|\d+\. ?|)\r?\n|[A-Z][A-Z0-9]  - .*\r?\n)*TY  - ?[A-Z]")),
+    (references.pubmed, re.compile(rb"PMID- \d")),
+    (references.wos, re.compile(rb"FN .*\r?\nVR |PT [A-Z]\r?\n(?:AU|TI|CA|BA|Z\d) ")),
+    (references.refer, re.compile(rb"%0 [A-Z]|(?:%[A-Z0-9@] \S.*\r?\n){3}")),
+)
+_LIKELY: tuple[tuple[Form, re.Pattern[bytes]], ...] = (
+    (references.bibtex, re.compile(rb"(?:%.*\n|\s)*@(?:" + _ENTRY.encode() + rb")\s*\{", re.IGNORECASE)),
+    (markup.html, re.compile(rb"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*(?:<!doctype\s+html|<html[\s>])", re.IGNORECASE | re.DOTALL)),
+    (markup.subtitles, re.compile(rb"WEBVTT\b|\d+\s*\r?\n(?:\d+:)?\d\d:\d\d[.,]\d+ --> ")),
+    (markup.notebook, re.compile(rb"\{\s*\"(?:cells|nbformat|metadata)\"\s*:(?=.*\"cell_type\"\s*:)", re.DOTALL)),
+    (markup.latex, re.compile(rb"(?:%.*\n|\s)*\\documentclass\b")),
+    (mail.mailbox, re.compile(rb"From \S.*\d{1,2}:\d{2}.*\r?\n[!-9;-~]+:|From \S+\r?\n[!-9;-~]+: ")),
+    (mail.mail, re.compile(rb"(?:Return-Path|Received|Delivered-To|MIME-Version|Message-ID): .*\r?\n", re.IGNORECASE)),
+)
+_ZIP = b"PK\x03\x04"
+
+
+def form_by_content(data: bytes, by_ending: Form | None) -> Form | None:
+    """The format that the beginning of a file shows; None if it says no more than the ending."""
+    begin = data[:LOOKED_AT].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if begin.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16, in which spreadsheets and EndNote export
+        begin = begin.decode("utf-16", "ignore").encode().lstrip()
+    sure = next((form for form, pattern in _SURE if pattern.match(begin)), None)
+    if sure is not None or by_ending not in SAY_LITTLE:
+        return sure
+    if begin.startswith(_ZIP) and (ending := office.office_ending(data)):
+        return office.FORMATS[ending]
+    likely = next((form for form, pattern in _LIKELY if pattern.match(begin)), None)
+    return text.manual if likely is None and by_ending is None and text.is_manual(data) else likely
+
+
+def is_references(begin: bytes) -> bool:
+    """Whether the beginning of a file, whatever its ending, is that of references with tags."""
+    found = form_by_content(begin, pdf.pdf)
+    return found in (references.ris, references.pubmed, references.wos, references.refer)

@@ -1,0 +1,106 @@
+"""Mail: messages and mailboxes. All text that a reader sees is text; what is attached is told."""
+
+import re
+from collections.abc import Iterator
+from email import message_from_bytes, policy
+from email.message import EmailMessage, Message
+
+from setsearch.indexing.formats.markup import read_page
+from setsearch.indexing.formats.part import Decode, Part, Parts, Unread
+from setsearch.text.headline import shorten
+
+MOST_NESTED = 20  # messages in messages
+# A message begins at the first line, or after a blank one, with a sender and a date.
+_begins = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\r?\n", re.MULTILINE)
+_dated = re.compile(rb"From .*\d{1,2}:\d{2}")
+_header_line = re.compile(rb"[!-9;-~]+:|>?From ")
+_quoted_from = re.compile(rb"^>(>*From )", re.MULTILINE)
+
+
+def mail(data: bytes, decode: Decode) -> Parts:
+    """A message: its subject and its texts."""
+    message = message_from_bytes(data, policy=policy.default)
+    texts, attached = list[str](), list[str]()
+    subject = _header(message, "subject", decode)
+    _gather(message, decode, texts, attached, 0)
+    yield Part("\n".join(filter(None, (shorten(subject), *texts))), shorten(subject))
+    if attached:
+        yield Unread("part of mail" if len(attached) == 1 else "parts of mail", len(attached))
+
+
+def mailbox(data: bytes, decode: Decode) -> Parts:
+    """The messages of an mbox file."""
+    for number, message in enumerate(_messages(data), 1):
+        for part in mail(_quoted_from.sub(rb"\1", message), decode):
+            yield part._replace(key=str(number)) if isinstance(part, Part) else part
+
+
+def _messages(data: bytes) -> Iterator[bytes]:
+    """The messages of an mbox file. A line of a body that begins with "From " is no beginning."""
+    begins = [found for found in _begins.finditer(data) if _is_beginning(data, found)]
+    ends = [found.start() for found in begins[1:]] + [len(data)]
+    for found, end in zip(begins, ends, strict=True):
+        yield data[found.end() : end]
+
+
+def _is_beginning(data: bytes, line: re.Match[bytes]) -> bool:
+    """Whether a line is the first of a message: it has a time, or headers follow, or it begins the file."""
+    is_first = line.start() == 0
+    return is_first or _dated.match(line[0]) is not None or _header_line.match(data, line.end()) is not None
+
+
+def _gather(message: Message, decode: Decode, texts: list[str], attached: list[str], depth: int) -> None:
+    """All texts of a message, in order, and the types of what is no text."""
+    kind, parts = message.get_content_type(), _parts_of(message)
+    if kind == "message/rfc822" and depth < MOST_NESTED:
+        for inner in parts:
+            texts.append(_header(inner, "subject", decode))
+            _gather(inner, decode, texts, attached, depth + 1)
+    elif kind == "multipart/alternative":
+        _gather_one(parts, decode, texts, attached, depth)
+    elif parts:
+        for part in parts:
+            _gather(part, decode, texts, attached, depth + 1)
+    elif message.get_content_maintype() == "text" and message.get_content_disposition() != "attachment":
+        texts.append(_content(message, decode))
+    elif message.get_payload():
+        attached.append(kind)
+
+
+def _gather_one(parts: list[Message], decode: Decode, texts: list[str], attached: list[str], depth: int) -> None:
+    """Of several ways to say the same, the first that has a text: plain text, HTML, anything else."""
+    order = {"text/plain": 0, "text/html": 1, "multipart/related": 1}
+    for part in sorted(parts, key=lambda part: order.get(part.get_content_type(), 2)):
+        own: list[str] = []
+        _gather(part, decode, own, attached, depth + 1)
+        if any(text.strip() for text in own):
+            texts += own
+            return
+
+
+def _parts_of(message: Message) -> list[Message]:
+    payload = message.get_payload()
+    return [part for part in payload if isinstance(part, Message)] if isinstance(payload, list) else []
+
+
+def _header(message: Message, name: str, decode: Decode) -> str:
+    """A header; an empty text if it is broken. Bytes that no header may have are decoded as a text is."""
+    try:
+        raw = next((str(value) for key, value in message.raw_items() if key.lower() == name), "")
+        if any("\udc80" <= character <= "\udcff" for character in raw):
+            return " ".join(decode(raw.encode("ascii", "surrogateescape")).split())
+        return str(message.get(name) or "")
+    except (ValueError, LookupError, IndexError, AttributeError, TypeError):  # the library's own, on bad input
+        return ""
+
+
+def _content(part: Message, decode: Decode) -> str:
+    """The text of a part."""
+    try:
+        text = str(part.get_content()) if isinstance(part, EmailMessage) else ""
+        if "\ufffd" in text or not text:  # another encoding than it says, or none
+            raise ValueError("bytes that are not of the declared encoding")
+    except (LookupError, ValueError, KeyError):
+        payload = part.get_payload(decode=True)
+        text = decode(payload) if isinstance(payload, bytes) else ""
+    return read_page(text).text() if part.get_content_subtype() == "html" else text

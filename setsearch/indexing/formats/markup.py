@@ -1,0 +1,131 @@
+"""Texts with markup: web pages, LaTeX, subtitles, notebooks."""
+
+import json
+import re
+from html import unescape
+from html.parser import HTMLParser
+
+from setsearch.indexing.formats.part import Decode, Part, Parts, Unread
+from setsearch.text.headline import headline, shorten
+from setsearch.text.latex import has_latex, latex_document
+
+MOST_BROKEN = 20  # tags of a page that never end, before the rest is read without its structure
+_meta = re.compile(rb"""<meta[^>]{1,200}charset\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
+_tag = re.compile(r"<[^<>]*>?")
+_time = re.compile(r"^\s*(?:\d+:)?\d+:\d+[.,]\d+\s*-->.*$")
+_cue_markup = re.compile(r"<[^<>\n]*>|\{\\[^{}\n]*\}")
+_cue_block = re.compile(r"(?:NOTE|STYLE|REGION)\b")
+
+
+def html(data: bytes, decode: Decode) -> Parts:
+    """The text of a page, without scripts and styles."""
+    declared = _meta.search(data[:2000])
+    try:
+        text = data.decode(declared[1].decode()) if declared else decode(data)
+    except (LookupError, UnicodeDecodeError):
+        text = decode(data)
+    page = read_page(text)
+    yield Part(page.text(), shorten(page.title()))
+
+
+def read_page(text: str) -> "Page":
+    """A page, in linear time: what is left at a tag that never ends is not tried again and again."""
+    page = Page()
+    for _ in range(MOST_BROKEN):
+        page.feed(text)
+        left, page.rawdata = page.rawdata, ""
+        if not left.startswith("<"):
+            page.handle_data(unescape(left))
+            return page
+        text = left[1:]  # as browsers do not: the words after it are read
+    page.handle_data(unescape(_tag.sub("\n", text)))
+    return page
+
+
+class Page(HTMLParser):
+    """Gathers the text of a page."""
+
+    hidden = frozenset(("script", "style", "template", "noscript", "svg"))
+    inline = frozenset("a abbr b bdi bdo cite code em i kbd mark q s samp small span strong sub sup u var wbr".split())
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pieces: list[str] = []
+        self._titles: list[str] = []
+        self._inside: str | None = None  # the hidden tag, or the title, that is open
+        self._depth = 0
+
+    def text(self) -> str:
+        """The text, a line a block."""
+        lines = (" ".join(line.split()) for line in "".join(self._pieces).split("\n"))
+        return "\n".join(filter(None, lines))
+
+    def title(self) -> str:
+        """The title of the page."""
+        return "".join(self._titles)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """A hidden tag opens, or a line ends."""
+        if self._inside is None and (tag in self.hidden or tag == "title"):
+            self._inside, self._depth = tag, 1
+        elif tag == self._inside:
+            self._depth += 1
+        elif tag not in self.inline:
+            self._pieces.append("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        """A hidden tag closes, or a line ends."""
+        if tag == self._inside:
+            self._depth -= 1
+            self._inside = self._inside if self._depth else None
+        elif tag not in self.inline:
+            self._pieces.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        """Text."""
+        if self._inside == "title":
+            self._titles.append(data)
+        elif self._inside is None:
+            self._pieces.append(data)
+
+
+def subtitles(data: bytes, decode: Decode) -> Parts:
+    """What is said in a film (SubRip, WebVTT): without numbers, times and marks of style."""
+    said = []
+    blocks = re.split(r"\n[ \t]*\n", "\n".join(decode(data).lstrip("\ufeff").splitlines()))
+    for block in blocks:
+        lines = block.splitlines()
+        times = [number for number, line in enumerate(lines) if _time.match(line)]
+        if times:
+            lines = [line for line in lines[times[0] + 1 :] if not _time.match(line)]
+        elif block.startswith("WEBVTT") or _cue_block.match(block) or block.strip().isdigit():
+            continue
+        said += [unescape(_cue_markup.sub("", line)).strip() for line in lines]
+    text = "\n".join(filter(None, said))
+    yield Part(text, headline(text))
+
+
+def notebook(data: bytes, decode: Decode) -> Parts:
+    """The sources of the cells of a notebook; its title is the first heading."""
+    content = json.loads(decode(data))
+    cells = content.get("cells") or [cell for sheet in content.get("worksheets", ()) for cell in sheet.get("cells", ())]
+    sources = [_joined(cell.get("source", cell.get("input", ""))) for cell in cells]
+    prose = "\n\n".join(
+        source for cell, source in zip(cells, sources, strict=True) if cell.get("cell_type") != "code"
+    )
+    yield Part("\n\n".join(filter(None, sources)), headline(prose) or headline("\n".join(sources)))
+
+
+def _joined(source: object) -> str:
+    return source if isinstance(source, str) else "".join(map(str, source)) if isinstance(source, list) else ""
+
+
+def latex(data: bytes, decode: Decode) -> Parts:
+    """The text of a LaTeX document, without its commands; with them where the library is missing."""
+    source = decode(data)
+    if has_latex():
+        text, title = latex_document(source)
+        yield Part(text, shorten(title) or headline(text))
+        return
+    yield Part(source, headline(source))
+    yield Unread("LaTeX file with its commands (pip install pylatexenc)", 1)

@@ -1,0 +1,56 @@
+"""Documents of office programs and electronic books, by the libraries that read them."""
+
+import io
+import re
+import zipfile
+from collections.abc import Callable
+from functools import partial
+
+from setsearch.indexing.formats.part import Decode, Part, Parts
+from setsearch.indexing.libraries import load_library
+from setsearch.text.headline import headline
+
+OFFICE, OPEN_DOCUMENT = (".docx", ".pptx", ".xlsx", ".xls", ".epub"), (".odt", ".ods", ".odp")
+_picture = re.compile(r"!\[[^\]]*\]\([^)]*\)")
+_link = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
+_blank_cells = re.compile(r"(?:\bNaN\b|\bUnnamed: \d+\b|\|[\s:|-]*\|)")
+
+
+def office(data: bytes, decode: Decode, ending: str) -> Parts:
+    """A document of Word, PowerPoint, Excel, or an EPUB."""
+    markitdown = load_library("markitdown", f"{ending} files", "'setsearch[office]'")
+    told = markitdown.StreamInfo(extension=ending)
+    found = markitdown.MarkItDown(enable_plugins=False).convert_stream(io.BytesIO(data), stream_info=told)
+    text = _link.sub(r"\1", _picture.sub("", found.markdown))
+    text = _blank_cells.sub(" ", text) if ending.startswith(".xls") else text
+    yield Part(text, found.title or headline(text))
+
+
+def open_document(data: bytes, decode: Decode) -> Parts:
+    """A text, table or presentation of OpenDocument."""
+    odfdo = load_library("odfdo", "OpenDocument files", "'setsearch[office]'")
+    document = odfdo.Document(io.BytesIO(data))
+    text = str(document.body.inner_text).strip()
+    title = document.meta.title
+    yield Part(text, title or headline(text))
+
+
+FORMATS: dict[str, Callable[[bytes, Decode], Parts]] = {
+    **{ending: partial(office, ending=ending) for ending in OFFICE},
+    **dict.fromkeys(OPEN_DOCUMENT, open_document),
+}
+_KINDS = {".odt": "text", ".ods": "spreadsheet", ".odp": "presentation"}
+_MEMBERS = {"word/": ".docx", "ppt/": ".pptx", "xl/": ".xlsx", "META-INF/container.xml": ".epub"}
+
+
+def office_ending(data: bytes) -> str | None:
+    """The ending that suits an archive, by what is in it; None for another archive."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = archive.namelist()
+            kind = archive.read("mimetype").decode("ascii", "replace") if "mimetype" in names else ""
+    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError):
+        return None
+    if "opendocument" in kind:
+        return next((ending for ending in OPEN_DOCUMENT if kind.rstrip().endswith(_KINDS[ending])), None)
+    return next((ending for start, ending in _MEMBERS.items() if any(name.startswith(start) for name in names)), None)

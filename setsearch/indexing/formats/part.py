@@ -1,0 +1,29 @@
+"""What formats make of a file: documents, and what of it was not read."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from setsearch.indexing.references.reference import Reference
+
+LOOKED_AT = 8192  # characters or bytes by which a text is known
+
+Decode = Callable[[bytes], str]
+
+
+class Part(NamedTuple):
+    """A document of a file; one of several has a key. A reference has its record."""
+
+    text: str
+    title: str | None = None
+    key: str | None = None
+    reference: Reference | None = None
+
+
+class Unread(NamedTuple):
+    """How much of a file gives no text, such as two pages that are pictures."""
+
+    what: str
+    count: int
+
+
+Parts = Iterator[Part | Unread]

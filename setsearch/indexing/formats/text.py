@@ -1,0 +1,123 @@
+"""Texts as people type them: notes with front matter, outlines of Org, manual pages, programs."""
+
+import re
+from itertools import takewhile
+
+from setsearch.indexing.formats.part import LOOKED_AT, Decode, Part, Parts
+from setsearch.text.headline import headline, shorten
+
+_key = re.compile(r"^[ \t]*[\w-]+[ \t]*[:=][ \t]*", re.MULTILINE)  # of front matter
+_title = re.compile(r"^title[ \t]*[:=](.*)", re.MULTILINE | re.IGNORECASE)
+_double_quoted = re.compile(r'"((?:\\.|[^"\\])*)"\s*(?:#.*)?$')
+_single_quoted = re.compile(r"'((?:''|[^'])*)'\s*(?:#.*)?$")
+_escaped = re.compile(r"\\(x[0-9a-fA-F]{2}|u(?!d[89a-f])[0-9a-fA-F]{4}|.)")
+_mark_of_lines = re.compile(r"(?:[|>][-+0-9]*)?\s*(?:#.*)?")
+_TRIPLE = ('"""', "'''")
+_LETTERS = {
+    **{f"\\(:{letter}": umlaut for letter, umlaut in zip("aouAOU", "äöüÄÖÜ", strict=True)},
+    **{"\\(ss": "ß", "\\*(Aq": "'", "\\(aq": "'", "\\(cq": "’", "\\(oq": "‘", "\\(dq": '"', "\\(em": "—", "\\(bu": "•"},
+    "\\ ": " ",
+}
+_NO_TEXT = "ad br de ds el fi hy ie if in mso ne nf nh nr na so sp ta ti PP P LP RE RS IP Pp Bl El".split()
+_escape = re.compile(r"\\(?:f(?:\[\w*\]|\(..|.)|s[+-]?\d|[&/,|^%c])")
+_request = re.compile(r"^[.'][A-Za-z]{1,3}\b\s*")
+_org_title = re.compile(r"^#\+title:[ \t]*(.+)$", re.MULTILINE | re.IGNORECASE)
+_org_hidden = re.compile(
+    r"^[ \t]*(?:#\+(?!title|caption)\w+.*|#(?: .*)?|:\w[\w-]*:.*|(?:DEADLINE|SCHEDULED|CLOSED):.*)$\n?",
+    re.MULTILINE | re.IGNORECASE,
+)
+_org_key = re.compile(r"^[ \t]*#\+(?:title|caption):[ \t]*", re.MULTILINE | re.IGNORECASE)
+_org_heading = re.compile(r"^\*+[ \t]+(?:(?:TODO|DONE|NEXT|WAITING)[ \t]+)?(?:\[#[A-Z]\][ \t]+)?(.*?)(?:[ \t]+:[\w:@]+:)?[ \t]*$", re.MULTILINE)
+_org_link = re.compile(r"\[\[(?:[^\[\]]*\]\[)?([^\[\]]*)\]\]")
+
+
+
+def plain_text(data: bytes, decode: Decode) -> Parts:
+    """A text; its title is that of its front matter, its first heading, or its first line.
+
+    Of front matter (YAML or TOML, as before the text of notes and pages) the values are text, the keys are not.
+    """
+    front, body = _front_matter(decode(data))
+    title = _title_of(front)
+    yield Part(_key.sub("", front) + body, title or headline(body))
+
+
+def _title_of(front: str) -> str | None:
+    """The title that front matter gives: a plain or quoted value, or the lines that are indented below a mark."""
+    told = _title.search(front)
+    if told is None:
+        return None
+    value = told[1].strip()
+    if value.startswith(_TRIPLE):
+        value = value[3:].partition(value[:3])[0]
+    elif quoted := _double_quoted.match(value):
+        value = _escaped.sub(_unescape, quoted[1])
+    elif quoted := _single_quoted.match(value):
+        value = quoted[1].replace("''", "'")
+    elif _mark_of_lines.fullmatch(value):
+        lines = takewhile(lambda line: not line.strip() or line[0] in " \t", front[told.end() :].splitlines()[1:])
+        value = " ".join(lines)
+    else:
+        value = re.split(r"(?:^|\s)#", value)[0]
+    return shorten(value)
+
+
+def _unescape(escape: re.Match[str]) -> str:
+    """The character that an escape of a double-quoted value stands for; ends of lines are spaces."""
+    own = escape[1]
+    return chr(int(own[1:], 16)) if len(own) > 1 else " " if own in "nrt" else own
+
+
+def _front_matter(text: str) -> tuple[str, str]:
+    """What is between a first line of --- or +++ and the next one, if it begins with a key; and what follows."""
+    if not text.startswith(("---", "+++")):
+        return "", text
+    first, *lines = text[:LOOKED_AT].splitlines(keepends=True)
+    end = next((number for number, line in enumerate(lines) if line.rstrip() == first.rstrip()), 0)
+    front = "".join(lines[:end])
+    if first.rstrip() not in ("---", "+++") or not _key.match(front.lstrip()):
+        return "", text
+    return front, text[len(first) + len(front) + len(lines[end]) :]
+
+
+def manual(data: bytes, decode: Decode) -> Parts:
+    """A manual page, without the requests of roff; its title is the line below NAME."""
+    lines, title, is_name, is_begun = list[str](), None, False, False
+    source = decode(data)
+    for escaped, letter in _LETTERS.items():
+        source = source.replace(escaped, letter)
+    for line in source.splitlines():
+        if line.startswith(('.\\"', "'\\\"")):
+            continue
+        text = _escape.sub("", line.replace("\\-", "-"))
+        request = _request.match(text)
+        if request is not None:
+            is_begun = is_begun or request[0].strip() in (".SH", ".Sh")
+            text = "" if request[0].strip()[1:] in _NO_TEXT else text[request.end() :].replace('"', "")
+        if not is_begun:  # definitions
+            continue
+        if is_name and text.strip() and (request is None or not request[0].startswith((".SH", ".Sh"))):
+            title, is_name = title or text, False
+        is_name = is_name or (request is not None and request[0].startswith((".SH", ".Sh")) and title is None)
+        lines.append(text)
+    yield Part("\n".join(lines), shorten(title))
+
+
+def source_code(data: bytes, decode: Decode) -> Parts:
+    """The text of a program; the name of its file tells more than its first line."""
+    yield Part(decode(data))
+
+
+def org(data: bytes, decode: Decode) -> Parts:
+    """An outline of Org: headings without stars and tags, no properties, links as they read."""
+    source = decode(data).replace("\r\n", "\n")
+    named = _org_title.search(source)
+    heading = _org_heading.search(source)
+    text = _org_link.sub(r"\1", _org_heading.sub(r"\1", _org_key.sub("", _org_hidden.sub("", source))))
+    title = named[1] if named else heading[1] if heading else None
+    yield Part(text, shorten(title) or headline(text))
+
+
+def is_manual(data: bytes) -> bool:
+    """Whether a text is the source of a manual page."""
+    return re.search(rb"^\.(TH|Dd|so) ", data[:LOOKED_AT], re.MULTILINE) is not None

@@ -1,0 +1,40 @@
+"""BibTeX: entries with their fields as they stand, macros resolved."""
+
+import logging
+from collections.abc import Iterable, Iterator
+
+from setsearch.indexing.libraries import load_library
+from setsearch.indexing.references.reference import BIBTEX, Reference
+
+logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # what it would print, an error tells
+
+
+def read_bibtex(text: str) -> Iterator[Reference]:
+    """The entries of a text, also those whose keys or fields occur twice. Raises ValueError after them, if one is broken."""
+    parser = load_library("bibtexparser", "BibTeX files", "'setsearch[references]'")
+    resolve = parser.middlewares.ResolveStringReferencesMiddleware(allow_inplace_modification=True)
+    library = parser.parse_string(text, parse_stack=[resolve])
+    blocks = [*library.entries, *(block.ignore_error_block for block in library.failed_blocks)]
+    entries = [block for block in blocks if isinstance(block, parser.model.Entry)]
+    for entry in sorted(entries, key=lambda entry: entry.start_line or 0):
+        fields = tuple((str(field.key), str(field.value)) for field in entry.fields)
+        yield Reference(BIBTEX, fields, str(entry.entry_type), str(entry.key))
+    broken = [block.start_line + 1 for block in library.failed_blocks if block.ignore_error_block is None]
+    if broken:
+        raise ValueError(f"the entry that begins in line {broken[0]} is broken")
+
+
+def write_bibtex(references: Iterable[Reference]) -> str:
+    """Entries as a file."""
+    return "".join(
+        f"@{reference.kind}{{{reference.key},\n"
+        + "".join(f"  {name} = {value},\n" for name, value in reference.fields)
+        + "}\n\n"
+        for reference in references
+    )
+
+
+def bibtex_value(text: str) -> str:
+    """A text as a value."""
+    escaped = "".join(f"\\{letter}" if letter in "%&#$_{}" else letter for letter in text if letter != "\\")
+    return f"{{{escaped}}}"

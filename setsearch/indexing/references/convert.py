@@ -1,0 +1,98 @@
+"""References from one form into another, and copies of one reference into the fullest."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from setsearch.indexing.references.bibtex import bibtex_value
+from setsearch.indexing.references.reference import BIBTEX, PUBMED, REFER, RIS, SEVERAL, TAGS, WOS, Reference
+
+# A type of RIS, of BibTeX, of refer, of Web of Science.
+TYPES = (
+    ("JOUR", "article", "Journal Article", "J"),
+    ("BOOK", "book", "Book", "B"),
+    ("CHAP", "incollection", "Book Section", "B"),
+    ("CPAPER", "inproceedings", "Conference Paper", "C"),
+    ("CONF", "proceedings", "Conference Proceedings", "C"),
+    ("THES", "phdthesis", "Thesis", "B"),
+    ("RPRT", "techreport", "Report", "J"),
+    ("GEN", "misc", "Generic", "J"),
+)
+_COLUMN = {RIS: 0, BIBTEX: 1, REFER: 2, WOS: 3}
+_TYPE_TAG = {RIS: "TY", REFER: "0", WOS: "PT"}
+
+
+def fullness(reference: Reference) -> int:
+    """How many roles are filled."""
+    return sum(bool(reference.values(role)) for role in TAGS[reference.form])
+
+
+def merged(copies: Sequence[Reference]) -> Reference:
+    """The fullest copy, the first one of equals, with the fields that it lacks from the others."""
+    best = max(copies, key=fullness)
+    for other in copies:
+        if other is not best:
+            best = _completed(best, other)
+    return best
+
+
+def _completed(best: Reference, other: Reference) -> Reference:
+    lacking = [role for role in TAGS[best.form] if not best.values(role) and role != "key"]
+    if best.pages[1]:
+        lacking = [role for role in lacking if role != "last_page"]
+    return replace(best, fields=best.fields + _fields(other, best.form, lacking))
+
+
+def converted(reference: Reference, form: str) -> Reference:
+    """A reference in a form. Fields whose role the form does not have stay behind."""
+    if reference.form == form:
+        return reference
+    kind = _type(reference)[_COLUMN.get(form, 0)]
+    head = ((_TYPE_TAG[form], kind),) if form in _TYPE_TAG else (("PMID", reference.pmid),) * (form == PUBMED)
+    fields = head + _fields(reference, form, [role for role in TAGS[form] if form != PUBMED or role not in ("key", "pmid")])
+    if form != BIBTEX:
+        return Reference(form, fields)
+    return Reference(form, fields, kind, _bibtex_key(reference))
+
+
+def _fields(reference: Reference, form: str, roles: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """What a reference says in these roles, as fields of a form."""
+    found: list[tuple[str, str]] = []
+    for role in roles:
+        values, tag = _values(reference, role, form), TAGS[form][role].removeprefix("+").split()[0]
+        if form == PUBMED and role == "doi":
+            values = [f"{value} [doi]" for value in values]
+        if form == BIBTEX and values:
+            values = [bibtex_value((" and " if role == "author" else ", ").join(values))]
+        found += [(tag, value) for value in values]
+    return tuple(found)
+
+
+def _values(reference: Reference, role: str, form: str) -> list[str]:
+    """The values of a role; many only where there can be many."""
+    if role in ("doi", "pmid", "year"):
+        return [value for value in (getattr(reference, role),) if value]
+    if role in ("first_page", "last_page"):
+        first, last = reference.pages
+        if "last_page" not in TAGS[form]:
+            first = f"{first}{'--' if form == BIBTEX else '-'}{last}" if last else first
+        return [value for value in (first if role == "first_page" else last,) if value]
+    values = reference.values(role)
+    return values if role in SEVERAL or form != BIBTEX else values[:1]
+
+
+def _type(reference: Reference) -> tuple[str, str, str, str]:
+    """The row of types of a reference; that of articles where PubMed has it from, else the last one."""
+    if reference.form == PUBMED:
+        return TYPES[0]
+    own = reference.kind if reference.form == BIBTEX else dict(reference.fields).get(_TYPE_TAG[reference.form], "")
+    column = _COLUMN[reference.form]
+    return next((row for row in TYPES if row[column].casefold() == own.strip().casefold()), TYPES[-1])
+
+
+def _bibtex_key(reference: Reference) -> str:
+    """A key: that of the record if it can be one, else author and year."""
+    own = reference.own_key
+    if own and not any(letter in own for letter in " ,{}\"#%'()=\\~"):
+        return own
+    name = "".join(filter(str.isalnum, reference.first("author").split(",")[0].split()[-1:] or ["reference"])).lower()
+    return f"{name or 'reference'}{reference.year}"

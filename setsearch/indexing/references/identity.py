@@ -1,0 +1,106 @@
+"""Which references are the same: by DOI, then by the number in PubMed, then by title and year.
+
+A reference is an item by its DOI, else its number in PubMed, else its own key; what one copy lacks, others give.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from setsearch.indexing.references.reference import Reference
+from setsearch.text.identifiers import plain_title
+
+DOI, PMID, TITLE, KEY, PLACE = "doi", "pmid", "title", "key", "place"
+SURE = (DOI, PMID)
+
+
+class Copy(NamedTuple):
+    """A reference where it was found: the id of the file, and its number in it."""
+
+    reference: Reference
+    file: str
+    number: int
+
+    @property
+    def place(self) -> str:
+        """The file and the key in it."""
+        return f"{self.file}#{self.reference.own_key}" if self.reference.own_key else f"{self.file}#{self.number}"
+
+
+@dataclass
+class Filed:
+    """What became of the references of a call: by name, the files of those that came twice; names of an older kind."""
+
+    merged: dict[str, list[str]] = field(default_factory=dict)
+    older: list[str] = field(default_factory=list)
+
+
+class Group(NamedTuple):
+    """All copies of one reference in a call; which columns to keep of it; where to tell what became of it."""
+
+    copies: list[Copy]
+    keep: tuple[str, ...] = ()
+    filed: Filed = Filed()  # of nobody
+
+
+def identity_names(reference: Reference) -> list[tuple[str, str]]:
+    """(kind, name) by which copies are known: DOI, number in PubMed, title and year."""
+    title = plain_title(reference.first("title"))
+    names = [(DOI, reference.doi), (PMID, reference.pmid), (TITLE, f"{title} {reference.year}".strip() if title else "")]
+    return [(kind, name) for kind, name in names if name]
+
+
+def contradict(one: Reference, other: Reference) -> bool:
+    """Whether references of one title and year are two: other DOIs, other numbers in PubMed, or other authors."""
+    pairs = [(one.doi, other.doi), (one.pmid, other.pmid), (_surname(one), _surname(other))]
+    return any(own and others and own != others for own, others in pairs)
+
+
+def _surname(reference: Reference) -> str:
+    """The longest word of the name of the first author: given names are often initials."""
+    name = reference.first("author")
+    words = plain_title(name.split(",")[0] if "," in name else name).split()
+    return max(words, key=len, default="")
+
+
+def group_copies(copies: Iterable[Copy]) -> list[Group]:
+    """The references of a call, each with all its copies, in the order of the first ones."""
+    groups: list[list[Copy]] = []
+    known: dict[tuple[str, str], list[int]] = {}
+    moved: dict[int, int] = {}
+    for copy in copies:
+        names = identity_names(copy.reference)
+        same = _same_groups(copy, names, groups, known, moved)
+        if same:
+            own = same[0]
+            for other in same[1:]:
+                groups[own] += groups[other]
+                groups[other], moved[other] = [], own
+            groups[own].append(copy)
+        else:
+            own = len(groups)
+            groups.append([copy])
+        for name in names:
+            known.setdefault(name, []).append(own)
+    return [Group(own) for own in groups if own]
+
+
+def _same_groups(
+    copy: Copy,
+    names: Sequence[tuple[str, str]],
+    groups: Sequence[list[Copy]],
+    known: dict[tuple[str, str], list[int]],
+    moved: dict[int, int],
+) -> list[int]:
+    """The groups of a copy, the surest first: several if it has the names of several."""
+    same: dict[int, None] = {}
+    for kind, name in names:
+        for number in known.get((kind, name), ()):
+            while number in moved:
+                number = moved[number]
+            is_same = kind in SURE or not (
+                same or any(contradict(copy.reference, other.reference) for other in groups[number])
+            )
+            if is_same:
+                same[number] = None
+    return sorted(same)

@@ -1,0 +1,183 @@
+"""References as items: which item of a collection a reference is, and what is kept of it.
+
+A new one is named by its DOI, else by its number in PubMed, else by its own key; by its file and key where another
+reference has that name. An item that there is keeps its name, whatever it is: answers of a review belong to it.
+"""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, NamedTuple
+
+from setsearch.indexing.references.convert import merged
+from setsearch.indexing.references.identity import KEY, PLACE, SURE, Copy, Group, contradict, identity_names
+from setsearch.indexing.references.reference import Reference, as_json, from_json
+from setsearch.storage.names import Vocabulary, is_storable
+from setsearch.storage.records import Record, items_by_name, read_records
+from setsearch.text.headline import headline, shorten
+
+AT_ONCE = 1000  # references that are looked up together
+COLUMNS = ("authors", "year", "journal", "doi", "pmid", "keywords")  # that references have, to be kept
+
+
+class ReferenceItem(NamedTuple):
+    """A reference with its name, to be written."""
+
+    id: str
+    text: str
+    title: str | None
+    columns: dict[str, Any] | None
+    record: Record
+
+
+class Stored(NamedTuple):
+    """A reference of the collection: its name, its record, and the files that it came from."""
+
+    name: str
+    reference: Reference | None
+    files: list[str]
+
+
+@dataclass
+class Filing:
+    """Finds the item of each reference."""
+
+    cursor: sqlite3.Cursor
+    items: Vocabulary
+    taken: set[str] = field(default_factory=set)
+
+    def file(self, groups: Iterable[Group]) -> Iterator[ReferenceItem]:
+        """The items of references."""
+        groups = iter(groups)
+        while some := list(islice(groups, AT_ONCE)):
+            known = self._known(some)
+            for group in some:
+                yield self._item(group, known)
+
+    def _known(self, groups: list[Group]) -> dict[str, list[Stored]]:
+        """What the collection has of these references, by other name; names of items count as such of their kind."""
+        aliases = {alias for group in groups for copy in group.copies for alias in _aliases(copy)}
+        ids = items_by_name(self.cursor, self.items.id, sorted(aliases)) if self.items.size else {}
+        every = sorted({id for own in ids.values() for id in own})
+        names = {id: name for id, (name, _) in self.items.stored(self.cursor, every).items()}
+        stored = {id: _stored(names[id], data) for id, data in read_records(self.cursor, self.items.id, every).items()}
+        found = {alias: [stored[id] for id in own if id in stored] for alias, own in ids.items()}
+        wanted = {name for group in groups for name in _wanted(group)} | {
+            place for group in groups for copy in group.copies for place in _older_places(copy)
+        }
+        here = self.items.find(self.cursor, sorted(filter(is_storable, wanted))) if self.items.size else {}
+        has_record = set(read_records(self.cursor, self.items.id, [*here.values()])) if here else set[int]()
+        for name, id in here.items():
+            found.setdefault(f"item:{name}", []).append(Stored(name, None, []))
+            if id in has_record:
+                found[f"item:{name}"].append(Stored(name, None, ["has a record"]))
+        return found
+
+    def _item(self, group: Group, known: dict[str, list[Stored]]) -> ReferenceItem:
+        stored = self._find(group, known)
+        copies = [copy.reference for copy in group.copies]
+        files = list(dict.fromkeys(copy.file for copy in group.copies))
+        name = self._new_name(group, known) if stored is None else stored.name
+        before = [] if stored is None or stored.reference is None else [stored.reference]
+        earlier = [] if stored is None else stored.files
+        record = merged([*copies, *before])
+        if len(copies) > 1 or set(files) - set(earlier) and earlier:
+            group.filed.merged[name] = list(dict.fromkeys([*earlier, *(copy.file for copy in group.copies)]))
+        self.taken.add(name)
+        names = [alias for copy in group.copies for alias in _aliases(copy)]
+        names += [f"{kind}:{own}" for kind, own in identity_names(record)]
+        names += [f"{PLACE}:{file}#{old.own_key}" for old in before for file in earlier if old.own_key]
+        data = {"reference": as_json(record), "files": list(dict.fromkeys([*earlier, *files]))}
+        text = record.text()
+        title = shorten(record.first("title")) or headline(text)
+        kept = columns_of(record)
+        columns = {column: kept.get(column) for column in group.keep} if group.keep else None
+        return ReferenceItem(name, text, title, columns, Record(data, tuple(dict.fromkeys(names))))
+
+    def _find(self, group: Group, known: dict[str, list[Stored]]) -> Stored | None:
+        """The item that a reference is: by DOI, by number, by title and year, by its place, by a name of before."""
+        for copy in group.copies:
+            for kind, own in identity_names(copy.reference):
+                for stored in known.get(f"{kind}:{own}", ()):
+                    is_same = kind in SURE or stored.reference is None or not contradict(copy.reference, stored.reference)
+                    if is_same and stored.name not in self.taken:
+                        return stored
+        for copy in group.copies:
+            for stored in known.get(f"{PLACE}:{copy.place}", ()):
+                may_be_edited = copy.reference.own_key and not copy.reference.own_key.isdecimal()
+                is_same = stored.reference is None or not contradict(copy.reference, stored.reference)
+                if may_be_edited and is_same and stored.name not in self.taken:
+                    return stored
+            for place in _older_places(copy):
+                if f"item:{place}" in known and place not in self.taken:
+                    group.filed.older.append(place)
+                    return Stored(place, None, [])
+        return None
+
+    def _new_name(self, group: Group, known: dict[str, list[Stored]]) -> str:
+        """The name of a reference that is new."""
+        first = group.copies[0]
+        names = _wanted(group)
+        for number, name in enumerate([*names, first.place]):
+            is_sure = number < len(names) - bool(first.reference.own_key)
+            here = known.get(f"item:{name}", [])
+            is_free = not here or (is_sure and len(here) == 1)  # a document of this DOI that came without a record
+            if is_storable(name) and name not in self.taken and is_free:
+                return name
+        times = Counter({first.place: 1})
+        while True:
+            times[first.place] += 1
+            name = f"{first.place} ({times[first.place]})"
+            if name not in self.taken and self.items.find_one(self.cursor, name) is None:
+                return name
+
+
+def columns_of(reference: Reference) -> dict[str, Any]:
+    """What can be kept of a reference as columns."""
+    year = reference.year
+    values = (
+        reference.values("author"),
+        int(year) if year else None,
+        reference.first("journal") or None,
+        reference.doi or None,
+        reference.pmid or None,
+        reference.values("keyword"),
+    )
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def stored_reference(data: Any) -> Reference | None:
+    """The reference of a record; None if it is of something else."""
+    try:
+        return from_json(data["reference"])
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _stored(name: str, data: Any) -> Stored:
+    files = data.get("files", []) if isinstance(data, dict) else []
+    return Stored(name, stored_reference(data), [str(file) for file in files])
+
+
+def _aliases(copy: Copy) -> list[str]:
+    """The names under which a copy is kept, with their kinds."""
+    names = [*identity_names(copy.reference), (PLACE, copy.place)]
+    names += [(KEY, copy.reference.own_key)] if copy.reference.own_key else []
+    return [f"{kind}:{name}" for kind, name in names if is_storable(name)]
+
+
+def _wanted(group: Group) -> list[str]:
+    """The names that a new reference may get, the best first."""
+    references = [copy.reference for copy in group.copies]
+    dois, pmids = [r.doi for r in references if r.doi], [r.pmid for r in references if r.pmid]
+    return [*dois[:1], *([] if dois else pmids[:1]), *([] if dois or pmids else filter(None, [references[0].own_key]))]
+
+
+def _older_places(copy: Copy) -> list[str]:
+    """The names that versions before 0.22 gave."""
+    reference = copy.reference
+    keys = [reference.first("doi"), *(value for tag, value in reference.fields if tag in ("AN", "ID")), reference.key]
+    keys += [reference.pmid] if reference.form == "pubmed" else []
+    return [f"{copy.file}#{key}" for key in dict.fromkeys(keys) if key and is_storable(key)]

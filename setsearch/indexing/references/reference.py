@@ -1,0 +1,239 @@
+"""A reference: the record as it came, and what its fields say in any format.
+
+A *form* is a format of files: ris, pubmed, wos, refer, bibtex. A *role* is what a field says: title, author, doi. The
+table of a form has the tags of each role as the exporters of this form write them, the best one first.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from setsearch.text.identifiers import is_doi, plain_doi
+from setsearch.text.latex import latex_text
+
+RIS, PUBMED, WOS, REFER, BIBTEX = FORMS = "ris", "pubmed", "wos", "refer", "bibtex"
+# The tags of each role. All values of a role with + count, else those of the first tag that has some.
+TAGS: Mapping[str, Mapping[str, str]] = {
+    RIS: {
+        "title": "TI T1 CT BT ST",
+        "other_title": "+TT",
+        "abstract": "AB N2",
+        "keyword": "+KW",
+        "author": "AU A1",
+        "year": "PY Y1 DA",
+        "journal": "T2 JF JO JA J2 J1",
+        "volume": "VL",
+        "issue": "IS",
+        "first_page": "SP",
+        "last_page": "EP",
+        "doi": "DO DI",
+        "pmid": "PM",
+        "key": "ID AN U1",
+        "url": "UR L2 LK",
+        "issn": "SN",
+        "language": "LA",
+        "publisher": "PB",
+    },
+    PUBMED: {
+        "title": "TI BTI CTI",
+        "other_title": "+TT",
+        "abstract": "AB",
+        "other_abstract": "+OAB",
+        "keyword": "+OT MH",
+        "author": "FAU AU",
+        "year": "DP DEP",
+        "journal": "JT TA",
+        "volume": "VI",
+        "issue": "IP",
+        "first_page": "PG",
+        "doi": "LID AID SO",
+        "pmid": "PMID",
+        "key": "PMID",
+        "issn": "IS",
+        "language": "LA",
+        "publisher": "PB",
+    },
+    WOS: {
+        "title": "TI",
+        "other_title": "+FT",
+        "abstract": "AB",
+        "keyword": "+DE ID",
+        "author": "AF AU",
+        "year": "PY EY",
+        "journal": "SO J9 JI",
+        "volume": "VL",
+        "issue": "IS",
+        "first_page": "BP",
+        "last_page": "EP",
+        "doi": "DI",
+        "pmid": "PM",
+        "key": "UT",
+        "issn": "SN",
+        "language": "LA",
+        "publisher": "PU",
+    },
+    REFER: {
+        "title": "T",
+        "other_title": "+Q O",
+        "abstract": "X",
+        "keyword": "+K",
+        "author": "A",
+        "year": "D",
+        "journal": "J B",
+        "volume": "V",
+        "issue": "N",
+        "first_page": "P",
+        "doi": "R",
+        "key": "F L M",
+        "url": "U",
+        "issn": "@",
+        "language": "G",
+        "publisher": "I",
+    },
+    BIBTEX: {
+        "title": "title",
+        "other_title": "+subtitle titleaddon",
+        "abstract": "abstract annote",
+        "keyword": "+keywords keyword mesh author_keywords",
+        "author": "author",
+        "year": "year date",
+        "journal": "journal journaltitle booktitle",
+        "volume": "volume",
+        "issue": "number issue",
+        "first_page": "pages",
+        "doi": "doi",
+        "pmid": "pmid pubmed_id",
+        "url": "url",
+        "issn": "issn",
+        "language": "language langid",
+        "publisher": "publisher",
+    },
+}
+TEXTS = ("title", "other_title", "abstract", "other_abstract", "keyword")
+SEVERAL = ("author", "keyword")  # roles whose values are many
+_doi = re.compile(r"10\.\d{4,9}/[^\s\"<>,;]+", re.IGNORECASE)
+_pmid = re.compile(r"(?:PMID:?\s*|.*\bpubmed(?:\.ncbi\.nlm\.nih\.gov)?/)(\d{4,9})\b", re.IGNORECASE)
+_year = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
+_medline = re.compile(r"medline|pubmed", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A record: its form, and its fields as they came, in their order; a value of several lines has line ends.
+
+    Of BibTeX, `kind` is the type of the entry and `key` its key, and values have their braces.
+    """
+
+    form: str
+    fields: tuple[tuple[str, str], ...]
+    kind: str = ""
+    key: str = ""
+
+    def values(self, role: str) -> list[str]:
+        """What the fields of a role say, in plain text."""
+        tags = TAGS[self.form].get(role, "")
+        names = tags.removeprefix("+").split()
+        found = [[part for value in self._by_tag.get(name, ()) for part in self._plain(role, value)] for name in names]
+        filled = [[value for value in own if value] for own in found if any(own)]
+        if tags.startswith("+"):
+            return list(dict.fromkeys(value for own in filled for value in own))
+        return filled[0] if filled else []
+
+    def first(self, role: str) -> str:
+        """The first value of a role; empty if there is none."""
+        return next(iter(self.values(role)), "")
+
+    def text(self) -> str:
+        """What is indexed: titles, abstracts, keywords."""
+        lines = [" ; ".join(self.values(role)) if role in SEVERAL else "\n".join(self.values(role)) for role in TEXTS]
+        return "\n".join(filter(None, lines))
+
+    @cached_property
+    def _by_tag(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for tag, value in self.fields:
+            found.setdefault(tag.lower() if self.form == BIBTEX else tag, []).append(value)
+        return found
+
+    @cached_property
+    def doi(self) -> str:
+        """The DOI, in lower case, without an address."""
+        notes = [note for note in self._notes() if is_doi(note)]
+        return next(filter(None, map(plain_doi, [*self.values("doi"), *self.values("url"), *notes])), "")
+
+    @cached_property
+    def pmid(self) -> str:
+        """The number of the record in PubMed."""
+        named = self.first("pmid")
+        if named.strip().isdecimal():
+            return named.strip().lstrip("0")
+        base, number = ("".join(self._by_tag.get(tag, ())).strip() for tag in ("DB", "AN"))
+        if self.form == RIS and number.isdecimal() and _medline.search(base):
+            return number.lstrip("0")
+        found = (_pmid.match(value) for value in [*self.values("url"), *self._notes()])
+        return next((match[1].lstrip("0") for match in found if match), "")
+
+    @property
+    def year(self) -> str:
+        """The year, four digits."""
+        return next((match[1] for value in self.values("year") if (match := _year.search(value))), "")
+
+    @property
+    def own_key(self) -> str:
+        """The key that the record has in its file."""
+        return self.key or self.first("key")
+
+    @property
+    def pages(self) -> tuple[str, str]:
+        """The first and the last page."""
+        first, last = self.first("first_page"), self.first("last_page")
+        if not last and (cut := re.fullmatch(r"([^\s-]+)\s*[-\u2013]+\s*([^\s-]+)", first)):
+            return cut[1], cut[1][: max(len(cut[1]) - len(cut[2]), 0)] + cut[2]
+        return first, last
+
+    def _notes(self) -> Iterator[str]:
+        """The lines of fields in which some exporters hide names."""
+        names = {RIS: "M1 M3 N1 C2 AN", BIBTEX: "note", REFER: "Z"}.get(self.form, "").split()
+        values = (bibtex_plain(value) if self.form == BIBTEX else value for tag in names for value in self._by_tag.get(tag, ()))
+        return (line.strip() for value in values for line in value.splitlines())
+
+    def _plain(self, role: str, value: str) -> Iterator[str]:
+        """A value as its role has it: one name, one keyword, one title a piece."""
+        if self.form == BIBTEX:
+            value = bibtex_plain(value)
+        ends_value = "\n" if self.form in (RIS, REFER) or (self.form == WOS and role == "author") else "\0"
+        if role == "keyword":
+            commas = ",;" if self.form == BIBTEX and ";" not in value else ";"
+            yield from (" ".join(part.split()) for part in re.split(f"[{commas}{ends_value}]", value))
+        elif role == "author":
+            parts = re.split(r"\s+and\s+", value) if self.form == BIBTEX else value.split(ends_value)
+            yield from (" ".join(part.split()).rstrip(",") for part in parts)
+        elif role == "doi":
+            found = _doi.search(value)
+            yield found[0] if found and (self.form != PUBMED or "pii" not in value or "doi" in value) else ""
+        else:
+            yield " ".join(value.split())
+
+
+def bibtex_plain(value: str) -> str:
+    """The text of a value of BibTeX; without the library that reads LaTeX, without braces."""
+    inner = value[1:-1] if value[:1] + value[-1:] in ("{}", '""') else value
+    try:
+        return latex_text(inner)
+    except ImportError:
+        return inner.replace("{", "").replace("}", "")
+
+
+def as_json(reference: Reference) -> list[Any]:
+    """A reference as it is stored."""
+    return [reference.form, reference.fields, reference.kind, reference.key]
+
+
+def from_json(stored: Sequence[Any]) -> Reference:
+    """The inverse of `as_json`; raises ValueError."""
+    form, fields, kind, key = stored
+    if form not in FORMS or not all(isinstance(part, str) for part in (kind, key)):
+        raise ValueError(f"unknown form of a reference: {form!r:.40}")
+    return Reference(form, tuple((str(tag), str(value)) for tag, value in fields), kind, key)

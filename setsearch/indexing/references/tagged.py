@@ -1,0 +1,69 @@
+"""Forms in which each field is a tag and a value on lines of their own: RIS, PubMed, Web of Science, EndNote's refer.
+
+Reading keeps every tag, the order, and the lines of a value; writing gives them back.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from setsearch.indexing.references.reference import PUBMED, REFER, RIS, WOS, Reference
+
+
+class Form(NamedTuple):
+    """How the lines of a form look. A record begins with a tag, and ends with a tag, the next one, or a blank line."""
+
+    field: re.Pattern[str]  # tag and value
+    begins: str
+    ends: str | None
+    header: tuple[str, ...]  # tags outside of records
+    line: str  # how a field is written
+    more: str  # what begins a further line of a value
+
+
+FORMS: Mapping[str, Form] = {
+    RIS: Form(re.compile(r"([A-Z][A-Z0-9])  ?-(?: (.*)|)$"), "TY", "ER", (), "{}  - {}", ""),
+    PUBMED: Form(re.compile(r"([A-Z]{2,4}) {0,2}- (.*)$"), "PMID", None, (), "{:4}- {}", "      "),
+    WOS: Form(re.compile(r"([A-Z][A-Z0-9])(?: (.*)|)$"), "PT", "ER", ("FN", "VR", "EF"), "{} {}", "   "),
+    REFER: Form(re.compile(r"%(\S)(?: (.*)|)$"), "0", None, (), "%{} {}", ""),
+}
+_strict_ris = re.compile(r"([A-Z][A-Z0-9])  -(?: (.*)|)$")
+
+
+def read_tagged(text: str, name: str) -> Iterator[Reference]:
+    """The records of a text of a form."""
+    form = FORMS[name]
+    field = _strict_ris if name == RIS and re.search(r"^TY  -", text, re.MULTILINE) else form.field
+    has_begins = any(found and found[1] == form.begins for found in map(field.match, text.splitlines()))
+    fields: list[tuple[str, str]] = []
+    for line in text.lstrip("\ufeff").splitlines():
+        found = None if form.more and line.startswith(" ") else field.match(line.rstrip())
+        tag = found[1] if found else None
+        is_end = tag == form.ends if form.ends else not (has_begins or line.strip())
+        if is_end or (tag == form.begins and any(own == form.begins for own, _ in fields)):
+            yield from _record(name, fields)
+            fields = []
+        if found and not is_end and tag not in form.header:
+            fields.append((found[1], found[2] or ""))
+        elif fields and not found and line.strip():
+            tag, value = fields[-1]
+            fields[-1] = tag, f"{value}\n{line.strip()}"
+    yield from _record(name, fields)
+
+
+def _record(name: str, fields: list[tuple[str, str]]) -> Iterator[Reference]:
+    if fields:
+        yield Reference(name, tuple((tag, value.strip()) for tag, value in fields))
+
+
+def write_tagged(references: Iterable[Reference], name: str) -> str:
+    """Records of a form as a file of it."""
+    form = FORMS[name]
+    head = ["FN setsearch", "VR 1.0"] if name == WOS else []
+    lines = [*head]
+    for reference in references:
+        for tag, value in reference.fields:
+            first, *more = value.split("\n")
+            lines += [form.line.format(tag, first), *(form.more + line for line in more)]
+        lines += [form.line.format(form.ends, "").rstrip() + " " * (name == RIS), ""] if form.ends else [""]
+    return "\n".join([*lines, "EF", ""] if name == WOS else lines) + ("" if name == WOS else "\n" * bool(lines))

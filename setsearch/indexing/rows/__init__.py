@@ -1,0 +1,1 @@
+"""Rows of files, tables and frames: reading them, and what their cells say."""

@@ -1,0 +1,141 @@
+"""Cells of rows: ids, features, texts, counts and numbers. What is none of these is told with its place and value."""
+
+import datetime
+import json
+import math
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from setsearch.errors import SourceError
+from setsearch.storage.conditions import decimal_point, plain_date
+from setsearch.storage.names import is_storable
+
+PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+LARGEST_COUNT_OF_CELL = 2**31 - 1
+LARGEST_EXACT = 2**53  # up to here a float is a whole number exactly
+
+Row = tuple[str, Mapping[str, Any]]  # position (file and line), and cells by column
+
+
+class Cells(dict[str, Any]):
+    """The cells of a row; columns that are `repeated`, by their names, are left out."""
+
+    repeated: frozenset[str] = frozenset()
+
+
+class OpenCells(Cells):
+    """A JSON object: a key that it lacks is as one whose value is null."""
+
+    def __missing__(self, column: str) -> None:
+        return None
+
+
+def missing_column(values: Mapping[str, Any], *names: str | None) -> str | None:
+    """The first of some columns that a row lacks."""
+    return next((name for name in names if name is not None and name not in values), None)
+
+
+def require_columns(position: str, values: Mapping[str, Any], *names: str | None) -> None:
+    """Raise SourceError if a row lacks one of some columns."""
+    missing = missing_column(values, *names)
+    if missing is None:
+        return
+    if isinstance(values, Cells) and missing in values.repeated:
+        file = position.rpartition(", ")[0]
+        raise SourceError(f"{file}, line 1: several columns are named {missing!r}; rename all but one")
+    columns = ", ".join(map(str, values)) or "none"
+    raise SourceError(f"{position} has no column {missing!r}; it has {columns} (choose with `id`, `text`, `items`, ...)")
+
+
+def is_open(values: Mapping[str, Any]) -> bool:
+    """Whether a row may lack cells, which are empty then: a JSON object."""
+    return isinstance(values, OpenCells)
+
+
+def cell_id(position: str, column: str, value: Any) -> str:
+    """A cell as an id; a whole number is one, however it is stored. Raises SourceError."""
+    if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST_EXACT:
+        value = int(value)
+    value = _as_text(value)
+    is_no_number = isinstance(value, float) and not math.isfinite(value)
+    if value is None or isinstance(value, (dict, list, bytes, bool)) or is_no_number or not is_storable(str(value)):
+        raise SourceError(
+            f"{position}: the column {column!r} is {value!r}; "
+            "ids are texts or numbers, not empty, without NUL or lone surrogates"
+        )
+    return str(value)
+
+
+def cell_features(position: str, column: str, value: Any) -> list[str]:
+    """A cell as features: those of a list, also of one that is written as JSON, or one, or none. Raises SourceError."""
+    if value is None:
+        return []
+    if isinstance(value, str) and value.startswith("[") and value.rstrip().endswith("]"):
+        try:
+            found = json.loads(value)
+        except (ValueError, RecursionError):
+            found = None
+        is_plain = isinstance(found, list) and not any(isinstance(part, (dict, list)) for part in found)
+        value = found if is_plain else value
+    if not isinstance(value, (list, tuple, set, frozenset)) and not hasattr(value, "tolist"):
+        return [_feature(position, column, value)]
+    parts = value.tolist() if hasattr(value, "tolist") else value
+    return list(dict.fromkeys(_feature(position, column, part) for part in parts if part not in (None, "")))
+
+
+def _feature(position: str, column: str, value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else cell_id(position, column, value)
+
+
+def cell_text(position: str, column: str, value: Any) -> str:
+    """A cell as text, with ? for lone surrogates: null, a text, a finite number, a date, or a list of these.
+
+    Raises SourceError.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return "\n".join(cell_text(position, column, part) for part in value)
+    value = _as_text(value)
+    is_no_number = isinstance(value, float) and not math.isfinite(value)
+    if isinstance(value, (dict, bytes, bool)) or is_no_number:
+        raise SourceError(f"{position}: the column {column!r} is not a text but {value!r:.40}")
+    text = str(value)
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _as_text(value: Any) -> Any:
+    """A date as a text; anything else as it is."""
+    return plain_date(value) if isinstance(value, (datetime.date, datetime.time)) else value
+
+
+def cell_count(position: str, column: str, value: Any) -> int:
+    """A cell as a count, 0 to 2^31 - 1, where TRUE is 1 and FALSE is 0; raises SourceError."""
+    if isinstance(value, bool) or (isinstance(value, str) and value.strip().lower() in ("true", "false")):
+        return int(str(value).strip().lower() == "true")
+    number = _plain_number(value, -1.0)
+    if not (number.is_integer() and 0 <= number <= LARGEST_COUNT_OF_CELL):
+        raise SourceError(f"{position}: the column {column!r} is {value!r}; counts are whole numbers, 0 to 2^31 - 1")
+    return int(number)
+
+
+def cell_number(position: str, column: str, value: Any) -> float:
+    """A cell as a finite number, with a decimal point or comma; raises SourceError."""
+    number = _plain_number(value, math.nan)
+    if not math.isfinite(number):
+        raise SourceError(f"{position}: the column {column!r} is {value!r}, not a finite number")
+    return number
+
+
+def _plain_number(value: Any, otherwise: float) -> float:
+    """A number, or a text with one in ASCII digits; Python would also read 1_000 and the digits of other scripts."""
+    if isinstance(value, str):
+        value = decimal_point(value.strip(" \t\r\n"))
+        return float(value) if PLAIN_NUMBER.fullmatch(value) else otherwise
+    is_number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+    try:
+        return float(value) if is_number else otherwise
+    except OverflowError:
+        return otherwise

@@ -1,0 +1,108 @@
+"""Rows of CSV as spreadsheets, databases and people write it."""
+
+import csv
+import re
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+
+from setsearch.errors import SourceError
+from setsearch.indexing.rows.cells import Cells, Row
+
+OTHER_DELIMITERS = (";", "\t", "|")
+LONGEST_FIELD = 2**31 - 1
+_names_delimiter = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE).fullmatch
+_old_ends = re.compile(rb"(?<=\r)(?!\n)")
+
+Skip = Callable[[str, str, str], None]  # position, message, problem
+
+
+def csv_rows(lines: Iterable[tuple[int, str]], name: str, delimiter: str | None, usual: str, skip: Skip) -> Iterator[Row]:
+    """The rows below a header, given the numbered lines; `skip` raises, or notes a bad row, which ends with its line."""
+    csv.field_size_limit(min(sys.maxsize, LONGEST_FIELD))
+    source = _Lines(lines)
+    first = source.peek()
+    if first and (named := _names_delimiter(first)):
+        delimiter = delimiter or named[1]
+        next(source)
+        first = source.peek()
+    rows = csv.reader(source, delimiter=delimiter or delimiter_of(first, usual), strict=True)
+    header: list[str] | None = None
+    while True:
+        source.begin_row()
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            position = f"{name}, line {source.first}"
+            if header is None:
+                raise SourceError(f"{position}: {error}; correct the quotes") from error
+            skip(position, f"{error}; correct the quotes, or pass `errors=skip`", str(error))
+            source.go_back()
+            continue
+        if header is None:
+            header = row
+            repeated = frozenset(column for column in header if header.count(column) > 1 or not column)
+        elif row:
+            position = f"{name}, line {source.first}"
+            row += [""] * len(header[len(row) :]) if not any(header[len(row) :]) else []
+            if len(row) < len(header) or any(row[len(header) :]):
+                problem = f"{len(row)} fields, but the header has {len(header)}"
+                skip(position, f"{problem}; correct it, or pass `errors=skip`", problem)
+                continue
+            cells = Cells((column, cell) for column, cell in zip(header, row, strict=False) if column not in repeated)
+            cells.repeated = repeated
+            yield position, cells
+
+
+def delimiter_of(header: str, usual: str) -> str:
+    """The delimiter of a header: what it has most outside quotes, or the usual one."""
+    return max((usual, *OTHER_DELIMITERS), key=re.sub(r'"[^"]*"', "", header).count)
+
+
+def split_old_ends(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Lines that end with a carriage return are lines too."""
+    for line in lines:
+        if b"\r" in line[:-2]:
+            yield from _old_ends.split(line)
+        else:
+            yield line
+
+
+class _Lines:
+    """Lines of a file, with those of the present row, which can be read again."""
+
+    def __init__(self, lines: Iterable[tuple[int, str]]) -> None:
+        self._lines = iter(lines)
+        self._again: deque[tuple[int, str]] = deque()
+        self._taken: list[tuple[int, str]] = []
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> str:
+        own = self._again.popleft() if self._again else next(self._lines)
+        self._taken.append(own)
+        return own[1]
+
+    @property
+    def first(self) -> int:
+        """The number of the first line of the present row."""
+        return self._taken[0][0] if self._taken else 1
+
+    def peek(self) -> str:
+        """The next line that is not blank, which stays; those before it go."""
+        for own in self._lines:
+            if own[1].strip():
+                self._again.append(own)
+                return own[1]
+        return ""
+
+    def begin_row(self) -> None:
+        """A row begins with the next line."""
+        self._taken = []
+
+    def go_back(self) -> None:
+        """The lines behind the first one of the row come again."""
+        self._again.extendleft(reversed(self._taken[1:]))

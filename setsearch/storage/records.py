@@ -1,0 +1,115 @@
+"""Records: what an item was made of, as it came, and the other names by which it is found.
+
+A name has its kind before it: doi:10.1000/xyz, pmid:123, key:smith2019, title:a trial of aspirin 2019.
+"""
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from setsearch.errors import CorruptIndex, InvalidItem
+from setsearch.storage.integrity import add_checksum, strip_checksum
+from setsearch.text.identifiers import is_doi, plain_doi, plain_title
+
+LONGEST_RECORD = 1 << 24  # bytes of one item
+MOST_FOUND = 5  # items of one name
+
+
+class Record(NamedTuple):
+    """What is kept of an item, a JSON value, and its other names."""
+
+    data: Any
+    names: tuple[str, ...] = ()
+
+
+def write_records(cursor: sqlite3.Cursor, kind: int, rows: Sequence[tuple[int, Record | None]]) -> None:
+    """Store the records of items, and delete those of items without. Raises InvalidItem."""
+    new = {id: record for id, record in rows if record is not None}
+    if new or has_records(cursor, kind):
+        delete_records(cursor, kind, [id for id, _ in rows])
+    cursor.executemany(
+        "insert into setsearch_record (kind, item, record) values (?, ?, ?)",
+        [(kind, id, _encoded(kind, id, record)) for id, record in new.items()],
+    )
+    cursor.executemany(
+        "insert or ignore into setsearch_alias (kind, name, item) values (?, ?, ?)",
+        [(kind, name, id) for id, record in new.items() for name in record.names],
+    )
+
+
+def delete_records(cursor: sqlite3.Cursor, kind: int, ids: Iterable[int]) -> None:
+    """Delete the records of items."""
+    rows = [(kind, id) for id in ids]
+    for table in ("record", "alias"):
+        cursor.executemany(f"delete from setsearch_{table} where kind = ? and item = ?", rows)
+
+
+def has_records(cursor: sqlite3.Cursor, kind: int) -> bool:
+    """Whether some items have a record."""
+    return bool(cursor.execute("select exists (select 1 from setsearch_record where kind = ?)", (kind,)).fetchone()[0])
+
+
+def read_records(cursor: sqlite3.Cursor, kind: int, ids: Sequence[int] | None = None) -> dict[int, Any]:
+    """The records of those items that have one; of all items without `ids`. Raises CorruptIndex."""
+    condition = "" if ids is None else "and item in (select value from json_each(?))"
+    rows = cursor.execute(
+        f"select item, record from setsearch_record where kind = ? {condition}",
+        (kind, *(() if ids is None else (json.dumps([*ids]),))),
+    ).fetchall()
+    return {id: _decoded(kind, id, stored) for id, stored in rows}
+
+
+def items_by_name(cursor: sqlite3.Cursor, kind: int, names: Sequence[str]) -> Mapping[str, list[int]]:
+    """The items of each name that some have, ascending."""
+    found: dict[str, list[int]] = {}
+    rows = cursor.execute(
+        "select name, item from setsearch_alias where kind = ? and name in (select value from json_each(?)) order by item",
+        (kind, json.dumps(names)),
+    )
+    for name, id in rows:
+        found.setdefault(name, []).append(id)
+    return found
+
+
+def items_called(cursor: sqlite3.Cursor, kind: int, text: str) -> list[int]:
+    """The items that somebody may mean by a text, by the surest way: a DOI or its address, a PMID, a key, a whole title.
+
+    The name of a file and # may stand before it.
+    """
+    text = text.rpartition("#")[2] if text.partition("#")[2] else text
+    names = [f"doi:{plain_doi(text)}"] if is_doi(text) else []
+    number = text.strip().lower().removeprefix("pmid").lstrip(": ")
+    names += [f"pmid:{number.lstrip('0')}"] if number.isdecimal() else []
+    found = items_by_name(cursor, kind, [*names, f"key:{text}"])
+    for name in (*names, f"key:{text}"):
+        if name in found:
+            return found[name][:MOST_FOUND]
+    title = plain_title(text)
+    rows = cursor.execute(
+        "select distinct item from setsearch_alias where kind = ? and (name = ?2 or name between ?2 || ' 0' and ?2 || ' 9999') "
+        "and length(name) <= length(?2) + 5 order by item limit ?3",
+        (kind, f"title:{title}", MOST_FOUND),
+    )
+    return [id for (id,) in rows] if title else []
+
+
+def _encoded(kind: int, id: int, record: Record) -> bytes:
+    data = json.dumps(record.data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    if len(data) > LONGEST_RECORD:
+        raise InvalidItem(f"a record of {len(data) >> 20} MB is too long to be kept; at most {LONGEST_RECORD >> 20} MB")
+    return add_checksum(zlib.compress(data, 1), f"{kind} {id}")
+
+
+def _decoded(kind: int, id: int, stored: object) -> Any:
+    data = strip_checksum(stored, f"{kind} {id}") if isinstance(stored, bytes) else None
+    try:
+        if data is not None:
+            decompressor = zlib.decompressobj()
+            text = decompressor.decompress(data, LONGEST_RECORD)
+            if decompressor.eof:
+                return json.loads(text)
+    except (zlib.error, ValueError, RecursionError):
+        pass
+    raise CorruptIndex("the stored record of an item is damaged; index its file again")

@@ -1,0 +1,68 @@
+"""LaTeX as people read it, by pylatexenc: letters in place of accents, text in place of commands."""
+
+import re
+from functools import cache
+from typing import Any
+
+_bare = re.compile(r"(?<!\\)([%&#])")
+_braces = re.compile(r"[{}]")
+_placeholders = re.compile(r"<(?:cit\.|ref|ref>\)?|i n f i n i t e|\s?g r a p h i c s\s?)>|< g r a p h i c s >")
+_lone = re.compile(r"(?<!\\)\\(?!\\)")
+_doubled = re.compile(r"\\\\(?:[\"'`^~=.][{\\A-Za-z]|(?:text\w+|emph|[uvHcdbkrt])\s*\{)")
+_title = re.compile(r"\\(?:title|chapter\*?|section\*?)\s*(?:\[[^\]]*\])?\s*\{")
+_hidden = re.compile(r"\\(?:maketitle|tableofcontents|bibliography\s*\{[^{}]*\}|bibliographystyle\s*\{[^{}]*\})")
+
+
+def has_latex() -> bool:
+    """Whether the library is installed."""
+    try:
+        _converter()
+    except ImportError:
+        return False
+    return True
+
+
+def latex_text(source: str) -> str:
+    """A short text, as the field of a reference: % and & stand for themselves. Raises ImportError."""
+    if "\\" not in source and "$" not in source:
+        return " ".join(_braces.sub("", source).split())
+    if _doubled.search(source) and not _lone.search(source):  # a program has escaped it once more
+        source = source.replace("\\\\", "\\")
+    return " ".join(_converted(_bare.sub(r"\\\1", source)).split())
+
+
+def latex_document(source: str) -> tuple[str, str | None]:
+    """The text of a document, and its title. Raises ImportError."""
+    begin = _title.search(source)
+    title = latex_text(_group(source, begin.end())) if begin else None
+    lines = (" ".join(line.split()) for line in _converted(_hidden.sub("", source)).splitlines())
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(line.strip("=") for line in lines)).strip()
+    return (text if not title or title.lower() in text.lower() else f"{title}\n\n{text}"), title
+
+
+def _converted(source: str) -> str:
+    """The text of a source; a broken one keeps its words."""
+    try:
+        return _placeholders.sub("", _converter().latex_to_text(source))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # the library's own, on bad input
+        return re.sub(r"\\[A-Za-z]+\*?", " ", _braces.sub("", source))
+
+
+@cache
+def _converter() -> Any:
+    import logging
+
+    from pylatexenc.latex2text import LatexNodes2Text
+
+    logging.getLogger("pylatexenc").addHandler(logging.NullHandler())
+    return LatexNodes2Text(math_mode="text", strict_latex_spaces=False, keep_braced_groups=False)
+
+
+def _group(source: str, start: int) -> str:
+    """What is before the brace that closes a group, whose inside begins at `start`."""
+    depth = 1
+    for place in range(start, len(source)):
+        depth += {"{": 1, "}": -1}.get(source[place], 0)
+        if not depth:
+            return source[start:place]
+    return source[start:].partition("\n")[0]
