@@ -3,16 +3,14 @@
 Every item is `(id, text or counted features, title)`, yielded one at a time.
 """
 
-import io
 import sqlite3
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from setsearch.errors import DuplicateItem, SourceError
 from setsearch.indexing.files import FileReader, is_document
@@ -111,8 +109,9 @@ class SourceReader:
                 yield from self._folder(Path(path), f"{Path(path).resolve().name}/" if several else "")
             elif is_file and is_document(Path(path)):
                 yield from self.files.documents(Path(path), Path(path).name, is_named=True)
-            elif path == STDIN and is_references(cast(io.BufferedReader, sys.stdin.buffer).peek(LOOKED_AT)):
-                yield from self.files.documents_of(sys.stdin.buffer.read(), "", "standard input", STDIN)
+            elif path == STDIN and is_references(self.rows.standard_input.peek(LOOKED_AT)):
+                data = self.rows.standard_input.read()
+                yield from self.files.documents_of(data, "", "standard input", "standard input")
             else:
                 yield from self._each_row(self._document, self._with_ids(path), *self.columns.texts, self.columns.title)
         for group in group_copies(self.files.references):

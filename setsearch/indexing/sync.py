@@ -128,7 +128,8 @@ def sync(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> Changes:
         raise SourceError(_gone(cursor, source))
     if not source.tracked:
         return _read_all(cursor, intake, relation, source)
-    if not has_triggers(cursor, relation, source):  # the table was created again, without its triggers
+    # The table was created again, without its triggers; or version 0.21 wrote numbers as 1.0, which are 1 now.
+    if not has_triggers(cursor, relation, source) or _has_old_numbers(cursor, relation, source):
         return _read_anew(cursor, intake, relation, source)
     changes = _read_changed(cursor, intake, relation, source)
     cursor.execute("delete from setsearch_change where relation = ?", (relation.id,))
@@ -261,6 +262,16 @@ def _write(
     return written, writer.delete(names) if names else 0
 
 
+def _has_old_numbers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> bool:
+    """Whether items are named by whole numbers with a decimal point, of a column that holds such numbers."""
+    rows = cursor.execute(f"pragma main.table_info({quote(source.name)})").fetchall()
+    declared = {row[1]: str(row[2]).upper() for row in rows}.get(source.key, "")
+    if not any(name in declared for name in ("REAL", "FLOA", "DOUB")):
+        return False
+    statement = "select 1 from setsearch_name where kind = ? and name glob '*[0-9].0' limit 1"
+    return cursor.execute(statement, (relation.items.id,)).fetchone() is not None
+
+
 def _holds_others(relation: Relation, known: SyncedSource | None, source: SyncedSource, way_out: str) -> str:
     held = f"{relation.items.size} {relation.items.name}"
     origin = "" if known is None else f" of {known.name}"
@@ -278,7 +289,7 @@ def _delete_vanished(cursor: sqlite3.Cursor, relation: Relation, source: SyncedS
         return Changes()
     statement = f"select {quote(source.key)} from {main_table(source.name)}"
     rows = limited_rows(cursor, f"reading {source.name}", statement, each=True)
-    existing = {str(name) for (name,) in rows}
+    existing = {cell_id(f"a row of {source.name}", source.key, name) for (name,) in rows}
     gone = [name for name in relation.items.names(cursor) if name not in existing]
     return Changes(0, Writer(cursor, relation).delete(gone))
 

@@ -12,7 +12,7 @@ from whoosh import query
 
 import setsearch
 from setsearch.arrays import Ints
-from setsearch.errors import DuplicateItem, InvalidItem, InvalidParameter, MissingDatabase, NoIndex, UnknownReading
+from setsearch.errors import DuplicateItem, InvalidParameter, MissingDatabase, NoIndex, UnknownReading
 from setsearch.indexing.sources import SourceItem
 from setsearch.indexing.sync import Changes, SourceChanges
 from setsearch.search.fields import Fields
@@ -55,7 +55,7 @@ class WhooshDocuments:
     def update(self) -> Changes:
         """Apply what was added, deleted and merged since the last time. Only new segments are read.
 
-        One transaction. Raises InvalidItem for a document without an id, DuplicateItem for a duplicate id.
+        One transaction. A document without an id is left out, with a warning. Raises DuplicateItem for a duplicate id.
         """
         columns = {"id": self.id, "fields": self.fields, "title": self.title}
         with self.whoosh_index.reader() as reader:
@@ -149,7 +149,8 @@ class WhooshDocuments:
                 ids = self._names(leaf)
                 nameless = [docnum for docnum in leaf.all_doc_ids() if ids[docnum] is None]
                 if nameless:
-                    raise InvalidItem(f"document {nameless[0]} of the Whoosh index has no stored {self.id!r}")
+                    what = f"document{'s' * (len(nameless) > 1)} of the Whoosh index without a stored {self.id!r}"
+                    _log.warning("left out %d %s, the first is number %d", len(nameless), what, nameless[0])
                 new.append(leaf)
             state[segment] = {"ids": ids, "deleted": sorted(int(number) for number in leaf.segment().deleted_docs())}
         items = (item for leaf in new for item in self._read(leaf, state[segment_of(leaf)]["ids"]))
@@ -181,8 +182,9 @@ class WhooshDocuments:
             counts: dict[str, int] = {}
             for _, term, count in table[start:end].tolist():
                 counts[terms[term]] = counts.get(terms[term], 0) + count
-            title = leaf.stored_fields(docnum).get(self.title) if self.title else None
-            yield names[docnum] or "", counts, None if title is None else str(title)
+            title, name = leaf.stored_fields(docnum).get(self.title) if self.title else None, names[docnum]
+            if name is not None:
+                yield name, counts, None if title is None else str(title)
 
     def named(self, searcher: Any, filter: Any) -> list[str] | None:
         """The ids of the documents that pass a filter of Whoosh."""

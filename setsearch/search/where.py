@@ -11,7 +11,7 @@ from setsearch.arrays import Ints
 from setsearch.errors import InvalidParameter
 from setsearch.storage.fts5 import find_fts5
 from setsearch.storage.limits import limited
-from setsearch.storage.names import shown
+from setsearch.storage.names import number_text, shown
 from setsearch.storage.relation import Relation
 from setsearch.storage.sql import main_table, quote
 from setsearch.storage.synced_source import FTS5, TABLE, SyncedSource, load_source
@@ -90,7 +90,7 @@ def _select(
         f"where {condition}) cross join setsearch_name n on n.name = setsearch_key and n.kind = {relation.items.id}"
     )
     with suppress(sqlite3.Error):  # of a connection with open cursors, which has it already
-        cursor.connection.create_function("setsearch_real", 1, str, deterministic=True)  # as ids are written
+        cursor.connection.create_function("setsearch_real", 1, number_text, deterministic=True)  # as ids are written
     try:
         with limited(cursor, f"the {what}"):
             return np.sort(np.array([id for (id,) in cursor.execute(statement, parameters)], np.int64))

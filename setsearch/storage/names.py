@@ -20,6 +20,7 @@ MOST_ALIKE = 200  # names with the most trigrams of a text
 LONGEST_ALIKE = 14  # characters of a text whose trigrams count
 MOST_VERIFIED = 500  # names that are compared with the indexes when they are described
 NAMES_OF_INSERT = 20_000
+LARGEST_EXACT = 2**53  # up to here a float is a whole number exactly
 LAST_CHARACTER = chr(0x10FFFF)  # sorts behind every other character
 LONGEST_SEARCHED = 200  # characters of a text whose words are looked for
 LONGEST_SHOWN = 80  # characters of a text in a message
@@ -59,7 +60,15 @@ def id_text(id: Any) -> Any:
     if type(id) is str:  # nearly always
         return id
     id = getattr(id, "pk", id)
-    return str(int(id)) if isinstance(id, Integral) and not isinstance(id, bool) else id
+    if isinstance(id, Integral) and not isinstance(id, bool):
+        return str(int(id))
+    return number_text(id) if isinstance(id, float) and id.is_integer() else id
+
+
+def number_text(number: float) -> str:
+    """A number as an id: a whole one is the same however it is stored, 1 or 1.0."""
+    is_whole = number.is_integer() and abs(number) <= LARGEST_EXACT
+    return str(int(number) if is_whole else float(number))
 
 
 class NamesTaken(sqlite3.IntegrityError):

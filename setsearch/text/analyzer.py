@@ -10,7 +10,7 @@ from typing import Any
 
 from setsearch.errors import CorruptIndex, InvalidParameter, UsageError
 from setsearch.text.extras import Extras
-from setsearch.text.words import KINDS, OLD, UNICODE, words_of_kind
+from setsearch.text.words import KINDS, NEWEST, OLD, UNICODE, words_of_kind
 
 CHUNK = 1 << 20  # characters; a longer text is analyzed in chunks of this size
 CUSTOM = "of the application"  # the specification of a function
@@ -33,15 +33,15 @@ class Analyzer:
         stop_words: bool = False,
         function: Callable[[str], Iterable[Any]] | str | None = None,
         spec: str | None = None,
+        is_stored: bool = False,
     ) -> None:
         kind, extras = UNICODE, list[str]()
         if isinstance(function, str):
             kind, *extras = function.split("+")
             if kind not in KINDS:
-                raise InvalidParameter(
-                    f"the analyzer is one of {', '.join(KINDS)}, or a function, not {function!r:.40}"
-                )
-            function = None
+                names = ", ".join(name for name in KINDS if name not in NEWEST.values())
+                raise InvalidParameter(f"the analyzer is one of {names}, or a function, not {function!r:.40}")
+            kind, function = kind if is_stored else NEWEST.get(kind, kind), None
         self.extras = Extras.parse(extras)
         if stop_words and language is None:
             raise InvalidParameter("stop words belong to a language; name it too, such as english")
@@ -66,7 +66,7 @@ class Analyzer:
         if kind.partition("+")[0] not in KINDS or len(options) > 2 or options[1:] not in ([], ["stop"]):
             raise CorruptIndex(f"unknown analyzer {spec!r:.60}; index the collection again")
         try:
-            return cls(options[0] if options else None, "stop" in options[1:], kind)
+            return cls(options[0] if options else None, "stop" in options[1:], kind, is_stored=True)
         except InvalidParameter as error:
             raise CorruptIndex(f"unknown analyzer {spec!r:.60}; index the collection again") from error
 
@@ -77,7 +77,9 @@ class Analyzer:
         """
         kind, _, options = self.spec.partition(" ")
         other, _, other_options = spec.partition(" ")
-        is_other_kind = kind == UNICODE and other.partition("+")[0] in KINDS
+        (own_kind, _, own_extras), (other_kind, _, other_extras) = kind.partition("+"), other.partition("+")
+        is_older = own_extras == other_extras and NEWEST.get(other_kind) == own_kind
+        is_other_kind = is_older or (kind == UNICODE and other_kind in KINDS)
         return self.spec in (spec, UNICODE) or (is_other_kind and options == other_options)
 
     @property

@@ -9,19 +9,22 @@ The rules are those of UAX #29, with these tailorings, which it allows or leaves
     emoji           words, each sequence as one
     Han, Kana, Hangul, Thai, Lao, Khmer, Myanmar: each run becomes its pairs of characters, which overlap
 
-Letters keep their combining marks. Words are in NFC and lower case.
+Letters keep their combining marks. Words are in lower case, their letters as letters.py has them: "unicode" and "icu"
+normalize them, as versions before 0.22 did, "unicode-2" and "icu-2" fold them.
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, Protocol
 
 from setsearch.errors import UsageError
+from setsearch.text.letters import fold, normalize
 
-OLD, UNICODE, ICU = KINDS = ("words", "unicode", "icu")  # specifications of analyzers begin with them
+# Specifications of analyzers begin with them. A name without a number means the newest of its kind for new collections.
+OLD, UNICODE_1, ICU_1, UNICODE, ICU = KINDS = ("words", "unicode", "icu", "unicode-2", "icu-2")
+NEWEST = {UNICODE_1: UNICODE, ICU_1: ICU}
 
 MARKS_OF_LISTS, MARKS_OF_SENTENCES = ",،、，", ".;!?:؛。．！？；：｡؟۔।॥…"
 MARKS = frozenset(MARKS_OF_LISTS + MARKS_OF_SENTENCES)
@@ -87,18 +90,15 @@ class Words(Protocol):
 
 def words_of_kind(kind: str) -> Words:
     """The way of splitting that a specification names; raises KeyError."""
-    kinds: dict[str, Callable[[], Words]] = {OLD: OldWords, UNICODE: UnicodeWords, ICU: IcuWords}
+    kinds: dict[str, Callable[[], Words]] = {OLD: OldWords}
+    kinds |= {name: partial(UnicodeWords, name) for name in (UNICODE_1, UNICODE)}
+    kinds |= {name: partial(IcuWords, name) for name in (ICU_1, ICU)}
     return kinds[kind]()
 
 
 def without_marks(tokens: list[str]) -> list[str]:
     """The words among tokens."""
     return [token for token in tokens if token not in MARKS]
-
-
-def normalize(text: str) -> str:
-    """A text in NFC and lower case."""
-    return (text if text.isascii() else unicodedata.normalize("NFC", text)).lower()
 
 
 class OldWords:
@@ -140,7 +140,9 @@ class OldWords:
 class UnicodeWords:
     """Words by UAX #29, and pairs of characters of scripts without spaces."""
 
-    kind = UNICODE
+    def __init__(self, kind: str = UNICODE) -> None:
+        self.kind = kind
+        self._letters = normalize if kind in NEWEST else fold
 
     def split(self, text: str) -> list[str]:
         """The words of a text, in order; parts of a dotted word follow it."""
@@ -217,7 +219,7 @@ class UnicodeWords:
         return sum(len(match.group()) for match in self._patterns[0].finditer(text))
 
     def _normalize(self, text: str) -> str:
-        text = normalize(text)
+        text = self._letters(text)
         if not text.isascii():
             for other in _APOSTROPHES[1:]:
                 text = text.replace(other, "'")
@@ -285,10 +287,10 @@ class UnicodeWords:
 class IcuWords(UnicodeWords):
     """As UnicodeWords, but scripts without spaces are segmented with ICU's dictionaries."""
 
-    kind = ICU
     _width = 1
 
-    def __init__(self) -> None:
+    def __init__(self, kind: str = ICU) -> None:
+        super().__init__(kind)
         try:
             import icu
         except ImportError:

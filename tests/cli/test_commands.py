@@ -180,7 +180,7 @@ BAD_SOURCES = [
     ("deep json", {"b.jsonl": b"[" * 100_000}, ("b.jsonl",), ("b.jsonl, line 1",)),
     ("no object", {"b.jsonl": b"[1]\n"}, ("b.jsonl",), ("line 1", "not a JSON object")),
     ("missing column", {"m.csv": b"id,body\n1,x\n"}, ("m.csv",), ("m.csv, line 2", "'text'", "id, body")),
-    ("missing id", {"m.csv": b"key,text\n1,x\n"}, ("m.csv",), ("'id'", "key, text")),
+    ("missing id", {"m.csv": b"key,text\n1,x\n"}, ("m.csv", "--id", "no"), ("'no'", "key, text")),
     ("short row", {"m.csv": b"id,text\n1\n"}, ("m.csv",), ("m.csv, line 2", "1 fields", "2")),
     ("open quote", {"m.csv": b'id,text\n1,"x\n'}, ("m.csv",), ("m.csv",)),
     ("empty id", {"m.csv": b"id,text\n,x\n"}, ("m.csv",), ("m.csv, line 2", "'id'")),

@@ -10,9 +10,9 @@ from setsearch.indexing.formats.part import Decode, Part, Parts, Unread
 from setsearch.text.headline import shorten
 
 MOST_NESTED = 20  # messages in messages
-# A message begins at the first line, or after a blank one, with a sender and a date.
-_begins = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\r?\n", re.MULTILINE)
+_from_line = re.compile(rb"^From [^\r\n]*\r?\n", re.MULTILINE)
 _dated = re.compile(rb"From .*\d{1,2}:\d{2}")
+_sender = re.compile(rb"From \S+\s*$")
 _header_line = re.compile(rb"[!-9;-~]+:|>?From ")
 _quoted_from = re.compile(rb"^>(>*From )", re.MULTILINE)
 
@@ -37,16 +37,17 @@ def mailbox(data: bytes, decode: Decode) -> Parts:
 
 def _messages(data: bytes) -> Iterator[bytes]:
     """The messages of an mbox file. A line of a body that begins with "From " is no beginning."""
-    begins = [found for found in _begins.finditer(data) if _is_beginning(data, found)]
+    begins = [found for found in _from_line.finditer(data) if _is_beginning(data, found)]
     ends = [found.start() for found in begins[1:]] + [len(data)]
     for found, end in zip(begins, ends, strict=True):
         yield data[found.end() : end]
 
 
 def _is_beginning(data: bytes, line: re.Match[bytes]) -> bool:
-    """Whether a line is the first of a message: it has a time, or headers follow, or it begins the file."""
-    is_first = line.start() == 0
-    return is_first or _dated.match(line[0]) is not None or _header_line.match(data, line.end()) is not None
+    """Whether a line is the first of a message: that of the file; one with a time; or a sender, and headers follow."""
+    if line.start() == 0 or _dated.match(line[0]) is not None:
+        return True
+    return _sender.match(line[0]) is not None and _header_line.match(data, line.end()) is not None
 
 
 def _gather(message: Message, decode: Decode, texts: list[str], attached: list[str], depth: int) -> None:

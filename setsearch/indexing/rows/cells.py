@@ -10,11 +10,10 @@ from typing import Any
 
 from setsearch.errors import SourceError
 from setsearch.storage.conditions import decimal_point, plain_date
-from setsearch.storage.names import is_storable
+from setsearch.storage.names import is_storable, number_text
 
 PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 LARGEST_COUNT_OF_CELL = 2**31 - 1
-LARGEST_EXACT = 2**53  # up to here a float is a whole number exactly
 
 Row = tuple[str, Mapping[str, Any]]  # position (file and line), and cells by column
 
@@ -56,8 +55,6 @@ def is_open(values: Mapping[str, Any]) -> bool:
 
 def cell_id(position: str, column: str, value: Any) -> str:
     """A cell as an id; a whole number is one, however it is stored. Raises SourceError."""
-    if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST_EXACT:
-        value = int(value)
     value = _as_text(value)
     is_no_number = isinstance(value, float) and not math.isfinite(value)
     if value is None or isinstance(value, (dict, list, bytes, bool)) or is_no_number or not is_storable(str(value)):
@@ -65,7 +62,7 @@ def cell_id(position: str, column: str, value: Any) -> str:
             f"{position}: the column {column!r} is {value!r}; "
             "ids are texts or numbers, not empty, without NUL or lone surrogates"
         )
-    return str(value)
+    return number_text(value) if isinstance(value, float) else str(value)
 
 
 def cell_features(position: str, column: str, value: Any) -> list[str]:

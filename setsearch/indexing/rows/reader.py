@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -46,12 +47,18 @@ class RowReader:
     delimiter: str | None = None  # of CSV files; None: a comma, or what the header has instead
     decided: dict[str, list[str]] = field(default_factory=dict)  # files that were not UTF-8, by the encoding chosen
 
+    @cached_property
+    def standard_input(self) -> io.BufferedReader:
+        """Standard input, of which one can look at the beginning."""
+        stream: Any = sys.stdin.buffer
+        return cast(io.BufferedReader, stream if hasattr(stream, "peek") else io.BufferedReader(stream))
+
     def read(self, source: str) -> Generator[Row]:
         """The rows of one source; raises SourceError."""
         if self.table is not None:
             yield from self._table_rows(source, self.table)
         elif source == STDIN:
-            yield from self._standard_rows(cast(io.BufferedReader, sys.stdin.buffer))
+            yield from self._standard_rows(self.standard_input)
         else:
             path, ending = Path(source), file_ending(Path(source))
             if ending not in (*ROW_FILES, JSON):
