@@ -118,10 +118,13 @@ def _text(review: "Review", hit: Hit, most: int | None) -> str:
 
 def _state(review: "Review") -> str:
     progress = review.progress()
-    left, at_most = progress.outlook.left, progress.outlook.at_most
+    ahead = progress.outlook
     state = f"{progress.found:,} found, {progress.read:,} of {progress.records:,} read"
     if progress.read == progress.records:
         return state
     if progress.may_stop:
         return f"{state}; you may stop: {review.recall:.0%} are found with {review.confidence:.0%} confidence"
-    return f"{state}; about {left:,} left, at most {at_most:,}" if at_most < progress.records - progress.read else state
+    if ahead.is_narrow:
+        return f"{state}; {ahead.at_least:,} to {ahead.at_most:,} left"
+    answers = f"{ahead.answers_needed:,} more answer{'s' * (ahead.answers_needed > 1)}"
+    return f"{state}; at least {answers} before you can stop"

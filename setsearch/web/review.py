@@ -75,7 +75,7 @@ def _found(review: Review) -> dict[str, Any]:
         "recall": review.recall,
         "confidence": review.confidence,
         "progress": progress,
-        "knows": progress.outlook.at_most < progress.records - progress.read,
+        "knows": progress.outlook.is_narrow,
         "curve": _points(progress),
         "hit": None,
         "problem": None,

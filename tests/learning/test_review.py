@@ -3,16 +3,19 @@
 import random
 import subprocess
 import sys
+from itertools import product
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import hypergeom
+from scipy.stats import hypergeom, nchypergeom_wallenius
 
 import setsearch
 from setsearch import errors
+from setsearch.cli.review import _state
 from setsearch.learning import Review
-from setsearch.learning.stopping import chance_of_missing, outlook
+from setsearch.learning.stopping import EVEN_AT, ODDS, chance_of_few, chance_of_missing, outlook
 from setsearch.search.decisions import Decision
 
 
@@ -40,6 +43,7 @@ def test_a_review_finds_everything_and_says_when_to_stop(path):
             review.queue()
         review.know(["r00"], ["r01"])
         order = []
+        assert _state(review) == "1 found, 2 of 60 read; at least 40 more answers before you can stop"
         while (hits := review.queue()) and not review.progress().may_stop:
             order.append(hits[0].item)
             review.decide(order[-1], "yes" if is_sick(order[-1]) else "no")
@@ -120,7 +124,7 @@ def test_all_are_decided(path):
         review = Review(index, "stroke")
         review.know([f"r{n:02}" for n in range(60) if n % 4 == 0], [f"r{n:02}" for n in range(60) if n % 4])
         assert review.queue() == []
-        assert review.progress().outlook == (0.0, 0, 0)
+        assert review.progress().outlook == (0.0, 0, 0, 0)
 
 
 def test_two_people_and_a_killed_process_lose_nothing(path):
@@ -153,7 +157,7 @@ def test_the_chance_equals_the_definition(found, unread, recall):
     assert chance_of_missing(found, n_records, recall, odds=1) == pytest.approx(expected, abs=1e-12)
     assert chance_of_missing(found, n_records, recall) <= expected + 1e-9  # a ranking finds relevant ones earlier
     ahead = outlook(found, n_records, recall)
-    assert 0 <= ahead.left <= ahead.at_most <= unread
+    assert 0 <= ahead.at_least <= ahead.at_most <= unread
 
 
 def chance_of_drawing(most, n_records, relevant, drawn, odds):
@@ -162,6 +166,8 @@ def chance_of_drawing(most, n_records, relevant, drawn, odds):
     for number in range(drawn):
         following: dict[int, float] = {}
         for x, chance in chances.items():
+            if chance == 0:
+                continue
             weight = odds * (relevant - x)
             hit = weight / (weight + n_records - relevant - (number - x))
             following[x + 1] = following.get(x + 1, 0.0) + chance * hit
@@ -195,6 +201,112 @@ def test_a_random_order_keeps_the_promise():
                 missed += sum(labels[:read]) < 0.9 * 40
                 break
     assert missed <= 10 + 6
+
+
+LABELS = st.lists(st.integers(0, 1), max_size=40)
+
+
+@given(LABELS, st.integers(0, 60), st.sampled_from([0.8, 0.95]), st.sampled_from([0.5, 0.9, 0.95]))
+@settings(max_examples=60)
+def test_laws_of_what_is_left(found, unread, recall, confidence):
+    n_records = len(found) + unread
+    ahead = outlook(found, n_records, recall, confidence)
+    assert 0 <= ahead.at_least <= ahead.at_most <= unread
+    assert 0 <= ahead.answers_needed <= unread
+    assert (ahead.answers_needed == 0) == (unread == 0 or ahead.chance < 1 - confidence)
+    surer = outlook(found, n_records, recall, (1 + confidence) / 2)
+    assert surer.at_least <= ahead.at_least and surer.at_most >= ahead.at_most
+    larger = outlook(found, n_records + 10, recall, confidence)
+    assert larger.at_most >= ahead.at_most
+    if unread:
+        after = outlook([*found, 0], n_records, recall, confidence)
+        assert after.at_most <= ahead.at_most and after.at_least <= ahead.at_least
+
+
+@given(LABELS, st.integers(1, 30), st.sampled_from([0.7, 0.95]))
+@settings(max_examples=40)
+def test_what_is_left_equals_the_definition(found, unread, confidence):
+    """The most and the fewest with which no place of the review is a surprise, draw by draw."""
+    n_records, error = len(found) + unread, (1 - confidence) / 2
+    places = [(n_records - i, sum(found[i:]), len(found) - i) for i in range(len(found))]
+
+    def so_few(left):
+        return min([chance_of_drawing(x, n, left + x, m, ODDS) for n, x, m in places], default=1.0)
+
+    def so_many(left):
+        odds = [max(ODDS, n / EVEN_AT) for n, _, _ in places]
+        below = [chance_of_drawing(x - 1, n, left + x, m, w) for (n, x, m), w in zip(places, odds, strict=True)]
+        return 1 - max(below, default=0.0)
+
+    ahead = outlook(found, n_records, confidence=confidence)
+    assert so_few(ahead.at_most) > error - 1e-6
+    assert ahead.at_most == unread or so_few(ahead.at_most + 1) < error + 1e-6
+    assert ahead.at_least == ahead.at_most or so_many(ahead.at_least) > error - 1e-6
+    assert ahead.at_least == 0 or so_many(ahead.at_least - 1) < error + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_answers_end_a_review_sooner(seed):
+    """The answers that a stop needs, against every way to answer."""
+    rng = random.Random(seed)
+    found = [int(rng.random() < 0.5) for _ in range(rng.randint(0, 14))]
+    n_records = len(found) + rng.randint(1, 9)
+    recall, confidence = rng.choice([0.5, 0.8, 0.95]), rng.choice([0.713, 0.913, 0.947])
+    ahead = outlook(found, n_records, recall, confidence)
+    soonest = next(
+        count
+        for count in range(n_records + 1)
+        for answers in product((0, 1), repeat=count)
+        if sum(answers) <= ahead.at_most and chance_of_missing([*found, *answers], n_records, recall) < 1 - confidence
+    )
+    assert ahead.answers_needed == soonest
+
+
+def test_the_chance_of_few_is_that_of_scipy():
+    rng = np.random.default_rng(0)
+    records = rng.integers(50, 5000, 200)
+    relevant, drawn = 1 + records // rng.integers(5, 50, 200), records // rng.integers(2, 20, 200)
+    found = np.minimum(np.minimum(relevant, drawn), rng.integers(0, 60, 200))
+    chances = chance_of_few(found, records, relevant, drawn, np.full(200, ODDS))
+    expected = nchypergeom_wallenius.cdf(found, records, relevant, drawn, ODDS)
+    assert chances == pytest.approx(expected, abs=1e-7)
+
+
+def review_of(seed):
+    """The labels in the order of a ranking that is better at some records than at others, and worse at its start."""
+    rng = np.random.default_rng(seed)
+    records, relevant = rng.integers(200, 600), rng.integers(10, 50)
+    labels = np.arange(records) < relevant
+    at = rng.exponential(1.0, records) / np.where(labels, rng.lognormal(np.log(rng.uniform(5, 40)), 0.7, records), 1.0)
+    return labels[np.argsort(at)].astype(int).tolist()
+
+
+def test_what_is_said_to_be_left_is_left():
+    """Generated reviews whose truth is known, at every 25 answers until the stop."""
+    held, shown, reviews = 0, 0, 10
+    for seed in range(reviews):
+        labels, said = review_of(seed), False
+        for read in range(25, len(labels), 25):
+            ahead, left = outlook(labels[:read], len(labels)), sum(labels[read:])
+            if ahead.answers_needed == 0:
+                break
+            assert ahead.at_least <= left
+            if ahead.is_narrow:
+                held, shown, said = held + (left <= ahead.at_most), shown + 1, True
+                assert ahead.at_most <= 3 * max(ahead.at_least, 1)
+            assert not said or ahead.at_most < 40
+    assert held >= 0.95 * shown and shown >= 2 * reviews
+
+
+def test_early_on_nothing_is_said_of_what_is_left():
+    """34 of 95 found after 57 of 4,628: a curve cannot tell; a stop needs hundreds of answers."""
+    rng = random.Random(0)
+    labels = [1] * 33 + [0] * 23
+    rng.shuffle(labels)
+    for order in (labels, sorted(labels), sorted(labels, reverse=True)):
+        ahead = outlook([1, *order], 4628)
+        assert not ahead.is_narrow and ahead.at_least <= 61 <= ahead.at_most
+        assert 100 < ahead.answers_needed < 1000
 
 
 def test_more_evidence_leaves_less():
