@@ -33,12 +33,13 @@ from typing import Any
 import numpy as np
 
 import setsearch
-from setsearch.learning.stopping import chance_of_missing
+from setsearch.learning.stopping import chance_of_missing, outlook
 
 RESULTS = Path(__file__).parent / "results" / "screening.json"
 STUDIES = 3
 SINGLY, TOGETHER, MOST = 100, 5, 1000
 LOOK = 10  # records read between two looks at the rule
+LOOK_AT_LEFT = 25  # and at what is left
 OURS = "setsearch"
 RECALL, CONFIDENCE = 0.95, 0.95
 RESAMPLES = 10_000
@@ -134,6 +135,18 @@ def stops(found: Any) -> tuple[float, float]:
     return 1.0, 0.0
 
 
+def told(found: Any) -> tuple[int, int, int]:
+    """Until the stop: looks at what is left, how often a number was shown, and how often it held the truth."""
+    looks = shown = held = 0
+    for read in range(LOOK_AT_LEFT, len(found), LOOK_AT_LEFT):
+        ahead, left = outlook(found[:read].tolist(), len(found), RECALL, CONFIDENCE), found[read:].sum()
+        if ahead.chance < 1 - CONFIDENCE:
+            break
+        looks, shown = looks + 1, shown + ahead.is_narrow
+        held += ahead.is_narrow and ahead.at_least <= left <= ahead.at_most
+    return looks, shown, int(held)
+
+
 def measure_set(job: tuple[Path, list[Mapping[str, Any]], int]) -> tuple[str, dict[str, Any]]:
     """All methods on one set, and when ours stop, from random starts."""
     path, studies, replays = job
@@ -150,7 +163,9 @@ def measure_set(job: tuple[Path, list[Mapping[str, Any]], int]) -> tuple[str, di
             found["methods"][name] = means | {"ms": round(1000 * float(np.median(seconds)), 1)}
             print(path.name, name, means, file=sys.stderr, flush=True)
         chance, step = random.Random(path.name), max(10, len(labels) // 30)
-        found["stops"] = [stops(review(ours[OURS], labels, *start(labels, chance), step)[0]) for _ in range(replays)]
+        orders = [review(ours[OURS], labels, *start(labels, chance), step)[0] for _ in range(replays)]
+        found["stops"] = [stops(order) for order in orders]
+        found["left: looks, shown, held"] = np.sum([told(order) for order in orders], axis=0).tolist()
     return path.name.split(".")[0], found
 
 
