@@ -224,7 +224,9 @@ def _make_reader(
         if len(skipped) <= SHOWN_SKIPS:
             say(message)
 
-    titles = {} if rules.titles is None else titles_by_item(RowReader(given.errors, warn, **form), rules.titles, columns)
+    titles = (
+        {} if rules.titles is None else titles_by_item(RowReader(given.errors, warn, **form), rules.titles, columns)
+    )
     cells = CellRules(rules.keep, rules.split, titles, rules.min_features, rules.min_items)
     rows = RowReader(given.errors, warn, given.table, host, time_limit=time_limit, **form)
     return SourceReader(columns, rows, given.globs, cells, given.follow, skipped)
@@ -236,7 +238,7 @@ def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collect
         say(f"left out {_files(names)}: {why}")
     unread = ", ".join(f"{count:,} {what}" for what, count in sorted(reader.files.unread.items()) if count)
     if unread:
-        say(f"without: {unread}")
+        say(f"not read: {unread}")
     if len(reader.skipped) > SHOWN_SKIPS:
         say(f"skipped {len(reader.skipped):,} in all")
     for encoding, names in sorted(reader.rows.decided.items()):
@@ -256,7 +258,9 @@ def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collect
 
 def _tell_references(reader: "SourceReader") -> None:
     """Which references came several times, and which have names of an earlier version."""
-    merged, older = reader.filed.merged, reader.filed.older
+    merged, older, bare = reader.filed.merged, reader.filed.older, reader.filed.bare
+    if bare:
+        say(f"{len(bare):,} reference{'s' * (len(bare) > 1)} without an abstract ({first_of(bare)})")
     if merged:
         say(f"merged {len(merged):,} reference{'s' * (len(merged) > 1)} that came several times:")
     for name, files in [*merged.items()][:SHOWN_MERGED]:

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 ANSWERS = {"y": "yes", "n": "no", "l": "later"}
 LONGEST = 1500  # characters of a text
 EXPLAINED = 8  # features
+AUTHORS = 6
 HELP = """y  yes, it belongs
-n  no
+n  no; a reason may follow: n wrong population
 l  later: it comes back at the end
+m  a note for the next answer: m ask Ann about this one
 u  undo the last answer
 w  why: the features of this one
 t  the whole text
@@ -36,9 +38,11 @@ def review(
     *,
     no: Annotated[list[str] | None, option("ID", "An item known not to; may be repeated.")] = None,
     known: Annotated[
-        str | None, option("FILE", "Answers known before: CSV (item, decision), or RIS with notes.")
+        str | None, option("FILE", "Answers known before: rows (item, decision), or references with notes.")
     ] = None,
-    export: Annotated[Path | None, option("FILE", "Write all items with their answers, .csv or .ris, and end.")] = None,
+    export: Annotated[
+        Path | None, option("FILE", "Write all with their answers, .csv, .ris, .bib, .nbib, .ciw, .enw, and end.")
+    ] = None,
     items: Items = None,
     recall: Annotated[float, option("R", "The share that is to be found.")] = 0.95,
 ) -> None:
@@ -53,7 +57,7 @@ def review(
 
     kind = "" if export is None else export.suffix.removeprefix(".").lower()
     if export is not None and kind not in KINDS:
-        raise UsageError(f"--export writes .csv or .ris, not {export.name!r}")
+        raise UsageError(f"--export writes {', '.join(f'.{own}' for own in KINDS)}, not {export.name!r}")
     with db.open() as index:
         current = Review(index, name, items, recall=recall)
         accepted, rejected = read_known(known, current.reading) if known else ([], [])
@@ -72,11 +76,16 @@ def review(
 def _run(review: "Review") -> None:
     """Show what is first and read answers, until all are decided or the reader is done."""
     shown = _show(review)
-    lines = typed_lines()
+    lines, note = typed_lines(), ""
     while shown is not None and (line := next(lines, "q")) not in ("q", "quit"):
+        key, _, rest = line.partition(" ")
         try:
-            if line in ANSWERS:
-                review.decide(shown.item, ANSWERS[line])
+            if line in ANSWERS or (key == "n" and rest):
+                review.decide(shown.item, ANSWERS[key], reason=rest.strip(), note=note)
+                note = ""
+            elif key == "m":
+                note = rest.strip()
+                continue
             elif line == "u":
                 undone = review.undo()
                 say("nothing to undo" if undone is None else f"undone: {undone.said} to {undone.item}")
@@ -102,8 +111,12 @@ def _show(review: "Review") -> Hit | None:
         say("all are decided")
         return None
     hit = hits[0]
-    title = review.record(hit.item, hit.title).title
-    say(f"\n{title}" + (f"  ({hit.item})" if title != hit.item else ""))
+    record = review.record(hit.item, hit.title)
+    say(f"\n{record.title}" + (f"  ({hit.item})" if record.title != hit.item else ""))
+    if record.reference is not None:
+        authors, own = record.reference.values("author"), record.reference
+        parts = ("; ".join(authors[:AUTHORS]) + " et al." * (len(authors) > AUTHORS), own.first("journal"), own.year)
+        say(". ".join(filter(None, parts)))
     say(_text(review, hit, LONGEST))
     say(f"{_state(review)}\ny yes, n no, l later, u undo, w why, q done, h help")
     return hit

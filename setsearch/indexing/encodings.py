@@ -9,6 +9,13 @@ from typing import IO
 
 DETECTED = 1 << 17  # bytes of a file by which its encoding is detected
 MIXED = re.compile(r"[A-Za-z][\u0370-\u06ff]")  # Greek, Cyrillic, Hebrew or Arabic after Latin: no word is so
+WESTERN = "cp1252"
+WORSE = 0.2  # share of odd letters
+FEWEST = 4  # bytes beyond ASCII by which an encoding can be told
+USED = (
+    "cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 cp874 iso8859_2 iso8859_5 iso8859_7 iso8859_9 koi8_r koi8_u "
+    "shift_jis euc_jp gb18030 big5 euc_kr"
+).split()
 MARKS = {  # byte order marks, the longer ones first: that of UTF-32 begins as that of UTF-16
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -19,17 +26,21 @@ MARKS = {  # byte order marks, the longer ones first: that of UTF-32 begins as t
 
 def likely_encoding(data: bytes) -> str | None:
     """The encoding that bytes look like, of those that are used by texts in folders and on the web."""
-    import chardet
+    from charset_normalizer import from_bytes
 
     begin = data[:DETECTED]
-    found = chardet.detect(begin, encoding_era=chardet.EncodingEra.MODERN_WEB)["encoding"]
-    try:
-        name = codecs.lookup(found or "").name
-    except LookupError:  # none, or one that Python does not read
+    if any(not own.isascii() and _is_utf8(own) for own in begin.splitlines()):  # but for some bytes
         return None
-    if name == "utf-8":  # but for some bytes, which a guess would hide
+    if sum(byte > 127 for byte in begin) < FEWEST:
+        return WESTERN
+    found = from_bytes(begin, cp_isolation=USED, enable_fallback=False)
+    best = found.best()
+    if best is None:
         return None
-    return "cp1252" if MIXED.search(begin.decode(name, "replace")) else name
+    western = next((match for match in found if WESTERN in (match.encoding, *match.could_be_from_charset)), None)
+    if western and western.coherence >= best.coherence and western.chaos <= best.chaos + WORSE:
+        return WESTERN  # of equals, the one that is used most
+    return WESTERN if MIXED.search(begin.decode(best.encoding, "replace")) else codecs.lookup(best.encoding).name
 
 
 def encoding_by_mark(data: bytes) -> str | None:

@@ -128,7 +128,7 @@ class FileReader:
         number, times = 0, Counter[str]()
         for part in self._parts(Job(data, ending, path, self.rows.errors, self.rows.encoding), is_named):
             if isinstance(part, Unread):
-                self.unread[part.what] += part.count
+                self.unread[part.what] += part.number
                 continue
             number += 1
             text = None if part is None else self._without_nul(part, path, data)
@@ -136,7 +136,6 @@ class FileReader:
                 continue
             if part.reference is not None and text.strip():
                 self.references.append(Copy(part.reference, id, number))
-                self.unread["references without an abstract"] += not part.reference.first("abstract")
                 continue
             if not text.strip():
                 self.leave_out(Path(path), "empty" if part.reference is None else "references without a text")
@@ -165,22 +164,23 @@ class FileReader:
             if is_named:
                 self._tell_skipped(error, str(error))
             else:
-                self.leave_out(Path(job.name), f"more than {self.apart.seconds:g} s or {self.apart.megabytes} MB to read")
+                self.leave_out(
+                    Path(job.name), f"more than {self.apart.seconds:g} s or {self.apart.megabytes} MB to read"
+                )
             yield None
             return
         yield from outcome.parts
-        error = outcome.error
-        if error is None:
+        problem = outcome.error
+        if problem is None:
             return
-        if isinstance(error, UsageError):  # an unknown encoding
-            raise error
-        if isinstance(error, RecursionError):
-            error = SourceError(f"{job.name} cannot be read: it is nested too deeply; leave it out")
-            self._tell_skipped(error, str(error))
-        elif isinstance(error, SetsearchError):
-            self._tell_skipped(error, f"{job.name}: {error}")
-        elif not isinstance(error, Skipped):  # a library may raise anything on broken input
-            self._skip(job.name, " ".join(str(error).split())[:200] or type(error).__name__)
+        if isinstance(problem, UsageError):  # an unknown encoding
+            raise problem
+        if isinstance(problem, SetsearchError):
+            self._tell_skipped(problem, f"{job.name}: {problem}")
+        elif isinstance(problem, RecursionError):
+            self._skip(job.name, "it is nested too deeply")
+        elif not isinstance(problem, Skipped):  # a library may raise anything on broken input
+            self._skip(job.name, " ".join(str(problem).split())[:200] or type(problem).__name__)
         yield None
 
     def _read(self, job: Job) -> Outcome:

@@ -87,7 +87,7 @@ class Intake:
         def prepared() -> Iterator[PreparedItem]:
             for are_references, run in groupby(items, lambda item: isinstance(item, Group)):
                 if not are_references:
-                    yield from map(partial(_prepare, relation, analyzer), run)  # type: ignore[arg-type]
+                    yield from map(partial(_prepare, relation, analyzer), run)
                     continue
                 for *item, record in filing.file(run):  # type: ignore[arg-type]
                     yield _prepare(relation, analyzer, tuple(item), record)  # type: ignore[arg-type]

@@ -19,6 +19,7 @@ from setsearch.indexing.references.identity import Filed, Group, group_copies
 from setsearch.indexing.rows.cell_rules import CellRules, read_titles
 from setsearch.indexing.rows.cells import (
     Cells,
+    OpenCells,
     Row,
     cell_count,
     cell_id,
@@ -82,7 +83,11 @@ class SourceReader:
 
     def items_of(self, rows: Iterable[Row]) -> Iterator[SourceItem]:
         """The items of rows that come from elsewhere."""
-        return replace(self, rows=_GivenRows(rows)).items([])  # type: ignore[arg-type]
+        return replace(self, rows=_GivenRows(rows)).of_rows()  # type: ignore[arg-type]
+
+    def of_rows(self) -> Iterator[SourceItem]:
+        """The items of the table."""
+        return (item for item in self.items([]) if not isinstance(item, Group))
 
     def numbers_of(self, rows: Iterable[Row]) -> Iterator[tuple[str, list[float], str | None]]:
         """Items with numbers, of rows that come from elsewhere."""
@@ -135,8 +140,12 @@ class SourceReader:
         for position, values in chain([first], rows):
             number = values["rowid"] if is_table and "rowid" in values else position.rpartition(" ")[2]
             if NUMBERED in values:
-                raise SourceError(f"{position} has an `id`, but the first row of {name} has none; give all one, or none")
-            yield position, type(values)(values | {NUMBERED: number if is_table else f"{name}#{number}"})
+                raise SourceError(
+                    f"{position} has an `id`, but the first row of {name} has none; give all one, or none"
+                )
+            cells = OpenCells(values) if is_open(values) else Cells(values)
+            cells[NUMBERED] = number if is_table else f"{name}#{number}"
+            yield position, cells
 
     def _folder(self, folder: Path, prefix: str) -> Iterator[SourceItem]:
         """The files of a folder, with their paths below it as ids, behind its name if there are several folders."""

@@ -216,7 +216,7 @@ def _read(cursor: sqlite3.Cursor, source: SyncedSource, condition: str = "") -> 
         return
     limit = time_limit_of(cursor)
     rows = RowReader(table=source.name, connection=cursor.connection, condition=condition, time_limit=limit)
-    yield from SourceReader(columns, rows).items([])
+    yield from SourceReader(columns, rows).of_rows()
 
 
 def _read_all(

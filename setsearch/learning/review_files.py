@@ -15,7 +15,7 @@ from setsearch.errors import AmbiguousItem, SourceError, UnknownItem
 from setsearch.indexing.files import FileReader, is_document
 from setsearch.indexing.references.bibtex import bibtex_value, write_bibtex
 from setsearch.indexing.references.convert import converted
-from setsearch.indexing.references.reference import BIBTEX, PUBMED, RIS, Reference, bibtex_plain
+from setsearch.indexing.references.reference import BIBTEX, PUBMED, REFER, RIS, WOS, Reference, bibtex_plain
 from setsearch.indexing.references.tagged import write_tagged
 from setsearch.indexing.rows.cells import require_columns
 from setsearch.indexing.rows.reader import STDIN, RowReader
@@ -33,12 +33,17 @@ ANSWERS = {
     **dict.fromkeys(("no", "0", "0.0", "false", "excluded", "exclude", "irrelevant"), "no"),
 }
 UNREAD = "unread"
-FORMS = {"ris": RIS, "bib": BIBTEX, "nbib": PUBMED}
+FORMS = {"ris": RIS, "bib": BIBTEX, "nbib": PUBMED, "ciw": WOS, "enw": REFER}
 KINDS = ("csv", *FORMS)
 COLUMNS = ("item", "title", "authors", "year", "journal", "doi", "decision", "number", "when", "reason", "note")
-ITEM_COLUMNS, DECISION_COLUMNS = ("item", "id", "doi", "pmid", "key", "title"), ("decision", "included", "label_included")
+ITEM_COLUMNS, DECISION_COLUMNS = (
+    ("item", "id", "doi", "pmid", "key", "title"),
+    ("decision", "included", "label_included"),
+)
 PREFIX, REASON = "setsearch: ", "reason: "  # of our keywords
-_NOTE, _KEYWORD, _REMARK = {RIS: "N1", PUBMED: "GN"}, {RIS: "KW", PUBMED: "OT"}, {RIS: "RN", PUBMED: "CON"}
+_NOTE = {RIS: "N1", PUBMED: "GN", WOS: "N1", REFER: "Z"}
+_KEYWORD = {RIS: "KW", PUBMED: "OT", WOS: "DE", REFER: "K"}
+_REMARK = {RIS: "RN", PUBMED: "GN", WOS: "RN", REFER: "Z"}
 _BIBTEX_FIELDS = ("decision", "decisionreason", "decisionnote")
 _rayyan = re.compile(r'RAYYAN-INCLUSION:\s*\{[^}]*=>\s*"(Included|Excluded)"')
 
@@ -124,7 +129,7 @@ def _with_decision(reference: Reference, row: Row) -> Reference:
     if form == BIBTEX:
         return _bibtex_with(reference, keywords, decision)
     kept = tuple(field for field in reference.fields if not _is_ours(form, *field))
-    fields = kept + ((_NOTE[form], SAID.get(row.said, SAID["later"])),)
+    fields = (*kept, (_NOTE[form], SAID.get(row.said, SAID["later"])))
     fields += tuple((_KEYWORD[form], keyword) for keyword in keywords)
     return replace(reference, fields=fields + (((_REMARK[form], note),) if note else ()))
 
@@ -152,7 +157,9 @@ def _bibtex_with(reference: Reference, keywords: list[str], decision: Decision |
 
 def _of_rows(source: str) -> Iterator[tuple[str, str]]:
     for position, row in RowReader().read(source):
-        item, decision = (next((name for name in names if name in row), names[0]) for names in (ITEM_COLUMNS, DECISION_COLUMNS))
+        item, decision = (
+            next((name for name in names if name in row), names[0]) for names in (ITEM_COLUMNS, DECISION_COLUMNS)
+        )
         require_columns(position, row, item, decision)
         said = str("" if row[decision] is None else row[decision]).strip().casefold()
         if said in ANSWERS:

@@ -114,7 +114,8 @@ def _parsed(text: str) -> Condition:
     condition = parse_condition(text)
     if condition is None or (condition.sign not in ("=", "!=") and not condition.orders):
         raise InvalidParameter(
-            f"a filter compares a column with a number or a date, or a text by = or !=, as 'year >= 2001'; not {text!r:.60}"
+            "a filter compares a column with a number or a date, or with a text by = or !=, as 'year >= 2001'; "
+            f"not {text!r:.60}"
         )
     return condition
 

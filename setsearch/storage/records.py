@@ -65,7 +65,8 @@ def items_by_name(cursor: sqlite3.Cursor, kind: int, names: Sequence[str]) -> Ma
     """The items of each name that some have, ascending."""
     found: dict[str, list[int]] = {}
     rows = cursor.execute(
-        "select name, item from setsearch_alias where kind = ? and name in (select value from json_each(?)) order by item",
+        "select name, item from setsearch_alias "
+        "where kind = ? and name in (select value from json_each(?)) order by item",
         (kind, json.dumps(names)),
     )
     for name, id in rows:
@@ -74,21 +75,28 @@ def items_by_name(cursor: sqlite3.Cursor, kind: int, names: Sequence[str]) -> Ma
 
 
 def items_called(cursor: sqlite3.Cursor, kind: int, text: str) -> list[int]:
-    """The items that somebody may mean by a text, by the surest way: a DOI or its address, a PMID, a key, a whole title.
+    """The items that somebody may mean by a text: by a DOI or its address, by a PMID, by a key, by a whole title.
 
-    The name of a file and # may stand before it.
+    The name of a file and # may stand before it. The surest way that finds some counts.
     """
-    text = text.rpartition("#")[2] if text.partition("#")[2] else text
-    names = [f"doi:{plain_doi(text)}"] if is_doi(text) else []
-    number = text.strip().lower().removeprefix("pmid").lstrip(": ")
-    names += [f"pmid:{number.lstrip('0')}"] if number.isdecimal() else []
-    found = items_by_name(cursor, kind, [*names, f"key:{text}"])
-    for name in (*names, f"key:{text}"):
-        if name in found:
-            return found[name][:MOST_FOUND]
-    title = plain_title(text)
+    file, _, behind = text.partition("#")
+    for own in [text, behind] if file and behind else [text]:
+        names = [f"doi:{plain_doi(own)}"] if is_doi(own) else []
+        number = own.strip().lower().removeprefix("pmid").lstrip(": ")
+        names += [f"pmid:{number.lstrip('0')}"] if number.isdecimal() else []
+        names.append(f"key:{own}")
+        found = items_by_name(cursor, kind, names)
+        for name in names:
+            if name in found:
+                return found[name][:MOST_FOUND]
+    return _items_titled(cursor, kind, plain_title(text))
+
+
+def _items_titled(cursor: sqlite3.Cursor, kind: int, title: str) -> list[int]:
+    """The items of a title, of whatever year."""
     rows = cursor.execute(
-        "select distinct item from setsearch_alias where kind = ? and (name = ?2 or name between ?2 || ' 0' and ?2 || ' 9999') "
+        "select distinct item from setsearch_alias "
+        "where kind = ?1 and (name = ?2 or name between ?2 || ' 0' and ?2 || ' 9999') "
         "and length(name) <= length(?2) + 5 order by item limit ?3",
         (kind, f"title:{title}", MOST_FOUND),
     )

@@ -8,9 +8,13 @@ import re
 import unicodedata
 
 # Points and stress marks of Hebrew, vowels and recitation marks of Arabic, and the line that stretches Arabic words.
-_points = re.compile("[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]")
+_points = re.compile(
+    "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]"
+)
 # NFKC would make words of these: accents that stand alone, fractions behind a number, marks of trade.
-_apart = re.compile("[\u00a8\u00af\u00b8\u02d8-\u02dd\u037a\u0384\u0385\u1fbd-\u1fc1\u1fcd-\u1fcf\u1fdd-\u1fdf\u1fed-\u1fef\u1ffd\u1ffe\u2120\u2122\u2139]\ufe0f?")
+_apart = re.compile(
+    "[\u00a8\u00af\u00b8\u02d8-\u02dd\u037a\u0384\u0385\u1fbd-\u1fc1\u1fcd-\u1fcf\u1fdd-\u1fdf\u1fed-\u1fef\u1ffd\u1ffe\u2120\u2122\u2139]\ufe0f?"
+)
 _AM = {"\u0e4d\u0e32": "\u0e33", "\u0ecd\u0eb2": "\u0eb3"}  # vowels of Thai and Lao, which NFKC takes apart
 _fraction = re.compile("(?<=[0-9])(?=[\u00bc-\u00be\u2150-\u215f])")
 

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, Response
 
 from setsearch.errors import NoSeeds, UnknownSet
 from setsearch.index import Index
+from setsearch.indexing.references.reference import Reference
 from setsearch.learning.review import Progress, Review
 from setsearch.learning.review_files import KINDS, write_review
 from setsearch.pool import QuestionPool
@@ -18,7 +19,15 @@ from setsearch.web.forms import read_form, redirect
 from setsearch.web.view import BARS_OF_SET, marked_text, scale_of, score_bars
 
 WIDTH, HEIGHT = 100, 40  # of the curve
-TYPES = {"csv": "text/csv", "ris": "application/x-research-info-systems"}
+MOST_AUTHORS = 6
+TYPES = {
+    "csv": "text/csv",
+    "ris": "application/x-research-info-systems",
+    "bib": "application/x-bibtex",
+    "nbib": "application/nbib",
+    "ciw": "text/plain",
+    "enw": "application/x-endnote-refer",
+}
 
 
 def add_review(
@@ -63,7 +72,9 @@ def _decide(review: Review, form: Mapping[str, str]) -> None:
     if form.get("said") == "undo":
         review.undo()
     else:
-        review.decide(form.get("item", ""), form.get("said", ""))
+        said = form.get("said", "")
+        reason = form.get("reason", "").strip() if said == "no" else ""
+        review.decide(form.get("item", ""), said, reason=reason, note=form.get("note", "").strip())
 
 
 def _found(review: Review) -> dict[str, Any]:
@@ -77,6 +88,8 @@ def _found(review: Review) -> dict[str, Any]:
         "progress": progress,
         "knows": progress.outlook.is_narrow,
         "curve": _points(progress),
+        "kinds": KINDS,
+        "reasons": [*dict.fromkeys(decision.reason for decision in review.decisions() if decision.reason)],
         "hit": None,
         "problem": None,
         "bars": [],
@@ -91,7 +104,22 @@ def _found(review: Review) -> dict[str, Any]:
     record = review.record(hit.item, hit.title)
     bars = score_bars(hit, scale_of([hit]), BARS_OF_SET)
     pieces = marked_text(review.reading, record.text, hit)
-    return found | {"hit": hit, "title": record.title, "pieces": pieces, "bars": bars}
+    source, doi = ("", "") if record.reference is None else (_source(record.reference), record.reference.doi)
+    return found | {
+        "hit": hit,
+        "title": record.title,
+        "source": source,
+        "doi": doi,
+        "pieces": pieces,
+        "bars": bars,
+    }
+
+
+def _source(reference: Reference) -> str:
+    """Who wrote it, where, and when."""
+    authors = reference.values("author")
+    named = "; ".join(authors[:MOST_AUTHORS]) + " et al." * (len(authors) > MOST_AUTHORS)
+    return " ".join(f"{part.rstrip('.')}." for part in (named, reference.first("journal"), reference.year) if part)
 
 
 def _points(progress: Progress) -> str:

@@ -21,10 +21,10 @@ from pyarrow import feather, parquet
 
 import setsearch
 from setsearch import Columns, errors
-from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.formats import FORMATS
-from setsearch.indexing.rows.relation_columns import read_columns
+from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.reader import RowReader
+from setsearch.indexing.rows.relation_columns import read_columns
 from setsearch.indexing.sources import ENTRIES, SourceReader
 
 MAILS = Path(test.support.__file__).parents[1] / "test_email" / "data"  # written by the authors of Python's library
@@ -122,9 +122,10 @@ def test_what_cannot_be_read_stops_or_is_skipped(tmp_path, monkeypatch):
     (folder / "noise.txt").write_bytes(bytes(range(256)))
     assert read(folder)[1].files.left_out == {"no text": [str(folder / "noise.txt")]}
     (folder / "bad.txt.gz").write_bytes(b"no gzip")
-    (folder / "refs.ris").write_text("TY  - JOUR\n")
-    monkeypatch.setitem(sys.modules, "rispy", None)
-    for name, problem in (("bad.txt.gz", "cannot be read: Not a gzipped"), ("refs.ris", "RIS files need rispy")):
+    (folder / "refs.bib").write_text("@book{a, title={One}}\n")
+    monkeypatch.setitem(sys.modules, "bibtexparser", None)
+    told = "BibTeX files need bibtexparser: pip install 'setsearch\\[references\\]'"
+    for name, problem in (("bad.txt.gz", "cannot be read: Not a gzipped"), ("refs.bib", told)):
         with pytest.raises(errors.SourceError, match=problem):
             read(folder / name)
     told = []
@@ -142,7 +143,7 @@ def test_a_name_that_is_no_text_is_told(tmp_path):
     assert [*read(tmp_path, errors="skip", warn=lambda message: None)[0]] == ["good.txt"]
 
 
-def test_linked_folders_are_read_once(tmp_path):
+def test_linked_folders_are_read_once(tmp_path, run):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "a.txt").write_text("lions")
     folder = tmp_path / "notes"
@@ -153,7 +154,13 @@ def test_linked_folders_are_read_once(tmp_path):
     (folder / "real").mkdir()
     (folder / "real" / "c.txt").write_text("cats")
     (folder / "again").symlink_to(folder / "real", target_is_directory=True)  # before the folder, which keeps its name
-    assert [*read(folder)[0]] == ["b.txt", "link/a.txt", "real/c.txt"]
+    (folder / "key.txt").symlink_to(tmp_path / "other" / "a.txt")
+    found, reader = read(folder)
+    assert [*found] == ["b.txt", "real/c.txt"], "links that lead out of the folder are not followed"
+    ((why, names),) = reader.files.left_out.items()
+    assert "lead out of the folder" in why and sorted(Path(name).name for name in names) == ["key.txt", "link"]
+    assert "left out 2 files" in run("index", "a.db", str(folder))[2]
+    assert run("index", "b.db", str(folder), "--follow")[2].startswith("indexed 4")
 
 
 def test_a_folder_that_may_not_be_read_is_told(tmp_path, monkeypatch):
@@ -250,49 +257,6 @@ def test_broken_utf_8_is_not_guessed(tmp_path):
     with pytest.raises(errors.SourceError, match="not UTF-8: byte 440"):
         read(tmp_path / "a.txt")
     assert read(tmp_path / "a.txt", errors="replace")[0]["a.txt"][0].endswith("\ufffd")
-
-
-REFERENCES = {
-    "a.ris": "TY  - JOUR\nID  - r1\nTI  - Bayesian sets\nAB  - Items from a set\nKW  - lion\nKW  - cats\nER  - \n"
-    "TY  - JOUR\nAB  - No title here\nER  - \n"
-    "TY  - JOUR\nTI  - No key\nER  - \n"
-    "TY  - JOUR\nID  - r1\nTI  - Bayesian sets\nER  - \n",
-    "b.bib": "@article{heller, title={The {B}ayesian sets}, abstract={Items}}\n@book{x1, title={Other}}\n",
-    "c.nbib": "PMID- 123\nTI  - A trial of\n      something\nAB  - We tried.\n\n",
-}
-
-
-def test_references_have_keys_and_titles(tmp_path):
-    for name, text in REFERENCES.items():
-        (tmp_path / name).write_text(text)
-    found, _ = read(tmp_path)
-    assert found["a.ris#r1"] == ("Bayesian sets\nItems from a set\nlion ; cats", "Bayesian sets")
-    assert found["a.ris"] == ("No title here", "a.ris")
-    assert found["a.ris (2)"] == ("No key", "No key")
-    assert found["a.ris#r1 (2)"] == ("Bayesian sets", "Bayesian sets")
-    assert found["b.bib#heller"] == ("The Bayesian sets\nItems", "The Bayesian sets")
-    assert found["c.nbib#123"][1] == "A trial of something"
-
-
-BROKEN = {
-    "a.ris": ("TY  - JOUR\nTI  - lost\n\nTY  - JOUR\nTI  - kept\nER  - \n", "2 references begin .* 1 end"),
-    "b.bib": ("@book{a, title={kept}}\n@book{b, title={lost\n@book{c, title={also}}\n", "begins in line 2 is broken"),
-}
-
-
-@pytest.mark.parametrize("name", BROKEN)
-def test_broken_references_are_told(tmp_path, name, capfd):
-    text, message = BROKEN[name]
-    (tmp_path / name).write_text(text)
-    with pytest.raises(errors.SourceError, match=message):
-        read(tmp_path / name)
-    assert read(tmp_path / name, errors="skip")[0]
-    assert "aborted" not in capfd.readouterr().err
-
-
-def test_references_of_one_key_are_all_read(tmp_path):
-    (tmp_path / "a.bib").write_text("@book{a, title={One}}\n@book{a, title={Two}}\n@book{d, title={X}, title={Y}}\n")
-    assert [title for _, title in read(tmp_path)[0].values()] == ["One", "Two", "Y"]
 
 
 def test_pages_of_a_pdf_are_read(tmp_path):

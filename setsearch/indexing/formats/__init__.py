@@ -1,4 +1,4 @@
-"""Formats of files: a function each, from bytes to documents. The beginning of a file tells its format, or its ending."""
+"""Formats of files: a function each, from bytes to documents. The beginning of a file tells which, or its ending."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -34,18 +34,28 @@ RISKY = (markup.html, markup.notebook, markup.latex, mail.mail, mail.mailbox, pd
 SAY_LITTLE = (None, text.plain_text)  # formats by an ending; then the beginning may say more
 
 _ENTRY = "article|book|booklet|collection|conference|inbook|incollection|inproceedings|manual|mastersthesis|misc|online"
-_ENTRY += "|phdthesis|proceedings|report|string|preamble|techreport|thesis|unpublished|comment|dataset|software|electronic"
+_ENTRY += (
+    "|phdthesis|proceedings|report|string|preamble|techreport|thesis|unpublished|comment|dataset|software|electronic"
+)
 # Beginnings that no ending contradicts, and those that count where the ending says little.
 _SURE: tuple[tuple[Form, re.Pattern[bytes]], ...] = (
     (pdf.pdf, re.compile(rb"%PDF-\d")),
-    (references.ris, re.compile(rb"(?:(?:(?:Provider|Database|Content) ?:.*|\d+\. ?|)\r?\n|[A-Z][A-Z0-9]  - .*\r?\n)*TY  - ?[A-Z]")),
+    (
+        references.ris,
+        re.compile(rb"(?:(?:(?:Provider|Database|Content) ?:.*|\d+\. ?|)\r?\n|[A-Z][A-Z0-9]  - .*\r?\n)*TY  - ?[A-Z]"),
+    ),
     (references.pubmed, re.compile(rb"PMID- \d")),
     (references.wos, re.compile(rb"FN .*\r?\nVR |PT [A-Z]\r?\n(?:AU|TI|CA|BA|Z\d) ")),
     (references.refer, re.compile(rb"%0 [A-Z]|(?:%[A-Z0-9@] \S.*\r?\n){3}")),
 )
 _LIKELY: tuple[tuple[Form, re.Pattern[bytes]], ...] = (
     (references.bibtex, re.compile(rb"(?:%.*\n|\s)*@(?:" + _ENTRY.encode() + rb")\s*\{", re.IGNORECASE)),
-    (markup.html, re.compile(rb"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*(?:<!doctype\s+html|<html[\s>])", re.IGNORECASE | re.DOTALL)),
+    (
+        markup.html,
+        re.compile(
+            rb"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*(?:<!doctype\s+html|<html[\s>])", re.IGNORECASE | re.DOTALL
+        ),
+    ),
     (markup.subtitles, re.compile(rb"WEBVTT\b|\d+\s*\r?\n(?:\d+:)?\d\d:\d\d[.,]\d+ --> ")),
     (markup.notebook, re.compile(rb"\{\s*\"(?:cells|nbformat|metadata)\"\s*:(?=.*\"cell_type\"\s*:)", re.DOTALL)),
     (markup.latex, re.compile(rb"(?:%.*\n|\s)*\\documentclass\b")),

@@ -110,9 +110,7 @@ def notebook(data: bytes, decode: Decode) -> Parts:
     content = json.loads(decode(data))
     cells = content.get("cells") or [cell for sheet in content.get("worksheets", ()) for cell in sheet.get("cells", ())]
     sources = [_joined(cell.get("source", cell.get("input", ""))) for cell in cells]
-    prose = "\n\n".join(
-        source for cell, source in zip(cells, sources, strict=True) if cell.get("cell_type") != "code"
-    )
+    prose = "\n\n".join(source for cell, source in zip(cells, sources, strict=True) if cell.get("cell_type") != "code")
     yield Part("\n\n".join(filter(None, sources)), headline(prose) or headline("\n".join(sources)))
 
 

@@ -23,7 +23,7 @@ class Unread(NamedTuple):
     """How much of a file gives no text, such as two pages that are pictures."""
 
     what: str
-    count: int
+    number: int
 
 
 Parts = Iterator[Part | Unread]

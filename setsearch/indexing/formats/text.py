@@ -27,9 +27,11 @@ _org_hidden = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _org_key = re.compile(r"^[ \t]*#\+(?:title|caption):[ \t]*", re.MULTILINE | re.IGNORECASE)
-_org_heading = re.compile(r"^\*+[ \t]+(?:(?:TODO|DONE|NEXT|WAITING)[ \t]+)?(?:\[#[A-Z]\][ \t]+)?(.*?)(?:[ \t]+:[\w:@]+:)?[ \t]*$", re.MULTILINE)
+_org_heading = re.compile(
+    r"^\*+[ \t]+(?:(?:TODO|DONE|NEXT|WAITING)[ \t]+)?(?:\[#[A-Z]\][ \t]+)?(.*?)(?:[ \t]+:[\w:@]+:)?[ \t]*$",
+    re.MULTILINE,
+)
 _org_link = re.compile(r"\[\[(?:[^\[\]]*\]\[)?([^\[\]]*)\]\]")
-
 
 
 def plain_text(data: bytes, decode: Decode) -> Parts:

@@ -1,27 +1,40 @@
 """BibTeX: entries with their fields as they stand, macros resolved."""
 
 import logging
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from setsearch.indexing.libraries import load_library
 from setsearch.indexing.references.reference import BIBTEX, Reference
 
+_PART = r'"[^"]*"|\{[^{}]*\}|[^\s#"{}]+'
+_part = re.compile(_PART)
+_several = re.compile(rf"\s*(?:{_PART})(?:\s*#\s*(?:{_PART}))+\s*")
 logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # what it would print, an error tells
 
 
 def read_bibtex(text: str) -> Iterator[Reference]:
-    """The entries of a text, also those whose keys or fields occur twice. Raises ValueError after them, if one is broken."""
+    """The entries of a text, also those of one key. Raises ValueError after them, if one is broken."""
     parser = load_library("bibtexparser", "BibTeX files", "'setsearch[references]'")
     resolve = parser.middlewares.ResolveStringReferencesMiddleware(allow_inplace_modification=True)
     library = parser.parse_string(text, parse_stack=[resolve])
     blocks = [*library.entries, *(block.ignore_error_block for block in library.failed_blocks)]
     entries = [block for block in blocks if isinstance(block, parser.model.Entry)]
     for entry in sorted(entries, key=lambda entry: entry.start_line or 0):
-        fields = tuple((str(field.key), str(field.value)) for field in entry.fields)
+        fields = tuple((str(field.key), _joined(str(field.value), library.strings_dict)) for field in entry.fields)
         yield Reference(BIBTEX, fields, str(entry.entry_type), str(entry.key))
     broken = [block.start_line + 1 for block in library.failed_blocks if block.ignore_error_block is None]
     if broken:
         raise ValueError(f"the entry that begins in line {broken[0]} is broken")
+
+
+def _joined(value: str, macros: Mapping[str, Any]) -> str:
+    """A value of several parts, which # joins, as one."""
+    if not _several.fullmatch(value):
+        return value
+    parts = [str(macros[part].value) if part in macros else part for part in _part.findall(value)]
+    return "{" + "".join(part[1:-1] if part[0] in '"{' else part for part in parts) + "}"
 
 
 def write_bibtex(references: Iterable[Reference]) -> str:

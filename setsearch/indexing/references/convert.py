@@ -21,9 +21,9 @@ _COLUMN = {RIS: 0, BIBTEX: 1, REFER: 2, WOS: 3}
 _TYPE_TAG = {RIS: "TY", REFER: "0", WOS: "PT"}
 
 
-def fullness(reference: Reference) -> int:
-    """How many roles are filled."""
-    return sum(bool(reference.values(role)) for role in TAGS[reference.form])
+def fullness(reference: Reference) -> tuple[bool, int]:
+    """Whether there is an abstract, and how many roles are filled."""
+    return bool(reference.first("abstract")), sum(bool(reference.values(role)) for role in TAGS[reference.form])
 
 
 def merged(copies: Sequence[Reference]) -> Reference:
@@ -48,9 +48,13 @@ def converted(reference: Reference, form: str) -> Reference:
         return reference
     kind = _type(reference)[_COLUMN.get(form, 0)]
     head = ((_TYPE_TAG[form], kind),) if form in _TYPE_TAG else (("PMID", reference.pmid),) * (form == PUBMED)
-    fields = head + _fields(reference, form, [role for role in TAGS[form] if form != PUBMED or role not in ("key", "pmid")])
+    fields = head + _fields(
+        reference, form, [role for role in TAGS[form] if form != PUBMED or role not in ("key", "pmid")]
+    )
     if form != BIBTEX:
         return Reference(form, fields)
+    if kind.startswith("in"):  # in a book
+        fields = tuple(("booktitle" if tag == "journal" else tag, value) for tag, value in fields)
     return Reference(form, fields, kind, _bibtex_key(reference))
 
 

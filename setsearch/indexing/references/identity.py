@@ -29,10 +29,15 @@ class Copy(NamedTuple):
 
 @dataclass
 class Filed:
-    """What became of the references of a call: by name, the files of those that came twice; names of an older kind."""
+    """What became of the references of a call.
+
+    `merged`: the files of those that came several times, by name; `older`: those with names of an earlier version;
+    `bare`: those without an abstract.
+    """
 
     merged: dict[str, list[str]] = field(default_factory=dict)
     older: list[str] = field(default_factory=list)
+    bare: list[str] = field(default_factory=list)
 
 
 class Group(NamedTuple):
@@ -46,7 +51,11 @@ class Group(NamedTuple):
 def identity_names(reference: Reference) -> list[tuple[str, str]]:
     """(kind, name) by which copies are known: DOI, number in PubMed, title and year."""
     title = plain_title(reference.first("title"))
-    names = [(DOI, reference.doi), (PMID, reference.pmid), (TITLE, f"{title} {reference.year}".strip() if title else "")]
+    names = [
+        (DOI, reference.doi),
+        (PMID, reference.pmid),
+        (TITLE, f"{title} {reference.year}".strip() if title else ""),
+    ]
     return [(kind, name) for kind, name in names if name]
 
 
@@ -95,7 +104,8 @@ def _same_groups(
     """The groups of a copy, the surest first: several if it has the names of several."""
     same: dict[int, None] = {}
     for kind, name in names:
-        for number in known.get((kind, name), ()):
+        for first in known.get((kind, name), ()):
+            number = first
             while number in moved:
                 number = moved[number]
             is_same = kind in SURE or not (

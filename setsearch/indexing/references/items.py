@@ -83,8 +83,10 @@ class Filing:
         before = [] if stored is None or stored.reference is None else [stored.reference]
         earlier = [] if stored is None else stored.files
         record = merged([*copies, *before])
-        if len(copies) > 1 or set(files) - set(earlier) and earlier:
+        if len(copies) > 1 or (set(files) - set(earlier) and earlier):
             group.filed.merged[name] = list(dict.fromkeys([*earlier, *(copy.file for copy in group.copies)]))
+        if not record.first("abstract"):
+            group.filed.bare.append(name)
         self.taken.add(name)
         names = [alias for copy in group.copies for alias in _aliases(copy)]
         names += [f"{kind}:{own}" for kind, own in identity_names(record)]
@@ -101,7 +103,9 @@ class Filing:
         for copy in group.copies:
             for kind, own in identity_names(copy.reference):
                 for stored in known.get(f"{kind}:{own}", ()):
-                    is_same = kind in SURE or stored.reference is None or not contradict(copy.reference, stored.reference)
+                    is_same = (
+                        kind in SURE or stored.reference is None or not contradict(copy.reference, stored.reference)
+                    )
                     if is_same and stored.name not in self.taken:
                         return stored
         for copy in group.copies:

@@ -190,13 +190,18 @@ class Reference:
         """The first and the last page."""
         first, last = self.first("first_page"), self.first("last_page")
         if not last and (cut := re.fullmatch(r"([^\s-]+)\s*[-\u2013]+\s*([^\s-]+)", first)):
-            return cut[1], cut[1][: max(len(cut[1]) - len(cut[2]), 0)] + cut[2]
-        return first, last
+            first, last = cut[1], cut[2]
+        is_short = first.isdecimal() and last.isdecimal() and len(last) < len(first)
+        return first, first[: len(first) - len(last)] + last if is_short else last
 
     def _notes(self) -> Iterator[str]:
         """The lines of fields in which some exporters hide names."""
         names = {RIS: "M1 M3 N1 C2 AN", BIBTEX: "note", REFER: "Z"}.get(self.form, "").split()
-        values = (bibtex_plain(value) if self.form == BIBTEX else value for tag in names for value in self._by_tag.get(tag, ()))
+        values = (
+            bibtex_plain(value) if self.form == BIBTEX else value
+            for tag in names
+            for value in self._by_tag.get(tag, ())
+        )
         return (line.strip() for value in values for line in value.splitlines())
 
     def _plain(self, role: str, value: str) -> Iterator[str]:

@@ -45,7 +45,9 @@ def require_columns(position: str, values: Mapping[str, Any], *names: str | None
         file = position.rpartition(", ")[0]
         raise SourceError(f"{file}, line 1: several columns are named {missing!r}; rename all but one")
     columns = ", ".join(map(str, values)) or "none"
-    raise SourceError(f"{position} has no column {missing!r}; it has {columns} (choose with `id`, `text`, `items`, ...)")
+    raise SourceError(
+        f"{position} has no column {missing!r}; it has {columns} (choose with `id`, `text`, `items`, ...)"
+    )
 
 
 def is_open(values: Mapping[str, Any]) -> bool:

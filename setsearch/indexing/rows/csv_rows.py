@@ -17,8 +17,10 @@ _old_ends = re.compile(rb"(?<=\r)(?!\n)")
 Skip = Callable[[str, str, str], None]  # position, message, problem
 
 
-def csv_rows(lines: Iterable[tuple[int, str]], name: str, delimiter: str | None, usual: str, skip: Skip) -> Iterator[Row]:
-    """The rows below a header, given the numbered lines; `skip` raises, or notes a bad row, which ends with its line."""
+def csv_rows(
+    lines: Iterable[tuple[int, str]], name: str, delimiter: str | None, usual: str, skip: Skip
+) -> Iterator[Row]:
+    """The rows below a header, given the numbered lines; `skip` raises, or notes a bad row, of which one line goes."""
     csv.field_size_limit(min(sys.maxsize, LONGEST_FIELD))
     source = _Lines(lines)
     first = source.peek()

@@ -8,7 +8,7 @@ import re
 import sqlite3
 import sys
 import zlib
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -135,7 +135,9 @@ class RowReader:
                 self._skip(f"{name}, entry {number}", f"{problem}; correct it, or pass `errors=skip`", problem)
 
     def _csv_rows(self, file: Iterable[bytes], name: str, delimiter: str) -> Iterator[Row]:
-        decoded = ((number, self.decode(line, f"{name}, line {number}")) for number, line in enumerate(split_old_ends(file), 1))
+        decoded = (
+            (number, self.decode(line, f"{name}, line {number}")) for number, line in enumerate(split_old_ends(file), 1)
+        )
         lines = ((number, line) for number, line in decoded if line is not None)
         yield from csv_rows(lines, name, self.delimiter, delimiter, self._skip)
 
@@ -243,7 +245,7 @@ def open_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def is_array(path: Path) -> bool:
-    """Whether a JSON file holds rows, an array of objects or a line each; no if it cannot be read, as its reader tells."""
+    """Whether a JSON file holds rows: an array of objects, or one a line. No if it cannot be read, as its reader tells."""
     if file_ending(path) != JSON:
         return False
     with suppress(SourceError):

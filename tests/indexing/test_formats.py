@@ -1,0 +1,396 @@
+"""Formats of files: markup goes, words stay, nothing is read in silence, and hostile files harm nobody."""
+
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+from pypdf import PdfWriter
+from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
+
+import setsearch
+from setsearch.indexing.apart import Job, Reader, TooMuch
+from setsearch.indexing.files import FileReader
+from setsearch.indexing.formats import FORMATS
+from setsearch.indexing.formats.markup import MOST_BROKEN, Page, read_page
+from setsearch.indexing.formats.pdf import join_broken_words
+from setsearch.indexing.rows.reader import RowReader
+
+
+def read(path, name=None, **options):
+    """The documents of a file: text and title by id; and what was not read."""
+    reader = FileReader(RowReader(**options))
+    found = {id: (text, title) for id, text, title in reader.documents(path, name or path.name, is_named=True)}
+    return found, reader
+
+
+SRT = "1\n00:00:01,000 --> 00:00:02,500\n<i>Hello there</i>\n\n2\n00:00:03,000 --> 00:00:04,000\n{\\an8}The lions\ncome\n"
+VTT = "WEBVTT - a film\n\nNOTE not said\n\nintro\n00:01.000 --> 00:02.000 align:start\n<v Ann>Hello &amp; <b>there</b>\n"
+ORG = """#+TITLE: Big cats
+#+AUTHOR: nobody
+* TODO [#A] Lions  :cats:
+:PROPERTIES:
+:ID: 1234
+:END:
+DEADLINE: <2024-01-05>
+They [[https://x.org/page][hunt zebras]].
+#+BEGIN_SRC python
+print("roar")
+#+END_SRC
+"""
+TEX = r"""\documentclass[12pt]{article}
+\usepackage{amsmath}
+\title{Big \emph{cats} of \"Osterreich}
+\begin{document}
+\maketitle
+\section{Lions}\label{sec:lions}
+They hunt \cite{smith} zebras. % a comment
+\begin{figure}\includegraphics{a.png}\caption{A lion.}\end{figure}
+\end{document}
+"""
+NOTEBOOK = json.dumps(
+    {
+        "cells": [
+            {"cell_type": "code", "source": "import roar", "outputs": [{"data": {"image/png": "iVBORw0KGgoAAAAN"}}]},
+            {"cell_type": "markdown", "source": ["# Whale songs\n", "We study whales."]},
+        ],
+        "metadata": {},
+        "nbformat": 4,
+    }
+)
+MARKUP = {
+    "a.srt": (SRT, "Hello there", "hello there lions come", "an8 i 00 1"),
+    "a.vtt": (VTT, "Hello & there", "hello there", "webvtt said ann align intro amp"),
+    "a.org": (ORG, "Big cats", "big cats lions hunt zebras roar", "nobody 1234 properties deadline https src todo"),
+    "a.tex": (TEX, "Big cats of Österreich", "big cats of österreich lions hunt zebras", "comment smith sec documentclass png"),
+    "a.ipynb": (NOTEBOOK, "Whale songs", "import roar whale songs study", "nbformat markdown ivborw0kggoaaaan"),
+}
+
+
+@pytest.mark.parametrize("name", MARKUP)
+@pytest.mark.parametrize("ending", ["as it is", ".txt", ""])
+def test_markup_is_no_text(run, tmp_path, name, ending):
+    text, title, words, others = MARKUP[name]
+    if ending != "as it is" and name == "a.org":
+        return  # nothing at its beginning says for sure what it is
+    file = name if ending == "as it is" else f"b{ending}"
+    (tmp_path / file).write_text(text)
+    assert run("index", "a.db", file)[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        documents = index.items("documents")
+        assert documents.titles([file]) == {file: title}
+        found = set(documents.features_of(file))
+        assert set(words.split()) <= found
+        assert not set(others.split()) & found
+
+
+def test_latex_without_its_library_keeps_its_commands(tmp_path, monkeypatch):
+    monkeypatch.setattr("setsearch.indexing.formats.markup.has_latex", lambda: False)
+    (part, unread) = FORMATS[".tex"](TEX.encode(), bytes.decode)
+    assert "zebras" in part.text and "pylatexenc" in unread.what
+
+
+@pytest.mark.parametrize(
+    "piece", ["<a b='", "<!--", "<svg>", "<script>", "<![CDATA[", "</p", "<p a=\"'", "<?", "&amp", "<title>", "<a <b"]
+)
+def test_hostile_pages_take_linear_time(piece, monkeypatch):
+    """A tag that does not end is looked at up to the end of the page: so only a few may be tried."""
+    given_up = []
+    for name in ("parse_starttag", "parse_endtag", "parse_html_declaration", "parse_pi"):
+        parse = getattr(Page, name)
+
+        def counted(self, place, parse=parse):
+            end = parse(self, place)
+            given_up.append(end < 0)
+            return end
+
+        monkeypatch.setattr(Page, name, counted)
+    count = 3000
+    read_page(piece * count + "</b>" * count).text()
+    assert sum(given_up) <= MOST_BROKEN
+    assert len(given_up) <= 2 * count + MOST_BROKEN
+
+
+def test_words_behind_a_tag_that_does_not_end_are_read():
+    page = read_page("<p>lions <a href='x>tigers</a> bears <b>wolves")
+    assert {"lions", "bears", "wolves"} <= set(page.text().split())
+    assert read_page("a &lt; b &am").text() == "a < b &am"
+
+
+MULTIPART = """From: a@b.c
+Subject: Big cats
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary=X
+
+--X
+Content-Type: multipart/alternative; boundary=Y
+
+--Y
+Content-Type: text/plain
+
+First lions.
+--Y
+Content-Type: text/html
+
+<p>First <b>lions</b> once more.
+--Y--
+--X
+Content-Type: image/png
+Content-Transfer-Encoding: base64
+
+iVBORw0KGgo=
+--X
+Content-Type: text/html
+
+<p>Second <b>tigers</b>.
+--X
+Content-Type: message/rfc822
+
+Subject: Forwarded
+Content-Type: text/plain
+
+Third bears.
+--X
+Content-Type: text/plain
+Content-Disposition: attachment; filename=log.txt
+
+attached words
+--X--
+"""
+
+
+def test_all_texts_of_a_mail_are_read_and_the_rest_is_told(run, tmp_path):
+    (tmp_path / "a.eml").write_text(MULTIPART)
+    ((text, title),) = read(tmp_path / "a.eml")[0].values()
+    assert (title, text.split("\n")[0]) == ("Big cats", "Big cats")
+    assert text.count("lions") == 1 and "tigers" in text and "Forwarded\nThird bears." in text
+    assert "attached words" not in text
+    assert "not read: 2 parts of mail" in run("index", "a.db", "a.eml")[2]
+
+
+def test_headers_may_have_raw_bytes(tmp_path):
+    (tmp_path / "a.eml").write_bytes("Subject: Löwen in Köln\n\nGrüße\n".encode("latin-1"))
+    (tmp_path / "b.eml").write_bytes("Subject: Löwen in Köln\n\nGrüße\n".encode())
+    for name in ("a.eml", "b.eml"):
+        assert read(tmp_path / name)[0] == {name: ("Löwen in Köln\nGrüße\n", "Löwen in Köln")}
+
+
+def test_a_line_that_begins_with_from_is_no_message(tmp_path):
+    text = (
+        "From a@b.c Mon Jan  1 10:00:00 2024\nSubject: one\n\nHello.\n\nFrom here on wolves howl.\nNote: foxes.\n\n"
+        ">From the den.\n\nFrom a@b.c Mon Jan  1 11:00:00 2024\nSubject: two\n\nBears.\n"
+    )
+    for name in ("a.mbox", "mail"):
+        (tmp_path / name).write_text(text)
+        found, _ = read(tmp_path / name)
+        assert [*found] == [f"{name}#1", f"{name}#2"]
+        assert "wolves howl.\nNote: foxes.\n\nFrom the den." in found[f"{name}#1"][0]
+
+
+def make_pdf(path, pages, title=None, cmap=None):
+    writer = PdfWriter()
+    for content in pages:
+        page = writer.add_blank_page(600, 800)
+        font = {"/Type": "/Font", "/Subtype": "/Type1", "/BaseFont": "/Helvetica"}
+        font = DictionaryObject({NameObject(key): NameObject(value) for key, value in font.items()})
+        if cmap:
+            stream = DecodedStreamObject()
+            stream.set_data(cmap)
+            font[NameObject("/ToUnicode")] = writer._add_object(stream)
+        fonts = DictionaryObject({NameObject("/F1"): writer._add_object(font)})
+        page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): fonts})
+        stream = DecodedStreamObject()
+        lines = b" 0 -14 Td ".join(b"(" + line + b") Tj" for line in content)
+        stream.set_data(b"BT /F1 12 Tf 50 700 Td " + lines + b" ET")
+        page[NameObject("/Contents")] = writer._add_object(stream)
+    if title is not None:
+        writer.add_metadata({"/Title": title})
+    writer.write(path)
+
+
+def test_words_that_a_line_of_a_pdf_breaks_are_whole(tmp_path):
+    make_pdf(tmp_path / "a.pdf", [[b"The lions are con-", b"sidered large cats."]])
+    ((text, _),) = read(tmp_path / "a.pdf")[0].values()
+    assert text.split() == "The lions are considered large cats.".split()
+
+
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        ("con-\nsidered", "considered\n"),
+        ("con\u2010\n  sidered by", "considered\n by"),
+        ("well-\nknown, well-known", "well-known\n, well-known"),
+        ("wellknown well-\nknown", "wellknown wellknown\n"),
+        ("Smith-\nJones", "Smith-\nJones"),
+        ("1990-\n2000", "1990-\n2000"),
+        ("a dash -\nhere", "a dash -\nhere"),
+        ("schön-\nübel", "schönübel\n"),
+    ],
+)
+def test_broken_words(text, joined):
+    assert join_broken_words(text) == joined
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("untitled", "Lions of the savanna"),
+        ("Microsoft Word - Document1", "Lions of the savanna"),
+        ("Microsoft Word - final_v2.doc", "Lions of the savanna"),
+        ("PowerPoint Presentation", "Lions of the savanna"),
+        ("paper.dvi", "Lions of the savanna"),
+        ("", "Lions of the savanna"),
+        ("On cats", "On cats"),
+        ("Untitled", "Lions of the savanna"),
+        ("Words", "Words"),
+    ],
+)
+def test_titles_of_pdf_files_that_a_program_left(tmp_path, title, shown):
+    make_pdf(tmp_path / "a.pdf", [[b"Lions of the savanna"]], title)
+    assert read(tmp_path / "a.pdf")[0]["a.pdf"][1] == shown
+
+
+def test_nul_in_what_a_library_extracts_is_a_blank(run, tmp_path):
+    cmap = (
+        b"begincmap 1 begincodespacerange <00> <FF> endcodespacerange\n1 beginbfrange <20> <7E> <0020> endbfrange\n"
+        b"1 beginbfchar <80> <0000> endbfchar endcmap"
+    )
+    make_pdf(tmp_path / "a.pdf", [[b"The \\200eld of lions"]], None, cmap)
+    assert run("index", "a.db", "a.pdf")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert {"eld", "lions"} <= set(index.items("documents").features_of("a.pdf"))
+    (tmp_path / "b.txt").write_bytes(b"a text" * 2000 + b"\0")
+    code, _, said = run("index", "b.db", "b.txt")
+    assert code == 1 and "NUL at byte 12000" in said
+
+
+def test_pages_without_a_text_are_told(run, tmp_path):
+    make_pdf(tmp_path / "a.pdf", [[b"Lions"], [b""], [b""]])
+    said = run("index", "a.db", "a.pdf")[2]
+    assert "not read: 2 pages without text" in said
+
+
+def test_a_pdf_is_known_by_its_beginning(tmp_path):
+    make_pdf(tmp_path / "a.txt", [[b"Lions"]])
+    assert read(tmp_path / "a.txt")[0] == {"a.txt": ("Lions", "Lions")}
+
+
+OPEN_XML = "http://schemas.openxmlformats.org"
+DOCX = {
+    "[Content_Types].xml": f"""<Types xmlns="{OPEN_XML}/package/2006/content-types"><Default Extension="rels"
+        ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml"
+        ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>""",
+    "_rels/.rels": f"""<Relationships xmlns="{OPEN_XML}/package/2006/relationships"><Relationship Id="r1"
+        Type="{OPEN_XML}/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>""",
+    "word/document.xml": f"""<w:document xmlns:w="{OPEN_XML}/wordprocessingml/2006/main"><w:body>
+        <w:p><w:r><w:t>Big cats</w:t></w:r></w:p><w:p><w:r><w:t>Lions hunt zebras.</w:t></w:r></w:p></w:body></w:document>""",
+}
+
+
+def office_files(folder):
+    pptx, openpyxl, odfdo = (pytest.importorskip(name) for name in ("pptx", "openpyxl", "odfdo"))
+    with zipfile.ZipFile(folder / "a.docx", "w") as archive:
+        for name, content in DOCX.items():
+            archive.writestr(name, content)
+    slides = pptx.Presentation()
+    slide = slides.slides.add_slide(slides.slide_layouts[1])
+    slide.shapes.title.text, slide.placeholders[1].text = "Big cats", "Lions hunt zebras."
+    slides.save(folder / "a.pptx")
+    book = openpyxl.Workbook()
+    for row in (["Big cats", None], ["lions", "hunt"], [None, "zebras"]):
+        book.active.append(row)
+    book.save(folder / "a.xlsx")
+    text = odfdo.Document("text")
+    text.body.clear()
+    text.body.append(odfdo.Header(1, "Big cats"))
+    text.body.append(odfdo.Paragraph("Lions hunt zebras."))
+    text.save(folder / "a.odt")
+    table = odfdo.Document("spreadsheet")
+    table.body.clear()
+    own = odfdo.Table("Cats")
+    own.set_values([["big", "cats"], ["lions", "hunt zebras"]])
+    table.body.append(own)
+    table.save(folder / "a.ods")
+
+
+@pytest.mark.parametrize("other", [None, "b", "b.txt"])
+def test_documents_of_office_programs_are_read(run, tmp_path, other):
+    pytest.importorskip("markitdown")
+    office_files(tmp_path)
+    files = [f"a{ending}" for ending in (".docx", ".pptx", ".xlsx", ".odt", ".ods")]
+    if other:
+        files = [os.replace(tmp_path / files[0], tmp_path / other) or other]
+    assert run("index", "a.db", *files)[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        documents = index.items("documents")
+        for name in files:
+            found = documents.features_of(name)
+            assert {"big", "cats", "lions", "hunt", "zebras"} <= set(found), name
+            assert not {"nan", "unnamed"} & set(found), name
+
+
+def test_office_files_without_their_library_say_what_to_install(tmp_path):
+    from setsearch.indexing import libraries
+
+    with pytest.raises(setsearch.errors.SourceError, match=r"pip install 'setsearch\[office\]'"):
+        libraries.load_library("no_such_library", ".docx files", "'setsearch[office]'")
+
+
+def test_a_file_that_takes_too_long_is_left_out(tmp_path, run, monkeypatch):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.html").write_text("<p>lions")
+    (tmp_path / "notes" / "b.html").write_text("<p>slow")
+    (tmp_path / "notes" / "c.html").write_text("<p>tigers")
+    reader = FileReader(RowReader(), apart=Reader(seconds=1.5))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    reader.apart._start = lambda start=reader.apart._start: _with(reader.apart, "slow", "import time; time.sleep(60)")
+    found = [id for path in reader.files(tmp_path / "notes") for id, *_ in reader.documents(path, path.name, False)]
+    assert found == ["a.html", "c.html"]
+    ((why, names),) = reader.left_out.items()
+    assert "more than 1.5 s" in why and [Path(name).name for name in names] == ["b.html"]
+    with pytest.raises(TooMuch, match=r"b\.html takes more than 1\.5 s to read; leave it out"):
+        list(reader.documents(tmp_path / "notes" / "b.html", "b.html", True))
+
+
+def _with(reader, word, action):
+    """A process that does something at a page with a word."""
+    import subprocess
+    import sys
+
+    code = (
+        f"import sys; sys.path[:] = {sys.path!r}; import setsearch.indexing.apart as apart; read = apart.read_parts\n"
+        f"def wrapped(job, *rest):\n    if {word.encode()!r} in job.data: exec({action!r})\n    return read(job, *rest)\n"
+        f"apart.read_parts = wrapped; apart.main({reader.megabytes})"
+    )
+    return subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the limit of memory is that of POSIX")
+def test_a_file_that_takes_too_much_memory_is_named():
+    reader = Reader(megabytes=400)
+    reader._start = lambda: _with(reader, "large", "b'x' * (1 << 30)")
+    with pytest.raises(TooMuch, match="a.html takes more than 400 MB"):
+        reader.read(Job(b"<p>large", ".html", "a.html"))
+    assert reader.read(Job(b"<p>small", ".html", "b.html")).parts[0].text == "small"
+    reader.close()
+
+
+def test_a_file_apart_is_read_as_here(tmp_path):
+    reader = Reader()
+    job = Job("<meta charset=latin-1><p>Löwe".encode("latin-1"), ".html", "a.html")
+    assert [part.text for part in reader.read(job).parts] == ["Löwe"]
+    outcome = reader.read(Job(b"%PDF-1.4\nbroken", ".pdf", "a.pdf"))
+    assert outcome.parts == [] and isinstance(outcome.error, ValueError)
+    reader.close()
+
+
+def test_a_file_is_unpacked_by_its_beginning(run, tmp_path):
+    import gzip
+
+    (tmp_path / "a.txt").write_bytes(gzip.compress(b"lions"))
+    (tmp_path / "b.jsonl").write_bytes(gzip.compress(b'{"id": 1, "text": "tigers"}\n'))
+    assert run("index", "a.db", "a.txt", "b.jsonl")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert set(index.items("documents").features_of("a.txt")) == {"lions"}
+        assert set(index.items("documents").features_of("1")) == {"tigers"}

@@ -1,0 +1,337 @@
+"""References: what exporters write is read by the format, each record is one item, and is kept as it came."""
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+import setsearch
+from setsearch.indexing.references.convert import converted, merged
+from setsearch.indexing.references.identity import Copy, group_copies
+from setsearch.indexing.references.reference import FORMS, PUBMED, REFER, RIS, WOS, Reference, as_json, from_json
+from setsearch.indexing.references.tagged import read_tagged, write_tagged
+from setsearch.learning import Review
+from setsearch.text.identifiers import plain_doi, plain_title
+
+EXPORTERS = Path(__file__).parent / "exporters"
+
+
+@pytest.fixture
+def index_of(run, tmp_path):
+    """Index files, given by name and text; returns what the command says."""
+
+    def make(database="a.db", *options, **files):
+        names = []
+        for name, text in files.items():
+            names.append(name.replace("__", "."))
+            (tmp_path / names[-1]).write_text(text, encoding="utf-8")
+        code, _, said = run("index", database, *names, *options)
+        assert code == 0, said
+        return said
+
+    return make
+
+
+def documents(database):
+    with setsearch.open(database) as index:
+        reading = index.items("documents")
+        with reading.stored() as fields:
+            found = dict(fields.describe(fields.item_ids().tolist()).values())
+        return {id: (title, set(reading.features_of(id))) for id, title in found.items()}
+
+
+TAGS = {
+    "N2 is the abstract": ("a.ris", "TY  - JOUR\nT1  - Pain\nN2  - zebras\nER  - \n", {"zebras"}),
+    "fields before TY": ("a.ris", "ID  - 7\nTI  - Pain\nTY  - JOUR\nAB  - zebras\nER  - \n", {"pain", "zebras"}),
+    "a number before a record": ("a.ris", "1. \nTY  - JOUR\nTI  - Pain\nAB  - zebras\nER  - \n", {"zebras"}),
+    "a record that does not end": ("a.ris", "TY  - JOUR\nTI  - Pain\n\nTY  - JOUR\nTI  - zebras\nER  - \n", {"pain"}),
+    "further lines": ("a.ris", "TY  - JOUR\nTI  - Pain\nKW  - big\nzebras\nER  - \n", {"big", "zebras"}),
+    "lines of DOS": ("a.ris", "TY  - JOUR\r\nTI  - Pain\r\nAB  - zebras\r\nER  - \r\n", {"zebras"}),
+    "lines of old Macs": ("a.ris", "TY  - JOUR\rTI  - Pain\rAB  - zebras\rER  - \r", {"zebras"}),
+    "other abstract": ("a.nbib", "PMID- 1\nTI  - Pain\nOAB - zebras\n", {"zebras"}),
+    "title in the language": ("a.nbib", "PMID- 1\nTI  - Pain\nTT  - zebras\n", {"zebras"}),
+    "title of a book": ("a.nbib", "PMID- 1\nBTI - Pain and zebras\n", {"zebras"}),
+    "subjects": ("a.nbib", "PMID- 1\nTI  - Pain\nMH  - zebras\nMH  - Humans/blood\n", {"zebras", "humans"}),
+    "broken lines": ("a.nbib", "PMID- 1\nTI  - Pain of\n      zebras\n", {"zebras"}),
+    "keywords plus": ("a.ciw", "FN x\nVR 1.0\nPT J\nTI Pain\nID ZEBRAS; BIG CATS\nER\n\nEF\n", {"zebras", "big"}),
+    "refer": ("a.enw", "%0 Journal Article\n%T Pain\n%X Big.\n\nMore zebras.\n%K cats\ndogs\n", {"zebras", "dogs"}),
+    "keywords of BibTeX": ("a.bib", "@article{k, title={Pain}, keywords={zebras, big cats}}", {"zebras", "big"}),
+    "macros": ("a.bib", '@string{z = "zebras"}\n@article{k, title={Pain}, abstract = z # " run"}', {"zebras", "run"}),
+    "accents": ("a.bib", '@article{k, title={{\\"O}l and {\\\'E}cole na{\\"\\i}ve}}', {"öl", "école", "naïve"}),
+    "escapes": ("a.bib", "@article{k, title={50\\% of R\\&D, 20% more, \\textit{in vivo}}}", {"20", "more", "vivo"}),
+    "escaped twice": ("a.bib", '@article{k, title={{\\\\"O}l \\\\textit{in vivo}}}', {"öl", "vivo"}),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "words"), TAGS.values(), ids=TAGS)
+def test_what_exporters_write_is_read(index_of, tmp_path, name, text, words):
+    (tmp_path / name).write_bytes(text.encode())
+    index_of(**{name.replace(".", "__"): text}) if "\r" not in text else None
+    if "\r" in text:
+        with setsearch.open(tmp_path / "a.db", create=True) as index:
+            index.update(setsearch_items(tmp_path / name))
+    found = documents(tmp_path / "a.db")
+    assert set().union(*(own for _, own in found.values())) >= words
+
+
+def setsearch_items(path):
+    from setsearch import Columns
+    from setsearch.indexing.rows.reader import RowReader
+    from setsearch.indexing.sources import SourceReader
+
+    return SourceReader(Columns(), RowReader()).read([str(path)])
+
+
+KINDS = {path.name: path for path in sorted(EXPORTERS.iterdir())}
+BY_CONTENT = {name: path for name, path in KINDS.items() if path.suffix != ".bib"}
+
+
+@pytest.mark.parametrize("other", ["a.txt", "a", "a.dat", "a.csv", "a.nbib", "a.bib", "a.md"])
+@pytest.mark.parametrize("name", BY_CONTENT)
+def test_the_beginning_tells_the_format_before_the_ending(run, tmp_path, name, other):
+    if other == "a.bib" and name.endswith(".bib"):
+        return
+    shutil.copy(BY_CONTENT[name], tmp_path / name)
+    shutil.copy(BY_CONTENT[name], tmp_path / other)
+    assert run("index", "a.db", name)[0] == run("index", "b.db", other)[0] == 0
+    assert [own for own, _ in documents(tmp_path / "a.db").values()] == [
+        own for own, _ in documents(tmp_path / "b.db").values()
+    ]
+
+
+@pytest.mark.parametrize("name", BY_CONTENT)
+def test_references_come_on_standard_input(run, tmp_path, name):
+    shutil.copy(BY_CONTENT[name], tmp_path / name)
+    assert run("index", "a.db", name)[0] == 0
+    assert run("index", "b.db", "-", stdin=BY_CONTENT[name].read_bytes())[0] == 0
+    titles = [{title for title, _ in documents(tmp_path / f"{own}.db").values()} for own in "ab"]
+    assert titles[0] == titles[1]
+
+
+def test_a_text_about_references_stays_a_text(index_of, tmp_path):
+    index_of(a__md="# RIS\n\nA record begins with\n\n    TY  - JOUR\n", b__txt="PT J is a tag\n", c__txt="@home { x }\n")
+    assert sorted(documents(tmp_path / "a.db")) == ["a.md", "b.txt", "c.txt"]
+
+
+def test_a_reference_is_named_by_doi_then_pmid_then_key(index_of, tmp_path):
+    index_of(
+        a__ris="TY  - JOUR\nID  - 1\nTI  - One\nDO  - https://doi.org/10.1000/XYZ\nER  - \n"
+        "TY  - JOUR\nID  - 2\nTI  - Two\nAN  - 0012345\nDB  - Ovid MEDLINE(R)\nER  - \n"
+        "TY  - JOUR\nID  - smith\nTI  - Three\nER  - \n"
+        "TY  - JOUR\nTI  - Four\nER  - \n",
+        b__ris="TY  - JOUR\nID  - smith\nTI  - Another one\nER  - \n",
+    )
+    assert set(documents(tmp_path / "a.db")) == {"10.1000/xyz", "12345", "smith", "a.ris#4", "b.ris#smith"}
+    with setsearch.open(tmp_path / "a.db") as index:
+        reading = index.items("documents")
+        names = ("doi:10.1000/XYZ", "https://doi.org/10.1000/xyz", "a.ris#10.1000/xyz", "1", "PMID: 12345", "pmid12345")
+        assert [reading.find(name) for name in names] == ["10.1000/xyz"] * 4 + ["12345"] * 2
+
+
+def test_the_same_search_again_is_the_same_records(index_of, tmp_path):
+    text = (EXPORTERS / "ovid.ris").read_text()
+    index_of(a__ris=text)
+    with setsearch.open(tmp_path / "a.db") as index:
+        review = Review(index, "r")
+        review.know(["10.1000/asp.2019"])
+        review.decide("30500002", "no")
+    before = documents(tmp_path / "a.db")
+    said = index_of(again__ris=text)
+    assert documents(tmp_path / "a.db") == before
+    assert "merged 2 references that came several times:\n  10.1000/asp.2019: a.ris, again.ris" in said
+    assert "merged" not in index_of(again__ris=text), "nothing is new"
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert not Review(index, "r").queue(), "an answered record never comes back"
+
+
+def test_a_field_that_one_copy_lacks_comes_from_the_other(run, tmp_path):
+    assert run("index", "a.db", str(EXPORTERS))[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        references = Review(index, "r", "documents").references()
+    aspirin = references["10.1000/asp.2019"]
+    assert (aspirin.pmid, aspirin.first("issn"), aspirin.first("issue")) == ("30501234", "1474-547X", "10")
+    assert aspirin.fields[0] == ("TY", "JOUR") and ("KW", "Stroke") in aspirin.fields
+    assert references["30500002"].first("abstract") == "Yields of wheat fell.", "WoS has the title only"
+    order = [copy for path in reversed(KINDS.values()) for copy in copies_of(path)]
+    assert len(group_copies(order)) == len(references), "in whatever order"
+
+
+def copies_of(path):
+    from setsearch.indexing.files import FileReader
+    from setsearch.indexing.rows.reader import RowReader
+
+    reader = FileReader(RowReader())
+    list(reader.documents(path, path.name, is_named=True))
+    return reader.references
+
+
+def reference(**fields):
+    return Reference(RIS, (("TY", "JOUR"), *((tag, value) for tag, value in fields.items())))
+
+
+SAME = {
+    "title and year": (dict(TI="A title", PY="2019"), dict(T1="A Title.", Y1="2019/01/02"), True),
+    "another year": (dict(TI="A title", PY="2019"), dict(TI="A title", PY="2018"), False),
+    "other DOIs": (dict(TI="A", PY="2019", DO="10.1000/a"), dict(TI="A", PY="2019", DO="10.1000/b"), False),
+    "other authors": (dict(TI="Editorial", PY="2019", AU="Doe, J"), dict(TI="Editorial", PY="2019", AU="Roe"), False),
+    "names of one author": (dict(TI="A", PY="2019", AU="Doe, Jane"), dict(TI="A", PY="2019", AU="J. Doe"), True),
+    "one DOI": (dict(TI="A", DO="10.1000/a"), dict(TI="B", PY="2019", DO="doi:10.1000/A"), True),
+    "one PMID": (dict(TI="A", PM="12345"), dict(TI="B", UR="https://pubmed.ncbi.nlm.nih.gov/12345/"), True),
+    "a DOI that a note mentions": (dict(TI="A", DO="10.1000/a"), dict(TI="B", N1="Comment on 10.1000/a"), False),
+    "nothing in common": (dict(AB="x"), dict(AB="x"), False),
+}
+
+
+@pytest.mark.parametrize(("one", "other", "is_same"), SAME.values(), ids=SAME)
+def test_which_references_are_the_same(one, other, is_same):
+    copies = [Copy(reference(**fields), "a.ris", number) for number, fields in enumerate((one, other))]
+    assert len(group_copies(copies)) == 2 - is_same
+    assert len(group_copies(copies[::-1])) == 2 - is_same
+
+
+def test_a_copy_with_both_names_joins_those_with_one():
+    copies = [reference(TI="A", DO="10.1000/a"), reference(TI="B", PM="12345"), reference(DO="10.1000/a", PM="12345")]
+    (group,) = group_copies([Copy(own, "a.ris", number) for number, own in enumerate(copies)])
+    assert len(group.copies) == 3
+
+
+def test_an_edited_record_stays_the_same_item(index_of, tmp_path):
+    index_of(a__bib="@article{smith, title={Old tittle}, abstract={lions}}")
+    index_of(a__bib="@article{smith, title={New title}, abstract={tigers}}")
+    ((id, (title, words)),) = documents(tmp_path / "a.db").items()
+    assert (id, title) == ("smith", "New title") and "tigers" in words and "lions" not in words
+    index_of(b__ris="TY  - JOUR\nID  - 1\nTI  - One\nER  - \n")
+    index_of(b__ris="TY  - JOUR\nID  - 1\nTI  - Two\nER  - \n")
+    assert len(documents(tmp_path / "a.db")) == 3, "a number is no name: the next export counts anew"
+
+
+def test_keys_that_occur_twice_are_two(index_of, tmp_path):
+    index_of(a__bib="@book{a, title={One}}\n@book{a, title={Two}}\n@book{d, title={X}, title={Y}}\n")
+    assert {id: title for id, (title, _) in documents(tmp_path / "a.db").items()} == {
+        "a": "One",
+        "a.bib#a": "Two",
+        "d": "X",
+    }
+    index_of(a__bib="@book{a, title={Two}}\n@book{a, title={One}}\n")
+    assert {id: title for id, (title, _) in documents(tmp_path / "a.db").items()}["a"] == "One"
+
+
+def test_a_collection_of_before_keeps_its_ids(index_of, tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:  # as 0.21 named them
+        index.add([("full.ris#10.1000/xyz", "Old", "Old"), ("c.nbib#123", "Pubmed", "P"), ("b.bib#heller", "Sets", "S")])
+        index.keep_set("r", ["full.ris#10.1000/xyz"], items="documents")
+    said = index_of(
+        full__ris="TY  - JOUR\nTI  - New\nDO  - 10.1000/xyz\nER  - \n",
+        c__nbib="PMID- 123\nTI  - Pubmed\n",
+        b__bib="@book{heller, title={Sets}}",
+    )
+    assert {id: title for id, (title, _) in documents(tmp_path / "a.db").items()} == {
+        "full.ris#10.1000/xyz": "New",
+        "c.nbib#123": "Pubmed",
+        "b.bib#heller": "Sets",
+    }
+    assert "3 references (full.ris#10.1000/xyz, " in said and "--replace gives them a DOI" in said
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.items("documents").find("10.1000/xyz") == "full.ris#10.1000/xyz"
+        assert index.check() == []
+    index_of("a.db", "--replace", full__ris="TY  - JOUR\nTI  - New\nDO  - 10.1000/xyz\nER  - \n")
+    assert set(documents(tmp_path / "a.db")) == {"10.1000/xyz"}
+
+
+def test_a_document_that_has_the_doi_as_id_is_that_reference(index_of, tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([("10.1000/xyz", "from a table"), ("smith", "something else")])
+    index_of(a__ris="TY  - JOUR\nTI  - New\nDO  - 10.1000/xyz\nER  - \nTY  - JOUR\nID  - smith\nTI  - Mine\nER  - \n")
+    assert set(documents(tmp_path / "a.db")) == {"10.1000/xyz", "smith", "a.ris#smith"}
+
+
+def test_records_go_with_their_items(index_of, tmp_path):
+    index_of(a__ris=(EXPORTERS / "ovid.ris").read_text())
+    with setsearch.open(tmp_path / "a.db") as index:
+        index.delete(["30500002"])
+        index.update([("10.1000/asp.2019", "now a text of the application")])
+        with pytest.raises(setsearch.errors.UnknownItem):
+            index.items("documents").find("pmid:30501234")
+    connection = sqlite3.connect(tmp_path / "a.db")
+    for table in ("record", "alias"):
+        assert connection.execute(f"select count(*) from setsearch_{table}").fetchone() == (0,)
+    connection.close()
+
+
+def test_columns_of_references_are_kept(run, tmp_path):
+    assert run("index", "a.db", str(EXPORTERS), "--keep-columns", "year,authors,journal")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        hits = index.items("documents").expand(["30500002"], filter=["year >= 2019"])
+        columns = {hit.item: hit.columns for hit in hits}
+    assert {own["year"] for own in columns.values()} <= {2019, 2020, 2021}
+    assert columns["10.1000/birds"]["authors"] == ["Kowalska, Anna", "Nowak, Jan"]
+
+
+def test_what_is_not_there_is_told(index_of):
+    said = index_of(
+        a__ris="TY  - JOUR\nAU  - Nobody\nER  - \nTY  - JOUR\nTI  - Only lions\nER  - \n"
+    )
+    assert "1 reference without an abstract (a.ris#2)" in said
+    assert "left out 1 file (a.ris): references without a text" in said
+    assert "setsearch delete" not in said
+
+
+def test_broken_bibtex_is_told(run, failed, tmp_path):
+    (tmp_path / "b.bib").write_text("@book{a, title={kept}}\n@book{b, title={lost\n@book{c, title={also}}\n")
+    failed(run("index", "a.db", "b.bib"), 1, "begins in line 2 is broken")
+    assert run("index", "a.db", "b.bib", "--errors", "skip")[0] == 0
+    assert set(documents(tmp_path / "a.db")) == {"a", "c"}
+
+
+values = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=8)
+tags = {RIS: ["TI", "AB", "KW", "AU", "ZZ"], PUBMED: ["TI", "AB", "MH", "AU"], WOS: ["TI", "AB", "DE"], REFER: ["T", "X"]}
+begins = {RIS: ("TY", "JOUR"), PUBMED: ("PMID", "1"), WOS: ("PT", "J"), REFER: ("0", "Book")}
+
+
+@given(st.data(), st.sampled_from([RIS, PUBMED, WOS, REFER]))
+def test_tagged_records_come_out_as_they_came_in(data, form):
+    fields = st.lists(st.tuples(st.sampled_from(tags[form]), values), max_size=6)
+    references = [
+        Reference(form, (begins[form], *own)) for own in data.draw(st.lists(fields, min_size=1, max_size=3))
+    ]
+    assert list(read_tagged(write_tagged(references, form), form)) == references
+    assert [from_json(json.loads(json.dumps(as_json(own)))) for own in references] == references
+
+
+@given(st.sampled_from(FORMS), st.sampled_from(sorted(KINDS)))
+def test_what_is_known_survives_another_form(form, name):
+    for copy in copies_of(KINDS[name]):
+        other = converted(copy.reference, form)
+        for role in ("title", "abstract", "author", "doi", "pmid", "year", "keyword"):
+            if copy.reference.values(role) and role not in ("author",) and not (form == REFER and role == "pmid"):
+                before, after = copy.reference.values(role), other.values(role)
+                assert [" ".join(v.split()) for v in after][:1] or role in ("year", "doi"), (role, before, after)
+        assert (other.doi, other.year) == (copy.reference.doi, copy.reference.year)
+        assert plain_title(other.first("title")) == plain_title(copy.reference.first("title"))
+
+
+def test_the_fullest_copy_gets_what_it_lacks():
+    full = reference(TI="A", AB="x", AU="Doe, J", PY="2019")
+    short = Reference(PUBMED, (("PMID", "12345"), ("TI", "A"), ("JT", "Lancet"), ("AID", "10.1000/a [doi]")))
+    for copies in ([full, short], [short, full]):
+        one = merged(copies)
+        assert one.fields[: len(full.fields)] == full.fields
+        assert (one.pmid, one.doi, one.first("journal")) == ("12345", "10.1000/a", "Lancet")
+
+
+@pytest.mark.parametrize(
+    ("text", "doi"),
+    [
+        ("https://doi.org/10.1000/XYZ.", "10.1000/xyz"),
+        ("doi: 10.1016/S0140-6736(19)30001-1", "10.1016/s0140-6736(19)30001-1"),
+        ("(see 10.1000/abc)", "10.1000/abc"),
+        ("10.1/x", ""),
+        ("none", ""),
+    ],
+)
+def test_dois(text, doi):
+    assert plain_doi(text) == doi
