@@ -309,7 +309,7 @@ class Reading:
         weights = two_passes(fields, examples, self.defaults, request.model, excluded, rejection)
         weights = with_priors(fields, weights, self.defaults, request.model)
         if excluded and rejection is None:
-            weights = with_correction(fields, weights, excluded)
+            weights = with_correction(fields, weights, excluded, self.defaults.feedback_of(request.model) > 0)
         if not examples.ids and not any(own.df.any() for own in weights.positive) and not weights.priors:
             raise NoSeeds(
                 "the example has no feature more often than the collection; try `binarize=presence`, or others"

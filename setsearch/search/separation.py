@@ -1,11 +1,20 @@
 """What rejected items teach: a correction of the scores that separates accepted from rejected ones (models/svm.py).
 
-    f(x) = 3 t R^(-2/3) lift(x) / l + b + sum_j w_j x_j        t = min(1, n / 1000)^3
+    f(x) = p lift(x) / l + b + sum_j w_j x_j        l: the mean of the five best scores
 
-R is the number of rejected items, l the mean of the five best scores: with few rejections the scores of lift decide,
-with many what was learned. Accepted examples together weigh twice as much as all others: the rejected ones, each 1,
-and a sample of the items that nobody marked, as weak negatives, 20 t + 0.3 R together. In small collections, which
-often have one topic, lift knows little, and an item that nobody marked often belongs.
+How far it may go depends on the question. A review asks for the next record, again and again, and without a second pass
+(search/feedback.py); what it rejected are the nearest records, hundreds of them. Then what was learned takes over from
+lift the more, the more were rejected: of n items, R of them,
+
+    p = 3 t R^(-2/3)        t = min(1, n / 1000)^3        C = 0.1
+
+A question with a second pass, as documents have by default, asks once, and its order is good already, best of all
+without the errors that were rejected. A few examples do not tell more about the rest than lift does, so that what was
+learned is a small correction: p = 1, and C is 50 times smaller. With C = 0 the rejected items are only left out.
+
+Accepted examples together weigh twice as much as all others: the rejected ones, each 1, and a sample of the items that
+nobody marked, as weak negatives, 20 t + 0.3 R together. In small collections, which often have one topic, lift knows
+little, and an item that nobody marked often belongs.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +34,8 @@ from setsearch.search.examples import Examples, example_entries
 from setsearch.search.fields import Field, Fields
 from setsearch.search.weights import FieldWeights, SeedWeights, weighted_lists
 
-PRIOR, DECAY = 3.0, 2 / 3  # the share of lift, in margins, with one rejection
+PRIOR, DECAY = 3.0, 2 / 3  # the share of lift, in margins, with one rejection, and how it falls
+SETTLED, CAUTION = 1.0, 0.02  # with a second pass: this share, and by what the weights of examples are multiplied
 ACCEPTED = 2.0  # the weight of all accepted examples, for that of all others
 UNMARKED, UNMARKED_SHARE = 20.0, 0.3  # the weight of the sample: in any case, and for each rejection
 SAMPLE = 200
@@ -44,13 +54,16 @@ class Unmarked(NamedTuple):
     sample: list[int]
 
 
-def with_correction(fields: Fields, weights: SeedWeights, rejected: Sequence[int]) -> SeedWeights:
-    """The weights of accepted examples, corrected by what separates them from rejected items."""
+def with_correction(fields: Fields, weights: SeedWeights, rejected: Sequence[int], twice: bool) -> SeedWeights:
+    """The weights of accepted examples, corrected by what separates them from rejected items.
+
+    `twice`: whether the question may have a second pass.
+    """
     scores = weights.scores()
     ids = np.setdiff1d(np.flatnonzero(scores > -np.inf), [*weights.examples.ids, *rejected], assume_unique=True)
     best = np.sort(scores[ids][candidates(scores[ids], LEADERS)])[-LEADERS:]
     unmarked = Unmarked(len(ids), best, _sample(fields, ids, correction_rule(weights.model)))
-    return corrected(fields, weights, rejected, unmarked, lambda items: scores[items])
+    return corrected(fields, weights, rejected, unmarked, lambda items: scores[items], twice)
 
 
 def correction_rule(model: Model) -> ValueRule:
@@ -65,15 +78,16 @@ def corrected(
     rejected: Sequence[int],
     unmarked: Unmarked,
     scores_of: Callable[[Ints], Floats],
+    twice: bool,
 ) -> SeedWeights:
     """The same, given the items that nobody marked and a function from items to their scores."""
     examples, rule = weights.examples, correction_rule(weights.model)
     trust = min(1.0, fields.items.size / LARGE) ** 3
-    share = _share(unmarked, PRIOR * trust / len(rejected) ** DECAY)
+    share = _share(unmarked, SETTLED if twice else PRIOR * trust / len(rejected) ** DECAY)
     groups = [replace(examples, ids=sorted(examples.ids)), Examples(sorted(rejected)), Examples(unmarked.sample)]
     cells = [_cells(field, groups, rule) for field in fields.all]
     known = [distinct(features) for _, features, _ in cells]
-    signs, costs = _targets(groups, trust)
+    signs, costs = _targets(groups, trust, CAUTION if twice else 1.0)
     given = [share * scores_of(np.array(group.ids, np.int64)) for group in groups]
     given.insert(1, share * scores_of_examples(weights, replace(examples, ids=[], weights=None)))
     marked = _side_by_side(fields, cells, known)._replace(signs=signs, weights=costs, scores=np.concatenate(given))
@@ -111,8 +125,8 @@ def _sample(fields: Fields, items: Ints, rule: ValueRule) -> list[int]:
     return sorted([*sure.tolist(), *first.tolist()])
 
 
-def _targets(groups: Sequence[Examples], trust: float) -> tuple[Floats, Floats]:
-    """Signs and weights of accepted, rejected and unmarked items."""
+def _targets(groups: Sequence[Examples], trust: float, factor: float) -> tuple[Floats, Floats]:
+    """Signs and weights of accepted, rejected and unmarked items; weights are multiplied by a factor."""
     accepted, rejected, others = groups
     unmarked = UNMARKED * trust + UNMARKED_SHARE * rejected.count
     negative = rejected.count + (unmarked if others.count else 0.0)
@@ -122,7 +136,7 @@ def _targets(groups: Sequence[Examples], trust: float) -> tuple[Floats, Floats]:
         np.full(others.count, unmarked / max(others.count, 1)),
     ]
     signs = np.repeat([1.0, -1.0, -1.0], [group.count for group in groups])
-    return signs, np.maximum(np.concatenate(weights), LEAST_WEIGHT)
+    return signs, np.maximum(factor * np.concatenate(weights), LEAST_WEIGHT)
 
 
 def _cells(field: Field, groups: Sequence[Examples], rule: ValueRule) -> Cells:

@@ -235,7 +235,9 @@ class SparkReading:
         weights = subtract(self._second_passes(questions, firsts, subtract(firsts), feedback))
         if rejecting and rejection is None:
             given = [weights[number] for number in rejecting], [questions[number].rejected for number in rejecting]
-            for number, corrected in zip(rejecting, with_corrections(fields, snapshots, *given), strict=True):
+            for number, corrected in zip(
+                rejecting, with_corrections(fields, snapshots, *given, feedback > 0), strict=True
+            ):
                 weights[number] = corrected
         return weights
 

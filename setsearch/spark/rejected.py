@@ -31,9 +31,16 @@ if TYPE_CHECKING:
 
 
 def with_corrections(
-    fields: Fields, snapshots: Sequence[RemoteSnapshot], weights: Sequence[SeedWeights], rejected: Sequence[list[int]]
+    fields: Fields,
+    snapshots: Sequence[RemoteSnapshot],
+    weights: Sequence[SeedWeights],
+    rejected: Sequence[list[int]],
+    twice: bool,
 ) -> list[SeedWeights]:
-    """The weights of accepted examples of many sets, corrected by what separates them from rejected items."""
+    """The weights of accepted examples of many sets, corrected by what separates them from rejected items.
+
+    `twice`: whether the questions may have a second pass.
+    """
     rule = correction_rule(weights[0].model)
     marked = [[*own.examples.ids, *ids] for own, ids in zip(weights, rejected, strict=True)]
     asked = [Asked(own, ids) for own, ids in zip(weights, marked, strict=True)]
@@ -51,7 +58,7 @@ def with_corrections(
     for values in (rule, weights[0].model.rule):
         load_entries(snapshots, needed, values)
     return [
-        corrected(fields, own, ids, others, partial(_scores, own))
+        corrected(fields, own, ids, others, partial(_scores, own), twice)
         for own, ids, others in zip(weights, rejected, unmarked, strict=True)
     ]
 

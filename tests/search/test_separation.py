@@ -84,6 +84,42 @@ def test_the_fit_agrees_with_scikit_learn(seed):
     assert bias == pytest.approx(machine.intercept_[0], abs=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_fit_does_not_depend_on_the_order_of_examples(seed):
+    """Weights agree to far below what they are rounded to."""
+    _, marked = problem(seed, 300, 60)
+    order = np.random.default_rng(seed).permutation(300)
+    moved = Marked(np.argsort(order)[marked.rows], *marked[1:3], *(own[order] for own in marked[3:]))
+    (weights, bias), (others, other) = fit(marked, 60), fit(moved, 60)
+    assert np.allclose(weights, others, rtol=0, atol=1e-12) and bias == pytest.approx(other, abs=1e-12)
+
+
+def test_answers_do_not_depend_on_earlier_questions(build):
+    """A question after thirty others, each with one decision more, has the bits of one that is asked first."""
+    data = random_data(5, 300, 60, 0.3)
+    asked, rejected = build(data).items("film"), [f"i{n}" for n in range(10, 40)]
+    for count in range(1, 30):
+        asked.expand(["i3", "i8"], 9, exclude=rejected[:count])
+    expected = build(data).items("film").expand(["i3", "i8"], 300, exclude=rejected)
+    assert asked.expand(["i3", "i8"], 300, exclude=rejected) == expected
+
+
+def test_a_few_rejected_documents_change_little(tmp_path):
+    """With a second pass, the order is nearly that without the rejected ones."""
+    texts = {name: " ".join(counts) for name, counts in planted(3)[0].items()}
+    sets = planted(3)[1]
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(texts.items())
+        documents = index.items("documents")
+        for members in sets.values():
+            others = sorted(set(texts) - set(members))
+            found = {}
+            for gamma in (0, None):
+                hits = documents.expand(members[:3], len(members) - 3, exclude=others[:20], gamma=gamma)
+                found[gamma] = sum(hit.item in members for hit in hits)
+            assert found[None] >= found[0]
+
+
 def test_given_scores_that_separate_by_themselves_stay():
     dense, marked = problem(0)
     weights, bias = fit(marked._replace(scores=2 * marked.signs), dense.shape[1])
