@@ -66,6 +66,7 @@ def fit(marked: Marked, n_columns: int) -> tuple[Floats, float]:
     columns = rows.T
 
     def products(a: Floats) -> Floats:
+        """K a, the products of all examples' features and bias, with signs."""
         found: Floats = rows @ (columns @ a) + signs * (signs @ a) + alone * a
         return found
 
