@@ -3,7 +3,7 @@
 The tools read, and save sets. A mistake, such as an unknown example, is returned as an error that says what to do.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ from setsearch.errors import SetsearchError
 from setsearch.search.highlight import item_text, top_features, with_headlines
 
 T = TypeVar("T")
+Id = str | int  # of an item
 
 MOST_HITS = 1000  # in one answer
 FEATURES = 30  # of an item that is read
@@ -46,10 +47,10 @@ def _ask(question: Callable[[], T]) -> T:
 def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
     @server.tool()
     def expand(
-        seeds: list[str],
+        seeds: list[Id],
         items: str | None = None,
         k: int = 10,
-        exclude: list[str] | None = None,
+        exclude: list[Id] | None = None,
         model: str | None = None,
         only_what_belongs: bool = False,
         fresh: str | None = None,
@@ -61,11 +62,11 @@ def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
         may be behind.
         """
         cut = "keep" if only_what_belongs else None
-        options: Any = {"exclude": exclude or (), "model": model, "cut": cut, "fresh": fresh, "snippets": True}
+        options: Any = {"exclude": _texts(exclude or ()), "model": model, "cut": cut, "fresh": fresh, "snippets": True}
 
         def _expanded() -> list[dict[str, Any]]:
             reading = index.reading(items)
-            return _rows(with_headlines(reading, reading.expand(seeds, min(k, MOST_HITS), **options).shared()))
+            return _rows(with_headlines(reading, reading.expand(_texts(seeds), min(k, MOST_HITS), **options).shared()))
 
         return _ask(_expanded)
 
@@ -75,20 +76,20 @@ def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
         return _ask(lambda: _rows(index.items(items).expand([], min(k, MOST_HITS), like=[text], snippets=True)))
 
     @server.tool()
-    def explain(item: str, seeds: list[str], items: str | None = None, model: str | None = None) -> dict[str, Any]:
+    def explain(item: Id, seeds: list[Id], items: str | None = None, model: str | None = None) -> dict[str, Any]:
         """Why an item has its score: constant, base and features sum to it."""
 
         def _explained() -> dict[str, Any]:
-            explanation = index.items(items).explain(seeds, item, model=model)
+            explanation = index.items(items).explain(_texts(seeds), str(item), model=model)
             features = [{"feature": part.feature, "weight": part.weight} for part in explanation.features]
             return {**explanation._asdict(), "features": features}
 
         return _ask(_explained)
 
     @server.tool()
-    def features(seeds: list[str], items: str | None = None, k: int = 10) -> list[dict[str, Any]]:
+    def features(seeds: list[Id], items: str | None = None, k: int = 10) -> list[dict[str, Any]]:
         """The features that define a set, by descending weight."""
-        return _ask(lambda: [part._asdict() for part in index.items(items).features(seeds, min(k, MOST_HITS))])
+        return _ask(lambda: [part._asdict() for part in index.items(items).features(_texts(seeds), min(k, MOST_HITS))])
 
 
 def _add_lookups(server: MCPServer[Any], index: setsearch.Index) -> None:
@@ -103,12 +104,12 @@ def _add_lookups(server: MCPServer[Any], index: setsearch.Index) -> None:
         return _ask(lambda: [found._asdict() for found in index.reading(items).find_names(text, min(k, MOST_HITS))])
 
     @server.tool()
-    def read(item: str, items: str | None = None) -> dict[str, Any]:
+    def read(item: Id, items: str | None = None) -> dict[str, Any]:
         """An item: its title, its text if it has one, and its most frequent features with counts."""
 
         def _read() -> dict[str, Any]:
             reading = index.reading(items)
-            name = reading.find(item)
+            name = reading.find(str(item))
             features, _ = top_features(reading, name, FEATURES)
             text = item_text(reading, name)
             return {"item": name, "title": reading.titles([name])[name], "text": text, "features": dict(features)}
@@ -117,15 +118,19 @@ def _add_lookups(server: MCPServer[Any], index: setsearch.Index) -> None:
 
     @server.tool()
     def save_set(
-        name: str, accepted: list[str], rejected: list[str] | None = None, items: str | None = None
+        name: str, accepted: list[Id], rejected: list[Id] | None = None, items: str | None = None
     ) -> dict[str, Any]:
         """Keep a set under a name: its examples, and items that were rejected. Replaces one of the same name."""
 
         def _save() -> dict[str, Any]:
-            kept = index.keep_set(name, accepted, rejected or (), items)
+            kept = index.keep_set(name, _texts(accepted), _texts(rejected or ()), items)
             return {"name": name, "items": kept.items, "accepted": kept.accepted, "rejected": kept.rejected}
 
         return _ask(_save)
+
+
+def _texts(ids: Iterable[Id]) -> list[str]:
+    return [str(id) for id in ids]
 
 
 def _rows(hits: setsearch.Hits) -> list[dict[str, Any]]:

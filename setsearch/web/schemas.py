@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, StringConstraints
 
 from setsearch.web.page_state import LONGEST_NAME, MOST_NAMES
 
@@ -11,6 +11,8 @@ MOST_FEATURES = 10_000  # of an item
 MOST_IN_BODY = 100_000  # names
 LONGEST_TEXT = 20_000  # characters
 Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
+Id = Annotated[Name | StrictInt, AfterValidator(str)]  # of an item: a text, or a whole number
+Ids = Annotated[list[Id], Field(max_length=MOST_NAMES)]
 Names = Annotated[list[Name], Field(max_length=MOST_NAMES)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TEXT)]
 Top = Annotated[int, Field(ge=1, le=MOST_HITS)]
@@ -60,13 +62,13 @@ HitField = Literal[
 class ExpandQuery(ModelQuery):
     """Examples, and what to return."""
 
-    seeds: Names = []
+    seeds: Ids = []
     weights: Annotated[list[float], Field(max_length=MOST_NAMES)] = Field(
         [], description="one for each seed, from 0 up"
     )
     like: Annotated[list[Text], Field(max_length=10)] = []
     having: Names = []
-    exclude: Names = []
+    exclude: Ids = []
     filter: Annotated[list[Name], Field(max_length=20)] = Field([], description="on kept columns: year >= 2001")
     fields: list[HitField] = Field([], description="what to return beside rank and item; by default all")
     k: Top = 10
@@ -82,23 +84,23 @@ class ExpandQuery(ModelQuery):
 class ExpandBody(ExpandQuery):
     """As ExpandQuery, with room for thousands of names."""
 
-    seeds: Annotated[list[Name], Field(max_length=MOST_IN_BODY)] = []
+    seeds: Annotated[list[Id], Field(max_length=MOST_IN_BODY)] = []
     weights: Annotated[list[float], Field(max_length=MOST_IN_BODY)] = Field([], description="one for each seed")
-    exclude: Annotated[list[Name], Field(max_length=MOST_IN_BODY)] = []
-    among: Annotated[list[Name], Field(max_length=MOST_IN_BODY)] | None = Field(None, description="return only these")
+    exclude: Annotated[list[Id], Field(max_length=MOST_IN_BODY)] = []
+    among: Annotated[list[Id], Field(max_length=MOST_IN_BODY)] | None = Field(None, description="return only these")
 
 
 class ExplainQuery(ModelQuery):
     """The item whose score to explain."""
 
-    item: Name
-    seeds: Annotated[Names, Field(min_length=1)]
+    item: Id
+    seeds: Annotated[Ids, Field(min_length=1)]
 
 
 class FitsQuery(ModelQuery):
     """The set whose seeds to compare."""
 
-    seeds: Annotated[Names, Field(min_length=1)]
+    seeds: Annotated[Ids, Field(min_length=1)]
 
 
 class FeaturesQuery(FitsQuery):
@@ -127,7 +129,7 @@ class ItemQuery(Given):
     """An item to describe."""
 
     items: Name | None = None
-    item: Name
+    item: Id
     k: Annotated[int, Field(ge=1, le=MOST_FEATURES, description="features at most")] = MOST_HITS
 
 
@@ -135,7 +137,7 @@ class ClassifyQuery(Given):
     """An item or a text, and the saved sets to choose from: by default all of its kind."""
 
     items: Name | None = None
-    item: Name | None = None
+    item: Id | None = None
     text: Text | None = None
     sets: Names = []
     model: Literal["bernoulli", "multinomial"] | None = None
@@ -280,8 +282,8 @@ class Members(Given):
     """
 
     items: Name | None = None
-    accepted: Names = []
-    rejected: Names = []
+    accepted: Ids = []
+    rejected: Ids = []
     version: Annotated[str, StringConstraints(max_length=LONGEST_NAME)] | None = None
 
 

@@ -25,8 +25,12 @@ def read(path, name=None, **options):
     return found, reader
 
 
-SRT = "1\n00:00:01,000 --> 00:00:02,500\n<i>Hello there</i>\n\n2\n00:00:03,000 --> 00:00:04,000\n{\\an8}The lions\ncome\n"
-VTT = "WEBVTT - a film\n\nNOTE not said\n\nintro\n00:01.000 --> 00:02.000 align:start\n<v Ann>Hello &amp; <b>there</b>\n"
+SRT = (
+    "1\n00:00:01,000 --> 00:00:02,500\n<i>Hello there</i>\n\n2\n00:00:03,000 --> 00:00:04,000\n{\\an8}The lions\ncome\n"
+)
+VTT = (
+    "WEBVTT - a film\n\nNOTE not said\n\nintro\n00:01.000 --> 00:02.000 align:start\n<v Ann>Hello &amp; <b>there</b>\n"
+)
 ORG = """#+TITLE: Big cats
 #+AUTHOR: nobody
 * TODO [#A] Lions  :cats:
@@ -63,7 +67,12 @@ MARKUP = {
     "a.srt": (SRT, "Hello there", "hello there lions come", "an8 i 00 1"),
     "a.vtt": (VTT, "Hello & there", "hello there", "webvtt said ann align intro amp"),
     "a.org": (ORG, "Big cats", "big cats lions hunt zebras roar", "nobody 1234 properties deadline https src todo"),
-    "a.tex": (TEX, "Big cats of Österreich", "big cats of österreich lions hunt zebras", "comment smith sec documentclass png"),
+    "a.tex": (
+        TEX,
+        "Big cats of Österreich",
+        "big cats of österreich lions hunt zebras",
+        "comment smith sec documentclass png",
+    ),
     "a.ipynb": (NOTEBOOK, "Whale songs", "import roar whale songs study", "nbformat markdown ivborw0kggoaaaan"),
 }
 

@@ -113,7 +113,9 @@ def test_references_come_on_standard_input(run, tmp_path, name):
 
 
 def test_a_text_about_references_stays_a_text(index_of, tmp_path):
-    index_of(a__md="# RIS\n\nA record begins with\n\n    TY  - JOUR\n", b__txt="PT J is a tag\n", c__txt="@home { x }\n")
+    index_of(
+        a__md="# RIS\n\nA record begins with\n\n    TY  - JOUR\n", b__txt="PT J is a tag\n", c__txt="@home { x }\n"
+    )
     assert sorted(documents(tmp_path / "a.db")) == ["a.md", "b.txt", "c.txt"]
 
 
@@ -222,7 +224,9 @@ def test_keys_that_occur_twice_are_two(index_of, tmp_path):
 
 def test_a_collection_of_before_keeps_its_ids(index_of, tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True) as index:  # as 0.21 named them
-        index.add([("full.ris#10.1000/xyz", "Old", "Old"), ("c.nbib#123", "Pubmed", "P"), ("b.bib#heller", "Sets", "S")])
+        index.add(
+            [("full.ris#10.1000/xyz", "Old", "Old"), ("c.nbib#123", "Pubmed", "P"), ("b.bib#heller", "Sets", "S")]
+        )
         index.keep_set("r", ["full.ris#10.1000/xyz"], items="documents")
     said = index_of(
         full__ris="TY  - JOUR\nTI  - New\nDO  - 10.1000/xyz\nER  - \n",
@@ -272,9 +276,7 @@ def test_columns_of_references_are_kept(run, tmp_path):
 
 
 def test_what_is_not_there_is_told(index_of):
-    said = index_of(
-        a__ris="TY  - JOUR\nAU  - Nobody\nER  - \nTY  - JOUR\nTI  - Only lions\nER  - \n"
-    )
+    said = index_of(a__ris="TY  - JOUR\nAU  - Nobody\nER  - \nTY  - JOUR\nTI  - Only lions\nER  - \n")
     assert "1 reference without an abstract (a.ris#2)" in said
     assert "left out 1 file (a.ris): references without a text" in said
     assert "setsearch delete" not in said
@@ -288,16 +290,19 @@ def test_broken_bibtex_is_told(run, failed, tmp_path):
 
 
 values = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=8)
-tags = {RIS: ["TI", "AB", "KW", "AU", "ZZ"], PUBMED: ["TI", "AB", "MH", "AU"], WOS: ["TI", "AB", "DE"], REFER: ["T", "X"]}
+tags = {
+    RIS: ["TI", "AB", "KW", "AU", "ZZ"],
+    PUBMED: ["TI", "AB", "MH", "AU"],
+    WOS: ["TI", "AB", "DE"],
+    REFER: ["T", "X"],
+}
 begins = {RIS: ("TY", "JOUR"), PUBMED: ("PMID", "1"), WOS: ("PT", "J"), REFER: ("0", "Book")}
 
 
 @given(st.data(), st.sampled_from([RIS, PUBMED, WOS, REFER]))
 def test_tagged_records_come_out_as_they_came_in(data, form):
     fields = st.lists(st.tuples(st.sampled_from(tags[form]), values), max_size=6)
-    references = [
-        Reference(form, (begins[form], *own)) for own in data.draw(st.lists(fields, min_size=1, max_size=3))
-    ]
+    references = [Reference(form, (begins[form], *own)) for own in data.draw(st.lists(fields, min_size=1, max_size=3))]
     assert list(read_tagged(write_tagged(references, form), form)) == references
     assert [from_json(json.loads(json.dumps(as_json(own)))) for own in references] == references
 
