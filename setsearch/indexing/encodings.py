@@ -13,8 +13,8 @@ WESTERN = "cp1252"
 WORSE = 0.2  # share of odd letters
 FEWEST = 4  # bytes beyond ASCII by which an encoding can be told
 USED = (
-    "cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 cp874 iso8859_2 iso8859_5 iso8859_7 iso8859_9 koi8_r koi8_u "
-    "shift_jis euc_jp gb18030 big5 euc_kr"
+    "cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 cp874 iso8859_2 iso8859_5 iso8859_7 iso8859_9 "
+    "koi8_r koi8_u shift_jis euc_jp gb18030 big5 euc_kr"
 ).split()
 MARKS = {  # byte order marks, the longer ones first: that of UTF-32 begins as that of UTF-16
     codecs.BOM_UTF32_LE: "utf-32",

@@ -41,10 +41,11 @@ ITEM_COLUMNS, DECISION_COLUMNS = (
     ("decision", "included", "label_included"),
 )
 PREFIX, REASON = "setsearch: ", "reason: "  # of our keywords
-_NOTE = {RIS: "N1", PUBMED: "GN", WOS: "N1", REFER: "Z"}
+_NOTE = {RIS: "N1", PUBMED: "GN", REFER: "Z"}  # Web of Science has none
 _KEYWORD = {RIS: "KW", PUBMED: "OT", WOS: "DE", REFER: "K"}
-_REMARK = {RIS: "RN", PUBMED: "GN", WOS: "RN", REFER: "Z"}
+_REMARK = {RIS: "RN", PUBMED: "GN", REFER: "Z"}
 _BIBTEX_FIELDS = ("decision", "decisionreason", "decisionnote")
+_our_keyword = re.compile(rf"[,;]?\s*{PREFIX}[^,;]*")
 _rayyan = re.compile(r'RAYYAN-INCLUSION:\s*\{[^}]*=>\s*"(Included|Excluded)"')
 
 
@@ -128,15 +129,18 @@ def _with_decision(reference: Reference, row: Row) -> Reference:
     note = decision.note if decision else None
     if form == BIBTEX:
         return _bibtex_with(reference, keywords, decision)
-    kept = tuple(field for field in reference.fields if not _is_ours(form, *field))
-    fields = (*kept, (_NOTE[form], SAID.get(row.said, SAID["later"])))
-    fields += tuple((_KEYWORD[form], keyword) for keyword in keywords)
-    return replace(reference, fields=fields + (((_REMARK[form], note),) if note else ()))
+    if note and form not in _REMARK:
+        keywords.append(f"{PREFIX}note: {note}")
+    fields = [field for field in reference.fields if not _is_ours(form, *field)]
+    fields += [(_NOTE[form], SAID.get(row.said, SAID["later"]))] if form in _NOTE else []
+    fields += [(_KEYWORD[form], keyword) for keyword in keywords]
+    fields += [(_REMARK[form], note)] if note and form in _REMARK else []
+    return replace(reference, fields=tuple(fields))
 
 
 def _is_ours(form: str, tag: str, value: str) -> bool:
     """Whether a field is one that an export has added."""
-    is_note = tag == _NOTE[form] and value.strip() in SAID.values()
+    is_note = tag == _NOTE.get(form) and value.strip() in SAID.values()
     return is_note or (tag == _KEYWORD[form] and value.startswith(PREFIX))
 
 
@@ -145,11 +149,11 @@ def _bibtex_with(reference: Reference, keywords: list[str], decision: Decision |
     place = next((number for number, (name, _) in enumerate(fields) if name.lower() == "keywords"), None)
     stored = "" if place is None else fields[place][1]
     inner = stored[1:-1] if stored[:1] + stored[-1:] in ("{}", '""') else stored
-    own = [part.strip() for part in re.split("[,;]", inner) if part.strip() and not part.strip().startswith(PREFIX)]
+    inner = _our_keyword.sub("", inner).strip()
     if keywords and place is None:
         fields.append(("keywords", bibtex_value(", ".join(keywords))))
     elif place is not None:
-        fields[place] = ("keywords", "{" + ", ".join([*own, *keywords]) + "}") if [*own, *keywords] else fields[place]
+        fields[place] = ("keywords", "{" + ", ".join(filter(None, [inner, *keywords])) + "}")
     texts = (WORDS[decision.said], decision.reason, decision.note) if decision else (None,) * 3
     fields += [(name, bibtex_value(text)) for name, text in zip(_BIBTEX_FIELDS, texts, strict=True) if text]
     return replace(reference, fields=tuple(fields))
@@ -197,9 +201,8 @@ def _answer(reference: Reference) -> str | None:
 def _name_of(reference: Reference, reading: Reading) -> str | None:
     """The item that a reference is, by the surest of its names; its title where the index has none of them."""
     title = reference.first("title")
-    for name in filter(None, (reference.doi, reference.pmid, reference.own_key)):
-        found = _found(reading, name)
-        is_sure = name != reference.own_key or found is None
+    for name, is_sure in ((reference.doi, True), (reference.pmid, True), (reference.own_key, False)):
+        found = _found(reading, name) if name else None
         if found is not None and (is_sure or _has_title(reading, found, title)):
             return found
     return (title and _found(reading, title)) or title or reference.doi or reference.own_key or None

@@ -92,9 +92,12 @@ def solve(products: Callable[[Floats], Floats], missing: Floats, softness: Float
         ahead, most = products(found), loss(own, a) * (1 + NOTHING)
         if ((missing > ahead) == active).all():
             if precision == EXACT:
-                return np.maximum(found, 0.0)
+                break
             precision = EXACT
         while loss(ahead, found) > most:
             found, ahead = (found + a) / 2, (ahead + own) / 2
         a, own, active = found, ahead, missing > ahead
-    return np.maximum(a, 0.0)
+    else:
+        found = a
+    dual: Floats = np.maximum(found, 0.0)
+    return dual

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
 
 from setsearch.web.page_state import LONGEST_NAME, MOST_NAMES
 
@@ -11,7 +11,14 @@ MOST_FEATURES = 10_000  # of an item
 MOST_IN_BODY = 100_000  # names
 LONGEST_TEXT = 20_000  # characters
 Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
-Id = Annotated[Name | StrictInt, AfterValidator(str)]  # of an item: a text, or a whole number
+
+
+def _whole_number_as_text(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+_OF_ID = {"anyOf": [{"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}, {"type": "integer"}]}
+Id = Annotated[Name, BeforeValidator(_whole_number_as_text), WithJsonSchema(_OF_ID)]  # of an item
 Ids = Annotated[list[Id], Field(max_length=MOST_NAMES)]
 Names = Annotated[list[Name], Field(max_length=MOST_NAMES)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TEXT)]

@@ -176,15 +176,23 @@ def reference(**fields):
 
 
 SAME = {
-    "title and year": (dict(TI="A title", PY="2019"), dict(T1="A Title.", Y1="2019/01/02"), True),
-    "another year": (dict(TI="A title", PY="2019"), dict(TI="A title", PY="2018"), False),
-    "other DOIs": (dict(TI="A", PY="2019", DO="10.1000/a"), dict(TI="A", PY="2019", DO="10.1000/b"), False),
-    "other authors": (dict(TI="Editorial", PY="2019", AU="Doe, J"), dict(TI="Editorial", PY="2019", AU="Roe"), False),
-    "names of one author": (dict(TI="A", PY="2019", AU="Doe, Jane"), dict(TI="A", PY="2019", AU="J. Doe"), True),
-    "one DOI": (dict(TI="A", DO="10.1000/a"), dict(TI="B", PY="2019", DO="doi:10.1000/A"), True),
-    "one PMID": (dict(TI="A", PM="12345"), dict(TI="B", UR="https://pubmed.ncbi.nlm.nih.gov/12345/"), True),
-    "a DOI that a note mentions": (dict(TI="A", DO="10.1000/a"), dict(TI="B", N1="Comment on 10.1000/a"), False),
-    "nothing in common": (dict(AB="x"), dict(AB="x"), False),
+    "title and year": ({"TI": "A title", "PY": "2019"}, {"T1": "A Title.", "Y1": "2019/01/02"}, True),
+    "another year": ({"TI": "A title", "PY": "2019"}, {"TI": "A title", "PY": "2018"}, False),
+    "other DOIs": ({"TI": "A", "PY": "2019", "DO": "10.1000/a"}, {"TI": "A", "PY": "2019", "DO": "10.1000/b"}, False),
+    "other authors": (
+        {"TI": "Editorial", "PY": "2019", "AU": "Doe, J"},
+        {"TI": "Editorial", "PY": "2019", "AU": "Roe"},
+        False,
+    ),
+    "names of one author": (
+        {"TI": "A", "PY": "2019", "AU": "Doe, Jane"},
+        {"TI": "A", "PY": "2019", "AU": "J. Doe"},
+        True,
+    ),
+    "one DOI": ({"TI": "A", "DO": "10.1000/a"}, {"TI": "B", "PY": "2019", "DO": "doi:10.1000/A"}, True),
+    "one PMID": ({"TI": "A", "PM": "12345"}, {"TI": "B", "UR": "https://pubmed.ncbi.nlm.nih.gov/12345/"}, True),
+    "a DOI that a note mentions": ({"TI": "A", "DO": "10.1000/a"}, {"TI": "B", "N1": "Comment on 10.1000/a"}, False),
+    "nothing in common": ({"AB": "x"}, {"AB": "x"}, False),
 }
 
 

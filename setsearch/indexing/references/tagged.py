@@ -23,7 +23,7 @@ class Form(NamedTuple):
 
 FORMS: Mapping[str, Form] = {
     RIS: Form(re.compile(r"([A-Z][A-Z0-9])  ?-(?: (.*)|)$"), "TY", "ER", (), "{}  - {}", ""),
-    PUBMED: Form(re.compile(r"([A-Z]{2,4}) {0,2}- (.*)$"), "PMID", None, (), "{:4}- {}", "      "),
+    PUBMED: Form(re.compile(r"([A-Z]{2,4}) {0,2}-(?: (.*)|)$"), "PMID", None, (), "{:4}- {}", "      "),
     WOS: Form(re.compile(r"([A-Z][A-Z0-9])(?: (.*)|)$"), "PT", "ER", ("FN", "VR", "EF"), "{} {}", "   "),
     REFER: Form(re.compile(r"%(\S)(?: (.*)|)$"), "0", None, (), "%{} {}", ""),
 }

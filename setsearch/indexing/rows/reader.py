@@ -245,7 +245,7 @@ def open_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def is_array(path: Path) -> bool:
-    """Whether a JSON file holds rows: an array of objects, or one a line. No if it cannot be read, as its reader tells."""
+    """Whether a JSON file holds rows: an array of objects, or one a line. No if it cannot be read."""
     if file_ending(path) != JSON:
         return False
     with suppress(SourceError):

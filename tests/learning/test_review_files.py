@@ -1,0 +1,188 @@
+"""A review from the files of ten exporters to files that other programs read: each record comes out as it came in."""
+
+import csv
+import io
+import re
+import shutil
+from pathlib import Path
+
+import bibtexparser
+import pytest
+import rispy
+from Bio import Medline
+
+import setsearch
+from setsearch.learning import Review
+from setsearch.learning.review_files import KINDS, SAID, read_known, write_review
+
+EXPORTERS = sorted((Path(__file__).parents[1] / "indexing" / "exporters").iterdir())
+FORMS = {"ris": "ris", "bib": "bib", "savedrecs.txt": "ciw", "pubmed.txt": "nbib", "endnote.txt": "enw"}
+OURS = re.compile(r"ASReview_\w+|setsearch: .*")
+
+
+def of_ris(text):
+    return rispy.loads(text)
+
+
+def of_bibtex(text):
+    library = bibtexparser.parse_string(text)
+    entries = [
+        {"type": entry.entry_type.lower(), "key": entry.key} | {field.key: field.value for field in entry.fields}
+        for entry in library.entries
+    ]
+    return [{key: value for key, value in entry.items() if not key.startswith("decision")} for entry in entries]
+
+
+def of_pubmed(text):
+    return [dict(record) for record in Medline.parse(io.StringIO(text)) if record]
+
+
+def of_web_of_science(text):
+    return rispy.loads(text, implementation=rispy.WokParser)
+
+
+def of_refer(text):
+    records = [re.findall(r"^%(\S) (.*(?:\n(?!%|$).*)*)", part, re.MULTILINE) for part in re.split(r"\n\n(?=%0)", text)]
+    return [{"fields": own} for own in records if own]
+
+
+READERS = {"ris": of_ris, "bib": of_bibtex, "nbib": of_pubmed, "ciw": of_web_of_science, "enw": of_refer}
+
+
+def without_decision(record):
+    """A record without the note and the keywords that an export adds."""
+    kept = {}
+    for name, value in record.items():
+        if isinstance(value, list):
+            value = [own for own in value if not OURS.fullmatch(own if isinstance(own, str) else own[1])]
+        elif isinstance(value, str):
+            value = ",".join(part for part in value.split(",") if not OURS.fullmatch(part.strip()))
+        if value:
+            kept[name] = value
+    return kept
+
+
+@pytest.fixture
+def index(run, tmp_path):
+    """An index of some files, as the command makes it."""
+
+    def make(*paths):
+        for path in paths:
+            shutil.copy(path, tmp_path / path.name)
+        assert run("index", "r.db", *(path.name for path in paths), "--language", "english", "--pairs")[0] == 0
+        return setsearch.open(tmp_path / "r.db")
+
+    return make
+
+
+@pytest.mark.parametrize("path", EXPORTERS, ids=lambda path: path.name)
+def test_a_record_comes_out_as_it_came_in(index, path):
+    kind = FORMS.get(path.name) or FORMS[path.suffix[1:]]
+    read = READERS[kind]
+    with index(path) as opened:
+        review = Review(opened, "r", "documents")
+        hits = [decision for decision in opened.items("documents").find_names("", 9)]
+        review.know([hits[0].item])
+        for hit in hits[1:]:
+            review.decide(hit.item, "no", reason="wrong population", note="ask Ann")
+        text = write_review(review, kind)
+    before = read(path.read_text(encoding="utf-8"))
+    after = [without_decision(record) for record in read(text)]
+    drop = {"ciw": "research_notes", "enw": None, "ris": "research_notes", "nbib": "GN", "bib": None}[kind]
+    for record in after:
+        record.pop(drop, None)
+        if "fields" in record:
+            record["fields"] = [own for own in record["fields"] if own != ("Z", "ask Ann")]
+    key = lambda record: sorted(map(str, record.items()))  # noqa: E731
+    assert sorted(after, key=key) == sorted(before, key=key)
+
+
+def test_a_review_from_ten_exporters_to_zotero(index, run, tmp_path):
+    """Index, known answers, decisions by page and command, export, and the same records once more."""
+    with index(*EXPORTERS) as opened:
+        documents = opened.items("documents")
+        assert documents.item_count() == 8
+        review = Review(opened, "cats", "documents")
+        review.know(["PMID: 30501234"], ["DBLP:conf/nips/GhahramaniH05"])
+        asked = []
+        while hits := review.queue():
+            asked.append(hits[0].item)
+            review.decide(hits[0].item, "yes" if len(asked) == 1 else "no", reason="" if len(asked) == 1 else "animals")
+        assert len(asked) == 6 and review.progress().read == 8
+        texts = {kind: write_review(review, kind) for kind in KINDS}
+    exported = rispy.loads(texts["ris"])
+    assert len(exported) == 8
+    for record in exported:
+        assert sum(note in SAID.values() for note in record["notes"]) == 1
+        (decision,) = (word for word in record["keywords"] if re.fullmatch("setsearch: (included|excluded)", word))
+        assert ("setsearch: reason: animals" in record["keywords"]) == (decision == "setsearch: excluded") or (
+            record["title"] == "Bayesian Sets"
+        )
+    aspirin = next(record for record in exported if record.get("doi", "").lower().endswith("asp.2019"))
+    assert aspirin["issn"] == "1474-547X" and len(aspirin["primary_title"]) > 80, "whole, and completed"
+    rows = list(csv.DictReader(io.StringIO(texts["csv"])))
+    assert [row["decision"] for row in rows].count("yes") == 2
+    row = next(row for row in rows if row["doi"] == "10.1000/asp.2019")
+    assert (row["year"], row["journal"], row["authors"]) == ("2019", "Lancet", "Smith, John A; Müller, Eva")
+    assert row["when"].startswith("20") and row["title"].endswith("randomised controlled trial")
+    assert sum(row["reason"] == "animals" for row in rows) == 5
+    assert len(of_pubmed(texts["nbib"])) == len(of_bibtex(texts["bib"])) == 8
+    for kind, text in texts.items():  # into another review, by whatever names
+        (tmp_path / f"known.{kind}").write_text(text, encoding="utf-8")
+        with setsearch.open(tmp_path / "r.db") as opened:
+            accepted, rejected = read_known(str(tmp_path / f"known.{kind}"), opened.items("documents"))
+            find = opened.items("documents").find
+            assert {find(item) for item in accepted} == {"10.1000/asp.2019", asked[0]}, kind
+            assert len({find(item) for item in rejected}) == 6, kind
+    (tmp_path / "out.ris").write_text(texts["ris"], encoding="utf-8")
+    assert run("index", "r.db", "out.ris")[0] == 0
+    with setsearch.open(tmp_path / "r.db") as opened:
+        assert opened.items("documents").item_count() == 8, "the export is the same records"
+        review = Review(opened, "cats")
+        assert not review.queue()
+        again = rispy.loads(write_review(review, "ris"))
+        assert all(sum(note in SAID.values() for note in record["notes"]) == 1 for record in again)
+        assert opened.check() == []
+
+
+KNOWN = {
+    "doi.csv": "doi,included\nhttps://doi.org/10.1000/CATS,1\n10.1000/birds,0\n",
+    "pmid.csv": "item,decision\nPMID: 21000007,yes\n30900003,excluded\n",
+    "keys.csv": "item;decision\nSmith2019;yes\nWOS:000500001;no\n",
+    "titles.csv": "title,decision\nSleep of cats,yes\nSONGS of birds in cities.,no\n",
+    "older.csv": "item,decision\nmendeley.bib#10.1000/cats,yes\n",
+    "rayyan.ris": 'TY  - JOUR\nTI  - Sleep of cats\nN1  - RAYYAN-INCLUSION: {"Ann"=>"Included"}\nER  - \n',
+    "zotero.txt": "TY  - JOUR\nTI  - Sleep of cats\nPY  - 2019\nKW  - setsearch: included\nER  - \n",
+    "asreview.nbib": "PMID- 21000007\nTI  - Dogs\nGN  - ASReview_relevant\n",
+    "own.bib": "@article{Smith2019, title={Sleep of cats}, decision={included}}",
+    "lines.jsonl": '{"item": 21000007, "decision": true}\n',
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_answers_take_any_name(index, tmp_path, name):
+    (tmp_path / name).write_text(KNOWN[name])
+    with index(*EXPORTERS) as opened:
+        documents = opened.items("documents")
+        accepted, rejected = read_known(str(tmp_path / name), documents)
+        assert {documents.find(item) for item in accepted} <= {"10.1000/cats", "21000007"} and accepted
+        assert {documents.find(item) for item in rejected} <= {"10.1000/birds", "30900003"}
+
+
+def test_known_answers_are_decoded_as_files_are(index, tmp_path):
+    text = "TY  - JOUR\r\nTI  - Löwen in Köln\r\nN1  - ASReview_relevant\r\nER  - \r\n"
+    (tmp_path / "k.ris").write_bytes(text.encode("latin-1"))
+    with index(*EXPORTERS) as opened:
+        opened.update([("a", "Löwen in Köln", "Löwen in Köln")])
+        assert read_known(str(tmp_path / "k.ris"), opened.items("documents")) == (["a"], [])
+
+
+def test_reasons_and_notes_are_typed(index, run, tmp_path, monkeypatch):
+    index(*EXPORTERS).close()
+    monkeypatch.setattr("sys.stdin", io.StringIO("m ask Ann\nn wrong  population\ny\nq\n"))
+    code, _, said = run("review", "r.db", "r", "10.1000/cats")
+    assert code == 0 and "Sato, Yuki. 2001" in said
+    with setsearch.open(tmp_path / "r.db") as opened:
+        first, second = (decision for decision in Review(opened, "r").decisions() if decision.number)
+    assert (first.said, first.reason, first.note) == ("no", "wrong  population", "ask Ann")
+    assert (second.said, second.reason, second.note) == ("yes", None, None)
