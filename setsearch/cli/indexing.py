@@ -220,6 +220,7 @@ def _make_reader(
     skipped: list[str] = []
 
     def warn(message: str) -> None:
+        """Tell the first ones, and count all."""
         skipped.append(message)
         if len(skipped) <= SHOWN_SKIPS:
             say(message)

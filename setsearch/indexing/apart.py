@@ -97,6 +97,7 @@ def read_parts(job: Job, warn: Callable[[str], None], decided: dict[str, list[st
     rows = RowReader(job.errors, warn, encoding=job.encoding, decided=decided)
 
     def decode(own: bytes) -> str:
+        """As the options say."""
         text = rows.decode_file(own, job.name)
         if text is None:
             raise Skipped

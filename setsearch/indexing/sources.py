@@ -118,7 +118,8 @@ class SourceReader:
                 data = self.rows.standard_input.read()
                 yield from self.files.documents_of(data, "", "standard input", "standard input")
             else:
-                yield from self._each_row(self._document, self._with_ids(path), *self.columns.texts, self.columns.title)
+                optional = (*self.columns.texts, self.columns.title, *self.columns.keep)
+                yield from self._each_row(self._document, self._with_ids(path), *optional)
         for group in group_copies(self.files.references):
             yield group._replace(keep=self.columns.keep, filed=self.filed)
         self.files.references.clear()
@@ -196,13 +197,13 @@ class SourceReader:
 
         A JSON object may lack `optional` columns, but one of the first thousand, or of all, must have each.
         """
-        lacking, last = dict.fromkeys(filter(None, optional)), None
+        lacking, first = dict.fromkeys(filter(None, optional)), None
         for number, row in enumerate(rows):
             if lacking:
+                first = first or row
                 lacking = {name: None for name in lacking if name not in row[1]}
-                last = row
                 if lacking and number == FIRST_ROWS:
-                    require_columns(*row, *lacking)
+                    require_columns(*first, *lacking)
             try:
                 if self.cells.drops_rare or self.cells.keeps(row):  # the others are counted, but not kept
                     yield convert(row)
@@ -210,8 +211,8 @@ class SourceReader:
                 if self.rows.errors != "skip":
                     raise
                 self.rows.warn(f"skipped {error}")
-        if lacking and last is not None and is_open(last[1]):
-            require_columns(*last, *lacking)
+        if lacking and first is not None and is_open(first[1]):
+            require_columns(*first, *lacking)
 
     def _groups(self, paths: list[str]) -> Iterator[SourceItem]:
         """The texts of each group, concatenated."""

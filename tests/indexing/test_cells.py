@@ -132,7 +132,7 @@ def test_a_key_that_is_absent_is_empty(run, failed, tmp_path):
 def test_a_misspelt_column_of_a_long_file_is_told_early(tmp_path):
     lines = (f'{{"id": {n}, "text": "x"}}\n' for n in range(5000))
     (tmp_path / "a.jsonl").write_text("".join(lines))
-    with setsearch.open(tmp_path / "a.db", create=True) as index, pytest.raises(errors.SourceError, match="line 1001"):
+    with setsearch.open(tmp_path / "a.db", create=True) as index, pytest.raises(errors.SourceError, match="line 1 "):
         from setsearch.indexing.sources import SourceReader
 
         index.update(SourceReader(Columns(text="body"), RowReader()).read([str(tmp_path / "a.jsonl")]))

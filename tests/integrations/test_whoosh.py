@@ -381,6 +381,7 @@ def test_mistakes_are_named_and_nothing_is_written(tmp_path, caplog):
         sets.update()
     writer = index.writer()
     writer.delete_by_term("path", "a")
+    writer.add_document(path="a", content="cat1 cat2")
     writer.add_document(content="no name")
     writer.commit(merge=False)
     sets.update()

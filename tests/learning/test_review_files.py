@@ -51,15 +51,15 @@ READERS = {"ris": of_ris, "bib": of_bibtex, "nbib": of_pubmed, "ciw": of_web_of_
 
 def without_decision(record):
     """A record without the note and the keywords that an export adds."""
-    kept = {}
-    for name, value in record.items():
+
+    def plain(value):
         if isinstance(value, list):
-            value = [own for own in value if not OURS.fullmatch(own if isinstance(own, str) else own[1])]
-        elif isinstance(value, str):
-            value = ",".join(part for part in value.split(",") if not OURS.fullmatch(part.strip()))
-        if value:
-            kept[name] = value
-    return kept
+            return [own for own in value if not OURS.fullmatch(own if isinstance(own, str) else own[1])]
+        if not isinstance(value, str):
+            return value
+        return ",".join(part for part in value.split(",") if not OURS.fullmatch(part.strip()))
+
+    return {name: plain(value) for name, value in record.items() if plain(value)}
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_a_record_comes_out_as_it_came_in(index, path):
     read = READERS[kind]
     with index(path) as opened:
         review = Review(opened, "r", "documents")
-        hits = [decision for decision in opened.items("documents").find_names("", 9)]
+        hits = opened.items("documents").find_names("", 9)
         review.know([hits[0].item])
         for hit in hits[1:]:
             review.decide(hit.item, "no", reason="wrong population", note="ask Ann")

@@ -88,7 +88,7 @@ def test_keys_that_are_real_numbers_are_found():
     index = setsearch.open(connection)
     index.add_table("t", setsearch.Columns())
     found = index.items("documents").expand(["8.5"], 9, among=Where("1"))
-    assert {hit.item for hit in found} == {str(key) for key, _ in rows}
+    assert {hit.item for hit in found} == {"7", *(str(key) for key, _ in rows[1:])}
     cursor = connection.execute("select * from t")
     cursor.fetchone()  # while it is open, SQLite takes no function again
     assert index.items("documents").expand(["8.5"], 9, among=Where("1")) == found
