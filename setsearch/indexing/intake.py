@@ -85,6 +85,7 @@ class Intake:
         filing = Filing(writer.cursor, relation.items)
 
         def prepared() -> Iterator[PreparedItem]:
+            """All items; references in runs, which are looked up together."""
             for are_references, run in groupby(items, lambda item: isinstance(item, Group)):
                 if not are_references:
                     yield from map(partial(_prepare, relation, analyzer), run)

@@ -41,6 +41,7 @@ def join_broken_words(text: str) -> str:
     whole: set[str] | None = None
 
     def joined(match: re.Match[str]) -> str:
+        """The word, whole."""
         nonlocal whole
         first, rest = match.groups()
         if not rest[0].islower():
