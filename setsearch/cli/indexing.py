@@ -1,5 +1,6 @@
 """Commands that fill a database and look after it."""
 
+import dataclasses
 import shlex
 import sqlite3
 import sys
@@ -72,10 +73,8 @@ def index_command(
     is_own_table = table is not None and not sources
     if track and (not is_own_table or columns.numbers):
         raise UsageError("--track is for --table of the database itself, with texts or a relation")
-    if is_own_table and not columns.numbers and (any(rules) or given.errors != "strict"):
-        raise UsageError(
-            f"--errors, --keep, {RULES} are not for a table of the database itself; index a view of the rows"
-        )
+    if is_own_table and not columns.numbers and any(rules):
+        raise UsageError(f"--keep, {RULES} are not for a table of the database itself; index a view of the rows")
     if is_own_table and not db.path.is_file():
         raise SetsearchError(f"{db} does not exist, so it has no table {table!r} to index")
     with (
@@ -88,7 +87,8 @@ def index_command(
         if columns.numbers:
             written = index.add_numbers(count_items(reader.read_numbers(sources or [])), columns.numbers, relation[0])
         elif is_own_table:
-            changes = index.add_table(table or "", columns, track=track, replace=replace, progress=count_items)
+            roles = dataclasses.replace(columns, errors=given.errors)
+            changes = index.add_table(table or "", roles, track=track, replace=replace, progress=count_items)
             written = changes.written
             index.refresh(progress=count_items)
         else:

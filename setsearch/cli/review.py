@@ -11,6 +11,7 @@ from setsearch.cli.grow import typed_lines
 from setsearch.cli.help import argument, option
 from setsearch.cli.options import Items
 from setsearch.cli.output import bars, say
+from setsearch.cli.progress import count_items
 from setsearch.errors import Interrupted, SetsearchError, UsageError
 from setsearch.search.results import Hit
 
@@ -63,7 +64,7 @@ def review(
         accepted, rejected = read_known(known, current.reading) if known else ([], [])
         current.know([*(seeds or ()), *accepted], [*(no or ()), *rejected])
         if export is not None:
-            export.write_text(write_review(current, kind), encoding="utf-8")
+            export.write_text(write_review(current, kind, count_items), encoding="utf-8")
             say(f"wrote {export}: {_state(current)}")
             return
         try:

@@ -120,9 +120,10 @@ class SourceReader:
             else:
                 optional = (*self.columns.texts, self.columns.title, *self.columns.keep)
                 yield from self._each_row(self._document, self._with_ids(path), *optional)
-        for group in group_copies(self.files.references):
-            yield group._replace(keep=self.columns.keep, filed=self.filed)
+        groups = group_copies(self.files.references)[::-1]
         self.files.references.clear()
+        while groups:  # each can be freed when it is written
+            yield groups.pop()._replace(keep=self.columns.keep, filed=self.filed)
 
     def _with_ids(self, path: str) -> Iterator[Row]:
         """The rows of a source. Those of a file without a column of ids have their numbers as ids."""

@@ -5,6 +5,7 @@ inserted, updated or deleted into setsearch_change, and `sync` reads those rows 
 sync; the host's writes never wait for it and do not need setsearch.
 """
 
+import logging
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -37,6 +38,7 @@ from setsearch.storage.synced_source import (
 )
 
 Progress = Callable[[Iterator[SourceItem]], Iterator[SourceItem]]
+_log = logging.getLogger("setsearch")
 
 
 @dataclass(frozen=True)
@@ -215,7 +217,7 @@ def _read(cursor: sqlite3.Cursor, source: SyncedSource, condition: str = "") -> 
         yield from read_terms(cursor, source.name, columns.text, columns.title)
         return
     limit = time_limit_of(cursor)
-    rows = RowReader(table=source.name, connection=cursor.connection, condition=condition, time_limit=limit)
+    rows = RowReader(columns.errors, _log.warning, source.name, cursor.connection, condition, limit)
     yield from SourceReader(columns, rows).of_rows()
 
 
@@ -233,7 +235,11 @@ def _read_changed(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, so
     if not keys:
         return Changes()
     key = quote(source.key)
-    if None in keys and _first(cursor, source, f"select 1 from {main_table(source.name)} where {key} is null"):
+    if (
+        None in keys
+        and source.roles.errors != "skip"
+        and _first(cursor, source, f"select 1 from {main_table(source.name)} where {key} is null")
+    ):
         cell_id(f"a row of {source.name}", source.key, None)  # raises, as reading all would
     condition = f"where {key} in (select key from setsearch_change where relation = {relation.id})"
     names = set[str]()
@@ -309,4 +315,5 @@ def _as_declared(columns: Columns, existing: list[str]) -> Columns:
             return tuple(map(_declared, value))
         return None if value is None else declared.get(value.lower(), value)
 
-    return Columns(**{name: _declared(value) for name, value in asdict(columns).items()})
+    declared_columns = {name: _declared(value) for name, value in asdict(columns).items()}
+    return Columns(**declared_columns | {"errors": columns.errors})

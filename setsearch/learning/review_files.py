@@ -5,7 +5,7 @@ show. Coming in, both are read, and what Rayyan notes.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -76,9 +76,12 @@ def read_known(source: str, reading: Reading) -> tuple[list[str], list[str]]:
     return known["yes"], known["no"]
 
 
-def write_review(review: Review, kind: str) -> str:
-    """All records of a review with what was decided, in the order of decisions, those not read last."""
-    rows = _rows(review)
+def write_review(review: Review, kind: str, progress: Callable[[Iterator[Row]], Iterator[Row]] = iter) -> str:
+    """All records of a review with what was decided, in the order of decisions, those not read last.
+
+    `progress` gets the records, and yields them.
+    """
+    rows = progress(_rows(review))
     if kind == "csv":
         return csv_text(map(_cells, rows), COLUMNS)
     form = FORMS[kind]

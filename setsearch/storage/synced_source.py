@@ -27,6 +27,7 @@ class Columns:
     group_by: str | None = None
     numbers: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()  # columns of documents that come back with each hit
+    errors: str = "strict"  # "skip" leaves out bad rows of a table, with a warning, now and at each sync
 
     def __post_init__(self) -> None:
         for name in ("text", "numbers", "keep"):

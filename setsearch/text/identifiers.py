@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 _doi = re.compile(r"10\.\d{4,9}/[^\s\"<>,;]+", re.IGNORECASE)
+_word = re.compile(r"\w+")
 _only_doi = re.compile(r"\s*(?:doi:?\s*|https?://(?:dx\.)?doi\.org/)?10\.\d{4,9}/\S+\s*", re.IGNORECASE)
 
 
@@ -23,5 +24,8 @@ def is_doi(text: str) -> bool:
 
 def plain_title(text: str) -> str:
     """The letters and digits of a title, without accents and case."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    return " ".join(re.findall(r"\w+", "".join(c for c in plain if not unicodedata.combining(c))))
+    plain = text.casefold()
+    if not plain.isascii():
+        decomposed = unicodedata.normalize("NFKD", plain)
+        plain = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+    return " ".join(_word.findall(plain))

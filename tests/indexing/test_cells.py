@@ -292,3 +292,20 @@ def test_titles_come_from_references_in_any_encoding(run, tmp_path):
     assert run("index", "a.db", "r.csv", *RELATION, "--titles", "t.txt")[0] == 0
     with setsearch.open(tmp_path / "a.db") as index:
         assert index.items("item").titles(["10.1000/x", "smith"]) == {"10.1000/x": "Löwen", "smith": "Two"}
+
+
+def test_a_bad_row_of_a_tracked_table_is_left_out_for_good(run, failed, tmp_path):
+    host = sqlite3.connect(tmp_path / "a.db")
+    host.execute("create table t (id text, text text)")
+    host.executemany("insert into t values (?, ?)", [("a", "lions"), (None, "cats"), ("c", "dogs")])
+    host.commit()
+    failed(run("index", "a.db", "--table", "t"), 1, "table t, row 2", "None")
+    assert run("index", "a.db", "--table", "t", "--track", "--errors", "skip")[0] == 0
+    assert documents(tmp_path / "a.db") == {"a": {"lions"}, "c": {"dogs"}}
+    host.execute("insert into t values (null, 'wolves')")
+    host.execute("update t set text = 'bears' where id = 'c'")
+    host.commit()
+    assert run("update", "a.db")[0] == 0
+    assert documents(tmp_path / "a.db") == {"a": {"lions"}, "c": {"bears"}}
+    assert run("check", "a.db")[0] == 0
+    host.close()

@@ -5,6 +5,7 @@ import io
 import random
 import re
 import sqlite3
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -15,6 +16,8 @@ pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]
 pytest.importorskip("playwright", reason="needs playwright: pip install playwright")
 
 from playwright.sync_api import expect
+
+from setsearch.learning import Review
 
 pytestmark = pytest.mark.long  # Datasette's page is the one that each run opens in Chromium
 
@@ -487,3 +490,33 @@ def test_a_review_by_keyboard_survives_a_new_server(serve, animals, browse):
     assert "ASReview_irrelevant" in again.ask("/review.ris", set="cats")[2]
     assert again.ask("/review.pdf", set="cats")[0] == 404
     assert again.ask("/review", set="dogs")[0] == 404
+
+
+def test_a_review_of_references_shows_where_they_are_from(serve, browse, run, tmp_path):
+    folder = Path(__file__).parents[1] / "indexing" / "exporters"
+    assert run("index", "r.db", str(folder), "--language", "english")[0] == 0
+    with setsearch.open(tmp_path / "r.db") as index:
+        index.keep_set("cats", ["10.1000/cats"], items="documents")
+        review = Review(index, "cats")
+        for hit in review.queue(9):
+            if hit.item != "10.1000/birds":
+                review.decide(hit.item, "no")
+    server = serve(tmp_path / "r.db")
+    page = browse(server.url + "review?set=cats")
+    expect(page.locator("h1")).to_have_text("Songs of birds in cities")
+    expect(page.locator(".source")).to_contain_text("Kowalska, Anna; Nowak, Jan. ANIMAL BEHAVIOUR. 2020.")
+    assert page.locator(".source a").get_attribute("href") == "https://doi.org/10.1000/birds"
+    expect(page.locator(".keys")).to_contain_text("One by one: y yes")
+    expect(page.locator("figure.curve figcaption")).to_contain_text("read")
+    page.get_by_label("Why not").fill("wrong species")
+    page.keyboard.press("Enter")  # answers nothing
+    expect(page.locator("h1")).to_have_text("Songs of birds in cities")
+    page.get_by_label("Note").fill("yes")  # typed letters are no keys
+    page.get_by_role("button", name="No", exact=False).first.click()
+    expect(page.locator("h1")).to_have_text("All are decided")
+    with setsearch.open(tmp_path / "r.db") as index:
+        last = Review(index, "cats").decisions()[-1]
+    assert (last.item, last.said, last.reason, last.note) == ("10.1000/birds", "no", "wrong species", "yes")
+    for kind in ("csv", "ris", "bib", "nbib", "ciw", "enw"):
+        status, _, body = server.ask(f"/review.{kind}", set="cats")
+        assert status == 200 and "Songs of birds" in body

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from setsearch.indexing.references.reference import Reference
+from setsearch.indexing.references.reference import DOI, PMID, Reference
 from setsearch.text.identifiers import plain_title
 
-DOI, PMID, TITLE, KEY, PLACE = "doi", "pmid", "title", "key", "place"
 SURE = (DOI, PMID)
 
 
@@ -48,17 +47,6 @@ class Group(NamedTuple):
     filed: Filed = Filed()  # of nobody
 
 
-def identity_names(reference: Reference) -> list[tuple[str, str]]:
-    """(kind, name) by which copies are known: DOI, number in PubMed, title and year."""
-    title = plain_title(reference.first("title"))
-    names = [
-        (DOI, reference.doi),
-        (PMID, reference.pmid),
-        (TITLE, f"{title} {reference.year}".strip() if title else ""),
-    ]
-    return [(kind, name) for kind, name in names if name]
-
-
 def contradict(one: Reference, other: Reference) -> bool:
     """Whether references of one title and year are two: other DOIs, other numbers in PubMed, or other authors."""
     pairs = [(one.doi, other.doi), (one.pmid, other.pmid), (_surname(one), _surname(other))]
@@ -78,7 +66,7 @@ def group_copies(copies: Iterable[Copy]) -> list[Group]:
     known: dict[tuple[str, str], list[int]] = {}
     moved: dict[int, int] = {}
     for copy in copies:
-        names = identity_names(copy.reference)
+        names = copy.reference.identities
         same = _same_groups(copy, names, groups, known, moved)
         if same:
             own = same[0]

@@ -12,8 +12,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from setsearch.indexing.references.convert import merged
-from setsearch.indexing.references.identity import KEY, PLACE, SURE, Copy, Group, contradict, identity_names
-from setsearch.indexing.references.reference import Reference, as_json, from_json
+from setsearch.indexing.references.identity import SURE, Copy, Group, contradict
+from setsearch.indexing.references.reference import KEY, PLACE, Reference, as_json, from_json
 from setsearch.storage.names import Vocabulary, is_storable
 from setsearch.storage.records import Record, items_by_name, read_records
 from setsearch.text.headline import headline, shorten
@@ -89,7 +89,7 @@ class Filing:
             group.filed.bare.append(name)
         self.taken.add(name)
         names = [alias for copy in group.copies for alias in _aliases(copy)]
-        names += [f"{kind}:{own}" for kind, own in identity_names(record)]
+        names += [f"{kind}:{own}" for kind, own in record.identities]
         names += [f"{PLACE}:{file}#{old.own_key}" for old in before for file in earlier if old.own_key]
         data = {"reference": as_json(record), "files": list(dict.fromkeys([*earlier, *files]))}
         text = record.text()
@@ -101,7 +101,7 @@ class Filing:
     def _find(self, group: Group, known: dict[str, list[Stored]]) -> Stored | None:
         """The item that a reference is: by DOI, by number, by title and year, by its place, by a name of before."""
         for copy in group.copies:
-            for kind, own in identity_names(copy.reference):
+            for kind, own in copy.reference.identities:
                 for stored in known.get(f"{kind}:{own}", ()):
                     is_same = (
                         kind in SURE or stored.reference is None or not contradict(copy.reference, stored.reference)
@@ -167,7 +167,7 @@ def _stored(name: str, data: Any) -> Stored:
 
 def _aliases(copy: Copy) -> list[str]:
     """The names under which a copy is kept, with their kinds."""
-    names = [*identity_names(copy.reference), (PLACE, copy.place)]
+    names = [*copy.reference.identities, (PLACE, copy.place)]
     names += [(KEY, copy.reference.own_key)] if copy.reference.own_key else []
     return [f"{kind}:{name}" for kind, name in names if is_storable(name)]
 

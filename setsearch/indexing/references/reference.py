@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from setsearch.text.identifiers import is_doi, plain_doi
+from setsearch.text.identifiers import is_doi, plain_doi, plain_title
 from setsearch.text.latex import latex_text
 
 RIS, PUBMED, WOS, REFER, BIBTEX = FORMS = "ris", "pubmed", "wos", "refer", "bibtex"
+DOI, PMID, TITLE, KEY, PLACE = "doi", "pmid", "title", "key", "place"  # kinds of names
 # The tags of each role. All values of a role with + count, else those of the first tag that has some.
 TAGS: Mapping[str, Mapping[str, str]] = {
     RIS: {
@@ -133,6 +134,15 @@ class Reference:
 
     def values(self, role: str) -> list[str]:
         """What the fields of a role say, in plain text."""
+        if role not in self._known:
+            self._known[role] = self._values(role)
+        return self._known[role]
+
+    @cached_property
+    def _known(self) -> dict[str, list[str]]:
+        return {}
+
+    def _values(self, role: str) -> list[str]:
         tags = TAGS[self.form].get(role, "")
         names = tags.removeprefix("+").split()
         found = [[part for value in self._by_tag.get(name, ()) for part in self._plain(role, value)] for name in names]
@@ -175,12 +185,19 @@ class Reference:
         found = (_pmid.match(value) for value in [*self.values("url"), *self._notes()])
         return next((match[1].lstrip("0") for match in found if match), "")
 
-    @property
+    @cached_property
     def year(self) -> str:
         """The year, four digits."""
         return next((match[1] for value in self.values("year") if (match := _year.search(value))), "")
 
-    @property
+    @cached_property
+    def identities(self) -> list[tuple[str, str]]:
+        """(kind, name) by which copies are known: DOI, number in PubMed, title and year."""
+        title = plain_title(self.first("title"))
+        names = [(DOI, self.doi), (PMID, self.pmid), (TITLE, f"{title} {self.year}".strip() if title else "")]
+        return [(kind, name) for kind, name in names if name]
+
+    @cached_property
     def own_key(self) -> str:
         """The key that the record has in its file."""
         return self.key or self.first("key")
