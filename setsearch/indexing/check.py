@@ -31,6 +31,7 @@ from setsearch.storage.integrity import CHECKED, checksum_differs, sqlite_proble
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.numbers import check_numbers
 from setsearch.storage.posting_lists import PostingLists
+from setsearch.storage.records import check_records
 from setsearch.storage.relation import Relation, load_relations
 from setsearch.storage.sql import insert_rows
 from setsearch.storage.texts import read_texts
@@ -96,6 +97,7 @@ def _check_any(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
         yield from _lines(lambda: check_numbers(cursor, relation))
         return
     yield from _lines(lambda: check_relation(cursor, relation))
+    yield from _lines(lambda: check_records(cursor, relation.items.id))
     for vocabulary in (relation.items, relation.features):
         yield from _lines(partial(_check_vectors, cursor, vocabulary))
     yield from _lines(lambda: _check_analyzer(relation))

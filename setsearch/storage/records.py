@@ -6,7 +6,7 @@ A name has its kind before it: doi:10.1000/xyz, pmid:123, key:smith2019, title:a
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from setsearch.errors import CorruptIndex, InvalidItem
@@ -51,14 +51,27 @@ def has_records(cursor: sqlite3.Cursor, kind: int) -> bool:
     return bool(cursor.execute("select exists (select 1 from setsearch_record where kind = ?)", (kind,)).fetchone()[0])
 
 
-def read_records(cursor: sqlite3.Cursor, kind: int, ids: Sequence[int] | None = None) -> dict[int, Any]:
-    """The records of those items that have one; of all items without `ids`. Raises CorruptIndex."""
+def read_records(
+    cursor: sqlite3.Cursor, kind: int, ids: Sequence[int] | None = None, *, strict: bool = True
+) -> dict[int, Any]:
+    """The records of those items that have one; of all items without `ids`. Raises CorruptIndex.
+
+    Not `strict`, a damaged record is None.
+    """
     condition = "" if ids is None else "and item in (select value from json_each(?))"
     rows = cursor.execute(
         f"select item, record from setsearch_record where kind = ? {condition}",
         (kind, *(() if ids is None else (json.dumps([*ids]),))),
     ).fetchall()
-    return {id: _decoded(kind, id, stored) for id, stored in rows}
+    found: dict[int, Any] = {}
+    for id, stored in rows:
+        try:
+            found[id] = _decoded(kind, id, stored)
+        except CorruptIndex:
+            if strict:
+                raise
+            found[id] = None
+    return found
 
 
 def items_by_name(cursor: sqlite3.Cursor, kind: int, names: Sequence[str]) -> Mapping[str, list[int]]:
@@ -101,6 +114,19 @@ def _items_titled(cursor: sqlite3.Cursor, kind: int, title: str) -> list[int]:
         (kind, f"title:{title}", MOST_FOUND),
     )
     return [id for (id,) in rows] if title else []
+
+
+def check_records(cursor: sqlite3.Cursor, kind: int) -> Iterator[str]:
+    """One line for each problem with the records of a vocabulary. Raises CorruptIndex for a damaged one."""
+    read_records(cursor, kind)
+    for table in ("record", "alias"):
+        (lost,) = cursor.execute(
+            f"select count(*) from setsearch_{table} where kind = ?1 "
+            "and item not in (select id from setsearch_name where kind = ?1)",
+            (kind,),
+        ).fetchone()
+        if lost:
+            yield f"{lost} rows of setsearch_{table} belong to no item"
 
 
 def _encoded(kind: int, id: int, record: Record) -> bytes:

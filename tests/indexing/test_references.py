@@ -348,3 +348,20 @@ def test_the_fullest_copy_gets_what_it_lacks():
 )
 def test_dois(text, doi):
     assert plain_doi(text) == doi
+
+
+def test_a_damaged_record_is_told_and_read_again(index_of, tmp_path, run, failed):
+    text = (EXPORTERS / "ovid.ris").read_text()
+    index_of(a__ris=text)
+    connection = sqlite3.connect(tmp_path / "a.db")
+    connection.execute("update setsearch_record set record = zeroblob(9)")
+    connection.execute("insert into setsearch_alias values (1, 'doi:10.1000/none', 99)")
+    connection.commit()
+    connection.close()
+    failed(run("review", "a.db", "r", "30500002", "--export", "o.ris"), 1, "the stored record of an item is damaged")
+    failed(run("check", "a.db"), 1, "the stored record of an item is damaged")
+    assert set(documents(tmp_path / "a.db")) == {"10.1000/asp.2019", "30500002"}, "questions do not need it"
+    index_of(a__ris=text)
+    failed(run("check", "a.db"), 1, "1 rows of setsearch_alias belong to no item")
+    index_of("a.db", "--replace", a__ris=text)
+    assert run("check", "a.db")[0] == 0

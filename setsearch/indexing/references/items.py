@@ -62,13 +62,16 @@ class Filing:
         ids = items_by_name(self.cursor, self.items.id, sorted(aliases)) if self.items.size else {}
         every = sorted({id for own in ids.values() for id in own})
         names = {id: name for id, (name, _) in self.items.stored(self.cursor, every).items()}
-        stored = {id: _stored(names[id], data) for id, data in read_records(self.cursor, self.items.id, every).items()}
+        records = read_records(self.cursor, self.items.id, every, strict=False)  # a damaged one is written again
+        stored = {id: _stored(names[id], data) for id, data in records.items() if id in names}
         found = {alias: [stored[id] for id in own if id in stored] for alias, own in ids.items()}
         wanted = {name for group in groups for name in _wanted(group)} | {
             place for group in groups for copy in group.copies for place in _older_places(copy)
         }
         here = self.items.find(self.cursor, sorted(filter(is_storable, wanted))) if self.items.size else {}
-        has_record = set(read_records(self.cursor, self.items.id, [*here.values()])) if here else set[int]()
+        has_record = (
+            set(read_records(self.cursor, self.items.id, [*here.values()], strict=False)) if here else set[int]()
+        )
         for name, id in here.items():
             found.setdefault(f"item:{name}", []).append(Stored(name, None, []))
             if id in has_record:
