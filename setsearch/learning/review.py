@@ -140,7 +140,7 @@ class Review:
         records, found = self.reading.item_count(), sum(decision.said == "yes" for decision in decided)
         ahead = outlook(labels, max(records - known, len(labels)), self.recall, self.confidence)
         may_stop = ahead.chance < 1 - self.confidence
-        curve = [found - sum(labels) + count for count in accumulate(labels)]
+        curve = [*accumulate(labels, initial=found - sum(labels))][1:]
         return Progress(records, len(decided), found, curve, ahead, may_stop)
 
     def _said(self) -> dict[str, list[str]]:

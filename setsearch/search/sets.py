@@ -139,7 +139,10 @@ def those_gone(reading: AnyReading, members: Sequence[str]) -> list[str]:
             return [member for member in members if member not in known]
     gone = []
     with reading.stored() as fields:
+        known = fields.first.snapshot.find_all(fields.first.cursor, members)
         for member in members:
+            if member in known:
+                continue
             try:
                 fields.resolve(member, hint=False)
             except AmbiguousItem:
