@@ -1,4 +1,7 @@
-"""Words of many ASCII texts at once, by the rules of `words.UnicodeWords`, in a few passes over all bytes."""
+"""Words of many ASCII texts at once, by the rules of `words.UnicodeWords`, in a few passes over all bytes.
+
+Words of other letters stand among them in UTF-8, as they are to be: their marks are masked by bytes that UTF-8 lacks.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -23,13 +26,16 @@ def _table(kept: str) -> bytes:
 
 
 _CLEAN, _MARKED = _table("_" + _INSIDE), _table("_" + _INSIDE + _MARKS)
+_ALL_MARKS = bytes(dict.fromkeys((_INSIDE + _MARKS).encode()))
+_MASK = bytes.maketrans(_ALL_MARKS, bytes(range(0xF8 - 2, 0x100))[-len(_ALL_MARKS) :])
+_UNMASK = bytes.maketrans(bytes(range(0xF8 - 2, 0x100))[-len(_ALL_MARKS) :], _ALL_MARKS)
 
 
 class CleanTexts(NamedTuple):
     """Texts in lower case with a space for each byte that is in no word; where each begins, and how long it is.
 
     A space also stands before the first, between any two, and after the last text. `one_by_one` holds the numbers of
-    the texts that have to be split one by one: those that are not ASCII, and those with words such as os.path and c++.
+    the texts that have to be split one by one: those with words such as os.path and c++.
     """
 
     data: bytes
@@ -38,12 +44,16 @@ class CleanTexts(NamedTuple):
     one_by_one: set[int]
 
 
-def clean_ascii(texts: Sequence[str], marks: bool = False) -> CleanTexts:
+def masked(words: Sequence[str]) -> bytes:
+    """Words that are to stay as they are, with a space between them."""
+    return " ".join(words).encode("utf-8", "replace").translate(_MASK)
+
+
+def clean_ascii(texts: Sequence[bytes], marks: bool = False) -> CleanTexts:
     """Clean texts; with `marks`, commas and ends of sentences stay, each between two spaces."""
-    plain = [text if text.isascii() else "" for text in texts]
     table = _MARKED if marks else _CLEAN
-    data = np.frombuffer(" ".join(["", *plain, ""]).encode().translate(table), np.uint8).copy()
-    sizes = np.array([len(text) for text in plain], np.int64)
+    data = np.frombuffer(b" ".join([b"", *texts, b""]).translate(table), np.uint8).copy()
+    sizes = np.array([len(text) for text in texts], np.int64)
     begins = np.cumsum(np.append(1, sizes + 1))[:-1]
     places = np.flatnonzero((data < ord("0")) & (data != ord(" ")) & ~_ENDS[data])  # of the bytes in _INSIDE
     mark, before, after = data[places], _KIND[data[places - 1]], _KIND[data[places + 1]]
@@ -55,11 +65,10 @@ def clean_ascii(texts: Sequence[str], marks: bool = False) -> CleanTexts:
     is_kept = is_inside | (marks & ((mark == ord(".")) | (mark == ord(","))))
     data[places[~is_kept]] = ord(" ")
     one_by_one = set((np.searchsorted(begins, places[is_special], "right") - 1).tolist())
-    one_by_one.update(number for number, text in enumerate(texts) if not text.isascii())
     if marks:
         apart = np.sort(np.concatenate([places[is_kept & ~is_inside], np.flatnonzero(_ENDS[data])]))
         inserted = 2 * np.diff(np.searchsorted(apart, np.append(begins, len(data))))
         data = np.insert(data, np.repeat(apart, 2) + np.tile([0, 1], len(apart)), ord(" "))
         sizes += inserted
         begins = np.cumsum(np.append(1, sizes + 1))[:-1]
-    return CleanTexts(data.tobytes(), begins.tolist(), sizes.tolist(), one_by_one)
+    return CleanTexts(data.tobytes().translate(_UNMASK), begins.tolist(), sizes.tolist(), one_by_one)

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, Protocol
 
 from setsearch.errors import UsageError
 from setsearch.text.letters import fold, normalize
+from setsearch.text.pieces import Pieces
 
 # Specifications of analyzers begin with them. A name without a number means the newest of its kind for new collections.
 OLD, UNICODE_1, ICU_1, UNICODE, ICU = KINDS = ("words", "unicode", "icu", "unicode-2", "icu-2")
@@ -143,9 +144,19 @@ class UnicodeWords:
     def __init__(self, kind: str = UNICODE) -> None:
         self.kind = kind
         self._letters = normalize if kind in NEWEST else fold
+        self._words_of_piece = Pieces(self._split, self._read)
+        self._tokens_of_piece = Pieces(self._tokens, self._read)
 
     def split(self, text: str) -> list[str]:
         """The words of a text, in order; parts of a dotted word follow it."""
+        return self._words_of_piece.split(text)
+
+    def tokens(self, text: str) -> list[str]:
+        """The words of a text without parts of others, and commas and ends of sentences."""
+        return self._tokens_of_piece.split(text)
+
+    def _split(self, text: str) -> list[str]:
+        """The words of a text by all rules, however long it takes."""
         if not text.isascii():
             text = self._normalize(text)
         found = _ascii_words(text.lower()) if text.isascii() else [span.word for span in self.spans(text)]
@@ -153,8 +164,7 @@ class UnicodeWords:
             return found
         return [part for word in found for part in (word, *_parts(word))]
 
-    def tokens(self, text: str) -> list[str]:
-        """The words of a text without parts of others, and commas and ends of sentences."""
+    def _tokens(self, text: str) -> list[str]:
         text = self._normalize(text)
         if text.isascii():
             return _ascii_tokens(text)
@@ -181,33 +191,35 @@ class UnicodeWords:
         """The words of many texts. ASCII without dots inside of words takes a few passes over all bytes."""
         from setsearch.text.ascii_words import clean_ascii
 
-        clean = clean_ascii(texts)
-        characters = sum(map(_visible, texts))
+        plain = [self._words_of_piece.masked(text) for text in texts]
+        clean = clean_ascii([data for data, _ in plain])
+        characters, more = sum(map(_visible, texts)), [more for _, more in plain]
         if not clean.one_by_one:
-            unread = characters - len(clean.data) + clean.data.count(b" ")
-            return Spaced(clean.data, clean.sizes, unread, characters)
-        pieces, unread, characters = [], 0, 0
-        for number, (text, begin) in enumerate(zip(texts, clean.begins, strict=True)):
-            visible = _visible(text)
-            characters += visible
+            read = len(clean.data) - clean.data.count(b" ") - sum(more)
+            return Spaced(clean.data, clean.sizes, max(characters - read, 0), characters)
+        pieces, unread = [], 0
+        for number, (text, begin, size) in enumerate(zip(texts, clean.begins, clean.sizes, strict=True)):
             if number in clean.one_by_one:
-                pieces.append(" ".join(self.split(text)).encode())
-                unread += max(visible - self._read(text), 0)
+                pieces.append(" ".join(self.split(text)).encode("utf-8", "replace"))
+                read = self._read(text)
             else:
-                pieces.append(clean.data[begin : begin + len(text)])
-                unread += visible - len(text) + pieces[-1].count(b" ")
+                pieces.append(clean.data[begin : begin + size])
+                read = size - pieces[-1].count(b" ") - more[number]
+            unread += max(_visible(text) - read, 0)
         return Spaced(b" ".join([b"", *pieces, b""]), list(map(len, pieces)), unread, characters)
 
     def spaced_tokens(self, texts: Sequence[str]) -> tuple[bytes, list[int]]:
         """The tokens of many texts, as the words of `spaced`: the bytes, and how many are of each text."""
         from setsearch.text.ascii_words import clean_ascii
 
-        clean = clean_ascii(texts, marks=True)
+        clean = clean_ascii([self._tokens_of_piece.masked(text)[0] for text in texts], marks=True)
         if not clean.one_by_one:
             return clean.data, clean.sizes
         places = zip(clean.begins, clean.sizes, strict=True)
         pieces = [
-            " ".join(self.tokens(text)).encode() if number in clean.one_by_one else clean.data[begin : begin + size]
+            " ".join(self.tokens(text)).encode("utf-8", "replace")
+            if number in clean.one_by_one
+            else clean.data[begin : begin + size]
             for number, (text, (begin, size)) in enumerate(zip(texts, places, strict=True))
         ]
         return b" ".join([b"", *pieces, b""]), list(map(len, pieces))

@@ -91,6 +91,18 @@ def test_texts_are_split_alike_alone_and_together(kind, texts):
     assert 0 <= unread <= characters
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != OLD])
+@given(
+    text=st.lists(pieces | st.text(max_size=9) | st.sampled_from([" ", "\u00a0", "\u3000", "."]), max_size=6).map(
+        "".join
+    )
+)
+def test_pieces_between_blanks_are_split_as_the_whole(kind, text):
+    words = words_of_kind(kind)
+    assert words.split(text) == words._split(text)
+    assert words.tokens(text) == words._tokens(text)
+
+
 marked = st.text(st.sampled_from("aB1_ ,.;!?:'+#-"), max_size=20)
 
 
