@@ -51,7 +51,7 @@ def offer(state: Any, id: Any, score: Any) -> None:
     best, ids, scores, counters = state
     if score < best[0] or score == -np.inf:
         return
-    if counters[0] == len(ids):
+    if counters[0] == len(ids) and not counters[1]:  # once crowded, another way gives the answer
         kept = 0
         for i in range(len(ids)):
             if scores[i] >= best[0]:

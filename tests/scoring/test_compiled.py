@@ -7,6 +7,7 @@ from setsearch.arrays import to_lattice
 from setsearch.scoring import base as bases
 from setsearch.scoring import compiled as search_numba
 from setsearch.scoring import compiled_loops as kernel_numba
+from setsearch.scoring import compiled_primitives
 from setsearch.scoring.base import Base
 from setsearch.scoring.best import best
 from setsearch.scoring.bitmaps import Bitmaps
@@ -94,3 +95,15 @@ def test_places_are_found_from_any_guess(id):
             assert {kernel_numba._first_reaching(ids, begin, end, guess, id) for guess in range(begin, end)} == {
                 expected
             }
+
+
+def test_a_crowd_of_ties_is_gone_through_once():
+    """Once more items tie than there is room for, another way gives the answer: candidates are left alone."""
+    best, ids, scores = np.full(2, 1.0), np.arange(10), np.ones(10)
+    counters = np.array([10, 0])
+    state = best, ids, scores, counters
+    compiled_primitives.offer(state, 99, 1.0)
+    assert counters[1] == 1
+    scores[:] = 0.0  # what a second look would drop
+    compiled_primitives.offer(state, 99, 1.0)
+    assert counters.tolist() == [10, 1]
