@@ -25,12 +25,15 @@ class Record(NamedTuple):
 
 
 def write_records(cursor: sqlite3.Cursor, kind: int, rows: Sequence[tuple[int, Record | None]]) -> None:
-    """Store the records of items, and delete those of items without. Raises InvalidItem."""
+    """Store the records of items, and delete those of items without. An item keeps the names that it had.
+
+    Raises InvalidItem.
+    """
     new = {id: record for id, record in rows if record is not None}
-    if new or has_records(cursor, kind):
-        delete_records(cursor, kind, [id for id, _ in rows])
+    if has_records(cursor, kind):
+        delete_records(cursor, kind, [id for id, _ in rows if id not in new])
     cursor.executemany(
-        "insert into setsearch_record (kind, item, record) values (?, ?, ?)",
+        "insert or replace into setsearch_record (kind, item, record) values (?, ?, ?)",
         [(kind, id, _encoded(kind, id, record)) for id, record in new.items()],
     )
     cursor.executemany(

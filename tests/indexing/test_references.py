@@ -365,3 +365,18 @@ def test_a_damaged_record_is_told_and_read_again(index_of, tmp_path, run, failed
     failed(run("check", "a.db"), 1, "1 rows of setsearch_alias belong to no item")
     index_of("a.db", "--replace", a__ris=text)
     assert run("check", "a.db")[0] == 0
+
+
+def test_an_item_keeps_the_names_of_all_its_copies(index_of, tmp_path):
+    index_of(
+        a__ris="TY  - JOUR\nID  - 77\nTI  - Big cats\nAB  - lions\nDO  - 10.1000/x\nER  - \n",
+        b__nbib="PMID- 12345\nTI  - Large cats\nLID - 10.1000/x [doi]\n",
+    )
+    index_of(a__ris="TY  - JOUR\nID  - 77\nTI  - Big cats\nAB  - lions\nDO  - 10.1000/x\nER  - \n")
+    with setsearch.open(tmp_path / "a.db") as index:
+        find = index.items("documents").find
+        assert {find(name) for name in ("Large cats", "12345", "77", "big cats", "b.nbib#12345")} == {"10.1000/x"}
+        index.delete(["10.1000/x"])
+        index.add([("other", "text")])
+        with pytest.raises(setsearch.errors.UnknownItem):
+            find("Large cats")

@@ -40,6 +40,13 @@ class Stored(NamedTuple):
     files: list[str]
 
 
+class Known(NamedTuple):
+    """What a collection has of some references: by their other names; and which items have names that they want."""
+
+    stored: dict[str, list[Stored]]
+    items: dict[str, bool]  # whether the item has a record
+
+
 @dataclass
 class Filing:
     """Finds the item of each reference."""
@@ -56,29 +63,26 @@ class Filing:
             for group in some:
                 yield self._item(group, known)
 
-    def _known(self, groups: list[Group]) -> dict[str, list[Stored]]:
-        """What the collection has of these references, by other name; names of items count as such of their kind."""
-        aliases = {alias for group in groups for copy in group.copies for alias in _aliases(copy)}
-        ids = items_by_name(self.cursor, self.items.id, sorted(aliases)) if self.items.size else {}
+    def _known(self, groups: list[Group]) -> Known:
+        """What the collection has of these references."""
+        if not self.items.size:
+            return Known({}, {})
+        copies = [copy for group in groups for copy in group.copies]
+        ids = items_by_name(self.cursor, self.items.id, sorted({alias for copy in copies for alias in _aliases(copy)}))
         every = sorted({id for own in ids.values() for id in own})
-        names = {id: name for id, (name, _) in self.items.stored(self.cursor, every).items()}
+        names = self.items.stored(self.cursor, every)
         records = read_records(self.cursor, self.items.id, every, strict=False)  # a damaged one is written again
-        stored = {id: _stored(names[id], data) for id, data in records.items() if id in names}
-        found = {alias: [stored[id] for id in own if id in stored] for alias, own in ids.items()}
-        wanted = {name for group in groups for name in _wanted(group)} | {
-            place for group in groups for copy in group.copies for place in _older_places(copy)
-        }
-        here = self.items.find(self.cursor, sorted(filter(is_storable, wanted))) if self.items.size else {}
-        has_record = (
-            set(read_records(self.cursor, self.items.id, [*here.values()], strict=False)) if here else set[int]()
+        stored = {id: _stored(names[id][0], data) for id, data in records.items() if id in names}
+        wanted = {name for group in groups for name in _wanted(group)}
+        wanted.update(place for copy in copies for place in (copy.place, *_older_places(copy)))
+        items = self.items.find(self.cursor, sorted(filter(is_storable, wanted)))
+        have = read_records(self.cursor, self.items.id, [*items.values()], strict=False).keys()
+        return Known(
+            {alias: [stored[id] for id in own if id in stored] for alias, own in ids.items()},
+            {name: id in have for name, id in items.items()},
         )
-        for name, id in here.items():
-            found.setdefault(f"item:{name}", []).append(Stored(name, None, []))
-            if id in has_record:
-                found[f"item:{name}"].append(Stored(name, None, ["has a record"]))
-        return found
 
-    def _item(self, group: Group, known: dict[str, list[Stored]]) -> ReferenceItem:
+    def _item(self, group: Group, known: Known) -> ReferenceItem:
         stored = self._find(group, known)
         copies = [copy.reference for copy in group.copies]
         files = list(dict.fromkeys(copy.file for copy in group.copies))
@@ -93,7 +97,6 @@ class Filing:
         self.taken.add(name)
         names = [alias for copy in group.copies for alias in _aliases(copy)]
         names += [f"{kind}:{own}" for kind, own in record.identities]
-        names += [f"{PLACE}:{file}#{old.own_key}" for old in before for file in earlier if old.own_key]
         data = {"reference": as_json(record), "files": list(dict.fromkeys([*earlier, *files]))}
         text = record.text()
         title = shorten(record.first("title")) or headline(text)
@@ -101,36 +104,32 @@ class Filing:
         columns = {column: kept.get(column) for column in group.keep} if group.keep else None
         return ReferenceItem(name, text, title, columns, Record(data, tuple(dict.fromkeys(names))))
 
-    def _find(self, group: Group, known: dict[str, list[Stored]]) -> Stored | None:
+    def _find(self, group: Group, known: Known) -> Stored | None:
         """The item that a reference is: by DOI, by number, by title and year, by its place, by a name of before."""
         for copy in group.copies:
             for kind, own in copy.reference.identities:
-                for stored in known.get(f"{kind}:{own}", ()):
-                    is_same = (
-                        kind in SURE or stored.reference is None or not contradict(copy.reference, stored.reference)
-                    )
-                    if is_same and stored.name not in self.taken:
+                for stored in known.stored.get(f"{kind}:{own}", ()):
+                    if stored.name not in self.taken and (kind in SURE or _may_be(copy, stored)):
                         return stored
         for copy in group.copies:
-            for stored in known.get(f"{PLACE}:{copy.place}", ()):
-                may_be_edited = copy.reference.own_key and not copy.reference.own_key.isdecimal()
-                is_same = stored.reference is None or not contradict(copy.reference, stored.reference)
-                if may_be_edited and is_same and stored.name not in self.taken:
+            for stored in known.stored.get(f"{PLACE}:{copy.place}", ()):
+                is_named = copy.reference.own_key and not copy.reference.own_key.isdecimal()  # numbers begin anew
+                if is_named and stored.name not in self.taken and _may_be(copy, stored):
                     return stored
             for place in _older_places(copy):
-                if f"item:{place}" in known and place not in self.taken:
+                if place in known.items and place not in self.taken:
                     group.filed.older.append(place)
                     return Stored(place, None, [])
         return None
 
-    def _new_name(self, group: Group, known: dict[str, list[Stored]]) -> str:
+    def _new_name(self, group: Group, known: Known) -> str:
         """The name of a reference that is new."""
         first = group.copies[0]
         names = _wanted(group)
-        for number, name in enumerate([*names, first.place]):
-            is_sure = number < len(names) - bool(first.reference.own_key)
-            here = known.get(f"item:{name}", [])
-            is_free = not here or (is_sure and len(here) == 1)  # a document of this DOI that came without a record
+        for name in [*names, first.place]:
+            is_sure = name in (first.reference.doi, first.reference.pmid)
+            # A document of this DOI that came without a record, from a table, is this one.
+            is_free = name not in known.items or (is_sure and not known.items[name])
             if is_storable(name) and name not in self.taken and is_free:
                 return name
         times = Counter({first.place: 1})
@@ -161,6 +160,10 @@ def stored_reference(data: Any) -> Reference | None:
         return from_json(data["reference"])
     except (KeyError, TypeError, ValueError):
         return None
+
+
+def _may_be(copy: Copy, stored: Stored) -> bool:
+    return stored.reference is None or not contradict(copy.reference, stored.reference)
 
 
 def _stored(name: str, data: Any) -> Stored:
