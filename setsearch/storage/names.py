@@ -118,12 +118,8 @@ class Vocabulary:
         titled = self.titled(cursor, name)
         if len(titled) == 1:
             return titled[0][0]
-        others = [] if titled or not is_storable(name) else items_called(cursor, self.id, name)
-        if len(others) == 1:
-            return others[0]
-        if titled or others:
-            names = [name for _, name in titled] or [name for name, _ in self.stored(cursor, others).values()]
-            ids = ", ".join(map(repr, names))
+        if titled:
+            ids = ", ".join(repr(id) for _, id in titled)
             raise AmbiguousItem(f"{name!r} is the title of several {self.name}; use one of the ids: {ids}")
         way_out = (self.hint(cursor, name) if hint else "") or "`setsearch info` shows what the index holds"
         raise UnknownItem(f"no {shown(name)} among the {self.size} {self.name}; {way_out}")
@@ -139,12 +135,15 @@ class Vocabulary:
         return sorted(stored.values())
 
     def titled(self, cursor: sqlite3.Cursor, title: str) -> list[tuple[int, str]]:
-        """(id, name) of up to five things with this title."""
+        """(id, name) of up to five things with this title, or else with another name (records.py) that it means."""
         if not is_storable(title):
             return []
-        return cursor.execute(
+        found = cursor.execute(
             "select id, name from setsearch_name where kind = ? and title = ? order by name limit 5", (self.id, title)
         ).fetchall()
+        if found:
+            return found
+        return [(id, name) for id, (name, _) in self.stored(cursor, items_called(cursor, self.id, title)).items()]
 
     def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(name, title) of each id."""
