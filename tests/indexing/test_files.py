@@ -17,10 +17,12 @@ import pytest
 import stop_words
 import test.support
 from hypothesis import given
+from legacy_texts import TEXTS
 from pyarrow import feather, parquet
 
 import setsearch
 from setsearch import Columns, errors
+from setsearch.indexing.encodings import likely_encoding
 from setsearch.indexing.formats import FORMATS
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.reader import RowReader
@@ -250,6 +252,17 @@ def test_a_broken_byte_beside_utf8_is_an_error(tmp_path, rows):
 def test_legacy_encodings_are_told_apart(tmp_path, encoding, text):
     (tmp_path / "a.txt").write_bytes(text.encode(encoding))
     assert read(tmp_path / "a.txt")[0]["a.txt"][0] == text
+
+
+def test_most_short_texts_are_read_rightly():
+    """Those that are not are of Central Europe and Turkey, whose letters Western Europe has at other places."""
+    wrong = {
+        text[:12]
+        for encoding, text in TEXTS
+        if text.encode(encoding).decode(likely_encoding(text.encode(encoding)) or "ascii", "replace") != text
+    }
+    assert len(TEXTS) == 49
+    assert wrong <= {"Az árvíztűrő", "Copiii merg ", "Çocuklar oku", "İstanbul Tür", "Vaikai eina ", "Bērni iet uz"}
 
 
 def test_broken_utf_8_is_not_guessed(tmp_path):
