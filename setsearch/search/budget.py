@@ -27,6 +27,9 @@ def limited(field: Field, seeds: Seeds, model: Model, n_items: int, limit: Limit
     budget = getattr(model, "budget", 0.0)
     if limit is None and not budget:
         return seeds
+    counting = seeds.having > 0  # those of a seed of weight 0 do not
+    if not counting.all():
+        seeds = _some(seeds, counting)
     stored = field.stored_lengths(seeds.features)
     if limit is None:
         assert isinstance(model, Lift)
@@ -35,6 +38,10 @@ def limited(field: Field, seeds: Seeds, model: Model, n_items: int, limit: Limit
         if cost <= limit.most:
             return seeds
     kept = strongest(seeds, stored, model, n_items, limit)
+    return _some(seeds, kept)
+
+
+def _some(seeds: Seeds, kept: npt.NDArray[np.bool_]) -> Seeds:
     return replace(seeds, features=seeds.features[kept], having=seeds.having[kept], sums=seeds.sums[kept])
 
 

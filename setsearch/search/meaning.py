@@ -32,6 +32,7 @@ from setsearch.storage.vectors import ENCODER, LARGEST, Bytes, quantized
 
 NAME = "like in meaning"
 STEPS = 2.0**30  # of the mean and of the centroid, for each unit
+NOISE = 8  # steps of a row and of the mean that rounding may amount to, at unit length
 LEAST = 2.0**-18  # norm of what is not at the mean
 EXACT = 2.0**24  # float32 holds all integers below
 
@@ -118,7 +119,7 @@ class Vectors:
         return centred
 
     def centroid(self, examples: Examples) -> Floats | None:
-        """The weighted sum of the examples' vectors, `(size,)`; None if none has one."""
+        """The weighted sum of the examples' vectors, `(size,)`; None if none has one, or if they cancel."""
         shares, ids = examples.weight(), np.array(examples.ids, np.int64)
         places, known = places_among(self.ids, ids)
         parts = [(shares[: len(ids)][known], self.centred(self.rows[places[known]]))]
@@ -126,7 +127,8 @@ class Vectors:
         if texts is not None:
             parts.append((shares[len(ids) : len(ids) + len(texts)], texts))
         total = sum(np.rint(rows * share[:, None] * STEPS).sum(axis=0) for share, rows in parts)
-        return total / STEPS if np.any(total) else None
+        rounding = NOISE * sum(len(rows) for _, rows in parts)
+        return total / STEPS if np.any(np.abs(total) > rounding) else None
 
 
 def lengths_of(rows: Bytes) -> Floats:

@@ -1,6 +1,7 @@
 """A budget: of the features of the seeds only the strongest count. Every path equals the definition."""
 
 import random
+import sqlite3
 from collections import Counter
 from itertools import product
 
@@ -115,3 +116,19 @@ def test_ties_are_broken_by_names_in_compiled_code_too(tmp_path, monkeypatch):
 def test_what_is_no_budget_is_said(built, budget):
     with pytest.raises(errors.InvalidParameter, match="budget"):
         built[1].expand(["i1"], budget=budget)
+
+
+def test_a_seed_of_weight_0_costs_nothing():
+    index = setsearch.open(sqlite3.connect(":memory:"), contexts="off")
+    rng = random.Random(1)
+    words = [f"w{n}" for n in range(60)]
+    index.add([(f"d{n}", dict.fromkeys(rng.choices(words, range(60, 0, -1), k=25), 1)) for n in range(300)])
+    reading = index.items("terms")
+    for _ in range(30):
+        *seeds, other = rng.sample(words[:40], 4)
+        options = {"budget": 30, "feedback": 0, "among": [word for word in words if word != other]}
+        answers = [
+            [(hit.item, hit.score) for hit in reading.expand(dict.fromkeys(seeds, 1) | more, 60, **options)]
+            for more in ({}, {other: 0})
+        ]
+        assert answers[0] == answers[1]

@@ -361,3 +361,12 @@ def test_moments_do_not_depend_on_the_order(values, shuffler):
     assert deviation == pytest.approx(np.std(values), abs=largest * 1e-3)
     shuffler.shuffle(values)
     assert moments(np.array(values)) == (mean, deviation)
+
+
+def test_examples_whose_vectors_cancel_say_nothing_by_meaning():
+    index = setsearch.open(sqlite3.connect(":memory:"), contexts="off")
+    index.add([("a", "lion tiger cat"), ("b", "wheat barley field"), ("c", "lion wheat"), ("d", "lion field cat")])
+    index.add_vectors(["a", "b"], [[7, -8, -5, -2], [9, -5, 8, -7]], "documents")
+    documents = index.items("documents")
+    found, without = (documents.expand(["a", "b"], 9, keep_seeds=True, **own) for own in ({}, {"vectors": 0}))
+    assert [(hit.item, hit.score) for hit in found] == [(hit.item, hit.score) for hit in without]
