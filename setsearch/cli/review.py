@@ -63,6 +63,8 @@ def review(
         current = Review(index, name, items, recall=recall)
         accepted, rejected = read_known(known, current.reading) if known else ([], [])
         current.know([*(seeds or ()), *accepted], [*(no or ()), *rejected])
+        if known:
+            say(f"{known}: {len(accepted):,} yes, {len(rejected):,} no")
         if export is not None:
             export.write_text(write_review(current, kind, count_items), encoding="utf-8")
             say(f"wrote {export}: {_state(current)}")

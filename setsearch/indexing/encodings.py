@@ -29,7 +29,9 @@ def likely_encoding(data: bytes) -> str | None:
     from charset_normalizer import from_bytes
 
     begin = data[:DETECTED]
-    if any(not own.isascii() and _is_utf8(own) for own in begin.splitlines()):  # but for some bytes
+    as_utf8 = begin.decode("utf-8", "replace")
+    broken = as_utf8.count("\ufffd")
+    if sum(not letter.isascii() for letter in as_utf8) - broken > 2 * broken:  # UTF-8, but for some bytes
         return None
     if sum(byte > 127 for byte in begin) < FEWEST:
         return WESTERN

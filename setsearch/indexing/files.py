@@ -12,13 +12,15 @@ from setsearch.indexing.apart import Job, Outcome, Reader, Skipped, TooMuch, rea
 from setsearch.indexing.encodings import encoding_by_mark
 from setsearch.indexing.formats import FORMATS, RISKY, form_by_content, is_references
 from setsearch.indexing.formats.part import LOOKED_AT, Part, Unread
-from setsearch.indexing.formats.text import plain_text
+from setsearch.indexing.formats.text import plain_text, source_code
 from setsearch.indexing.references.identity import Copy
 from setsearch.indexing.rows.reader import ROW_FILES, RowReader, beginning, file_ending, is_array, open_file, unreadable
 from setsearch.storage.names import is_storable
 
 MOST_CONTROLS = 0.05  # share of control characters in a text
 _CONTROLS = bytes({*range(32), 127} - set(b"\t\n\r\f\x1b"))
+
+_PLAIN = (None, plain_text, source_code)  # formats whose bytes are the text
 
 FileItem = tuple[str, str, str | None]
 
@@ -151,7 +153,7 @@ class FileReader:
             self.empty.append(id)
 
     def _is_wanted(self, path: Path) -> bool:
-        if any(part.startswith(".") for part in path.parts):
+        if any(part.startswith((".", "~$")) for part in path.parts):  # hidden, or a lock of an office program
             return False
         name = path.as_posix()
         return not self.globs or any(fnmatch(name, glob) or fnmatch(path.name, glob) for glob in self.globs)
@@ -200,7 +202,8 @@ class FileReader:
         if "\0" not in part.text:
             return part.text
         position = data.find(b"\0") if encoding_by_mark(data) is None and part.key is None else -1
-        is_raw = position >= 0 and part.text.encode("utf-8", "replace").count(b"\0") == data.count(b"\0")
+        is_plain = (form_by_content(data, by_ending := FORMATS.get(file_ending(Path(path)))) or by_ending) in _PLAIN
+        is_raw = is_plain and position >= 0 and part.text.encode("utf-8", "replace").count(b"\0") == data.count(b"\0")
         if self.rows.errors == "strict" and is_raw:
             raise SourceError(f"{path} is not text (NUL at byte {position}); leave it out, or pass `errors=skip`")
         if self.rows.errors == "skip" and is_raw:

@@ -113,7 +113,9 @@ class SourceReader:
                 several = sum(Path(other).is_dir() for other in paths) > 1
                 yield from self._folder(Path(path), f"{Path(path).resolve().name}/" if several else "")
             elif is_file and is_document(Path(path)):
-                yield from self.files.documents(Path(path), Path(path).name, is_named=True)
+                is_one = sum(Path(other).name == Path(path).name for other in paths) == 1
+                id = Path(path).name if is_one else Path(path).as_posix()
+                yield from self.files.documents(Path(path), id, is_named=True)
             elif path == STDIN and is_references(self.rows.standard_input.peek(LOOKED_AT)):
                 data = self.rows.standard_input.read()
                 yield from self.files.documents_of(data, "", "standard input", "standard input")
@@ -146,6 +148,7 @@ class SourceReader:
                     f"{position} has an `id`, but the first row of {name} has none; give all one, or none"
                 )
             cells = OpenCells(values) if is_open(values) else Cells(values)
+            cells.numbered = NUMBERED
             cells[NUMBERED] = number if is_table else f"{name}#{number}"
             yield position, cells
 
@@ -177,11 +180,11 @@ class SourceReader:
         require_columns(position, values, columns.id, *(() if is_open(values) else optional))
         # A column named title is shown even if no title was requested.
         name = columns.title or "title"
-        title = None if values.get(name) is None else cell_text(position, name, values[name])
+        title = None if values.get(name) is None else cell_text(position, name, values[name]).replace("\0", " ")
         text = "\n".join(cell_text(position, name, values[name]) for name in columns.texts)
         id = cell_id(position, columns.id, values[columns.id])
         if id in self.seen:
-            raise DuplicateItem(f"{position}: the id {id!r} occurs twice; ids must be unique (or pass `errors=skip`)")
+            raise DuplicateItem(f"{position}: the id {id!r} occurs twice; ids must be unique")
         self.seen.add(id)
         return (id, text, title, {name: values[name] for name in columns.keep}) if columns.keep else (id, text, title)
 

@@ -134,6 +134,8 @@ def _with_decision(reference: Reference, row: Row) -> Reference:
         return _bibtex_with(reference, keywords, decision)
     if note and form not in _REMARK:
         keywords.append(f"{PREFIX}note: {note}")
+    if row.said == UNREAD and any(_is_ours(form, *field) for field in reference.fields):
+        return reference  # what somebody else decided stays
     fields = [field for field in reference.fields if not _is_ours(form, *field)]
     fields += [(_NOTE[form], SAID.get(row.said, SAID["later"]))] if form in _NOTE else []
     fields += [(_KEYWORD[form], keyword) for keyword in keywords]

@@ -7,6 +7,19 @@ from typing import Any
 _bare = re.compile(r"(?<!\\)([%&#])")
 _braces = re.compile(r"[{}]")
 _placeholders = re.compile(r"<(?:cit\.|ref|ref>\)?|i n f i n i t e|\s?g r a p h i c s\s?)>|< g r a p h i c s >")
+# Commands whose arguments are text, and signs, beside those that the library has.
+_IN_WORDS = "texttt textsc textrm textsf mbox fbox hbox textsuperscript textsubscript".split()
+_NO_TEXT = "label ref eqref pageref cite citep citet nocite documentclass usepackage input include".split()
+_NO_TEXT += "includegraphics vspace hspace setlength newcommand renewcommand pagestyle".split()
+_SIGNS = {
+    "textless": "<",
+    "textgreater": ">",
+    "today": "",
+    "textbar": "|",
+    "textquotesingle": "'",
+    "textasciicircum": "^",
+}
+_aside = re.compile(r"\\(?:href\s*\{[^{}]*\}|footnote)\s*\{")  # of a link, the text
 _lone = re.compile(r"(?<!\\)\\(?!\\)")
 _doubled = re.compile(r"\\\\(?:[\"'`^~=.][{\\A-Za-z]|(?:text\w+|emph|[uvHcdbkrt])\s*\{)")
 _title = re.compile(r"\\(?:title|chapter\*?|section\*?)\s*(?:\[[^\]]*\])?\s*\{")
@@ -43,7 +56,7 @@ def latex_document(source: str) -> tuple[str, str | None]:
 def _converted(source: str) -> str:
     """The text of a source; a broken one keeps its words."""
     try:
-        return _placeholders.sub("", _converter().latex_to_text(source))
+        return _placeholders.sub("", _converter().latex_to_text(_aside.sub(" {", source)))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # the library's own, on bad input
         return re.sub(r"\\[A-Za-z]+\*?", " ", _braces.sub("", source))
 
@@ -52,10 +65,37 @@ def _converted(source: str) -> str:
 def _converter() -> Any:
     import logging
 
-    from pylatexenc.latex2text import LatexNodes2Text
+    from pylatexenc.latex2text import (
+        EnvironmentTextSpec,
+        LatexNodes2Text,
+        MacroTextSpec,
+        get_default_latex_context_db,
+    )
 
     logging.getLogger("pylatexenc").addHandler(logging.NullHandler())
-    return LatexNodes2Text(math_mode="text", strict_latex_spaces=False, keep_braced_groups=False)
+
+    def verbatim(node: Any, l2tobj: Any) -> str:
+        """What stands between the marks."""
+        return str(getattr(node.nodeargd, "verbatim_text", ""))
+
+    def inside(node: Any, l2tobj: Any) -> str:
+        """The arguments of a command within a word."""
+        found = getattr(node.nodeargd, "argnlist", None) or ()
+        return " ".join(l2tobj.nodelist_to_text([own]) for own in found if own is not None)
+
+    def apart(node: Any, l2tobj: Any) -> str:
+        """The arguments of a command that stands for itself, or that the library does not know: their words stay."""
+        return f" {inside(node, l2tobj)} "
+
+    macros = [MacroTextSpec(name, simplify_repl=inside) for name in _IN_WORDS]
+    macros += [MacroTextSpec(name, simplify_repl=text) for name, text in _SIGNS.items()]
+    macros += [MacroTextSpec(name, simplify_repl="") for name in _NO_TEXT]
+    macros.append(MacroTextSpec("verb", simplify_repl=verbatim))
+    context = get_default_latex_context_db()
+    environments = [EnvironmentTextSpec(name, simplify_repl=verbatim) for name in ("verbatim", "verbatim*")]
+    context.add_context_category("words", macros=macros, environments=environments, prepend=True)
+    context.set_unknown_macro_spec(MacroTextSpec("", simplify_repl=apart))
+    return LatexNodes2Text(context, math_mode="text", strict_latex_spaces=False, keep_braced_groups=False)
 
 
 def _group(source: str, start: int) -> str:

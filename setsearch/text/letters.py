@@ -28,7 +28,7 @@ def fold(text: str) -> str:
     """A text in NFKC and lower case, without points; a dotted capital I is an i."""
     if text.isascii():
         return text.lower()
-    text = _fraction.sub(" ", _apart.sub(" ", text.replace("\u00b4", "'")))
+    text = _fraction.sub(" ", _apart.sub(" ", text.replace("\u00b4", "'").replace("\u05f3", "'")))
     text = unicodedata.normalize("NFKC", text).replace("\u0130", "i")
     for parts, whole in _AM.items():
         text = text.replace(parts, whole)

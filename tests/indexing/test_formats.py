@@ -16,6 +16,7 @@ from setsearch.indexing.formats import FORMATS
 from setsearch.indexing.formats.markup import MOST_BROKEN, Page, read_page
 from setsearch.indexing.formats.pdf import join_broken_words
 from setsearch.indexing.rows.reader import RowReader
+from setsearch.text.latex import latex_text
 
 
 def read(path, name=None, **options):
@@ -92,6 +93,19 @@ def test_markup_is_no_text(run, tmp_path, name, ending):
         found = set(documents.features_of(file))
         assert set(words.split()) <= found
         assert not set(others.split()) & found
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (r"na\"ive \href{http://x.org}{link} quolls", "naïve link quolls"),
+        (r"a \texttt{kowari} \verb|quolls| \mbox{tigers} \today", "a kowari quolls tigers"),
+        (r"{\textless}i{\textgreater}cat", "<i>cat"),
+        (r"\unknown{bar} H\textsubscript{2}O x\footnote{a note}", "bar H2O x a note"),
+    ],
+)
+def test_words_of_commands_stay(source, text):
+    assert latex_text(source) == text
 
 
 def test_latex_without_its_library_keeps_its_commands(tmp_path, monkeypatch):

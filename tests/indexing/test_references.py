@@ -63,6 +63,11 @@ TAGS = {
     "macros": ("a.bib", '@string{z = "zebras"}\n@article{k, title={Pain}, abstract = z # " run"}', {"zebras", "run"}),
     "accents": ("a.bib", '@article{k, title={{\\"O}l and {\\\'E}cole na{\\"\\i}ve}}', {"öl", "école", "naïve"}),
     "escapes": ("a.bib", "@article{k, title={50\\% of R\\&D, 20% more, \\textit{in vivo}}}", {"20", "more", "vivo"}),
+    "tags": (
+        "a.ris",
+        "TY  - JOUR\nTI  - CO<sub>2</sub> <i>in</i>\nAB  - <jats:p>A &lt; b</jats:p>c\nER  - \n",
+        {"co2", "b", "c"},
+    ),
     "escaped twice": ("a.bib", '@article{k, title={{\\\\"O}l \\\\textit{in vivo}}}', {"öl", "vivo"}),
 }
 
@@ -192,6 +197,22 @@ SAME = {
     "one DOI": ({"TI": "A", "DO": "10.1000/a"}, {"TI": "B", "PY": "2019", "DO": "doi:10.1000/A"}, True),
     "one PMID": ({"TI": "A", "PM": "12345"}, {"TI": "B", "UR": "https://pubmed.ncbi.nlm.nih.gov/12345/"}, True),
     "a DOI that a note mentions": ({"TI": "A", "DO": "10.1000/a"}, {"TI": "B", "N1": "Comment on 10.1000/a"}, False),
+    "another journal": (
+        {"TI": "Reply", "PY": "2019", "AU": "Doe", "JO": "Lancet"},
+        {"TI": "Reply", "PY": "2019", "AU": "Doe", "JO": "Field Crops"},
+        False,
+    ),
+    "a journal abbreviated": (
+        {"TI": "A", "PY": "2019", "JO": "Anim. Behav."},
+        {"TI": "A", "PY": "2019", "JO": "Animal Behaviour"},
+        True,
+    ),
+    "another abstract": (
+        {"TI": "Editorial", "PY": "2019", "AB": "on lions and tigers"},
+        {"TI": "Editorial", "PY": "2019", "AB": "about wheat, oats"},
+        False,
+    ),
+    "no year": ({"TI": "Erratum", "AB": "one"}, {"TI": "Erratum", "AB": "one"}, False),
     "nothing in common": ({"AB": "x"}, {"AB": "x"}, False),
 }
 
@@ -380,3 +401,35 @@ def test_an_item_keeps_the_names_of_all_its_copies(index_of, tmp_path):
         index.add([("other", "text")])
         with pytest.raises(setsearch.errors.UnknownItem):
             find("Large cats")
+
+
+def test_records_without_a_name_are_the_same_when_they_come_again(index_of, tmp_path):
+    text = "TY  - JOUR\nTI  - Erratum\nAB  - one\nER  - \nTY  - JOUR\nTI  - Erratum\nAB  - two\nER  - \n"
+    index_of(a__ris=text)
+    before = documents(tmp_path / "a.db")
+    index_of(a__ris=text)
+    assert documents(tmp_path / "a.db") == before
+    assert len(before) == 2
+
+
+def test_keys_of_an_export_are_distinct_and_its_values_are_read_back():
+    from setsearch.indexing.references.bibtex import read_bibtex, write_bibtex
+
+    value = r"50% of R&D_x ~ y^2 C:\tmp {z} #1 $5"
+    copies = [converted(reference(TI=value, AU="Smith, J", PY="2020"), "bibtex") for _ in range(3)]
+    read = list(read_bibtex(write_bibtex(copies)))
+    assert len({own.key for own in read}) == 3
+    assert read[0].first("title") == value
+
+
+def test_what_somebody_else_decided_stays_until_it_is_decided(index_of, tmp_path):
+    from setsearch.learning.review_files import write_review
+
+    index_of(a__ris="TY  - JOUR\nTI  - One\nDO  - 10.1000/a\nN1  - ASReview_irrelevant\nER  - \n")
+    with setsearch.open(tmp_path / "a.db") as index:
+        review = Review(index, "r", "documents")
+        assert "N1  - ASReview_irrelevant" in write_review(review, "ris")
+        review.decide("10.1000/a", "yes")
+        text = write_review(review, "ris")
+    assert "ASReview_relevant" in text
+    assert "irrelevant" not in text

@@ -2,12 +2,15 @@
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from setsearch.indexing.libraries import load_library
 from setsearch.indexing.references.reference import BIBTEX, Reference
 
+_ESCAPED = {letter: f"\\{letter}" for letter in "%&#$_{}"}
+_ESCAPED |= {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
 _PART = r'"[^"]*"|\{[^{}]*\}|[^\s#"{}]+'
 _part = re.compile(_PART)
 _several = re.compile(rf"\s*(?:{_PART})(?:\s*#\s*(?:{_PART}))+\s*")
@@ -38,16 +41,16 @@ def _joined(value: str, macros: Mapping[str, Any]) -> str:
 
 
 def write_bibtex(references: Iterable[Reference]) -> str:
-    """Entries as a file."""
-    return "".join(
-        f"@{reference.kind}{{{reference.key},\n"
-        + "".join(f"  {name} = {value},\n" for name, value in reference.fields)
-        + "}\n\n"
-        for reference in references
-    )
+    """Entries as a file. Of equal keys, all but the first get a number."""
+    parts, times = [], Counter[str]()
+    for reference in references:
+        times[reference.key] += 1
+        key = reference.key if times[reference.key] == 1 else f"{reference.key}-{times[reference.key]}"
+        fields = "".join(f"  {name} = {value},\n" for name, value in reference.fields)
+        parts.append(f"@{reference.kind}{{{key},\n{fields}}}\n\n")
+    return "".join(parts)
 
 
 def bibtex_value(text: str) -> str:
     """A text as a value."""
-    escaped = "".join(f"\\{letter}" if letter in "%&#$_{}" else letter for letter in text if letter != "\\")
-    return f"{{{escaped}}}"
+    return "{" + "".join(_ESCAPED.get(letter, letter) for letter in text) + "}"

@@ -17,6 +17,13 @@ TYPES = (
     ("RPRT", "techreport", "Report", "J"),
     ("GEN", "misc", "Generic", "J"),
 )
+# What fields of some types of BibTeX are called.
+_IN_BOOK = {"journal": "booktitle"}
+_OTHER_NAMES = {
+    **dict.fromkeys(("incollection", "inproceedings", "proceedings"), _IN_BOOK),
+    "techreport": {"publisher": "institution"},
+    "phdthesis": {"publisher": "school"},
+}
 _COLUMN = {RIS: 0, BIBTEX: 1, REFER: 2, WOS: 3}
 _TYPE_TAG = {RIS: "TY", REFER: "0", WOS: "PT"}
 
@@ -53,8 +60,8 @@ def converted(reference: Reference, form: str) -> Reference:
     )
     if form != BIBTEX:
         return Reference(form, fields)
-    if kind.startswith("in"):  # in a book
-        fields = tuple(("booktitle" if tag == "journal" else tag, value) for tag, value in fields)
+    names = _OTHER_NAMES.get(kind, {})
+    fields = tuple((names.get(tag, tag), value) for tag, value in fields)
     return Reference(form, fields, kind, _bibtex_key(reference))
 
 
@@ -67,12 +74,16 @@ def _fields(reference: Reference, form: str, roles: Sequence[str]) -> tuple[tupl
             values = [f"{value} [doi]" for value in values]
         if form == BIBTEX and values:
             values = [bibtex_value((" and " if role == "author" else ", ").join(values))]
+        if form == WOS and role in SEVERAL and values:
+            values = [("\n" if role == "author" else "; ").join(values)]
         found += [(tag, value) for value in values]
     return tuple(found)
 
 
 def _values(reference: Reference, role: str, form: str) -> list[str]:
     """The values of a role; many only where there can be many."""
+    if role == "key":
+        return [reference.own_key] if reference.own_key else []
     if role in ("doi", "pmid", "year"):
         return [value for value in (getattr(reference, role),) if value]
     if role in ("first_page", "last_page"):

@@ -11,6 +11,8 @@ from setsearch.indexing.references.reference import DOI, PMID, Reference
 from setsearch.text.identifiers import plain_title
 
 SURE = (DOI, PMID)
+ALIKE = 0.5  # of the words of the shorter abstract, those that copies share
+_OF_JOURNALS = {"the", "of", "and", "jou", "j", "for", "in"}
 
 
 class Copy(NamedTuple):
@@ -48,9 +50,19 @@ class Group(NamedTuple):
 
 
 def contradict(one: Reference, other: Reference) -> bool:
-    """Whether references of one title and year are two: other DOIs, other numbers in PubMed, or other authors."""
-    pairs = [(one.doi, other.doi), (one.pmid, other.pmid), (_surname(one), _surname(other))]
-    return any(own and others and own != others for own, others in pairs)
+    """Whether references of one title and year are two: other DOIs, numbers in PubMed, authors, journals, or abstracts.
+
+    "Editorial" of one year is the title of many.
+    """
+    pairs = [(one.doi or one.first("doi"), other.doi or other.first("doi")), (one.pmid, other.pmid)]
+    pairs.append((_surname(one), _surname(other)))
+    if any(own and others and own != others for own, others in pairs):
+        return True
+    journals = [{word[:3] for word in plain_title(own.first("journal")).split()} - _OF_JOURNALS for own in (one, other)]
+    texts = [set(plain_title(own.first("abstract")).split()) for own in (one, other)]
+    return (all(journals) and not journals[0] & journals[1]) or (
+        all(texts) and len(texts[0] & texts[1]) < ALIKE * min(map(len, texts))
+    )
 
 
 def _surname(reference: Reference) -> str:

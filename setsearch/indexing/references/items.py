@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 from setsearch.indexing.references.convert import merged
 from setsearch.indexing.references.identity import SURE, Copy, Group, contradict
-from setsearch.indexing.references.reference import KEY, PLACE, Reference, as_json, from_json
+from setsearch.indexing.references.reference import KEY, PLACE, TITLE, Reference, as_json, from_json
 from setsearch.storage.names import Vocabulary, is_storable
 from setsearch.storage.records import Record, items_by_name, read_records
 from setsearch.text.headline import headline, shorten
+from setsearch.text.identifiers import plain_title
 
 AT_ONCE = 1000  # references that are looked up together
 COLUMNS = ("authors", "year", "journal", "doi", "pmid", "keywords")  # that references have, to be kept
@@ -99,7 +100,7 @@ class Filing:
         names += [f"{kind}:{own}" for kind, own in record.identities]
         data = {"reference": as_json(record), "files": list(dict.fromkeys([*earlier, *files]))}
         text = record.text()
-        title = shorten(record.first("title")) or headline(text)
+        title = (shorten(record.first("title")) or headline(text) or "").replace("\0", " ") or None
         kept = columns_of(record)
         columns = {column: kept.get(column) for column in group.keep} if group.keep else None
         return ReferenceItem(name, text, title, columns, Record(data, tuple(dict.fromkeys(names))))
@@ -112,9 +113,9 @@ class Filing:
                     if stored.name not in self.taken and (kind in SURE or _may_be(copy, stored)):
                         return stored
         for copy in group.copies:
-            for stored in known.stored.get(f"{PLACE}:{copy.place}", ()):
-                is_named = copy.reference.own_key and not copy.reference.own_key.isdecimal()  # numbers begin anew
-                if is_named and stored.name not in self.taken and _may_be(copy, stored):
+            here = known.stored.get(f"{PLACE}:{copy.place}", ())
+            for stored in sorted(here, key=lambda own: not _are_titled_alike(copy, own)):
+                if stored.name not in self.taken and _is_edited(copy, stored):
                     return stored
             for place in _older_places(copy):
                 if place in known.items and place not in self.taken:
@@ -162,6 +163,23 @@ def stored_reference(data: Any) -> Reference | None:
         return None
 
 
+def _is_edited(copy: Copy, stored: Stored) -> bool:
+    """Whether a record at the same place is the same: it has a key, which no number is, or the same title."""
+    own, before = copy.reference, stored.reference
+    is_named = bool(own.own_key) and not own.own_key.isdecimal()  # numbers begin anew with each export
+    is_same = before is not None and _are_titled_alike(copy, stored) and own.text()[:200] == before.text()[:200]
+    return is_same or (is_named and (before is None or not _name_others(own, before)))
+
+
+def _are_titled_alike(copy: Copy, stored: Stored) -> bool:
+    return stored.reference is not None and copy.reference.first("title") == stored.reference.first("title")
+
+
+def _name_others(one: Reference, other: Reference) -> bool:
+    """Whether references have other DOIs, or other numbers in PubMed."""
+    return any(own and others and own != others for own, others in ((one.doi, other.doi), (one.pmid, other.pmid)))
+
+
 def _may_be(copy: Copy, stored: Stored) -> bool:
     return stored.reference is None or not contradict(copy.reference, stored.reference)
 
@@ -175,6 +193,8 @@ def _aliases(copy: Copy) -> list[str]:
     """The names under which a copy is kept, with their kinds."""
     names = [*copy.reference.identities, (PLACE, copy.place)]
     names += [(KEY, copy.reference.own_key)] if copy.reference.own_key else []
+    title = plain_title(copy.reference.first("title"))
+    names += [(TITLE, title)] if title and not copy.reference.year else []  # to be found by, not to be known by
     return [f"{kind}:{name}" for kind, name in names if is_storable(name)]
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import unescape
 from typing import Any
 
 from setsearch.text.identifiers import is_doi, plain_doi, plain_title
@@ -116,6 +117,8 @@ TEXTS = ("title", "other_title", "abstract", "other_abstract", "keyword")
 SEVERAL = ("author", "keyword")  # roles whose values are many
 _doi = re.compile(r"10\.\d{4,9}/[^\s\"<>,;]+", re.IGNORECASE)
 _pmid = re.compile(r"(?:PMID:?\s*|.*\bpubmed(?:\.ncbi\.nlm\.nih\.gov)?/)(\d{4,9})\b", re.IGNORECASE)
+_inline_tag = re.compile(r"</?(?:jats:)?(?:i|b|u|em|strong|italic|bold|sub|sup|sc|span)\b[^<>]{0,200}>", re.IGNORECASE)
+_block_tag = re.compile(r"</?(?:p|br|div|sec|title|(?:jats|mml):[\w-]+)\b[^<>]{0,200}>", re.IGNORECASE)
 _year = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 _medline = re.compile(r"medline|pubmed", re.IGNORECASE)
 
@@ -194,7 +197,7 @@ class Reference:
     def identities(self) -> list[tuple[str, str]]:
         """(kind, name) by which copies are known: DOI, number in PubMed, title and year."""
         title = plain_title(self.first("title"))
-        names = [(DOI, self.doi), (PMID, self.pmid), (TITLE, f"{title} {self.year}".strip() if title else "")]
+        names = [(DOI, self.doi), (PMID, self.pmid), (TITLE, f"{title} {self.year}" if title and self.year else "")]
         return [(kind, name) for kind, name in names if name]
 
     @cached_property
@@ -236,7 +239,14 @@ class Reference:
             found = _doi.search(value)
             yield found[0] if found and (self.form != PUBMED or "pii" not in value or "doi" in value) else ""
         else:
-            yield " ".join(value.split())
+            yield " ".join((_without_tags(value) if role in TEXTS else value).split())
+
+
+def _without_tags(text: str) -> str:
+    """A title or an abstract without the tags of HTML and JATS that Crossref and others leave in it."""
+    if "<" in text:
+        text = _block_tag.sub(" ", _inline_tag.sub("", text))
+    return unescape(text) if "&" in text else text
 
 
 def bibtex_plain(value: str) -> str:

@@ -22,6 +22,7 @@ class Cells(dict[str, Any]):
     """The cells of a row; columns that are `repeated`, by their names, are left out."""
 
     repeated: frozenset[str] = frozenset()
+    numbered: str | None = None  # the column that holds the numbers of rows, which is not in the file
 
 
 class OpenCells(Cells):
@@ -44,7 +45,8 @@ def require_columns(position: str, values: Mapping[str, Any], *names: str | None
     if isinstance(values, Cells) and missing in values.repeated:
         file = position.rpartition(", ")[0]
         raise SourceError(f"{file}, line 1: several columns are named {missing!r}; rename all but one")
-    columns = ", ".join(map(str, values)) or "none"
+    numbered = values.numbered if isinstance(values, Cells) else None
+    columns = ", ".join(str(name) for name in values if name != numbered) or "none"
     raise SourceError(
         f"{position} has no column {missing!r}; it has {columns} (choose with `id`, `text`, `items`, ...)"
     )

@@ -3,7 +3,7 @@
 import csv
 import re
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 
 from setsearch.errors import SourceError
@@ -45,8 +45,8 @@ def csv_rows(
             continue
         if header is None:
             header = row
-            repeated = frozenset(column for column in header if header.count(column) > 1 or not column)
-        elif row:
+            repeated = frozenset(column for column, times in Counter(header).items() if times > 1 or not column)
+        elif any(row):
             position = f"{name}, line {source.first}"
             row += [""] * len(header[len(row) :]) if not any(header[len(row) :]) else []
             if len(row) < len(header) or any(row[len(header) :]):
