@@ -180,7 +180,9 @@ class SourceReader:
         require_columns(position, values, columns.id, *(() if is_open(values) else optional))
         # A column named title is shown even if no title was requested.
         name = columns.title or "title"
-        title = None if values.get(name) is None else cell_text(position, name, values[name]).replace("\0", " ")
+        title = None if values.get(name) is None else cell_text(position, name, values[name])
+        if title is not None and "\0" in title:
+            raise SourceError(f"{position}: the column {name!r} is {title!r:.40}; titles are text, without NUL")
         text = "\n".join(cell_text(position, name, values[name]) for name in columns.texts)
         id = cell_id(position, columns.id, values[columns.id])
         if id in self.seen:

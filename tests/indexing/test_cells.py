@@ -309,3 +309,11 @@ def test_a_bad_row_of_a_tracked_table_is_left_out_for_good(run, failed, tmp_path
     assert documents(tmp_path / "a.db") == {"a": {"lions"}, "c": {"bears"}}
     assert run("check", "a.db")[0] == 0
     host.close()
+
+
+def test_a_title_with_nul_costs_its_row(run, failed, tmp_path):
+    rows = [{"id": 1, "text": "lions", "title": "a\0b"}, {"id": 2, "text": "cats", "title": "c"}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    failed(run("index", "a.db", "a.jsonl"), 1, "a.jsonl, line 1", "'title'")
+    assert run("index", "a.db", "a.jsonl", "--errors", "skip")[0] == 0
+    assert documents(tmp_path / "a.db") == {"2": {"cats"}}
