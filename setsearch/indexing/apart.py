@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import IO, Any, NamedTuple
 
 from setsearch.errors import SetsearchError, SourceError
-from setsearch.indexing.formats import FORMATS, form_by_content
+from setsearch.indexing.formats import form_of
 from setsearch.indexing.formats.part import Part, Unread
 
 SECONDS, MEGABYTES = 60.0, 2048
@@ -103,12 +103,10 @@ def read_parts(job: Job, warn: Callable[[str], None], decided: dict[str, list[st
             raise Skipped
         return text
 
-    by_ending = FORMATS.get(job.ending)
-    form = form_by_content(job.data, by_ending) or by_ending or FORMATS[".txt"]
     parts: list[Part | Unread] = []
     error: Exception | None = None
     try:
-        for part in form(job.data, decode):
+        for part in form_of(job.data, job.ending)(job.data, decode):
             parts.append(part)  # what came before an error counts
     except (Exception, RecursionError) as raised:
         error = raised

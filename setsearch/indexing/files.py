@@ -10,7 +10,7 @@ from pathlib import Path
 from setsearch.errors import SetsearchError, SourceError, UsageError
 from setsearch.indexing.apart import Job, Outcome, Reader, Skipped, TooMuch, read_parts
 from setsearch.indexing.encodings import encoding_by_mark
-from setsearch.indexing.formats import FORMATS, RISKY, form_by_content, is_references
+from setsearch.indexing.formats import FORMATS, RISKY, form_by_content, form_of, is_references
 from setsearch.indexing.formats.part import LOOKED_AT, Part, Unread
 from setsearch.indexing.formats.text import plain_text, source_code
 from setsearch.indexing.references.identity import Copy
@@ -20,7 +20,7 @@ from setsearch.storage.names import is_storable
 MOST_CONTROLS = 0.05  # share of control characters in a text
 _CONTROLS = bytes({*range(32), 127} - set(b"\t\n\r\f\x1b"))
 
-_PLAIN = (None, plain_text, source_code)  # formats whose bytes are the text
+_PLAIN = (plain_text, source_code)  # formats whose bytes are the text
 
 FileItem = tuple[str, str, str | None]
 
@@ -187,8 +187,7 @@ class FileReader:
 
     def _read(self, job: Job) -> Outcome:
         """Read a file, apart if its format can be slow or large."""
-        by_ending = FORMATS.get(job.ending)
-        if (form_by_content(job.data, by_ending) or by_ending) not in RISKY:
+        if form_of(job.data, job.ending) not in RISKY:
             return read_parts(job, self.rows.warn, self.rows.decided)
         outcome = self.apart.read(job)
         for warning in outcome.warnings:
@@ -202,7 +201,7 @@ class FileReader:
         if "\0" not in part.text:
             return part.text
         position = data.find(b"\0") if encoding_by_mark(data) is None and part.key is None else -1
-        is_plain = (form_by_content(data, by_ending := FORMATS.get(file_ending(Path(path)))) or by_ending) in _PLAIN
+        is_plain = form_of(data, file_ending(Path(path))) in _PLAIN
         is_raw = is_plain and position >= 0 and part.text.encode("utf-8", "replace").count(b"\0") == data.count(b"\0")
         if self.rows.errors == "strict" and is_raw:
             raise SourceError(f"{path} is not text (NUL at byte {position}); leave it out, or pass `errors=skip`")

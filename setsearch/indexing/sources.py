@@ -134,8 +134,8 @@ class SourceReader:
         if first is None:
             return
         name, is_table = Path(path).name, self.rows.table is not None
-        has_ids = self.columns.id != NUMBERED or not isinstance(first[1], dict) or self.columns.id in first[1]
-        has_ids |= isinstance(first[1], Cells) and NUMBERED in first[1].repeated
+        repeated = first[1].repeated if isinstance(first[1], Cells) else ()
+        has_ids = self.columns.id != NUMBERED or NUMBERED in first[1] or NUMBERED in repeated
         if has_ids:
             yield first
             yield from rows

@@ -15,7 +15,16 @@ from setsearch.errors import AmbiguousItem, SourceError, UnknownItem
 from setsearch.indexing.files import FileReader, is_document
 from setsearch.indexing.references.bibtex import bibtex_value, write_bibtex
 from setsearch.indexing.references.convert import converted
-from setsearch.indexing.references.reference import BIBTEX, PUBMED, REFER, RIS, WOS, Reference, bibtex_plain
+from setsearch.indexing.references.reference import (
+    BIBTEX,
+    PUBMED,
+    REFER,
+    RIS,
+    WOS,
+    Reference,
+    bibtex_plain,
+    without_braces,
+)
 from setsearch.indexing.references.tagged import write_tagged
 from setsearch.indexing.rows.cells import require_columns
 from setsearch.indexing.rows.reader import STDIN, RowReader
@@ -152,9 +161,7 @@ def _is_ours(form: str, tag: str, value: str) -> bool:
 def _bibtex_with(reference: Reference, keywords: list[str], decision: Decision | None) -> Reference:
     fields = [field for field in reference.fields if field[0].lower() not in _BIBTEX_FIELDS]
     place = next((number for number, (name, _) in enumerate(fields) if name.lower() == "keywords"), None)
-    stored = "" if place is None else fields[place][1]
-    inner = stored[1:-1] if stored[:1] + stored[-1:] in ("{}", '""') else stored
-    inner = _our_keyword.sub("", inner).strip()
+    inner = "" if place is None else _our_keyword.sub("", without_braces(fields[place][1])).strip()
     if keywords and place is None:
         fields.append(("keywords", bibtex_value(", ".join(keywords))))
     elif place is not None:

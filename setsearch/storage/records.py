@@ -54,6 +54,15 @@ def has_records(cursor: sqlite3.Cursor, kind: int) -> bool:
     return bool(cursor.execute("select exists (select 1 from setsearch_record where kind = ?)", (kind,)).fetchone()[0])
 
 
+def items_with_records(cursor: sqlite3.Cursor, kind: int, ids: Sequence[int]) -> set[int]:
+    """Those items that have a record."""
+    rows = cursor.execute(
+        "select item from setsearch_record where kind = ? and item in (select value from json_each(?))",
+        (kind, json.dumps([*ids])),
+    )
+    return {id for (id,) in rows}
+
+
 def read_records(
     cursor: sqlite3.Cursor, kind: int, ids: Sequence[int] | None = None, *, strict: bool = True
 ) -> dict[int, Any]:

@@ -79,6 +79,12 @@ def form_by_content(data: bytes, by_ending: Form | None) -> Form | None:
     return text.manual if likely is None and by_ending is None and text.is_manual(data) else likely
 
 
+def form_of(data: bytes, ending: str) -> Form:
+    """The format of a file: by its beginning, by its ending, or a text."""
+    by_ending = FORMATS.get(ending)
+    return form_by_content(data, by_ending) or by_ending or text.plain_text
+
+
 def is_references(begin: bytes) -> bool:
     """Whether the beginning of a file, whatever its ending, is that of references with tags."""
     found = form_by_content(begin, pdf.pdf)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from setsearch.indexing.libraries import load_library
-from setsearch.indexing.references.reference import BIBTEX, Reference
+from setsearch.indexing.references.reference import BIBTEX, Reference, without_braces
 
 _ESCAPED = {letter: f"\\{letter}" for letter in "%&#$_{}"}
 _ESCAPED |= {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
@@ -37,7 +37,7 @@ def _joined(value: str, macros: Mapping[str, Any]) -> str:
     if not _several.fullmatch(value):
         return value
     parts = [str(macros[part].value) if part in macros else part for part in _part.findall(value)]
-    return "{" + "".join(part[1:-1] if part[0] in '"{' else part for part in parts) + "}"
+    return "{" + "".join(without_braces(part) for part in parts) + "}"
 
 
 def write_bibtex(references: Iterable[Reference]) -> str:

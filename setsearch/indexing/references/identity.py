@@ -49,14 +49,18 @@ class Group(NamedTuple):
     filed: Filed = Filed()  # of nobody
 
 
+def name_others(one: Reference, other: Reference) -> bool:
+    """Whether references have other DOIs, or other numbers in PubMed."""
+    return any(own and others and own != others for own, others in ((one.doi, other.doi), (one.pmid, other.pmid)))
+
+
 def contradict(one: Reference, other: Reference) -> bool:
     """Whether references of one title and year are two: other DOIs, numbers in PubMed, authors, journals, or abstracts.
 
     "Editorial" of one year is the title of many.
     """
-    pairs = [(one.doi or one.first("doi"), other.doi or other.first("doi")), (one.pmid, other.pmid)]
-    pairs.append((_surname(one), _surname(other)))
-    if any(own and others and own != others for own, others in pairs):
+    authors = {_surname(one), _surname(other)} - {""}
+    if name_others(one, other) or len(authors) > 1:
         return True
     journals = [{word[:3] for word in plain_title(own.first("journal")).split()} - _OF_JOURNALS for own in (one, other)]
     texts = [set(plain_title(own.first("abstract")).split()) for own in (one, other)]

@@ -12,10 +12,10 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from setsearch.indexing.references.convert import merged
-from setsearch.indexing.references.identity import SURE, Copy, Group, contradict
+from setsearch.indexing.references.identity import SURE, Copy, Group, contradict, name_others
 from setsearch.indexing.references.reference import KEY, PLACE, TITLE, Reference, as_json, from_json
 from setsearch.storage.names import Vocabulary, is_storable
-from setsearch.storage.records import Record, items_by_name, read_records
+from setsearch.storage.records import Record, items_by_name, items_with_records, read_records
 from setsearch.text.headline import headline, shorten
 from setsearch.text.identifiers import plain_title
 
@@ -77,7 +77,7 @@ class Filing:
         wanted = {name for group in groups for name in _wanted(group)}
         wanted.update(place for copy in copies for place in (copy.place, *_older_places(copy)))
         items = self.items.find(self.cursor, sorted(filter(is_storable, wanted)))
-        have = read_records(self.cursor, self.items.id, [*items.values()], strict=False).keys()
+        have = items_with_records(self.cursor, self.items.id, [*items.values()])
         return Known(
             {alias: [stored[id] for id in own if id in stored] for alias, own in ids.items()},
             {name: id in have for name, id in items.items()},
@@ -168,16 +168,11 @@ def _is_edited(copy: Copy, stored: Stored) -> bool:
     own, before = copy.reference, stored.reference
     is_named = bool(own.own_key) and not own.own_key.isdecimal()  # numbers begin anew with each export
     is_same = before is not None and _are_titled_alike(copy, stored) and own.text()[:200] == before.text()[:200]
-    return is_same or (is_named and (before is None or not _name_others(own, before)))
+    return is_same or (is_named and (before is None or not name_others(own, before)))
 
 
 def _are_titled_alike(copy: Copy, stored: Stored) -> bool:
     return stored.reference is not None and copy.reference.first("title") == stored.reference.first("title")
-
-
-def _name_others(one: Reference, other: Reference) -> bool:
-    """Whether references have other DOIs, or other numbers in PubMed."""
-    return any(own and others and own != others for own, others in ((one.doi, other.doi), (one.pmid, other.pmid)))
 
 
 def _may_be(copy: Copy, stored: Stored) -> bool:

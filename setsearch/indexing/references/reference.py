@@ -249,9 +249,14 @@ def _without_tags(text: str) -> str:
     return unescape(text) if "&" in text else text
 
 
+def without_braces(value: str) -> str:
+    """A value of BibTeX without what encloses it."""
+    return value[1:-1] if value[:1] + value[-1:] in ("{}", '""') else value
+
+
 def bibtex_plain(value: str) -> str:
     """The text of a value of BibTeX; without the library that reads LaTeX, without braces."""
-    inner = value[1:-1] if value[:1] + value[-1:] in ("{}", '""') else value
+    inner = without_braces(value)
     try:
         return latex_text(inner)
     except ImportError:
