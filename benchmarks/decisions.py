@@ -32,7 +32,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         with setsearch.open(f"{place}/a.db", create=True, **how) as index:
             index.add(chain.from_iterable(map(records, paths)))
-            index.refresh()
+            index.refresh("now")
         found = {}
         for kernel in ("numba", "scipy"):
             setsearch.use_kernel(kernel)

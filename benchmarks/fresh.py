@@ -66,7 +66,7 @@ def build(path: Path, texts: Texts) -> Answers:
     with setsearch.open(path, create=True, contexts="on") as index:
         index.add(texts)
         added = time.perf_counter()
-        index.refresh()
+        index.refresh("now")
         derived = time.perf_counter()
         with index._database.read() as cursor:
             (stored,) = cursor.execute("select sum(length(data)) from setsearch_array").fetchone()
@@ -139,7 +139,7 @@ def after_writes(path: Path, texts: Texts, kernel: str) -> Answers:
             index.add([(f"{kernel} terms {number}", rng.choice(texts)[1])])
             first.append(milliseconds(partial(terms.expand, seeds)))
         found["terms, warm"], found["terms, after a write"] = statistics.median(warm), statistics.median(first)
-        index.refresh()
+        index.refresh("now")
         index.add([(f"{kernel} now", rng.choice(texts)[1])])
         found["terms, fresh=now"] = milliseconds(lambda: terms.expand(next(asked), fresh="now"))
     return found

@@ -81,7 +81,7 @@ def build(path: Path, documents: list[Document], contexts: str) -> dict[str, flo
     start = time.perf_counter()
     with setsearch.open(path, create=True, contexts=contexts) as index:
         index.add(documents)
-        index.refresh()
+        index.refresh("now")
     took = time.perf_counter() - start
     size = sum(file.stat().st_size for file in path.parent.glob(path.name + "*"))
     of_text = sum(len(text.encode()) for _, text, _ in documents)

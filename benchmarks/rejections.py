@@ -61,7 +61,7 @@ def opened(path: Path) -> Iterator[tuple[Any, Sets]]:
             yield index.items("documents"), json.loads(path.read_text())
         else:
             index.add((row["id"], row["text"], row.get("title")) for row in lines(path))
-            index.refresh()
+            index.refresh("now")
             yield index.items("terms"), json.loads((path.parent / "classes.json").read_text())
 
 

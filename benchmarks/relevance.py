@@ -59,7 +59,7 @@ def documents(folder: Path, place: Path, encoder: Any = None) -> dict[str, Any]:
             rows = read_lines(folder / "docs.jsonl.gz")
             index.add((row["id"], f"{row.get('title') or ''}\n{row['text']}") for row in rows)
             sets = {k: v for k, v in json.loads((folder / "sets.json").read_text()).items() if len(v) >= LEAST}
-            index.refresh()
+            index.refresh("now")
             results[name] = measured(index, "documents", sets, documents_rivals)
     return results
 
@@ -70,7 +70,7 @@ def words(path: Path, classes: Mapping[str, list[str]], place: Path) -> dict[str
         started = time.perf_counter()
         index.add((row["id"], row["text"], row.get("title")) for row in read_lines(path))
         added = time.perf_counter() - started
-        index.refresh()
+        index.refresh("now")
         built = time.perf_counter() - started
         reading = index.items("terms")
         with reading.fields(by="both") as fields:

@@ -79,7 +79,7 @@ def build(database: Path) -> dict[str, list[str]]:
         check=True,
     )
     with setsearch.open(database) as index:
-        index.refresh()
+        index.refresh("now")
         with index.items("terms").fields(by="both") as fields:
             terms = fields.items.names(fields.first.cursor)
         with index.items("documents").stored() as fields:

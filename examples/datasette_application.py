@@ -25,7 +25,7 @@ def main() -> None:
     app.close()
     with setsearch.open(path) as index:
         index.add_table("entries", Columns(text="text", title="title"), track=True)
-        index.refresh()
+        index.refresh("now")
     print(f"now run: datasette {path}")
     print("and open: http://127.0.0.1:8001/-/setsearch/entries/entries?row=waltz&row=tango")
 

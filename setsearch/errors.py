@@ -5,7 +5,7 @@
     |   |-- InvalidParameter    a value outside its range, such as k = 0
     |   `-- UnknownOption       an option that nobody knows
     |-- DatabaseError           the file cannot be used
-    |   |-- MissingDatabase, NotADatabase, NewerSchema, ReadOnlyDatabase, LockedDatabase
+    |   |-- MissingDatabase, NotADatabase, NewerSchema, ReadOnlyDatabase, LockedDatabase, TakenOver
     |   |-- NoIndex             a database without a setsearch index in it
     |   `-- CorruptIndex        stored data that contradicts itself
     |       `-- LostArrays      what was derived is damaged or gone: the next call derives it again
@@ -64,6 +64,10 @@ class ReadOnlyDatabase(DatabaseError):
 
 class LockedDatabase(DatabaseError):
     """Another connection holds the write lock longer than the timeout."""
+
+
+class TakenOver(LockedDatabase):
+    """Another process derives what this one began to, which was silent for too long."""
 
 
 class NoIndex(DatabaseError):

@@ -256,13 +256,15 @@ class Index:
         """Delete a saved set; raises UnknownSet."""
         delete_set(self._database, name)
 
-    def refresh(self, fresh: str | float | None = "now", progress: Progress = iter) -> "Changes":
-        """Apply the changes of synced tables, and derive what makes questions fast: contexts of words, arrays, vectors.
+    def refresh(self, fresh: str | float | None = None, progress: Progress = iter) -> "Changes":
+        """Apply the changes of synced tables; with `fresh`, also derive contexts of words, arrays and vectors.
 
-        Contexts that lack no more than `fresh` allows stay: "now", seconds, or a share of the documents such as "5%".
-        An encoder gives vectors to new and changed texts; `progress` gets what it encodes, and yields it.
-        Questions and short writes go on meanwhile. Raises SourceError if a table is no longer as indexed,
-        LockedDatabase if somebody else writes for longer than the timeout; the next call goes on from there.
+        Without `fresh` it costs what was written, so that an application calls it before each question; `behind` of the
+        answer says that it is time for a job to call it with `fresh`. Contexts that lack no more than `fresh` allows
+        stay: "now", seconds, or a share of the documents such as "5%". An encoder gives vectors to new and changed
+        texts; `progress` gets what it encodes, and yields it. Questions and short writes go on meanwhile. Raises
+        SourceError if a table is no longer as indexed, LockedDatabase if somebody else writes for longer than the
+        timeout; the next call goes on from there.
         """
         from setsearch.upkeep import refresh
 

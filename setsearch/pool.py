@@ -111,7 +111,7 @@ def keep_fresh(place: str | Path, seconds: float, tell: Callable[[str], object])
             start = time.monotonic()
             try:
                 with setsearch.open(place) as index:
-                    index.refresh()
+                    index.refresh("now")
                 told = ""
             except SetsearchError as error:
                 if str(error) != told:

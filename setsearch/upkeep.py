@@ -42,7 +42,24 @@ class Parts(NamedTuple):
 
 def refresh(parts: Parts, intake: Intake, fresh: Fresh, progress: Progress) -> Changes:
     """As `Index.refresh`."""
-    database, readings = parts.database, parts.readings
+    changes, problem = _apply(parts, intake)
+    with parts.database.read() as cursor:
+        names = [relation.items.name for relation in parts.relations(cursor) if relation.columns is None]
+    for name in names:
+        if fresh is None:
+            changes += Changes(behind=parts.readings.is_behind(name))
+            continue
+        parts.readings.refresh(name, fresh)
+        _encode(parts, name, progress)
+        _renew_latent(parts, name, fresh)
+    if problem is not None:
+        raise problem
+    return changes
+
+
+def _apply(parts: Parts, intake: Intake) -> tuple[Changes, SourceError | None]:
+    """Apply the changes of synced tables; with the first problem, which holds up no other table."""
+    database = parts.database
     changes, problem = Changes(), None
     with database.read() as cursor:
         behind = [relation.items.name for relation in parts.relations(cursor) if needs_sync(cursor, relation)]
@@ -50,17 +67,9 @@ def refresh(parts: Parts, intake: Intake, fresh: Fresh, progress: Progress) -> C
         try:
             with database.write() as cursor:
                 changes += sync(cursor, intake, find_again(cursor, name))
-        except SourceError as error:  # a table that is gone holds up no other one
+        except SourceError as error:
             problem = problem or error
-    with database.read() as cursor:
-        names = [relation.items.name for relation in parts.relations(cursor) if relation.columns is None]
-    for name in names:
-        readings.refresh(name, fresh)
-        _encode(parts, name, progress)
-        _renew_latent(parts, name, fresh)
-    if problem is not None:
-        raise problem
-    return changes
+    return changes, problem
 
 
 def _encode(parts: Parts, name: str, progress: Progress) -> None:

@@ -90,11 +90,11 @@ def index_command(
             roles = dataclasses.replace(columns, errors=given.errors)
             changes = index.add_table(table or "", roles, track=track, replace=replace, progress=count_items)
             written = changes.written
-            index.refresh(progress=count_items)
+            index.refresh("now", count_items)
         else:
             write = index.replace if replace else index.update
             written = write(count_items(reader.read(sources or [])), relation)
-            index.refresh(progress=count_items)
+            index.refresh("now", count_items)
         _tell_indexed(index, written, str(db))
         _tell_left_out(index, reader, db)
 

@@ -9,7 +9,7 @@ import logging
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from setsearch.errors import InvalidParameter, SourceError, UsageError
@@ -43,13 +43,14 @@ _log = logging.getLogger("setsearch")
 
 @dataclass(frozen=True)
 class Changes:
-    """How many items a sync changed and deleted."""
+    """How many items a sync changed and deleted, and whether it is time for a job to derive (`Index.refresh`)."""
 
     written: int = 0
     deleted: int = 0
+    behind: bool = field(default=False, compare=False)
 
     def __add__(self, other: "Changes") -> "Changes":
-        return Changes(self.written + other.written, self.deleted + other.deleted)
+        return Changes(self.written + other.written, self.deleted + other.deleted, self.behind or other.behind)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from setsearch.errors import LostArrays, SetsearchError, UnknownReading
+from setsearch.errors import LostArrays, SetsearchError, TakenOver, UnknownReading
 from setsearch.lists import LOCK
 from setsearch.models.values import ValueRule
 from setsearch.search.catalog import default_reading, defaults_of, find_again, relations_by_reading
@@ -104,9 +104,11 @@ class Readings:
     def update_contexts(self, name: str, fresh: Fresh, required: bool = False) -> None:
         """Derive the contexts of a collection if there are none, or these lack more than `fresh` allows.
 
-        Only one process derives; others wait for it. `required` raises what keeps them from being stored, and also
-        derives those anew that an earlier version made with fewer fields.
+        Only one process derives; others wait for it. One that loses this right, since it slept for too long, tries once
+        more; then the last contexts stay. `required` raises what keeps them from being stored, and also derives those
+        anew that an earlier version made with fewer fields.
         """
+        times_lost = 0
         while True:
             with self._memory.deriving:
                 with self._database.read() as cursor:  # another thread may have derived
@@ -115,8 +117,15 @@ class Readings:
                     is_complete = contexts is None or contexts.is_complete
                     if is_complete and not self._needs_contexts(cursor, version, fresh):
                         return
-                if self._derive(name, version, required):
-                    return
+                try:
+                    if self._derive(name, version, required):
+                        return
+                except TakenOver:
+                    times_lost += 1
+                    if times_lost > 1:
+                        if required:
+                            raise
+                        return
             time.sleep(REST)
 
     def _derive(self, name: str, version: Version, required: bool) -> bool:
@@ -141,16 +150,25 @@ class Readings:
         self.update_contexts(name, fresh, required=True)
         with self._database.read() as cursor:
             version = self._version(cursor, name)
-            stored = self._trusted(find_generation(cursor, version.relation.id, LISTS))
-            changed = None
-            if stored is not None:
-                changed = changed_items(cursor, version.relation.state, stored.state)
-            if changed is not None and len(changed) <= max(FEW_TO_MERGE, MERGED_SHARE * version.relation.items.size):
+            if self._is_near(cursor, version.relation, LISTS):
                 return
             content = self._content(cursor, version)
             for forward in (True, False):
                 content.read(cursor, forward)
         self._store_lists(self._database, version)
+
+    def is_behind(self, name: str) -> bool:
+        """Whether lists or contexts were never derived, or so much has changed since that it is time to do it again."""
+        with self._database.read() as cursor:
+            version = self._version(cursor, name)
+            kinds = (LISTS, CONTEXTS) if self._wants_contexts(cursor, version) else (LISTS,)
+            return not all(self._is_near(cursor, version.relation, kind) for kind in kinds)
+
+    def _is_near(self, cursor: sqlite3.Cursor, relation: Relation, kind: str) -> bool:
+        """Whether little has changed since lists or contexts were derived."""
+        generation = self._trusted(find_generation(cursor, relation.id, kind))
+        changed = None if generation is None else changed_items(cursor, relation.state, generation.state)
+        return changed is not None and len(changed) <= max(FEW_TO_MERGE, MERGED_SHARE * relation.items.size)
 
     def words(self, cursor: sqlite3.Cursor, relation: Relation) -> WordVocabulary | None:
         """The words of a collection that have contexts, as they are now; None without contexts."""
@@ -171,12 +189,16 @@ class Readings:
         } | contexts.sizes
 
     def _needs_contexts(self, cursor: sqlite3.Cursor, version: Version, fresh: Fresh) -> bool:
+        contexts = self._word_contexts(cursor, version)
+        if contexts is not None:
+            return not is_fresh(cursor, version.relation, contexts.generation, fresh)
+        return self._wants_contexts(cursor, version)
+
+    def _wants_contexts(self, cursor: sqlite3.Cursor, version: Version) -> bool:
+        """Whether something is to be derived from the texts: contexts of words, or the shown forms of stems."""
         relation = version.relation
         if relation.contexts == "off":
             return False
-        contexts = self._word_contexts(cursor, version)
-        if contexts is not None:
-            return not is_fresh(cursor, relation, contexts.generation, fresh)
         if version.wants_contexts is None:
             version.wants_contexts = relation.may_have_contexts and wants_contexts(cursor, relation)
         return version.wants_contexts or relation.features.titles_shown

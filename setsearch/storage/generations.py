@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from setsearch.arrays import LARGEST_COUNT, Array, Entries, Ints
-from setsearch.errors import LockedDatabase, LostArrays, SetsearchError
+from setsearch.errors import LostArrays, SetsearchError, TakenOver
 from setsearch.lists import SLICE, Lists, Slice
 from setsearch.storage.database import Database
 from setsearch.storage.integrity import add_checksum, strip_checksum
@@ -167,12 +167,12 @@ class Draft:
         return cls(database, id, relation, name)
 
     def renew(self) -> None:
-        """Tell that this process is at work. Raises LockedDatabase if another one has taken over."""
+        """Tell that this process is at work. Raises TakenOver if another one has taken over."""
         with self._database.write() as cursor:
             self._renew(cursor)
 
     def write(self, arrays: Iterable[tuple[str, Array]]) -> None:
-        """Write arrays, a few slices in each transaction. Raises LockedDatabase if another process has taken over."""
+        """Write arrays, a few slices in each transaction. Raises TakenOver if another process has."""
         insert = "insert into setsearch_array (generation, name, slice, data) values (?, ?, ?, ?)"
         rows, size = list[tuple[int, str, int, bytes]](), 0
         for name, array in arrays:
@@ -185,7 +185,7 @@ class Draft:
         self.execute(insert, rows)
 
     def execute(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Execute a statement for each row, in one transaction. Raises LockedDatabase if another took over."""
+        """Execute a statement for each row, in one transaction. Raises TakenOver if another took over."""
         with self._database.write() as cursor:
             self._renew(cursor)
             cursor.executemany(statement, rows)
@@ -218,7 +218,7 @@ class Draft:
             (time.time() + AT_WORK, self._id),
         )
         if cursor.rowcount != 1:
-            raise LockedDatabase("another process took over what this one derived; ask again")
+            raise TakenOver("another process took over what this one derived; ask again")
 
 
 def forget_contexts(cursor: sqlite3.Cursor, relation: int) -> None:

@@ -95,14 +95,14 @@ class Writes(RuleBasedStateMachine):
 
     @rule()
     def refresh(self):
-        self.index.refresh()
+        self.index.refresh("now")
 
     @rule()
     def merge(self):
         """Store the lists again, though little has changed."""
         with self.index._database.write() as cursor:
             generations.delete_generations(cursor)
-        self.index.refresh()
+        self.index.refresh("now")
 
     @rule()
     def reopen(self):

@@ -138,7 +138,7 @@ def test_only_active_lists_are_read(build, monkeypatch):
     monkeypatch.setattr(generations, "SLICE", 4)
     data = random_data(4, 50, 40, 0.1)
     index = build(data)
-    index.refresh()
+    index.refresh("now")
     index.close()
     read = []
     original = flat.Lists._span

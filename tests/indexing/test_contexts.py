@@ -315,12 +315,12 @@ def test_contexts_that_cannot_be_stored_stay_in_memory(index, tmp_path):
         found = terms.expand(["apple"], fresh="now")
         assert (found.revision, found.contexts_revision) == (2, 2)
         with pytest.raises(errors.LockedDatabase):
-            other.refresh()
+            other.refresh("now")
         holder.execute("rollback")
         holder.close()
         assert terms.expand(["apple"]) == found, "memory has the contexts of the present texts"
     assert index.items("terms").expand(["apple"]) == before
-    index.refresh()
+    index.refresh("now")
     assert index.info()["contexts"]["up_to_date"]
     assert index.items("terms").expand(["apple"]) == found
 
@@ -356,7 +356,7 @@ def test_how_often_a_word_must_occur():
 )
 def test_damage_of_what_was_derived_is_found(index, statement, problem):
     index.add(random_texts(1).items())
-    index.refresh()
+    index.refresh("now")
     expected = index.items("terms").expand(["apple"]), index.items("documents").expand(["d01"])
     assert index.check() == []
     with index._database.write() as cursor:

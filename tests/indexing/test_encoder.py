@@ -43,7 +43,7 @@ def built(tmp_path):
     encoder = Topics()
     with setsearch.open(tmp_path / "a.db", create=True, contexts="off", encoder=encoder) as index:
         index.add(TEXTS.items())
-        assert index.refresh() == setsearch.Changes()
+        assert index.refresh("now") == setsearch.Changes()
         yield index, encoder
 
 
@@ -72,16 +72,16 @@ def test_what_is_new_or_changed_is_encoded_and_nothing_else(built):
     index, encoder = built
     del encoder.asked[:]
     index.update([*TEXTS.items()])
-    index.refresh()
+    index.refresh("now")
     assert encoder.asked == []
     index.update([("a", "engine smoke"), ("h", "field of clover"), ("empty", " ")])
     assert index.info()["vectors"]["documents"]["count"] == 6  # that of the old text is gone at once
     index.delete(["b"])
-    index.refresh()
+    index.refresh("now")
     assert sorted(encoder.asked) == ["engine smoke", "field of clover"]
     assert set(names(index.items("documents").expand(["a"], 2))) == {"e", "f"}
     index.replace([("a", "engine smoke"), ("z", "lion")])
-    index.refresh()
+    index.refresh("now")
     assert encoder.asked[2:] == ["lion"]
     assert index.info()["vectors"]["documents"]["count"] == 2
     assert index.check() == []
@@ -99,11 +99,11 @@ def test_an_encoder_that_fails_keeps_what_it_had_done(tmp_path, monkeypatch):
     with setsearch.open(tmp_path / "a.db", create=True, contexts="off", encoder=fail_late) as index:
         index.add(TEXTS.items())
         with pytest.raises(KeyboardInterrupt):
-            index.refresh()
+            index.refresh("now")
         assert index.info()["vectors"]["documents"]["count"] == 4
         index.items("documents").expand(["a"], 2)
     with setsearch.open(tmp_path / "a.db", encoder=encoder) as index:
-        index.refresh()
+        index.refresh("now")
         assert len(encoder.asked) == len(TEXTS)
 
 
@@ -118,9 +118,9 @@ def test_a_text_that_changes_while_it_is_encoded_gets_no_vector_of_the_old_one(t
 
     with setsearch.open(path, create=True, contexts="off", encoder=write_meanwhile) as index:
         index.add(TEXTS.items())
-        index.refresh()
+        index.refresh("now")
         assert index.info()["vectors"]["documents"]["count"] == 6
-        index.refresh()
+        index.refresh("now")
         assert set(names(index.items("documents").expand(["a"], 2))) == {"e", "f"}
 
 
@@ -129,7 +129,7 @@ def test_words_in_context_have_vectors(tmp_path):
     lines = [f"the {word} runs to the {other} again" for word in TOPICS for other in TOPICS]
     with setsearch.open(tmp_path / "a.db", create=True, contexts="on", encoder=encoder) as index:
         index.add([(f"d{n}", " . ".join(lines)) for n in range(3)])
-        index.refresh()
+        index.refresh("now")
         assert set(TOPICS) <= set(encoder.asked)
         assert index.info()["vectors"]["terms"]["count"] >= len(TOPICS)
         terms = index.items("terms")
@@ -155,7 +155,7 @@ def test_vectors_from_elsewhere_are_not_lost_by_chance(built, tmp_path):
         with pytest.raises(errors.UsageError, match="documents have vectors given by you"):
             other.add([("new", "lion")])
         other.replace(TEXTS.items())
-        other.refresh()
+        other.refresh("now")
         assert other.items("documents").expand(["a"], 5) == before
 
 
@@ -166,7 +166,7 @@ def test_another_encoder_than_the_one_that_made_the_vectors_is_refused(built, tm
         assert len(other.items("documents").expand(["a"], 2)) == 2
         other.update([("new", "lion")])
         with pytest.raises(errors.InvalidItem, match="have 4 numbers, not 3"):
-            other.refresh()
+            other.refresh("now")
     assert built[0].items("documents").expand(["a"], 2)
 
 
@@ -180,12 +180,12 @@ def test_mistakes_are_said(built, tmp_path, monkeypatch):
         with pytest.raises(errors.UsageError, match="does not store; give"):
             plain.add([("new", "lion")])
         plain.replace(TEXTS.items())
-        plain.refresh()
+        plain.refresh("now")
         assert plain.info()["vectors"]["documents"]["count"] == 7
     with setsearch.open(tmp_path / "wrong.db", create=True, encoder=lambda texts: np.zeros((1, 3))) as wrong:
         wrong.add(TEXTS.items())
         with pytest.raises(errors.InvalidParameter, match="shape \\(1, 3\\) for 7 texts"):
-            wrong.refresh()
+            wrong.refresh("now")
     monkeypatch.setattr(encoder_module, "find_spec", lambda name: None)
     with pytest.raises(errors.UsageError, match="pip install sentence-transformers"):
         setsearch.open(tmp_path / "b.db", create=True, encoder="all-MiniLM-L6-v2")
@@ -194,7 +194,7 @@ def test_mistakes_are_said(built, tmp_path, monkeypatch):
         setsearch.open(tmp_path / "b.db", create=True, encoder=7)
     with setsearch.open(tmp_path / "films.db", create=True, encoder=encoder) as films:
         films.add([("x", ["u"])], ("film", "user"))  # no texts: nothing to encode
-        films.refresh()
+        films.refresh("now")
         assert films.info()["vectors"] == {}
 
 

@@ -170,12 +170,12 @@ def test_a_compiled_question_is_that_of_the_steps(tmp_path, monkeypatch):
 def test_contexts_of_an_earlier_version_have_none(tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
         index.add(random_texts(1).items())
-        index.refresh()
+        index.refresh("now")
         without = index.items("terms").expand(["apple"], neighbors=0)
     change(tmp_path / "a.db", "delete from setsearch_array where name in ('nearest words', 'similarities')")
     with setsearch.open(tmp_path / "a.db") as index:
         assert index.items("terms").expand(["apple"]) == without
-        index.refresh()
+        index.refresh("now")
         assert index.items("terms").expand(["apple"]) != without
 
 
@@ -192,7 +192,7 @@ def test_lost_neighbors_are_found_anew(tmp_path, name):
 def test_a_word_alone_has_no_neighbors(tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
         index.add([("a", "apple apple apple")])
-        index.refresh()
+        index.refresh("now")
         assert index.items("terms").features(["apple"]) == index.items("terms").features(["apple"], neighbors=0)
     with setsearch.open(tmp_path / "b.db", create=True, contexts="on") as index:
         index.add([("a", "apple pear apple pear apple pear")])

@@ -468,7 +468,7 @@ def test_what_is_as_it_was_is_no_change(tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as own:
         rows = [Item(f"d{n}", f"lion tiger {n}", f"T{n}", {"year": n, "by": "x"}) for n in range(5)]
         own.add(rows)
-        own.refresh()
+        own.refresh("now")
         turned = [row._replace(columns=dict(reversed(row.columns.items()))) for row in rows]
         assert own.update(turned) == 5
         assert own.info()["revision"] == 1 and own.info()["contexts"]["up_to_date"]

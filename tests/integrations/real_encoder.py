@@ -27,7 +27,7 @@ def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("encoder") / "a.db"
     with setsearch.open(path, create=True, contexts="off", encoder=MODEL) as index:
         index.add(TEXTS.items())
-        index.refresh()
+        index.refresh("now")
         assert index.info()["vectors"]["documents"]["dimensions"] == 384
     return path
 
@@ -68,5 +68,5 @@ def test_a_model_that_is_not_there_is_one_line(tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True, contexts="off", encoder=str(tmp_path / "no-model")) as index:
         index.add(TEXTS.items())
         with pytest.raises(errors.InvalidParameter, match="cannot be loaded") as raised:
-            index.refresh()
+            index.refresh("now")
         assert "\n" not in str(raised.value)

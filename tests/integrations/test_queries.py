@@ -66,7 +66,7 @@ def test_words_by_contexts_have_no_query(tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
         rows = map(json.loads, CORPUS.read_text().splitlines()[:3000])
         index.add((row["id"], row["text"]) for row in rows)
-        index.refresh()
+        index.refresh("now")
         terms = index.items("terms")
         words = [hit.item for hit in terms.expand(["instrument"], 2, by="contexts")]
         with pytest.raises(UsageError, match="by='documents'"):

@@ -54,7 +54,7 @@ def test_ids_without_an_item_are_not_found(tmp_path):
         index.add(texts(data))
         index.add([("other", "nothing like that")])
         index.delete([f"i{number}" for number in range(10, 30)])
-        index.refresh()
+        index.refresh("now")
         reading = index.items("documents")
         for number in range(10):
             reading.expand([f"i{number}"])

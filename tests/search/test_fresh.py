@@ -80,7 +80,7 @@ def test_after_any_writes_a_process_that_stays_answers_as_a_new_index(tmp_path, 
                 held = texts(100 * seed + step, 10)
                 writer.replace(held.items())
             else:
-                writer.refresh()
+                writer.refresh("now")
             expected = fresh_answers(held, contexts="on")
             for index in (stays, other):
                 found = answers(index, sorted(held), fresh="now")
@@ -95,7 +95,7 @@ def test_every_answer_is_that_of_the_revisions_that_it_names(tmp_path):
     states, path = {1: texts(0, 12)}, tmp_path / "a.db"
     index = setsearch.open(path, create=True, contexts="on")
     index.add(states[1].items())
-    index.refresh()
+    index.refresh("now")
     wrong, asked, derived, is_over = [], set(), [], threading.Event()
     kept = [
         ("documents", ["d00", "d01"], {}),
@@ -115,7 +115,7 @@ def test_every_answer_is_that_of_the_revisions_that_it_names(tmp_path):
     def derive():
         with setsearch.open(path) as own:
             while not is_over.is_set():
-                own.refresh()
+                own.refresh("now")
                 derived.append(True)
                 time.sleep(0.02)
 
@@ -180,7 +180,7 @@ def test_what_is_derived_may_go_under_a_running_process(tmp_path, monkeypatch, w
     expected = fresh_answers(held, contexts="on")
     with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
         index.add(held.items())
-        index.refresh()
+        index.refresh("now")
     with setsearch.open(tmp_path / "a.db") as index:
         index.items("terms").expand(["apple"])
         index.items("documents").expand(["d05"])  # has read some slices
@@ -189,7 +189,7 @@ def test_what_is_derived_may_go_under_a_running_process(tmp_path, monkeypatch, w
         assert answers(index, sorted(held)) == expected
         index.update([("d00", held["d00"])])
         assert answers(index, sorted(held), fresh="now") == expected
-        index.refresh()
+        index.refresh("now")
         assert index.check() == []
 
 
@@ -198,7 +198,7 @@ def test_copies_that_went_two_ways_are_told_apart(tmp_path):
     path, copy, held = tmp_path / "a.db", tmp_path / "b.db", texts(3, 12)
     with setsearch.open(path, create=True, contexts="on") as index:
         index.add(held.items())
-        index.refresh()
+        index.refresh("now")
     host = sqlite3.connect(path)
     host.execute("pragma journal_mode = delete")
     host.close()
@@ -278,7 +278,7 @@ def test_a_reader_stays_across_merges(tmp_path, monkeypatch, asks_between):
     held, rng = texts(8, 40), random.Random(8)
     with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
         index.add(held.items())
-        index.refresh()
+        index.refresh("now")
         stays = setsearch.open(tmp_path / "a.db")
         assert stays.items("documents").expand(["d00"], 3) == index.items("documents").expand(["d00"], 3)
         seen = set()
@@ -286,7 +286,7 @@ def test_a_reader_stays_across_merges(tmp_path, monkeypatch, asks_between):
             changed = {name: text(rng) for name in rng.sample(sorted(held), 20)}
             held |= changed
             index.replace(held.items())
-            index.refresh()
+            index.refresh("now")
             with index._database.read() as cursor:
                 rows = cursor.execute("select distinct generation from setsearch_array").fetchall()
                 published = cursor.execute("select id from setsearch_generation where published").fetchall()
@@ -315,7 +315,7 @@ def test_writes_that_nobody_merged_cost_a_bounded_history(tmp_path, monkeypatch)
     held = texts(5, 12)
     with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
         index.add(held.items())
-        index.refresh()
+        index.refresh("now")
         idle = setsearch.open(tmp_path / "a.db")
         answers(idle, sorted(held))
         rng = random.Random(5)
@@ -336,7 +336,7 @@ def test_a_host_sees_its_own_writes_and_others_do_not(tmp_path):
     path, held = tmp_path / "a.db", texts(6, 12)
     with setsearch.open(path, create=True, contexts="on") as index:
         index.add(held.items())
-        index.refresh()
+        index.refresh("now")
         before = answers(index, sorted(held))
         host = sqlite3.connect(path, isolation_level=None)
         lent = setsearch.open(host)
@@ -465,3 +465,66 @@ def test_contexts_of_a_transaction_of_the_host_are_not_those_of_other_texts(tmp_
             terms.expand(["red"])
     host.close()
     other.close()
+
+
+def test_who_loses_the_right_to_derive_twice_answers_by_the_last_contexts(tmp_path, monkeypatch):
+    """A process that slept for too long finds its draft gone; a job that must derive says so."""
+    from setsearch.search import derivation
+
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add(texts(4, 12).items())
+        index.refresh("now")
+        index.update([("d00", "apple plum lion")])
+        times, derive = [], derivation._derive
+
+        def sleep_and_derive(*given):
+            """Another process takes over meanwhile, the first `len(times)` times."""
+            if times:
+                times.pop()
+                with index._database.write() as cursor:
+                    cursor.execute("delete from setsearch_generation where not published")
+            return derive(*given)
+
+        monkeypatch.setattr(derivation, "_derive", sleep_and_derive)
+        times[:] = [1, 2]
+        hits = index.items("terms").expand(["lion"], fresh="now")
+        assert not times and (hits.contexts_revision, hits.revision) == (1, 2)
+        times[:] = [1, 2]
+        with pytest.raises(errors.TakenOver):
+            index.refresh("now")
+        times[:] = [1]
+        hits = index.items("terms").expand(["lion"], fresh="now")
+        assert not times and (hits.contexts_revision, hits.revision) == (2, 2)
+
+
+def test_refresh_by_itself_derives_nothing_and_says_when_it_is_time(tmp_path):
+    app = sqlite3.connect(tmp_path / "a.db")
+    app.execute("create table notes (id integer primary key, body text)")
+    app.executemany(
+        "insert into notes (body) values (?)",
+        [(f"{body} zebra yak" if n < 20 else body,) for n, body in enumerate(texts(3, 120).values())],
+    )
+    app.commit()
+
+    def derived():
+        return app.execute("select name, revision from setsearch_generation order by name").fetchall()
+
+    with setsearch.open(app, contexts="on") as index:
+        index.add_table("notes", setsearch.Columns(text="body"), track=True)
+        assert index.refresh() == setsearch.Changes() and index.refresh().behind and derived() == []
+        app.commit()
+        assert not index.refresh("now").behind
+        app.commit()
+        known = derived()
+        assert [name for name, _ in known] == ["contexts", "lists"] and not index.refresh().behind
+        for changed, behind in ((1, False), (100, False), (101, True)):
+            app.execute("update notes set body = body || ' pear' where id <= ?", (changed,))
+            changes = index.refresh()
+            assert changes == setsearch.Changes(changed, 0) and changes.behind == behind
+            app.commit()
+        hits = index.items("terms").expand(["zebra"])
+        assert derived() == known and hits.contexts_revision == 1 < hits.revision
+        index.refresh("now")
+        app.commit()
+        assert not index.refresh().behind and index.items("terms").expand(["zebra"]).contexts_revision == hits.revision
+    app.close()

@@ -34,12 +34,12 @@ def test_films_of_a_kind_are_found_by_all_users_together(tmp_path, monkeypatch):
             "source": "latent", "encoder": None, "count": 40, "dimensions": 4,
         }  # fmt: skip
         with_all = films.expand(["f1"], 39)
-        index.refresh()
+        index.refresh("now")
         assert films.expand(["f1"], 39) == with_all
         index.update([("f1", [f"u{user}" for user in range(60) if user % 4 == 2])], ("film", "user"))
         index.refresh("50%")
         lagging = films.expand(["f1"], 9)
-        index.refresh()
+        index.refresh("now")
         assert films.expand(["f1"], 9) != lagging
         assert {hit.item for hit in films.expand(["f1"], 9)} <= {film for film in data if int(film[1:]) % 4 == 2}
         assert index.check() == []
@@ -76,7 +76,7 @@ def test_words_have_vectors_by_their_contexts(tmp_path):
         assert set(found) == {"cat", "dog"}
         source = index.info()["vectors"]["terms"]
         assert (source["source"], source["count"]) == ("latent", 12)
-        index.refresh()  # the same write: nothing to do
+        index.refresh("now")  # the same write: nothing to do
         assert [hit.item for hit in terms.expand(["lion", "tiger"], 2, vectors=9)] == found
 
 
@@ -85,5 +85,5 @@ def test_latent_vectors_stay_where_too_few_items_are_left(tmp_path):
         index.add((f"d{n}", f"lion tiger cat w{n % 5} v{n % 7}") for n in range(40))
         index.add_latent("documents")
         index.delete([f"d{n}" for n in range(4, 40)])
-        index.refresh()
+        index.refresh("now")
         assert index.items("documents").expand(["d0"], 2)

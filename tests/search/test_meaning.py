@@ -84,7 +84,7 @@ def test_vectors_of_an_encoder_count_by_how_they_vary(tmp_path, n_seeds):
     seeds = random.Random(n_seeds).sample(sorted(data), n_seeds)
     with setsearch.open(tmp_path / "a.db", create=True, contexts="off", encoder=encoder) as index:
         index.add(texts.items())
-        index.refresh()
+        index.refresh("now")
         hits = index.items("documents").expand(seeds, 100, feedback=0, vectors=1)
     plain, weights = lift_scores(data, seeds, rarity=RARITY), dict.fromkeys(seeds, 1.0)
     expected = meaning_scores(plain, vectors, weights, 1.0, shrinkage=20)
@@ -233,11 +233,11 @@ def test_words_that_are_no_items_any_more_have_no_vector(tmp_path):
         setsearch.open(tmp_path / "b.db", create=True, contexts="on", encoder=encode) as fresh,
     ):
         index.add([*texts, ("x1", "zebra horse red green"), ("x2", "zebra horse blue wall")])
-        index.refresh()
+        index.refresh("now")
         index.delete(["x2"])
-        index.refresh()
+        index.refresh("now")
         fresh.add([*texts, ("x1", "zebra horse red green")])
-        fresh.refresh()
+        fresh.refresh("now")
         for by in ("documents", "both"):
             hits, others = (one.items("terms").expand(["red"], 20, by=by) for one in (index, fresh))
             assert [(hit.item, hit.score) for hit in hits] == [(hit.item, hit.score) for hit in others]

@@ -190,7 +190,7 @@ def test_words_without_mail_hosts(tmp_path):
     lines += [f"mail from {rng.choice(hosts)} was sent to the server at noon" for _ in range(300)]
     with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
         index.add((str(number), line) for number, line in enumerate(lines))
-        index.refresh()
+        index.refresh("now")
         words = index.items("terms")
         seeds = ["jupiter", "saturn", "neptune"]
         best = [hit.item for hit in words.expand(seeds, 3, exclude=["pluto"])]

@@ -213,7 +213,7 @@ def test_norms_are_kept_in_the_file(tmp_path, monkeypatch):
     monkeypatch.undo()  # the default model has norms
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(ITEMS)
-        index.refresh()
+        index.refresh("now")
         expected = index.items("documents").expand(["a"], model="lift", binarize="twice-mean")
     monkeypatch.setattr("setsearch.models.values._norms", None)
     with setsearch.open(tmp_path / "a.db") as index:

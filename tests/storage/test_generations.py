@@ -38,7 +38,7 @@ HOSTILE = {
 def path(tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(random_data(3, 40, 25, 0.4).items(), ("film", "user"))
-        index.refresh()
+        index.refresh("now")
     return tmp_path / "a.db"
 
 

@@ -102,7 +102,7 @@ def test_a_view_that_never_ends_is_refused(tmp_path):
     for place in (path, connection):
         index = setsearch.open(place, time_limit=0.2)
         with pytest.raises(errors.TimeLimitExceeded):
-            index.refresh()
+            index.refresh("now")
         assert index.items("documents").item_count() == 2
     connection.close()
 

@@ -146,7 +146,7 @@ def test_an_older_format_is_converted_and_that_is_said(tmp_path, caplog):
 def test_damaged_arrays_are_derived_again_whoever_finds_them(path, monkeypatch):
     """Another process may only refresh: it finds nothing that it could distrust."""
     with setsearch.open(path) as index:
-        index.refresh()
+        index.refresh("now")
         expected = index.items("film").features_of("i1")
     assert change(path, "update setsearch_array set data = zeroblob(5) where name like '%ids'") > 0
     with setsearch.open(path) as index:
@@ -163,7 +163,7 @@ def test_only_what_is_damaged_is_derived_again(tmp_path):
     place = tmp_path / "w.db"
     with setsearch.open(place, create=True, contexts="on") as index:
         index.add((f"d{n}", f"the lion {n}, the tiger and the wolf") for n in range(30))
-        index.refresh()
+        index.refresh("now")
     others = [setsearch.open(place) for _ in range(3)]
     for other in others:
         with other.items("documents").fields():
@@ -192,7 +192,7 @@ def test_contexts_of_an_earlier_version_get_their_new_fields_when_refreshed(tmp_
     place = tmp_path / "w.db"
     with setsearch.open(place, create=True, contexts="on") as index:
         index.add((f"d{n}", "the lion, the tiger and the wolf", "Lion") for n in range(30))
-        index.refresh()
+        index.refresh("now")
         sizes = index.info()["contexts"]
     with setsearch.open(place) as index, index._database.write() as cursor:
         (id,) = cursor.execute("select id from setsearch_generation where name = 'contexts'").fetchone()
@@ -203,5 +203,5 @@ def test_contexts_of_an_earlier_version_get_their_new_fields_when_refreshed(tmp_
     with setsearch.open(place) as index:
         assert index.items("terms").expand(["lion"], 2)
         assert "titled" not in index.info()["contexts"]
-        index.refresh()
+        index.refresh("now")
         assert index.info()["contexts"] == sizes

@@ -53,7 +53,7 @@ def write(path, kind, given, contexts):
             connection.execute("vacuum")
             connection.close()
         elif kind == "refresh":
-            index.refresh()
+            index.refresh("now")
         elif kind == "delete":
             index.delete(given)
         elif kind == "set":

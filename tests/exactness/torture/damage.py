@@ -39,7 +39,7 @@ def make(path: Path) -> None:
         kept.accept("d1", "d2")
         kept.reject("d5")
         kept.save()
-        index.refresh()
+        index.refresh("now")
         everything(index)
     host = sqlite3.connect(path)
     host.execute("update likes set user = 'user99' where id = 5")
@@ -113,7 +113,7 @@ def stale_pages(folder: Path) -> dict[str, int]:
     before, size = path.read_bytes(), 4096
     with setsearch.open(path) as index:
         index.update([(f"d{n}", " ".join(reversed(SENTENCES))) for n in range(4)], ("documents", "terms"))
-        index.refresh()
+        index.refresh("now")
         expected = everything(index)
     connection = sqlite3.connect(path)
     connection.execute("pragma journal_mode = delete")
@@ -145,7 +145,7 @@ def _host_rows(path: Path) -> list[tuple[object, ...]]:
 
 
 def _refreshed(index: setsearch.Index) -> object:
-    index.refresh()
+    index.refresh("now")
     return index.items("film").expand(["film1"], 99, keep_seeds=True, explain=True)
 
 

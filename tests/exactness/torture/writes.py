@@ -28,7 +28,7 @@ def torture(folder: Path, times: int) -> dict[str, float]:
     held = {f"d{n}": words(rng) for n in range(DOCUMENTS)}
     with setsearch.open(path, create=True, contexts="off") as index:
         index.add(held.items())
-        index.refresh()
+        index.refresh("now")
     host = sqlite3.connect(path, isolation_level=None)
     writer, reader = setsearch.open(host), setsearch.open(path)
     sizes = []
