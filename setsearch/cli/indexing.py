@@ -65,7 +65,7 @@ def index_command(
         raise UsageError("no source: give a folder, files, - for standard input, or --table NAME")
     relation = columns.relation
     if relation[1] != "terms" and (
-        settings["language"] or settings["encoder"] or settings["contexts"] in ("on", "phrases")
+        settings["language"] or settings["encoder"] or settings["contexts"] not in ("auto", "off")
     ):
         raise UsageError("--language, --encoder, --contexts and --phrases are for texts, not for a relation or numbers")
     if columns.numbers and replace:

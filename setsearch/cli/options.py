@@ -150,7 +150,10 @@ def text_options(
             "NAME", "Give documents and words vectors: a model of sentence-transformers, by name or folder.", ADVANCED
         ),
     ] = None,
-    phrases: Annotated[bool, flag("--phrases", "Contexts, with phrases such as New York as items.", ADVANCED)] = False,
+    phrases: Annotated[
+        bool | None,
+        flag("--phrases/--no-phrases", "Contexts, with or without phrases such as New York as items.", ADVANCED),
+    ] = None,
 ) -> dict[str, Any]:
     """How a text collection is made."""
     titles = "titles" if title_weight == 1 else f"{title_weight}-titles"
@@ -160,11 +163,13 @@ def text_options(
     return how | {"contexts": contexts_choice(contexts, phrases), "encoder": encoder}
 
 
-def contexts_choice(contexts: bool | None, phrases: bool) -> str:
+def contexts_choice(contexts: bool | None, phrases: bool | None) -> str:
     """Which contexts a collection gets, by two options of its command; raises UsageError."""
     if phrases and contexts is False:
         raise UsageError("--phrases need contexts; leave --no-contexts out")
-    return "phrases" if phrases else {None: "auto", True: "on", False: "off"}[contexts]
+    if phrases is not None and contexts is not False:
+        return "phrases" if phrases else "words"
+    return {None: "auto", True: "on", False: "off"}[contexts]
 
 
 def with_options(**groups: Callable[..., Any]) -> Callable[[Command], Command]:

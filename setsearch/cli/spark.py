@@ -44,7 +44,9 @@ def build_command(
         bool | None,
         flag("--contexts/--no-contexts", "Describe words by co-occurrence contexts. Default: for 50 k to 25 M words."),
     ] = None,
-    phrases: Annotated[bool, flag("--phrases", "Contexts, with phrases such as New York as items.")] = False,
+    phrases: Annotated[
+        bool | None, flag("--phrases/--no-phrases", "Contexts, with or without phrases such as New York as items.")
+    ] = None,
     master: Master = None,
 ) -> None:
     """Build an index of documents or of a relation; replaces one at the same place.

@@ -12,7 +12,7 @@ from setsearch.indexing.batch import Features, PreparedItem
 from setsearch.indexing.references.identity import Group
 from setsearch.indexing.references.items import Filing
 from setsearch.indexing.writer import Writer
-from setsearch.storage.analyzers import Analyzers, TextSettings
+from setsearch.storage.analyzers import CONTEXTS, Analyzers, TextSettings
 from setsearch.storage.collection_names import name_in, plain_name
 from setsearch.storage.generations import forget_contexts
 from setsearch.storage.kept_columns import Values, encode_columns
@@ -57,7 +57,7 @@ class Intake:
         `spec` is the analyzer of terms that come without their texts.
         """
         relation = self.find(cursor, names)
-        needs_texts = self._settings.contexts in ("on", "phrases") or self._settings.encoder is not None
+        needs_texts = self._settings.contexts not in ("auto", "off") or self._settings.encoder is not None
         if spec is not None and (self._settings.analyzer.language or needs_texts):
             raise UsageError(f"{spec!r} gives terms without texts; leave `language`, `contexts` and `encoder` out")
         if relation is None:
@@ -102,7 +102,8 @@ class Intake:
             return create_relation(cursor, items, features, None)
         if spec is not None:
             return create_relation(cursor, items, features, spec, "off")
-        contexts = settings.contexts if plain_name(items) == TEXT[0] and settings.analyzer.function is None else "off"
+        is_read = plain_name(items) == TEXT[0] and settings.analyzer.function is None
+        contexts = CONTEXTS[settings.contexts] if is_read else "off"
         if contexts == "off" and (settings.analyzer.language or settings.encoder):
             contexts = "forms"
         relation = create_relation(cursor, items, features, settings.analyzer.spec, contexts)
@@ -147,11 +148,12 @@ class Intake:
 
     def _set_contexts(self, cursor: sqlite3.Cursor, relation: Relation, empty: bool) -> None:
         """Apply the present setting. Contexts need all texts: without stored texts all items must come again."""
-        contexts = self._settings.contexts
+        contexts = CONTEXTS[self._settings.contexts]
         if contexts == "off" and (" " in (relation.analyzer or "") or self._settings.encoder):
             contexts = "forms"
         is_text = relation.analyzer is not None and plain_name(relation.items.name) == TEXT[0]
-        if not is_text or contexts in ("auto", relation.contexts):
+        is_met = contexts in ("auto-phrases", relation.contexts)
+        if not is_text or is_met or (self._settings.contexts == "on" and relation.contexts == "on"):
             return
         if not empty and (contexts in ("off", "forms") or relation.contexts == "off"):
             stored = "stores no texts" if relation.contexts == "off" else "stores texts"

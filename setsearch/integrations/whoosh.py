@@ -13,6 +13,7 @@ The terms are Whoosh's own, by the analyzers of its fields; no text is copied. R
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from copy import copy
 from typing import Any
 
@@ -24,7 +25,7 @@ from whoosh.qparser.syntax import SyntaxNode
 from whoosh.qparser.taggers import RegexTagger
 
 from setsearch.arrays import Floats, Ints
-from setsearch.errors import SetsearchError
+from setsearch.errors import AmbiguousItem, SetsearchError, UnknownItem
 from setsearch.integrations.whoosh_documents import WhooshDocuments, segment_of
 from setsearch.models.defaults import ModelOptions
 from setsearch.search.fields import Fields
@@ -192,13 +193,15 @@ class SetQuery(query.Query):  # type: ignore[misc]
         self.sets.segments()
         excluded = id_list(self.options.get("exclude", ()), "exclude")
         for items, names in (("documents", [*self.seeds, *excluded]), ("terms", self.words)):
-            with self.sets.index.items(items).stored() as fields:
-                fields.resolve_all(names)
+            self.sets.index.items(items).find_all(names)
 
     def _known(self, items: str, names: Iterable[str]) -> list[str]:
         """Those of the names that the database has."""
-        with self.sets.index.items(items).stored() as fields:
-            return [name for name in names if fields.knows(name)]
+        reading, known = self.sets.index.items(items), list[str]()
+        for name in names:
+            with suppress(UnknownItem, AmbiguousItem):
+                known += reading.find_all([name], hint=False)
+        return known
 
     def _strongest(self) -> list[str]:
         """The words that speak most for the set; none for a set without an answer."""

@@ -166,7 +166,7 @@ def _fields(texts: _Texts, tokens: Tokens, analyzer: Analyzer, renew: Renew) -> 
     if not texts.has_contexts:
         return arrays, {}
     stream = token_stream(tokens)
-    if texts.relation.contexts == "phrases":
+    if texts.relation.has_phrases:
         stream = merge_phrases(stream)
     item_of, names = choose_items(stream.names, stream.counts, len(stream.tokens), analyzer)
     fields = {}

@@ -156,31 +156,46 @@ class Fields(NamedTuple):
         return self.first.snapshot.kept_bases.get_or_make(key, add)
 
     @property
+    def has_phrases(self) -> bool:
+        """Whether terms may have phrases beside them, which are items of the contexts only."""
+        return self.first.snapshot.transposed and self.relation.has_phrases
+
+    @property
     def encodes(self) -> bool:
         """Whether texts get vectors, so that they need not share a word with the collection."""
         return self.vectors is not None and self.vectors().encodes
 
     def knows(self, name: str) -> bool:
         """Whether an item has this name."""
+        return self.find(name) is not None
+
+    def find(self, name: str) -> int | None:
+        """The id of an item by its name, or by the name as the analyzer writes it."""
         name = id_text(name)
-        return isinstance(name, str) and self._find(name) is not None
+        return self._find(name) if isinstance(name, str) else None
 
     def resolve(self, name: str, hint: bool = True) -> int:
         """The id of an item: by name, by the name as the analyzer writes it, or by a unique title."""
-        name = id_text(name)
-        id = self._find(name) if isinstance(name, str) else None
+        id = self.find(name)
         if id is not None:
             return id
+        name = id_text(name)
         try:
-            return self.items.resolve(self.first.cursor, name, hint)
+            return self.items.resolve(self.first.cursor, name, hint and not self._may_be_phrase(name))
         except UnknownItem:
             other = self.all[-1].features  # of terms: the documents
-            if not hint or other.find_one(self.first.cursor, name) is None:
+            if hint and other.find_one(self.first.cursor, name) is not None:
+                way_out = f", but it is one of the {other.name}; rank these with `items={other.name}`"
+            elif hint and self._may_be_phrase(name):
+                way_out = "; phrases are among them where texts were indexed with `--phrases`"
+            else:
                 raise
-            raise UnknownItem(
-                f"no {name!r} among the {self.items.size} {self.items.name}, but it is one of the {other.name}; "
-                f"rank these with `items={other.name}`"
-            ) from None
+            raise UnknownItem(f"no {name!r} among the {self.items.size} {self.items.name}{way_out}") from None
+
+    def _may_be_phrase(self, name: str) -> bool:
+        """Whether a name is of several words, and phrases are no items of this collection."""
+        is_term = self.analyzer is not None and self.analyzer.is_available and self.first.snapshot.transposed
+        return is_term and not self.relation.has_phrases and len(name.split()) > 1
 
     def resolve_all(self, names: Sequence[str]) -> list[int]:
         """The distinct ids of items, in the order of the names."""

@@ -1,15 +1,55 @@
 """Finding an item by its name: what somebody typed, in any case, any part of it, or with small errors."""
 
 import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
-from setsearch.arrays import Ints
+from setsearch.arrays import Entries, Ints
 from setsearch.errors import InvalidParameter
+from setsearch.search.fields import Field, Fields
 from setsearch.search.numeric import NumericReading
 from setsearch.search.reading import Reading
 from setsearch.search.results import Found
 from setsearch.storage.names import Vocabulary
 
 AnyReading = Reading | NumericReading
+
+
+def find_all(reading: Reading, names: Iterable[str], hint: bool = True) -> list[str]:
+    """As `Reading.find_all`."""
+    given, found = list(names), dict[str, str]()
+
+    def look(fields: Fields, look_up: Callable[[str], int | None]) -> None:
+        """Find those that are missing."""
+        ids = {name: look_up(name) for name in given if name not in found}
+        known = {name: id for name, id in ids.items() if id is not None}
+        described = fields.describe(list(known.values()))
+        found.update((name, described[id][0]) for name, id in known.items())
+
+    with reading.stored() as fields:
+        has_phrases = fields.has_phrases
+        look(fields, fields.find if has_phrases else lambda name: fields.resolve(name, hint))
+    if has_phrases and len(found) < len(given):
+        with reading.fields() as contexts:
+            look(contexts, contexts.find)
+        with reading.stored() as fields:
+            look(fields, lambda name: fields.resolve(name, hint))
+    return [found[name] for name in given]
+
+
+@contextmanager
+def item_entries(reading: Reading, item: str) -> Iterator[tuple[Fields, Field, Entries]]:
+    """The features of an item, in one transaction: the fields, the one that has them, and its entries.
+
+    A phrase has its documents in the contexts. Raises UnknownItem, AmbiguousItem.
+    """
+    (name,) = find_all(reading, [item])
+    with reading.stored() as fields:
+        if not fields.has_phrases or fields.knows(name):
+            yield fields, fields.first, fields.first.read_forward([fields.resolve(name)])
+            return
+    with reading.fields(by="both") as contexts:
+        yield contexts, contexts.all[-1], contexts.all[-1].read_forward([contexts.resolve(name)])
 
 
 def find_names(reading: AnyReading, text: str, k: int = 10) -> list[Found]:
@@ -35,7 +75,7 @@ def find_names(reading: AnyReading, text: str, k: int = 10) -> list[Found]:
     else:
         with reading.stored() as fields:
             look(fields.first.cursor, fields.items, fields.first.totals())
-            has_phrases = fields.first.snapshot.transposed and fields.relation.contexts == "phrases"
+            has_phrases = fields.has_phrases
         if has_phrases:  # these are items of the contexts only
             with reading.fields() as fields:
                 look(fields.first.cursor, fields.items, fields.first.totals())

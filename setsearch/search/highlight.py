@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from setsearch.search.finding import item_entries
 from setsearch.search.numeric import NumericReading
 from setsearch.search.passages import Piece, marked_pieces, text_of, usable_analyzer, word_weights
 from setsearch.search.reading import Reading
@@ -20,7 +21,7 @@ def item_text(reading: Reading | NumericReading, item: str) -> str | None:
     if isinstance(reading, NumericReading):
         return None
     with reading.stored() as fields:
-        return text_of(fields, fields.resolve(item))
+        return None if fields.has_phrases else text_of(fields, fields.resolve(item))  # words have no text
 
 
 def top_features(reading: Reading | NumericReading, item: str, k: int) -> tuple[Mapping[str, float], int]:
@@ -31,10 +32,9 @@ def top_features(reading: Reading | NumericReading, item: str, k: int) -> tuple[
     if isinstance(reading, NumericReading):
         numbers = reading.features_of(item)
         return numbers, len(numbers)
-    with reading.stored() as fields:
-        entries = fields.first.read_forward([fields.resolve(item)])
+    with item_entries(reading, item) as (fields, field, entries):
         largest = np.sort(np.argsort(-entries.counts, kind="stable")[:k])
-        counts = fields.named_counts(fields.first.features, entries.ids[largest], entries.counts[largest])
+        counts = fields.named_counts(field.features, entries.ids[largest], entries.counts[largest])
         return counts, len(entries.ids)
 
 

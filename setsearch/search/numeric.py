@@ -111,6 +111,10 @@ class NumericReading:
             id = relation.items.resolve(cursor, name, hint)
             return relation.items.describe(cursor, [id])[id][0]
 
+    def find_all(self, names: Iterable[str], hint: bool = True) -> list[str]:
+        """The names of items as the index has them, one for each; raises as `find` does."""
+        return [self.find(name, hint) for name in names]
+
     def find_names(self, text: str, k: int = 10) -> list[Found]:
         """The k items whose id or title matches a text best: in any case, any part of it, or with small errors."""
         from setsearch.search.finding import find_names

@@ -134,8 +134,7 @@ class Reading:
         if missing not in ("error", "skip"):
             raise InvalidParameter(f"missing is 'error' or 'skip', not {missing!r}")
         if missing == "error":
-            with self.stored() as fields:
-                fields.resolve_all(names)
+            names = list(dict.fromkeys(self.find_all(names)))
         options = {"keep_seeds": True, **options, "among": names}
         asked = parse_request(1, options).model
         if self.words_without_contexts(names, **asked):
@@ -254,15 +253,20 @@ class Reading:
 
     def features_of(self, item: str) -> dict[str, int]:
         """The features of an item and their counts, in the order of names; raises UnknownItem."""
-        with self.stored() as fields:
-            entries = fields.first.read_forward([fields.resolve(item)])
-            return fields.named_counts(fields.first.features, entries.ids, entries.counts)
+        from setsearch.search.finding import item_entries
+
+        with item_entries(self, item) as (fields, field, entries):
+            return fields.named_counts(field.features, entries.ids, entries.counts)
 
     def find(self, name: str, hint: bool = True) -> str:
         """The name of an item as the index has it; raises UnknownItem (with similar names), AmbiguousItem."""
-        with self.stored() as fields:
-            id = fields.resolve(name, hint)
-            return fields.describe([id])[id][0]
+        return self.find_all([name], hint)[0]
+
+    def find_all(self, names: Iterable[str], hint: bool = True) -> list[str]:
+        """Names as the index has them, of ids, titles (also without a parenthesis at their end), words or phrases."""
+        from setsearch.search.finding import find_all
+
+        return find_all(self, names, hint)
 
     def find_names(self, text: str, k: int = 10) -> list[Found]:
         """The k items whose id or title matches a text best: in any case, any part of it, or with small errors."""

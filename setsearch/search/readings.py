@@ -185,7 +185,7 @@ class Readings:
             "terms": contexts.words.size,
             "revision": generation.revision,
             "up_to_date": generation.stamp == relation.stamp,
-            "phrases": relation.contexts == "phrases",
+            "phrases": relation.has_phrases,
         } | contexts.sizes
 
     def _needs_contexts(self, cursor: sqlite3.Cursor, version: Version, fresh: Fresh) -> bool:

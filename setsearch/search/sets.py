@@ -106,7 +106,7 @@ class ItemSet:
         return dict.fromkeys(self.accepted, 1) | dict.fromkeys(self.rejected, 0)
 
     def _move(self, items: tuple[str, ...], target: list[str]) -> None:
-        names = dict.fromkeys(self._reading.find(item) for item in items)
+        names = dict.fromkeys(self._reading.find_all(items))
         self.forget(*names)
         target += names
         self._changes |= dict.fromkeys(names, int(target is self.accepted))
@@ -140,11 +140,10 @@ def those_gone(reading: AnyReading, members: Sequence[str]) -> list[str]:
     gone = []
     with reading.stored() as fields:
         known = fields.first.snapshot.find_all(fields.first.cursor, members)
-        for member in members:
-            if member in known:
-                continue
+    for member in members:
+        if member not in known:
             try:
-                fields.resolve(member, hint=False)
+                reading.find(member, hint=False)
             except AmbiguousItem:
                 continue
             except UnknownItem:

@@ -32,6 +32,10 @@ class WordVocabulary(Vocabulary):
         """Empty: words have no titles."""
         return []
 
+    def called(self, cursor: sqlite3.Cursor, text: str) -> list[tuple[int, str]]:
+        """Empty: the analyzer knows in which case words are."""
+        return []
+
     def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(word, None) of each id."""
         return {id: (self.words[id], None) for id in ids}

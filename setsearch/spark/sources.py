@@ -46,7 +46,7 @@ def read_source(spark: SparkSession, source: str) -> DataFrame:
 def cells_of(rows: DataFrame, columns: Columns, analyzer: Analyzer, contexts: str = "auto") -> Cells:
     """Cells of rows: documents with a text, or a relation.
 
-    `contexts` of words: "on", "off", "phrases" (phrases are words, too), "auto" (for 50 k to 25 M words).
+    `contexts` of words: "on", "off", "words" (without phrases), "auto" (for 50 k to 25 M words).
     Raises SourceError, InvalidItem, DuplicateItem.
     """
     columns.relation  # noqa: B018  # raises for columns that do not go together
@@ -79,7 +79,7 @@ def _documents(rows: DataFrame, columns: Columns, analyzer: Analyzer, contexts: 
     found = Cells(items, cells, TEXT, analyzer.spec, _forms(documents, analyzer) if stemmed else None, stemmed)
     if contexts == "off":
         return found
-    own = partial(context_relations, documents.select("name", "text"), analyzer, contexts == "phrases")
+    own = partial(context_relations, documents.select("name", "text"), analyzer, contexts != "words")
     return replace(found, contexts=own, automatic=contexts == "auto")
 
 

@@ -11,7 +11,8 @@ from setsearch.text.analyzer import Analyzer
 from setsearch.text.encoder import Encoder
 
 FTS5 = "fts5 "  # the specification of an FTS5 tokenizer begins with this
-CONTEXTS = ("auto", "on", "off", "phrases")
+# The settings of contexts, each with what is stored (storage/relation.py). Phrases are items unless "words" says no.
+CONTEXTS = {"auto": "auto-phrases", "on": "phrases", "words": "on", "off": "off", "phrases": "phrases"}
 
 
 @dataclass(frozen=True)

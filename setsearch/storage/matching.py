@@ -7,6 +7,7 @@ from typing import NamedTuple
 WHOLE, BEGINNING, LATER_WORD, INSIDE, WORDS, SIMILAR = range(6)  # from the best
 LEAST_SIMILAR = 0.7  # of difflib's ratio
 TRIGRAM = 3
+LONGEST_SHOWN = 80  # characters of a text in a message
 
 
 class Match(NamedTuple):
@@ -64,6 +65,31 @@ def spellings(text: str) -> list[str]:
     return list(dict.fromkeys((text, text.lower(), text.upper(), text.capitalize(), text.title())))
 
 
+def cases(text: str) -> list[str]:
+    """A short text with each letter in both cases."""
+    spelled = [""]
+    for character in text:
+        both = dict.fromkeys((character, character.lower(), character.upper()))
+        spelled = [start + own for start in spelled for own in both]
+    return list(dict.fromkeys(spelled))
+
+
+def like(text: str) -> str:
+    """A pattern of LIKE for a text in any case, and for others: SQLite knows the cases of ASCII only."""
+    text = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return "".join(character if character.isascii() else "_" for character in text)
+
+
+def anywhere(text: str) -> str:
+    """A pattern of LIKE for a text anywhere."""
+    return "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+
+
 def best_matches(matches: Iterable[Match | None]) -> list[Match]:
     """The matches, the best first, equal ones by name."""
     return sorted((one for one in matches if one is not None), key=lambda one: (*one.order, one.name))
+
+
+def shown(text: str) -> str:
+    """A text of a caller as messages show it."""
+    return repr(text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…")

@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import Any
 
 from setsearch.errors import REPAIR_HINT, AmbiguousItem, CorruptIndex, InvalidItem, InvalidParameter, UnknownItem
-from setsearch.storage.matching import Match, best_matches, match, spellings, trigrams
+from setsearch.storage.matching import Match, anywhere, best_matches, cases, like, match, shown, spellings, trigrams
 from setsearch.storage.records import delete_records, items_called
 from setsearch.storage.sql import insert_rows
 
@@ -23,7 +23,6 @@ NAMES_OF_INSERT = 20_000
 LARGEST_EXACT = 2**53  # up to here a float is a whole number exactly
 LAST_CHARACTER = chr(0x10FFFF)  # sorts behind every other character
 LONGEST_SEARCHED = 200  # characters of a text whose words are looked for
-LONGEST_SHOWN = 80  # characters of a text in a message
 # Whether a name and a title are those of their indexes; else one of both is damaged.
 _IS_SOUND = """
     exists (select 1 from setsearch_name i indexed by setsearch_name_name
@@ -105,9 +104,10 @@ class Vocabulary:
         return self.find(cursor, [name]).get(name) if is_storable(name) else None
 
     def resolve(self, cursor: sqlite3.Cursor, name: str, hint: bool = True) -> int:
-        """The id of a name, or of a title that is unique; raises UnknownItem, AmbiguousItem, InvalidParameter.
+        """The id of a name, or of a title that is unique; in any case, and without a parenthesis at its end.
 
-        With `hint` the message offers similar names, which takes a scan.
+        Raises UnknownItem, AmbiguousItem, InvalidParameter. With `hint` the message offers similar names, which takes a
+        scan.
         """
         name = id_text(name)
         if not isinstance(name, str):
@@ -115,7 +115,7 @@ class Vocabulary:
         id = self.find_one(cursor, name)
         if id is not None:
             return id
-        titled = self.titled(cursor, name)
+        titled = self.titled(cursor, name) or self.called(cursor, name)
         if len(titled) == 1:
             return titled[0][0]
         if titled:
@@ -144,6 +144,28 @@ class Vocabulary:
         if found:
             return found
         return [(id, name) for id, (name, _) in self.stored(cursor, items_called(cursor, self.id, title)).items()]
+
+    def called(self, cursor: sqlite3.Cursor, text: str) -> list[tuple[int, str]]:
+        """(id, name) of up to five things with this name or title in any case, else with more in a parenthesis.
+
+        "toy story" is "Toy Story", or else "Toy Story (1995)". It looks at what has the same first two letters.
+        """
+        if not is_storable(text) or len(text) > LONGEST_SEARCHED:
+            return []
+        patterns = like(text), f"{like(text)} (%)"
+        found: tuple[dict[int, str], dict[int, str]] = {}, {}
+        for column in ("name", "title"):
+            for prefix in cases(text[:2]):
+                rows = cursor.execute(
+                    f"select id, name, {column} from setsearch_name where kind = ? and {column} >= ? and {column} < ? "
+                    f"and ({column} like ? escape '\\' or {column} like ? escape '\\')",
+                    (self.id, prefix, prefix + LAST_CHARACTER, *patterns),
+                )
+                for id, name, own in rows:
+                    for place, known in enumerate((own, own.partition(" (")[0])):
+                        if known.casefold() == text.casefold():
+                            found[place].setdefault(id, name)
+        return sorted((found[0] or found[1]).items(), key=lambda one: one[1])[:5]
 
     def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(name, title) of each id."""
@@ -229,7 +251,7 @@ class Vocabulary:
         """Ids whose name or title has all words of a text, in any case."""
         conditions, patterns = [], list[str]()
         for word in text[:LONGEST_SEARCHED].split():
-            own = [_anywhere(spelling) for spelling in (spellings(word) if not word.isascii() else [word])]
+            own = [anywhere(spelling) for spelling in (spellings(word) if not word.isascii() else [word])]
             likes = " or ".join(f"{column} like ? escape '\\'" for _ in own for column in ("name", "title"))
             conditions.append(f"({likes})")
             patterns += [pattern for pattern in own for _ in range(2)]
@@ -248,7 +270,7 @@ class Vocabulary:
             rows = cursor.execute(
                 f"select id, {count} as shared from setsearch_name where kind = ? and shared * 3 >= {len(parts)} "
                 f"order by shared desc, id limit {MOST_ALIKE}",
-                (*(_anywhere(part) for part in parts for _ in range(2)), self.id),
+                (*(anywhere(part) for part in parts for _ in range(2)), self.id),
             )
             ids += [id for id, _ in rows]
         for column in ("name", "title"):
@@ -325,13 +347,3 @@ class Vocabulary:
         if self.size == 0:
             self.clear(cursor)
         cursor.execute("update setsearch_kind set size = ?, peak = ? where id = ?", (self.size, self.next_id, self.id))
-
-
-def _anywhere(text: str) -> str:
-    """A pattern of LIKE for a text anywhere."""
-    return "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-
-
-def shown(text: str) -> str:
-    """A text of a caller as messages show it."""
-    return repr(text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…")

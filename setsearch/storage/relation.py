@@ -14,7 +14,8 @@ from setsearch.storage.posting_lists import PostingLists
 from setsearch.storage.revisions import Revision, append_revision
 
 TEXT = ("documents", "terms")  # the relation of a text collection
-CONTEXTS = ("off", "forms", "auto", "on", "phrases")
+# Why texts are kept. "auto" and "on" have words only; "auto-phrases" and "phrases" have phrases, too.
+CONTEXTS = ("off", "forms", "auto", "on", "auto-phrases", "phrases")
 FEWEST_WORDS, MOST_WORDS = 50_000, 25_000_000  # of a collection that gets contexts automatically
 MOST_RELATIONS = 1000  # in one index
 IDS_OF_ANY_FILE = 1 << 20  # ids that a file of any size may use; others may use a fourth of their bytes
@@ -30,7 +31,7 @@ class Relation:
     analyzer: str | None  # its specification; None for a relation that is not text
     revision: int
     stamp: int
-    contexts: str = "off"  # why texts are kept: off, forms (surface forms only), auto, on, phrases
+    contexts: str = "off"  # one of CONTEXTS
     columns: str | None = None  # JSON: the dimensions of items that numbers describe
     is_replaced: bool = False  # whether all items go in the present transaction
     is_altered: bool = False  # whether it is made, or gets other settings, in the present transaction
@@ -44,6 +45,11 @@ class Relation:
     def may_have_contexts(self) -> bool:
         """Whether texts are kept for contexts, not just for surface forms."""
         return self.contexts not in ("off", "forms")
+
+    @property
+    def has_phrases(self) -> bool:
+        """Whether phrases are items beside words, where words have contexts."""
+        return self.contexts in ("auto-phrases", "phrases")
 
     @property
     def postings(self) -> PostingLists:
@@ -189,7 +195,7 @@ def create_vocabulary(cursor: sqlite3.Cursor, name: str) -> int:
 
 def wants_contexts(cursor: sqlite3.Cursor, relation: Relation) -> bool:
     """Whether a collection has contexts: by its setting, or automatically by its number of words."""
-    if relation.contexts != "auto":
+    if relation.contexts not in ("auto", "auto-phrases"):
         return relation.contexts in ("on", "phrases")
     row = cursor.execute("select sum(total) from setsearch_forward where relation = ?", (relation.id,)).fetchone()
     return FEWEST_WORDS <= (row[0] or 0) <= MOST_WORDS

@@ -79,11 +79,40 @@ def test_titles_are_found_as_people_remember_them(films):
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"), [("Toy Story", "Toy Story (1995)"), ("allien", "Alien"), ("ociety", "Café"), ("F5s", "'f5'")]
+    ("typed", "meant"), [("Toy Storys", "Toy Story (1995)"), ("allien", "Alien"), ("ociety", "Café"), ("F5s", "'f5'")]
 )
 def test_an_unknown_name_offers_titles(films, typed, meant):
     with pytest.raises(errors.UnknownItem, match=f"did you mean .*{re.escape(meant)}"):
         films.items("film").expand([typed])
+
+
+def test_a_name_is_one_in_any_case_and_without_its_parenthesis(films):
+    reading = films.items("film")
+    for typed, id in (("toy story", "f0"), ("TOY STORY 2 (1999)", "f1"), ("alien", "f5"), ("café society", "f3")):
+        assert reading.find(typed) == id
+        assert reading.expand([typed], 2) == reading.expand([id], 2)
+    films.update([("f9", {"ann": 1}, "Alien (1979)"), ("f8", {"ann": 1}, "Hamlet (1990)"), ("f7", {}, "Hamlet (1996)")])
+    assert reading.find("ALIEN") == "f5", "the whole title comes first"
+    with pytest.raises(errors.AmbiguousItem, match="'f7', 'f8'"):
+        reading.find("hamlet")
+    chosen = films.set("mine", "film")
+    chosen.accept("toy story", "москва")
+    assert chosen.accepted == ["f0", "f4"]
+
+
+@given(st.text("abAB%_ é(É)", max_size=5), st.lists(st.text("abAB%_ é(É)", min_size=1), max_size=9))
+def test_who_is_called_so_is_found_as_by_a_look_at_every_name(text, names):
+    held = [name for name in dict.fromkeys(names) if is_storable(name)]
+    connection = sqlite3.connect(":memory:")
+    with setsearch.open(connection) as index:
+        index.add([(name, {"x": 1}) for name in ["zzz", *held]], ("film", "user"))
+        with index.items("film").stored() as fields:
+            found = [name for _, name in fields.items.called(fields.first.cursor, text)]
+    connection.close()
+    whole = [name for name in held if name.casefold() == text.casefold()]
+    before = [name for name in held if name.endswith(")") and name.partition(" (")[0].casefold() == text.casefold()]
+    before = [name for name in before if " (" in name]
+    assert found == (sorted(whole or before)[:5] if is_storable(text) else [])
 
 
 @given(

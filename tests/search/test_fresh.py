@@ -509,7 +509,7 @@ def test_refresh_by_itself_derives_nothing_and_says_when_it_is_time(tmp_path):
     def derived():
         return app.execute("select name, revision from setsearch_generation order by name").fetchall()
 
-    with setsearch.open(app, contexts="on") as index:
+    with setsearch.open(app, contexts="words") as index:
         index.add_table("notes", setsearch.Columns(text="body"), track=True)
         assert index.refresh() == setsearch.Changes() and index.refresh().behind and derived() == []
         app.commit()

@@ -68,7 +68,7 @@ def test_too_few_items_are_refused(tmp_path):
 def test_words_have_vectors_by_their_contexts(tmp_path):
     animals, foods = "lion tiger cat dog".split(), "bread cake pie soup".split()
     lines = [f"the {animal} runs and the {food} tastes well" for animal in animals for food in foods]
-    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="words") as index:
         index.add([(f"d{n}", " . ".join(lines)) for n in range(3)])
         terms = index.items("terms")
         assert index.add_latent("terms") >= 10

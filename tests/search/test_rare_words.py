@@ -150,7 +150,7 @@ def test_documents_of_rare_words_are_those_of_the_contexts(tmp_path):
     def ask(terms):
         return terms.expand(seeds, 50), {part.feature for part in terms.explain(seeds, "wolf").features}
 
-    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="words") as index:
         index.add([("first", "the lion and the wolf"), *texts, ("rare", "the okapi hunts with the lion and the wolf")])
         before, features = ask(index.items("terms"))
         assert "first" in features

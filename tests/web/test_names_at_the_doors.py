@@ -1,0 +1,80 @@
+"""A name is resolved in one place: each door knows the same ids, titles, words and phrases, however they are typed."""
+
+import io
+import json
+import random
+import sqlite3
+
+import pytest
+
+import setsearch
+
+pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]")
+
+WORDS = [
+    f"{start}{end}" for start in ("ba", "ko", "mu", "fi", "le", "ra", "su") for end in ("t", "n", "ra", "lo", "mi")
+]
+PHRASE = ("hash join", "Hash  Join")  # as the index has it, and as somebody types it
+TITLE = ("d3", "toy STORY")
+
+
+@pytest.fixture
+def path(tmp_path):
+    rng = random.Random(5)
+    texts = []
+    for number in range(60):
+        words = rng.choices(WORDS, k=60)
+        words[number % 50 : number % 50 + 2] = ["hash", "join"]
+        texts.append((f"d{number}", " ".join(words), "Toy Story (1995)" if number == 3 else None))
+    with setsearch.open(tmp_path / "x.db", create=True, contexts="on") as index:
+        index.add(texts)
+        index.refresh("now")
+    return tmp_path / "x.db"
+
+
+def test_in_python_and_sql(path):
+    for items, (name, typed) in (("terms", PHRASE), ("documents", TITLE)):
+        with setsearch.open(path) as index:
+            reading = index.items(items)
+            expected = reading.expand([name], 5)
+            assert len(expected) == 5 and reading.expand([typed], 5) == expected
+            assert reading.find(typed) == name and reading.features_of(typed) == reading.features_of(name)
+            first = expected[0].item
+            assert reading.explain([typed], first).score == expected[0].score
+            assert reading.explain([first], typed).item == name
+            assert reading.rank([typed, first], [expected[1].item]) == reading.rank([name, first], [expected[1].item])
+            assert reading.expand([first], 5, exclude=[typed]) == reading.expand([first], 5, exclude=[name])
+            kept = index.set(items, items)
+            kept.accept(typed)
+            kept.save()
+            assert index.set(items).accepted == [name] and index.set(items).expand(5) == expected
+            index.keep_set(f"more {items}", [typed], items=items)
+            assert index.set(f"more {items}").accepted == [name]
+        connection = sqlite3.connect(path)
+        setsearch.register(connection)
+        (found,) = connection.execute("select setsearch_expand(?, 5, ?)", (json.dumps([typed]), items)).fetchone()
+        assert [hit["item"] for hit in json.loads(found)] == [hit.item for hit in expected]
+        connection.close()
+
+
+def test_on_the_command_line(run, path, monkeypatch):
+    for items, (name, typed) in (("terms", PHRASE), ("documents", TITLE)):
+        asked = run("expand", path, typed, "--items", items, "--csv")
+        assert asked == run("expand", path, name, "--items", items, "--csv") and asked[0] == 0
+        assert run("set", "save", path, items, typed, "--items", items)[0] == 0
+        assert [row["item"] for row in json.loads(run("set", "show", path, items)[1])] == [name]
+        monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+        code, out, _ = run("grow", path, typed, "--items", items)
+        assert code == 0 and json.loads(out) == [{"item": name, "status": "accepted"}]
+
+
+def test_over_http_and_on_the_page(serve, path):
+    server = serve(path)
+    for items, (name, typed) in (("terms", PHRASE), ("documents", TITLE)):
+        with setsearch.open(path) as index:
+            expected = [hit.item for hit in index.items(items).expand([name], 5).shared()]
+        found = server.json("/api/expand", items=items, seeds=typed, k=5)
+        assert [hit["item"] for hit in found] == expected
+        assert server.json("/api/item", items=items, item=typed)["item"] == name
+        status, _, page = server.ask("/", items=items, seed=typed)
+        assert status == 200 and expected[0] in page and "did you mean" not in page
