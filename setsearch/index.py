@@ -18,8 +18,8 @@ from setsearch.search.sets import ItemSet, delete_set, delete_sets_of, fill_set,
 from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.collection_names import collection_of, name_in
 from setsearch.storage.database import Database
+from setsearch.storage.ids import id_text
 from setsearch.storage.limits import limited
-from setsearch.storage.names import id_text
 from setsearch.storage.relation import TEXT, Relation, delete_relation, find_relation, load_relations, of_collection
 from setsearch.storage.synced_source import SyncedSource, describe_table, drop_source, load_source, refuse_synced
 

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem
 from setsearch.storage.database import Database
-from setsearch.storage.names import Vocabulary, id_text
+from setsearch.storage.ids import id_text
+from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import Relation
 from setsearch.storage.texts import decompress
 from setsearch.storage.vectors import (

@@ -31,7 +31,7 @@ from setsearch.errors import InvalidParameter, SetsearchError
 from setsearch.index import Index
 from setsearch.storage.analyzers import TextSettings
 from setsearch.storage.database import Database
-from setsearch.storage.names import id_text
+from setsearch.storage.ids import id_text
 
 _log = logging.getLogger("setsearch")
 _ANY_NUMBER = -1

@@ -17,8 +17,9 @@ from setsearch.scoring.smoothing import Neighbors
 from setsearch.search.request import ExpandRequest, Ids, id_list
 from setsearch.search.snapshot import Snapshot
 from setsearch.search.where import Where
+from setsearch.storage.ids import id_text
 from setsearch.storage.kept_columns import Values, find_by_columns, has_columns, read_columns
-from setsearch.storage.names import Vocabulary, id_text, is_storable
+from setsearch.storage.names import Vocabulary, is_storable
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.words import without_marks

@@ -9,7 +9,8 @@ from setsearch.arrays import Ints
 from setsearch.errors import InvalidParameter
 from setsearch.models.defaults import ModelOptions
 from setsearch.search.where import Where
-from setsearch.storage.names import Vocabulary, id_text
+from setsearch.storage.ids import id_text
+from setsearch.storage.names import Vocabulary
 
 NO_LIMIT = 1 << 62
 # Ids are texts, whole numbers, or objects with a primary key `pk`; with the weights of the seeds, 1 without.

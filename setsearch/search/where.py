@@ -10,9 +10,9 @@ import numpy as np
 from setsearch.arrays import Ints
 from setsearch.errors import InvalidParameter
 from setsearch.storage.fts5 import find_fts5
+from setsearch.storage.ids import number_text
 from setsearch.storage.limits import limited
 from setsearch.storage.matching import shown
-from setsearch.storage.names import number_text
 from setsearch.storage.relation import Relation
 from setsearch.storage.sql import main_table, quote
 from setsearch.storage.synced_source import FTS5, TABLE, SyncedSource, load_source

@@ -4,10 +4,10 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 from setsearch.errors import REPAIR_HINT, AmbiguousItem, CorruptIndex, InvalidItem, InvalidParameter, UnknownItem
+from setsearch.storage.ids import id_text
 from setsearch.storage.matching import Match, anywhere, best_matches, cases, like, match, shown, spellings, trigrams
 from setsearch.storage.records import delete_records, items_called
 from setsearch.storage.sql import insert_rows
@@ -20,7 +20,6 @@ MOST_ALIKE = 200  # names with the most trigrams of a text
 LONGEST_ALIKE = 14  # characters of a text whose trigrams count
 MOST_VERIFIED = 500  # names that are compared with the indexes when they are described
 NAMES_OF_INSERT = 20_000
-LARGEST_EXACT = 2**53  # up to here a float is a whole number exactly
 LAST_CHARACTER = chr(0x10FFFF)  # sorts behind every other character
 LONGEST_SEARCHED = 200  # characters of a text whose words are looked for
 # Whether a name and a title are those of their indexes; else one of both is damaged.
@@ -54,22 +53,6 @@ def check_names(names: Sequence[Any], titles: Sequence[Any]) -> None:
                 raise InvalidItem(f"item {name!r} has the title {title!r}; titles are text")
 
 
-def id_text(id: Any) -> Any:
-    """An id as a text: that of a whole number, or of an object with a primary key `pk`; anything else as it is."""
-    if type(id) is str:  # nearly always
-        return id
-    id = getattr(id, "pk", id)
-    if isinstance(id, Integral) and not isinstance(id, bool):
-        return str(int(id))
-    return number_text(id) if isinstance(id, float) and id.is_integer() else id
-
-
-def number_text(number: float) -> str:
-    """A number as an id: a whole one is the same however it is stored, 1 or 1.0."""
-    is_whole = number.is_integer() and abs(number) <= LARGEST_EXACT
-    return str(int(number) if is_whole else float(number))
-
-
 class NamesTaken(sqlite3.IntegrityError):
     """Some names to be inserted exist already: `known`, with their ids."""
 
@@ -91,7 +74,13 @@ class Vocabulary:
     vectors: str | None = None  # where its vectors come from (vectors.py)
 
     def find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
-        """The ids of those names that exist."""
+        """The ids of those names that exist; raises CorruptIndex for one beyond all ids."""
+        found = self._find(cursor, names)
+        if found and not 0 <= min(found.values()) <= max(found.values()) < self.next_id:
+            raise CorruptIndex(f"an id of {self.name} is damaged; {REPAIR_HINT}")
+        return found
+
+    def _find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
         return dict(
             cursor.execute(
                 "select name, id from setsearch_name where kind = ? and name in (select value from json_each(?))",
@@ -106,8 +95,7 @@ class Vocabulary:
     def resolve(self, cursor: sqlite3.Cursor, name: str, hint: bool = True) -> int:
         """The id of a name, or of a title that is unique; in any case, and without a parenthesis at its end.
 
-        Raises UnknownItem, AmbiguousItem, InvalidParameter. With `hint` the message offers similar names, which takes a
-        scan.
+        Raises UnknownItem, AmbiguousItem, InvalidParameter; with `hint`, which takes a scan, it offers similar names.
         """
         name = id_text(name)
         if not isinstance(name, str):
@@ -146,16 +134,13 @@ class Vocabulary:
         return [(id, name) for id, (name, _) in self.stored(cursor, items_called(cursor, self.id, title)).items()]
 
     def called(self, cursor: sqlite3.Cursor, text: str) -> list[tuple[int, str]]:
-        """(id, name) of up to five things with this name or title in any case, else with more in a parenthesis.
-
-        "toy story" is "Toy Story", or else "Toy Story (1995)". It looks at what has the same first two letters.
-        """
+        """(id, name) of up to five things with this name or title in any case, else with more in a parenthesis."""
         if not is_storable(text) or len(text) > LONGEST_SEARCHED:
             return []
         patterns = like(text), f"{like(text)} (%)"
         found: tuple[dict[int, str], dict[int, str]] = {}, {}
         for column in ("name", "title"):
-            for prefix in cases(text[:2]):
+            for prefix in cases(text[:2]):  # it looks at what begins with these letters only
                 rows = cursor.execute(
                     f"select id, name, {column} from setsearch_name where kind = ? and {column} >= ? and {column} < ? "
                     f"and ({column} like ? escape '\\' or {column} like ? escape '\\')",
@@ -298,7 +283,7 @@ class Vocabulary:
         try:
             self._insert(cursor, ids, names, titles)
         except sqlite3.IntegrityError as error:
-            stored, new = self.find(cursor, names), dict(zip(names, ids, strict=True))
+            stored, new = self._find(cursor, names), dict(zip(names, ids, strict=True))
             raise NamesTaken(error, {name: id for name, id in stored.items() if id != new[name]}) from error
         self.size += len(ids)
         self.next_id += len(ids) - len(free)
@@ -330,9 +315,11 @@ class Vocabulary:
 
     def delete(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> None:
         """Delete ids."""
-        rows = [(self.id, id) for id in ids]
-        cursor.executemany("delete from setsearch_name where kind = ? and id = ?", rows)
-        cursor.executemany("insert into setsearch_free (kind, id) values (?, ?)", rows)
+        for change in (
+            "delete from setsearch_name where kind = ? and id = ?",
+            "insert into setsearch_free values (?, ?)",
+        ):
+            cursor.executemany(change, [(self.id, id) for id in ids])
         delete_records(cursor, self.id, ids)
         self.size -= len(ids)
 

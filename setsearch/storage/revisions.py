@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Ints, distinct
+from setsearch.arrays import Ints
 from setsearch.storage.integrity import add_checksum, strip_checksum
 
 MOST_REVISIONS = 4096  # that are kept
@@ -59,7 +59,10 @@ def changed_items(cursor: sqlite3.Cursor, now: Revision, then: Revision) -> Ints
         if stored is None:
             return None
         changed.append(np.frombuffer(stored, "<i4"))
-    return None if rows is None else distinct(np.concatenate(changed))
+    if rows is None:
+        return None
+    ids = np.sort(np.concatenate(changed).astype(np.int64))  # `arrays.distinct` takes room for the largest one
+    return ids[np.diff(ids, prepend=-1) > 0]
 
 
 def first_change(cursor: sqlite3.Cursor, now: Revision, then: Revision) -> float | None:
@@ -75,8 +78,9 @@ def _rows_since(cursor: sqlite3.Cursor, now: Revision, then: Revision) -> list[R
         "order by revision",
         (now.relation, then.number),
     ).fetchall()
-    is_complete = [row[0] for row in rows] == list(range(then.number, now.number + 1)) and now.relation == then.relation
-    if not rows or not is_complete or rows[0][1] != then.stamp or rows[-1][1] != now.stamp:
+    is_complete = len(rows) == now.number - then.number + 1 and now.relation == then.relation  # each row has its own
+    ends = ((then.number, then.stamp), (now.number, now.stamp))
+    if not is_complete or not rows or (rows[0][:2], rows[-1][:2]) != ends:
         return None
     return rows[1:]
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from setsearch.errors import SourceError
 from setsearch.storage.conditions import decimal_point, plain_date
-from setsearch.storage.names import is_storable, number_text
+from setsearch.storage.ids import number_text
+from setsearch.storage.names import is_storable
 
 PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 LARGEST_COUNT_OF_CELL = 2**31 - 1
