@@ -1,5 +1,6 @@
 """Datasette: a page that expands a set of rows of an indexed table, JSON beside it, and our SQL functions.
 
+    /-/setsearch                                             the indexed tables
     /-/setsearch/DATABASE/TABLE?row=1&row=4&not=7&k=20        and the same with .json
 
 A table has the page after `setsearch index DB --table TABLE`. Whoever may see the table may see the page. Our own
@@ -11,6 +12,7 @@ import json
 import logging
 import sqlite3
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -55,8 +57,9 @@ def prepare_jinja2_environment(env: Any) -> None:
 
 @hookimpl
 def register_routes() -> list[tuple[str, Callable[..., Any]]]:
-    """The page and its JSON."""
-    return [(r"/-/setsearch/(?P<database>[^/]+)/(?P<table>[^/]+?)(?P<json>\.json)?$", rows_page)]
+    """The pages and their JSON."""
+    rows = r"/-/setsearch/(?P<database>[^/]+)/(?P<table>[^/]+?)(?P<json>\.json)?$"
+    return [(r"/-/setsearch(?P<json>\.json)?/?$", tables_page), (rows, rows_page)]
 
 
 @hookimpl
@@ -147,6 +150,20 @@ async def rows_page(datasette: Any, request: Any) -> Any:
         "most": MOST_HITS,
     }
     return Response.html(await datasette.render_template("setsearch_rows.html", page, request=request), status=status)
+
+
+async def tables_page(datasette: Any, request: Any) -> Response:
+    """The indexed tables that the visitor may see."""
+    tables = []
+    for database in datasette.databases:
+        indexed = await _ask(datasette, database, lambda index: [own["place"] for own in index.info()["mirrors"]])
+        for table in indexed or ():
+            source = await _ask(datasette, database, partial(_source, table=table))
+            if source and await _may_see(datasette, request.actor, database, table):
+                tables.append({"database": database, "table": table, "path": _path(datasette, database, table)})
+    if request.url_vars["json"]:
+        return Response.json({"ok": True, "tables": tables})
+    return Response.html(await datasette.render_template("setsearch_tables.html", {"tables": tables}, request=request))
 
 
 class _Query:

@@ -250,8 +250,8 @@ class SetMatcher(ListMatcher):  # type: ignore[misc]
 class SetPlugin(Plugin):  # type: ignore[misc]
     """~{word, word} and like:(id id) for Whoosh's query parser. Made by `WhooshSets.plugin`.
 
-    Ids and words are separated by blanks or commas; quotes keep a name with blanks together. Unknown names find
-    nothing, as other terms of a query do, unless the plug-in has `missing="error"`.
+    Ids and words are separated by blanks or commas; quotes keep a name with blanks together. No name and unknown
+    names find nothing, as other terms of a query do, unless the plug-in has `missing="error"`.
     """
 
     def __init__(self, sets: WhooshSets, options: dict[str, Any]) -> None:
@@ -261,7 +261,7 @@ class SetPlugin(Plugin):  # type: ignore[misc]
     def taggers(self, parser: Any) -> list[tuple[Any, int]]:
         """The taggers of the two forms."""
         one = r"(?P<one>\"[^\"]+\"|'[^']+'|[^\s()^]+)"
-        documents = _SetTagger(rf"(?<!\w)(?i:like):(?:\((?P<given>[^)]*)(?:\)|$)|{one})", self._documents)
+        documents = _SetTagger(rf"(?<!\w)(?i:like):\s*(?:\((?P<given>[^)]*)(?:\)|$)|{one})?", self._documents)
         return [(_SetTagger(r"~\{(?P<given>[^}]*)\}", self._words), FIRST), (documents, FIRST)]
 
     def filters(self, parser: Any) -> list[Any]:
@@ -282,9 +282,9 @@ class _SetTagger(RegexTagger):  # type: ignore[misc]
 
     def create(self, parser: Any, match: Any) -> Any:
         groups = match.groupdict()
-        given = groups["given"] if groups["given"] is not None else groups["one"]
+        given = groups["given"] if groups["given"] is not None else groups.get("one") or ""
         names = ["".join(found) for found in re.findall(r"\"([^\"]*)\"|'([^']*)'|([^\s,]+)", given)]
-        return _SetNode(self.make, names) if names else None
+        return _SetNode(self.make, [name for name in names if name])
 
 
 class _SetNode(SyntaxNode):  # type: ignore[misc]
@@ -296,10 +296,13 @@ class _SetNode(SyntaxNode):  # type: ignore[misc]
     def r(self) -> str:
         return f"set {self.names}"
 
-    def query(self, parser: Any) -> SetQuery:
-        query: SetQuery = self.make(self.names)
-        query.boost = self.boost
-        return query
+    def query(self, parser: Any) -> query.Query:
+        """The query; without a name nothing is found."""
+        if not self.names:
+            return query.NullQuery
+        own: SetQuery = self.make(self.names)
+        own.boost = self.boost
+        return own
 
 
 def _only(scores: Floats, items: Ints) -> Floats:

@@ -121,15 +121,17 @@ class Rules:
         elsewhere = request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none")
         if origin in self.origins:
             return
-        if elsewhere or (origin is not None and _host_of(origin) != request.headers.get("host")):
+        if elsewhere or (origin is not None and not _is_same(origin, request)):
             raise HTTPException(403, "a page from elsewhere may not change anything here")
 
 
-def _host_of(origin: str) -> str | None:
+def _is_same(origin: str, request: Request) -> bool:
+    """Whether an origin is that of the server: its host, and its scheme, which a proxy before it may have made safe."""
     try:
-        return urlsplit(origin).netloc
+        scheme, host, *_ = urlsplit(origin)
     except ValueError:
-        return None
+        return False
+    return host == request.headers.get("host") and scheme in {request.url.scheme, "https"}
 
 
 class HeadAnswers:

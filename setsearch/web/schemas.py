@@ -1,8 +1,17 @@
 """The queries and answers of the JSON API."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+)
 
 from setsearch.web.page_state import LONGEST_NAME, MOST_NAMES
 
@@ -29,6 +38,19 @@ class Given(BaseModel):
     """What is asked: unknown parameters are errors."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def require_number(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse true and false where a number is asked for: they would be 1 and 0."""
+        if isinstance(value, bool) and bool not in _types(cls.model_fields[str(info.field_name)].annotation):
+            raise ValueError(f"{str(value).lower()} is no number and no text")
+        return value
+
+
+def _types(annotation: Any) -> set[Any]:
+    """The types of an annotation and of its parts."""
+    return {annotation, *(own for part in get_args(annotation) for own in _types(part))}
 
 
 class ModelQuery(Given):

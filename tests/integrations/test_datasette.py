@@ -90,6 +90,16 @@ def test_json_is_what_the_index_answers(database):
     assert found["hits"][0]["title"] in row.text
 
 
+def test_a_page_lists_the_indexed_tables_that_one_may_see(database):
+    page, listed = get(database, "/-/setsearch", "/-/setsearch.json")
+    (table,) = listed.json()["tables"]
+    assert table == {"database": "app", "table": "big cats/etc", "path": TABLE}
+    assert page.status_code == 200 and f'href="{TABLE}"' in page.text
+    denied = {"databases": {"app": {"tables": {"big cats/etc": {"allow": {"id": "root"}}}}}}
+    (hidden,) = get(database, "/-/setsearch.json", config=denied)
+    assert hidden.json()["tables"] == []
+
+
 def test_rejected_rows_teach(database):
     with setsearch.open(database) as index:
         documents = index.items("documents")

@@ -281,6 +281,9 @@ def test_users_type_sets(filled):
         assert search("~{cat1 cat2}^3 AND kind:cat") == [name for name in words if n_is_cat(searcher, name)]
         assert parser.parse("unlike:d1").__class__ is not SetQuery
         assert parser.parse("~{}") == query.NullQuery or search("~{}") == []
+        assert search("like: d10") == alone, "a blank before the name"
+        for nothing in ("like:", "like:()", "like:(", 'like:""', "like:,"):
+            assert search(nothing) == [], nothing
         assert search("like:nobody") == search("~{nothing}") == []
         assert search("like:(nobody d10)") == search("like:d10") == search("like:(d10") == alone
         assert set(search("~{nothing} OR cat1")) == set(search("cat1"))

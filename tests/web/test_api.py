@@ -67,6 +67,13 @@ def test_a_body_without_its_content_type_is_told_so(asked):
     assert status == 422 and "content-type" not in told
 
 
+def test_true_is_no_number(asked):
+    for wrong in ({"k": True}, {"offset": False}, {"strength": True}, {"seeds": [True]}):
+        status, _, told = asked.ask("/api/expand", "POST", {"items": "documents", "seeds": ["lion"]} | wrong)
+        assert status == 422 and next(iter(wrong)) in told, told
+    assert asked.ask("/api/expand", "POST", {"items": "documents", "seeds": ["lion"], "keep_seeds": True})[0] == 200
+
+
 def test_a_method_that_is_not_there(asked):
     status, headers, _ = asked.ask("/api/sets/grain", method="POST")
     assert (status, headers["allow"]) == (405, "DELETE, GET, PUT")
@@ -155,6 +162,10 @@ def test_who_may_do_what(serve, animals):
     friend = bearer | {"origin": "https://friend.example"}
     assert server.ask("/api/sets", headers=friend)[1]["access-control-allow-origin"] == "https://friend.example"
     body = {"items": "documents", "accepted": ["lion"]}
+    own = f"127.0.0.1:{server.port}"
+    for scheme, status in (("http", 200), ("https", 200), ("ftp", 403), ("chrome-extension", 403)):
+        headers = bearer | {"origin": f"{scheme}://{own}"}
+        assert server.ask("/api/sets/x", method="PUT", body=body, headers=headers)[0] == status, scheme
     for origin in ("https://evil.example", "http://[", "null"):
         assert server.ask("/api/sets/x", method="PUT", body=body, headers=bearer | {"origin": origin})[0] == 403
     assert (
