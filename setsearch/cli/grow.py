@@ -11,7 +11,7 @@ from setsearch.cli.collection import Collection
 from setsearch.cli.help import option
 from setsearch.cli.model_options import model_options
 from setsearch.cli.notes import present_members, tell_notes
-from setsearch.cli.options import Items, OptionalSeeds, with_options
+from setsearch.cli.options import Items, OptionalSeeds, diversity_options, with_options
 from setsearch.cli.output import Show, bars, format_options, say
 from setsearch.errors import Interrupted, SetsearchError, UsageError
 from setsearch.search.results import Hits
@@ -33,13 +33,14 @@ s NAME     save the set under a name
 q          done: the set is printed"""
 
 
-@with_options(model=model_options, show=format_options)
+@with_options(diversity=diversity_options, model=model_options, show=format_options)
 def grow(
     db: Collection,
     seeds: OptionalSeeds = None,
     *,
     items: Items = None,
     set: Annotated[str | None, option("NAME", "Continue a saved set.")] = None,
+    diversity: dict[str, Any],
     model: "ModelOptions",
     show: Show,
 ) -> None:
@@ -55,7 +56,7 @@ def grow(
         saved = None if set is None else index.set(set, items)
         reading = index.reading(items if saved is None else saved.items)
         accepted, rejected = ([], []) if saved is None else present_members(reading, saved, str(db))
-        dialogue = Dialogue(index, reading, model, saved, GrowingSet(tuple(accepted), tuple(rejected)))
+        dialogue = Dialogue(index, reading, model, saved, GrowingSet(tuple(accepted), tuple(rejected)), diversity)
         dialogue.begin(seeds or [])
         try:
             dialogue.run()
@@ -99,8 +100,10 @@ class Dialogue:
         model: "ModelOptions",
         saved: "ItemSet | None",
         current: "GrowingSet",
+        diversity: dict[str, Any],
     ) -> None:
         self.index, self.reading, self.model, self.saved, self.current = index, reading, model, saved, current
+        self.diversity = diversity
         self.k = SMALL
         self.hits = Hits()
 
@@ -155,7 +158,8 @@ class Dialogue:
             return
         from setsearch.search.highlight import with_headlines
 
-        options: Any = {"exclude": current.rejected, "cut": "mark", "explain": True, "fold": True, **self.model}
+        options: Any = {"exclude": current.rejected, "cut": "mark", "explain": True, "fold": True}
+        options |= self.diversity | self.model
         self.hits = with_headlines(self.reading, self.reading.expand(current.accepted, self.k, **options).shared())
         rejected = f"   rejected: {', '.join(current.rejected)}" if current.rejected else ""
         say(f"\n{', '.join(current.accepted)}{rejected}")

@@ -39,6 +39,17 @@ def more_examples(
     return {"like": like or [], "having": having or [], "set": set, "seed_weights": seed_weights}
 
 
+def diversity_options(
+    *,
+    at_most: Annotated[
+        int | None, option("N", "Return at most N documents with the same value of the column --per.", ADVANCED)
+    ] = None,
+    per: Annotated[str | None, option("COLUMN", "A kept column, such as author.", ADVANCED)] = None,
+) -> dict[str, Any]:
+    """How many hits may be of one kind."""
+    return {"at_most": at_most, "per": per}
+
+
 def expand_options(
     *,
     k: Annotated[int | None, option("K", "How many; by default 10, with --cut all.", None, "-k")] = None,
@@ -170,6 +181,19 @@ def contexts_choice(contexts: bool | None, phrases: bool | None) -> str:
     if phrases is not None and contexts is not False:
         return "phrases" if phrases else "words"
     return {None: "auto", True: "on", False: "off"}[contexts]
+
+
+def together(*groups: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """Groups of options as one."""
+    members = [inspect.signature(group).parameters for group in groups]
+
+    def ask(**values: Any) -> dict[str, Any]:
+        """What all groups return."""
+        answers = [group(**{name: values[name] for name in own}) for group, own in zip(groups, members, strict=True)]
+        return {key: value for answer in answers for key, value in answer.items()}
+
+    ask.__signature__ = inspect.Signature([own for group in members for own in group.values()])  # type: ignore[attr-defined]
+    return ask
 
 
 def with_options(**groups: Callable[..., Any]) -> Callable[[Command], Command]:

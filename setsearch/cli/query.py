@@ -16,8 +16,10 @@ from setsearch.cli.options import (
     Seeds,
     Top,
     asking_options,
+    diversity_options,
     expand_options,
     more_examples,
+    together,
     with_options,
 )
 from setsearch.cli.output import (
@@ -52,7 +54,7 @@ WEIGHTINGS = ("weight", "mi", "probability")
 @with_options(
     asking=asking_options,
     more=more_examples,
-    wanted=expand_options,
+    wanted=together(expand_options, diversity_options),
     model=model_options,
     as_bars=bar_options,
     show=format_options,

@@ -176,6 +176,7 @@ class _Query:
         )
         self.where = request.args.get("_where") or None
         self.fresh = request.args.get("fresh") or None
+        self.at_most, self.per = request.args.get("at_most") or None, request.args.get("per") or None
         self.given_k = request.args.get("k") or "20"
         self.may_filter = False
 
@@ -198,7 +199,8 @@ class _Query:
         rejected = [reading.find(name) for name in self.rejected]
         self.rejected = [name for name in rejected if name not in self.names]
         among = Where(self.where) if self.where else None
-        options: Any = {"among": among, "exclude": self.rejected, "explain": True, "snippets": True}
+        options: Any = {"among": among, "exclude": self.rejected, "explain": True, "snippets": True, "per": self.per}
+        options["at_most"] = int(self.at_most) if (self.at_most or "").isdecimal() else self.at_most
         found = reading.expand(self.names, self.k, fresh=self.fresh, **options).shared()
         hits, marked = with_headlines(reading, found), [*self.names, *self.rejected]
         titles = reading.titles(marked)
@@ -229,7 +231,9 @@ class _Query:
 
     def link(self, names: list[str], rejected: list[str], suffix: str = "") -> str:
         """This page, with other examples."""
-        parameters = {"row": names, "not": rejected, "k": str(self.k)} | ({"_where": self.where} if self.where else {})
+        given = {"_where": self.where, "at_most": self.at_most, "per": self.per}
+        parameters: dict[str, Any] = {"row": names, "not": rejected, "k": str(self.k)}
+        parameters |= {key: value for key, value in given.items() if value}
         return _path(self.datasette, self.database, self.table, suffix, **parameters)
 
     def _shown(self, source: dict[str, Any], hit: setsearch.Hit) -> dict[str, Any]:

@@ -54,15 +54,18 @@ def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
         model: str | None = None,
         only_what_belongs: bool = False,
         fresh: str | None = None,
+        at_most: int | None = None,
+        per: str | None = None,
     ) -> list[dict[str, Any]]:
         """The items that belong with the seeds, best first, with scores.
 
         `items` names what is ranked ("terms", "documents", "comments/terms", ...), `exclude` are negative examples.
         `only_what_belongs` leaves out what is below the threshold. `fresh`, "now" or seconds: how far contexts of words
-        may be behind.
+        may be behind. `at_most` so many documents have the same value of the kept column `per`, such as author.
         """
         cut = "keep" if only_what_belongs else None
         options: Any = {"exclude": _texts(exclude or ()), "model": model, "cut": cut, "fresh": fresh, "snippets": True}
+        options |= {"at_most": at_most, "per": per}
 
         def _expanded() -> list[dict[str, Any]]:
             reading = index.reading(items)

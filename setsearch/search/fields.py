@@ -242,7 +242,7 @@ class Fields(NamedTuple):
         among = None if request.among is None else self.resolve_among(request.among)
         if not request.filter:
             return among
-        if self.first.snapshot.transposed or self.contexts_revision is not None:
+        if not self.have_columns:
             raise InvalidParameter(f"a filter applies to columns that were kept of documents, not to {self.items.name}")
         key, cursor = tuple(request.filter), self.first.cursor
         met = self.first.snapshot.kept_filters.get_or_make(key, lambda: find_by_columns(cursor, self.relation.id, key))
@@ -281,9 +281,14 @@ class Fields(NamedTuple):
             counts[known[0]] = 1
         return counts
 
+    @property
+    def have_columns(self) -> bool:
+        """Whether columns may have been kept of the items: of words none are."""
+        return not self.first.snapshot.transposed and self.contexts_revision is None
+
     def columns_of(self, ids: Sequence[int]) -> dict[int, Values]:
         """The columns that were kept of documents."""
-        if self.first.snapshot.transposed or self.contexts_revision is not None:
+        if not self.have_columns:
             return {}
         snapshot, cursor, relation = self.first.snapshot, self.first.cursor, self.relation.id
         if snapshot.has_columns is None:

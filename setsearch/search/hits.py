@@ -1,22 +1,90 @@
-"""From ranked ids to hits: near-duplicates, names, explanations, snippets, kept columns."""
+"""From weights to hits: the best items, where the set ends, what is folded, names, explanations, snippets, columns."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
+from setsearch.arrays import Floats, Ints
+from setsearch.errors import NothingToRank
+from setsearch.models.defaults import Defaults
 from setsearch.search.contributions import contributions
+from setsearch.search.cutoff import FLOOR, threshold
+from setsearch.search.diversity import first_of_each
 from setsearch.search.fields import Fields
-from setsearch.search.folding import fold
+from setsearch.search.folding import FOLDED, fold
 from setsearch.search.passages import make_snippet
-from setsearch.search.request import ExpandRequest
+from setsearch.search.request import NO_LIMIT, ExpandRequest, nothing_left
 from setsearch.search.results import Hit, Hits
 from setsearch.search.weights import SeedWeights
 
 Row = tuple[int, float, bool | None]  # id, score, whether it belongs
 
+DEEPER = 4  # times as many items are looked at if too many were dropped
 
-def make_hits(fields: Fields, weights: SeedWeights | None, ranked: Sequence[Row], request: ExpandRequest) -> Hits:
-    """The hits that a request wants, of items in the order of their rank; without weights, of the model lift."""
-    same = fold(fields, [id for id, _, _ in ranked]) if request.fold else {}
-    rows = [row for row in ranked if not request.fold or row[0] in same][: request.k]
+
+def best_hits(
+    fields: Fields,
+    weights: SeedWeights,
+    excluded: Sequence[int],
+    request: ExpandRequest,
+    defaults: Defaults,
+    has_line: bool,
+) -> Hits:
+    """The k best hits; `has_line`: whether it can be told what belongs.
+
+    If some of the best items are no hits, more are looked at until there are k, or no more items. Raises NothingToRank.
+    """
+    among = fields.allowed(request)
+    wanted = min(2 * request.k + FOLDED, NO_LIMIT) if request.drops else request.k
+    while True:
+        ids, scores = weights.best(excluded, max(wanted, FLOOR) if request.cut else wanted, fields.ranks, among)
+        if not len(ids):
+            raise NothingToRank(nothing_left(fields.items, among))
+        scores = scores + weights.constant
+        belongs: list[bool | None] = [None] * len(ids)
+        if has_line:
+            leaders = _leaders(fields, weights, excluded, request, among, scores)
+            belongs = (scores > threshold(fields, weights, leaders, defaults)).tolist()
+        ranked = list(zip(ids.tolist(), scores.tolist(), belongs, strict=True))
+        if request.cut == "keep":
+            ranked = [row for row in ranked if row[2]]
+        ranked = ranked[:wanted]
+        same = _hits_among(fields, [id for id, _, _ in ranked], request)
+        if len(same) >= request.k or len(ranked) < wanted:
+            return make_hits(fields, weights, [row for row in ranked if row[0] in same][: request.k], request, same)
+        wanted *= DEEPER
+
+
+def _leaders(
+    fields: Fields,
+    weights: SeedWeights,
+    excluded: Sequence[int],
+    request: ExpandRequest,
+    among: Ints | None,
+    scores: Floats,
+) -> Floats:
+    """The scores by which the line is drawn: neither a filter nor the seeds change what belongs."""
+    if among is None and not request.keep_seeds:
+        return scores
+    found = weights.best([*excluded, *weights.examples.ids], FLOOR, fields.ranks)[1]
+    return found + weights.constant if len(found) else scores
+
+
+def _hits_among(fields: Fields, ids: Sequence[int], request: ExpandRequest) -> Mapping[int, Sequence[int]]:
+    """Those of the best items that are hits, each with its near-duplicates."""
+    same = fold(fields, ids) if request.fold else dict[int, list[int]].fromkeys(ids, [])
+    if request.at_most is None:
+        return same
+    return {id: same[id] for id in first_of_each(fields, list(same), request.at_most)}
+
+
+def make_hits(
+    fields: Fields,
+    weights: SeedWeights | None,
+    rows: Sequence[Row],
+    request: ExpandRequest,
+    same: Mapping[int, Sequence[int]] = MappingProxyType({}),
+) -> Hits:
+    """Hits of items in the order of their rank, with near-duplicates; without weights, of the model lift."""
     ids = [id for id, _, _ in rows]
     features = contributions(weights, ids) if weights and (request.explain or request.snippets) else {}
     columns = fields.columns_of(ids)

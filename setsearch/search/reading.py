@@ -7,26 +7,22 @@ from typing import TypeVar, Unpack
 import numpy as np
 
 from setsearch.arrays import Floats
-from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, NothingToRank, SetsearchError
+from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, SetsearchError
 from setsearch.models.defaults import Defaults, ModelOptions
 from setsearch.search.contributions import explanation, set_features, weighted_query
-from setsearch.search.cutoff import FLOOR, threshold
 from setsearch.search.examples import Examples, find_examples, find_rejected
 from setsearch.search.field_choice import FieldChoice
 from setsearch.search.fields import Fields
-from setsearch.search.folding import FOLDED
 from setsearch.search.freshness import parse_fresh
-from setsearch.search.hits import make_hits
+from setsearch.search.hits import best_hits, make_hits
 from setsearch.search.left_out import SeedFit, fits
 from setsearch.search.priors import best_at_once, one_pass, two_passes, with_priors
 from setsearch.search.readings import FieldsBy, FieldsSource
 from setsearch.search.request import (
-    NO_LIMIT,
     ExpandOptions,
     ExpandRequest,
     SeedNames,
     id_list,
-    nothing_left,
     parse_request,
     parse_seeds,
     positive_integer,
@@ -76,6 +72,7 @@ class Reading:
         rejected ones have counts less, and a part of their weights is subtracted. With `gamma` the score subtracts
         gamma times their weights instead; 0, the default of models whose score is a probability, only leaves them out.
         `among` filters before the best k are taken: ids (unknown ones are ignored), or a `Where`, an SQL condition.
+        `at_most=2, per="author"`: no more than the two best of each value of a kept column (search/diversity.py).
         `like` adds texts as examples, `having` adds one example with these features. `cut` = "mark" fills the `belongs`
         of the hits, "keep" drops hits that do not belong; then k = None returns all that do.
 
@@ -155,6 +152,8 @@ class Reading:
         Items that `expand` would leave out have -inf. Raises as `expand` does.
         """
         request, names = parse_request(1, options), parse_seeds(seeds)
+        if request.at_most is not None:
+            raise InvalidParameter("`at_most` depends on the rank of all items; only `expand` and `rank` take it")
         with self._fields_by(request.model) as fields_by:
             fields = self._choice.choose(fields_by, request.model, names, request.exclude)
             weights, excluded = self._weights(fields, find_examples(fields, names, like, having), request)
@@ -326,22 +325,7 @@ class Reading:
             rows = [(id, score, None) for id, score in zip(*(own.tolist() for own in at_once), strict=True)]
             return make_hits(fields, None, rows, request)
         weights, excluded = self._weights(fields, examples, request)
-        wanted = min(2 * request.k + FOLDED, NO_LIMIT) if request.fold else request.k  # some of them are folded
-        k = max(wanted, FLOOR) if request.cut else wanted
-        among = fields.allowed(request)
-        ids, scores = weights.best(excluded, k, fields.ranks, among)
-        if not len(ids):
-            raise NothingToRank(nothing_left(fields.items, among))
-        scores = scores + weights.constant
-        belongs = [None] * len(ids)
-        if request.cut == "keep" or (request.cut and not self._choice.cannot_tell(fields, request.model)):
-            leaders = scores
-            if among is not None or request.keep_seeds:  # neither a filter nor the seeds change what belongs
-                others = [*excluded, *examples.ids]
-                found = weights.best(others, FLOOR, fields.ranks)[1]
-                leaders = found + weights.constant if len(found) else scores
-            above = scores > threshold(fields, weights, leaders, self.defaults)
-            kept = above if request.cut == "keep" else np.ones(len(ids), bool)
-            ids, scores, belongs = ids[kept], scores[kept], above[kept].tolist()
-        ranked = list(zip(ids.tolist(), scores.tolist(), belongs, strict=True))[:wanted]
-        return make_hits(fields, weights, ranked, request)
+        has_line = request.cut == "keep" or (
+            request.cut is not None and not self._choice.cannot_tell(fields, request.model)
+        )
+        return best_hits(fields, weights, excluded, request, self.defaults, has_line)

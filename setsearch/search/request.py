@@ -24,14 +24,17 @@ class ExpandOptions(ModelOptions, total=False):
 
     `exclude`: items to leave out, as negative examples; `gamma`: the coefficient of their weights, 0 to 1; `among`: the
     only items to return, ids or a `Where`; `filter`: conditions on kept columns such as "year >= 2001", all of which
-    these must meet; `keep_seeds`: rank the seeds too; `explain`: fill the `features` of hits;
-    `snippets`: fill their `snippet`; `fold`: put documents with nearly the same words into their `duplicates`; `cut`:
-    "mark" fills their `belongs`, "keep" drops items below the threshold.
+    these must meet; `at_most` so many hits `per` value of a kept column (search/diversity.py); `keep_seeds`: rank the
+    seeds too; `explain`: fill the `features` of hits; `snippets`: fill their `snippet`; `fold`: put documents with
+    nearly the same words into their `duplicates`; `cut`: "mark" fills their `belongs`, "keep" drops items below the
+    threshold.
     """
 
     exclude: Ids
     among: Ids | Where | None
     filter: Iterable[str]
+    at_most: int | None
+    per: str | None
     gamma: float | None
     keep_seeds: bool
     explain: bool
@@ -43,6 +46,13 @@ class ExpandOptions(ModelOptions, total=False):
 _NOT_OF_MODEL = set(ExpandOptions.__annotations__) - set(ModelOptions.__annotations__)
 
 
+class AtMost(NamedTuple):
+    """At most `most` hits with the same value of the kept column `per`."""
+
+    most: int
+    per: str
+
+
 class ExpandRequest(NamedTuple):
     """Checked options; `model`: how to score."""
 
@@ -50,6 +60,7 @@ class ExpandRequest(NamedTuple):
     exclude: list[str]
     among: list[str] | Where | None
     filter: list[str]
+    at_most: AtMost | None
     gamma: float | None
     keep_seeds: bool
     explain: bool
@@ -62,7 +73,12 @@ class ExpandRequest(NamedTuple):
     def is_plain(self) -> bool:
         """Whether the best items and their scores are all that is wanted."""
         wants_more = self.exclude or self.filter or self.keep_seeds or self.explain or self.snippets or self.fold
-        return not wants_more and self.among is None and self.cut is None
+        return not wants_more and self.among is None and self.at_most is None and self.cut is None
+
+    @property
+    def drops(self) -> bool:
+        """Whether some of the best items may be no hits."""
+        return self.fold or self.at_most is not None
 
 
 def parse_request(k: int | None, options: ExpandOptions) -> ExpandRequest:
@@ -79,6 +95,7 @@ def parse_request(k: int | None, options: ExpandOptions) -> ExpandRequest:
         id_list(options.get("exclude", ()), "exclude"),
         among if among is None or isinstance(among, Where) else id_list(among, "among"),
         text_list(options.get("filter", ()), "filter"),
+        _at_most(options.get("at_most"), options.get("per")),
         gamma,
         bool(options.get("keep_seeds")),
         bool(options.get("explain")),
@@ -89,11 +106,23 @@ def parse_request(k: int | None, options: ExpandOptions) -> ExpandRequest:
     )
 
 
-def positive_integer(k: int) -> int:
+def positive_integer(k: int, name: str = "k") -> int:
     """k as an int; raises InvalidParameter unless it is a whole number from 1 on."""
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-        raise InvalidParameter(f"k must be a whole number from 1 on, not {k!r}")
+        raise InvalidParameter(f"{name} must be a whole number from 1 on, not {k!r}")
     return int(k)
+
+
+def _at_most(most: int | None, per: str | None) -> AtMost | None:
+    if most is None and per is None:
+        return None
+    if most is None or per is None:
+        raise InvalidParameter(
+            "`at_most` and `per` belong together: how many hits, and the kept column, such as author"
+        )
+    if not isinstance(per, str):
+        raise InvalidParameter(f"per is the name of one kept column, not {per!r:.60}")
+    return AtMost(positive_integer(most, "at_most"), per)
 
 
 def id_list(ids: Ids, parameter: str) -> list[str]:

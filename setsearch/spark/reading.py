@@ -46,7 +46,16 @@ from setsearch.spark.snapshot import RemoteSnapshot, load_entries
 from setsearch.spark.vocabulary import RemoteVocabulary
 
 FIRST, DEEPER = 1000, 10  # items that are ranked if all that belong are wanted; times as many, if these all do
-NOT_HERE = ("vectors", "purpose", "fresh", "filter", "snippets", "fold")  # options that need more than an index has
+NOT_HERE = (
+    "vectors",
+    "purpose",
+    "fresh",
+    "filter",
+    "at_most",
+    "per",
+    "snippets",
+    "fold",
+)  # options that need more than an index has
 
 
 class SparkIndex:

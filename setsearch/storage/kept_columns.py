@@ -105,9 +105,24 @@ def find_by_columns(cursor: sqlite3.Cursor, relation: int, conditions: Sequence[
             found.append(id)
     for condition in parsed:
         if condition.column not in known:
-            kept = ", ".join(known) or "none; index with `keep_columns`"
-            raise InvalidParameter(f"no column {condition.column!r} was kept to filter by; kept: {kept}")
+            raise _not_kept(condition.column, "filter by", known)
     return np.array(found, np.int64)
+
+
+def require_column(cursor: sqlite3.Cursor, relation: int, column: str) -> None:
+    """Raise InvalidParameter for a column that no item has; reads up to the first one that has it."""
+    known: dict[str, None] = {}
+    rows = cursor.execute("select item, columns from setsearch_columns where relation = ?", (relation,))
+    for id, data in rows:
+        known.update(dict.fromkeys(_decoded(relation, id, data)))
+        if column in known:
+            return
+    raise _not_kept(column, "count by", known)
+
+
+def _not_kept(column: str, purpose: str, known: Iterable[str]) -> InvalidParameter:
+    kept = ", ".join(known) or "none; index with `keep_columns`"
+    return InvalidParameter(f"no column {column!r} was kept to {purpose}; kept: {kept}")
 
 
 def _parsed(text: str) -> Condition:

@@ -99,6 +99,8 @@ class ExpandQuery(ModelQuery):
     having: Names = []
     exclude: Ids = []
     filter: Annotated[list[Name], Field(max_length=20)] = Field([], description="on kept columns: year >= 2001")
+    at_most: Annotated[int, Field(ge=1)] | None = Field(None, description="so many hits per value of the column `per`")
+    per: Name | None = Field(None, description="a kept column, such as author")
     fields: list[HitField] = Field([], description="what to return beside rank and item; by default all")
     k: Top = 10
     offset: int = Field(0, ge=0, le=100_000, description="how many hits to leave out before the first")

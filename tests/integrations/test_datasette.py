@@ -34,11 +34,11 @@ ROWS = [
 
 def make(path):
     connection = sqlite3.connect(path)
-    connection.execute('create table "big cats/etc" (id integer primary key, title text, body text, year int)')
-    connection.executemany('insert into "big cats/etc" values (?, ?, ?, ?)', ROWS)
+    connection.execute('create table "big cats/etc" (id integer primary key, title text, body text, year int, kind)')
+    connection.executemany("insert into \"big cats/etc\" values (?, ?, ?, ?, 'book')", ROWS)
     connection.execute("create table other (id integer primary key)")
     connection.execute("create table secret (id integer primary key)")
-    setsearch.open(connection).add_table("big cats/etc", Columns(text=("title", "body"), title="title"))
+    setsearch.open(connection).add_table("big cats/etc", Columns(text=("title", "body"), title="title", keep="kind"))
     connection.commit()
     connection.close()
     return path
@@ -98,6 +98,22 @@ def test_a_page_lists_the_indexed_tables_that_one_may_see(database):
     denied = {"databases": {"app": {"tables": {"big cats/etc": {"allow": {"id": "root"}}}}}}
     (hidden,) = get(database, "/-/setsearch.json", config=denied)
     assert hidden.json()["tables"] == []
+
+
+def test_rows_of_one_kind_are_few(database):
+    two, one, none, wrong = get(
+        database,
+        f"{TABLE}.json?row=1",
+        f"{TABLE}.json?row=1&at_most=1&per=kind",
+        f"{TABLE}.json?row=1&at_most=1",
+        f"{TABLE}.json?row=1&at_most=few&per=kind",
+    )
+    assert one.json()["hits"][0]["score"] == two.json()["hits"][0]["score"]
+    assert len(two.json()["hits"]) == 2
+    assert len(one.json()["hits"]) == 1
+    assert "at_most=1&per=kind" in one.json()["hits"][0]["with"]
+    assert "belong together" in none.json()["error"]
+    assert "not 'few'" in wrong.json()["error"]
 
 
 def test_rejected_rows_teach(database):

@@ -72,6 +72,7 @@ def test_an_assistant_can_expand_explain_and_search(database):
         ("expand", {"seeds": ["nobody"], "items": "documents"}),
         ("expand", {"seeds": ["d1"], "items": "planets"}),
         ("expand", {"seeds": ["d1"], "k": 0}),
+        ("expand", {"seeds": ["d1"], "items": "documents", "at_most": 1, "per": "author"}),
     )
     names = {tool.name for tool in tools}
     assert names >= {"describe", "expand", "find", "read", "save_set", "search_by_example", "explain", "features"}
@@ -85,6 +86,7 @@ def test_an_assistant_can_expand_explain_and_search(database):
     assert "no 'nobody' among the 12 documents" in answers[5]
     assert "no 'planets'" in answers[6]
     assert "k must be a whole number" in answers[7]
+    assert "no column 'author' was kept to count by; kept: none" in answers[8]
     assert json.dumps(answers)
 
 

@@ -305,7 +305,20 @@ NEEDED = {
     "classify": ("items", "item"),
 }
 # Names that the index would not know, and numbers that do not fit the seeds.
-LEFT_OUT = ("model", "weights", "like", "having", "exclude", "filter", "sets", "text", "by", "purpose")
+LEFT_OUT = (
+    "model",
+    "weights",
+    "like",
+    "having",
+    "exclude",
+    "filter",
+    "at_most",
+    "per",
+    "sets",
+    "text",
+    "by",
+    "purpose",
+)
 
 
 def test_pages_of_hits_and_thousands_of_names(serve, animals):
@@ -325,16 +338,22 @@ def test_pages_of_hits_and_thousands_of_names(serve, animals):
 
 def test_columns_filter_and_fields_are_chosen(serve, tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True) as index:
-        index.add([Item(f"d{n}", f"lion tiger number{n}", None, {"year": n}) for n in range(6)] + [("w", "wheat")] * 1)
+        index.add(
+            [Item(f"d{n}", f"lion tiger number{n}", None, {"year": n, "even": n % 2}) for n in range(6)]
+            + [("w", "wheat")] * 1
+        )
     server = serve(tmp_path / "a.db")
     asked = {"items": "documents", "seeds": ["d0"], "model": "bernoulli"}
     rows = server.json("/api/expand", **asked, filter=["year > 1", "year != 3"], fields=["title", "columns"])
-    assert {row["item"]: row["columns"] for row in rows} == {f"d{n}": {"year": n} for n in (2, 4, 5)}
+    assert {row["item"]: row["columns"] for row in rows} == {f"d{n}": {"year": n, "even": n % 2} for n in (2, 4, 5)}
     assert all(set(row) == {"rank", "item", "title", "columns"} for row in rows)
     body = asked | {"filter": ["year = 5"], "fields": ["score"], "among": ["d4", "d5"]}
     (row,) = server.json("/api/expand", method="POST", body=body)
     assert set(row) == {"rank", "item", "score"}
-    assert "kept: year" in server.json("/api/expand", **asked, status=422, filter=["size > 1"])["error"]
+    assert "kept: year, even" in server.json("/api/expand", **asked, status=422, filter=["size > 1"])["error"]
+    pages = [server.json("/api/expand", **asked, at_most=1, per="even", k=1, offset=place) for place in range(4)]
+    assert [row["item"] for page in pages for row in page] == ["d1", "d2", "w"]
+    assert "belong together" in server.json("/api/expand", **asked, status=422, at_most=1)["error"]
     assert server.ask("/api/expand", **asked, fields=["secret"])[0] == 422
 
 
