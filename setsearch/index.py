@@ -175,12 +175,13 @@ class Index:
     def add_vectors(
         self, ids: Iterable[str], vectors: Iterable[Any], items: str | None = None, *, replace: bool = False
     ) -> int:
-        """Add vectors of items that exist, by which questions find what is like the seeds in meaning; returns how many.
+        """Add vectors of items, by which questions find what is like the seeds in meaning; returns how many.
 
         `vectors` are the rows of a matrix, or rows of numbers, or of float32 as bytes, all of one length; only their
         directions count. `items` names what they describe, by default the documents of a text collection, or the items
         of the first relation. Vectors of the same items are replaced; with `replace` all others go, also those that an
-        encoder made.
+        encoder made. Where there is nothing of this name, the vectors make the items, such as pictures, which only they
+        describe.
 
         Raises UnknownItem, DuplicateItem, InvalidItem, UsageError; then nothing is written.
         """

@@ -6,21 +6,24 @@ from functools import partial
 from sqlite3 import Cursor
 from typing import Any, NamedTuple
 
-from setsearch.errors import NoIndex, SourceError, UsageError
+from setsearch.errors import SourceError, UsageError
 from setsearch.indexing import vectors as indexing
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.sync import Changes, needs_sync, sync
-from setsearch.search.catalog import find_again
+from setsearch.search.catalog import find_again, relations_by_reading
 from setsearch.search.freshness import Fresh, is_fresh
 from setsearch.search.latent import latent_vectors
 from setsearch.search.reading import Reading
 from setsearch.search.readings import Readings
+from setsearch.storage.collection_names import collection_of, name_in, plain_name
 from setsearch.storage.database import Database
 from setsearch.storage.generations import Generation
 from setsearch.storage.names import Vocabulary
-from setsearch.storage.relation import Relation, load_relations, of_collection
+from setsearch.storage.relation import VECTORS_OF, Relation, create_relation, load_relations, of_collection
 from setsearch.storage.vectors import LATENT, VectorSource, is_encoded, refuse_others, replace_vectors, vector_source
 from setsearch.text.encoder import Encoders
+
+ITEMS = "items"  # the name of items that only vectors describe, if they are not given one
 
 Progress = Callable[[Iterator[Any]], Iterator[Any]]
 
@@ -93,10 +96,13 @@ def add_vectors(parts: Parts, items: str | None, pairs: tuple[Iterable[str], Ite
     database, readings = parts.database, parts.readings
     with database.write() as cursor:
         relations = parts.relations(cursor)
-        if not relations:
-            raise NoIndex(f"{database} holds no items yet; index them first")
-        name = relations[0].items.name if items is None else items
-        relation = find_again(cursor, name)
+        name = items or (relations[0].items.name if relations else name_in(parts.collection, ITEMS))
+        relation = relations_by_reading(load_relations(cursor)).get(name)
+        if relation is None:
+            features = name_in(collection_of(name), VECTORS_OF + plain_name(name))
+            relation = create_relation(cursor, name, features, None)
+        if relation.has_vectors_alone:
+            return indexing.add_items(cursor, relation, pairs, replace)
         if relation.columns is not None:
             raise UsageError(f"{name} are described by numbers, and have no vectors")
         words = readings.words(cursor, relation) if name == relation.features.name else None

@@ -5,6 +5,7 @@ import shlex
 import sqlite3
 import sys
 from contextlib import closing, nullcontext, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -24,6 +25,7 @@ from setsearch.cli.options import (
 from setsearch.cli.output import first_of, print_lines, print_table, say
 from setsearch.cli.progress import count_items
 from setsearch.cli.source_options import Input, Rules, column_options, input_options, rule_options
+from setsearch.cli.vectors import add_matrix, is_matrix_file, tell_vectors
 from setsearch.errors import SetsearchError, UnknownReading, UsageError
 
 if TYPE_CHECKING:
@@ -53,8 +55,9 @@ def index_command(
     """Index texts or a relation; items that exist are updated by id.
 
     A SOURCE is a folder of text files of any kind; a file: text, HTML, mail (.eml, mbox), PDF, references (RIS, BibTeX,
-    PubMed), or rows (JSONL, CSV, TSV, Parquet, Arrow), also .gz; - for JSONL on standard input; or, with --table, an
-    SQLite database (default: DB itself). With --items and --features each row says that an item has a feature; give
+    PubMed), or rows (JSONL, CSV, TSV, Parquet, Arrow), also .gz; - for JSONL on standard input; a .npy file, whose
+    rows are vectors of items that nothing else describes (`vectors`); or, with --table, an SQLite database (default: DB
+    itself). With --items and --features each row says that an item has a feature; give
     all rows of an item in one call. `update` applies changes of a table of DB itself. An FTS5 table gives the terms of
     its own index.
 
@@ -63,6 +66,9 @@ def index_command(
     table = given.table
     if not sources and table is None:
         raise UsageError("no source: give a folder, files, - for standard input, or --table NAME")
+    if any(map(is_matrix_file, sources or [])):
+        _index_matrix(db, sources or [], columns, replace, waiting)
+        return
     relation = columns.relation
     if relation[1] != "terms" and (
         settings["language"] or settings["encoder"] or settings["contexts"] not in ("auto", "off")
@@ -97,6 +103,19 @@ def index_command(
             index.refresh("now", count_items)
         _tell_indexed(index, written, str(db))
         _tell_left_out(index, reader, db)
+
+
+def _index_matrix(
+    db: Collection, sources: list[str], columns: "Columns", replace: bool, waiting: dict[str, Any]
+) -> None:
+    """Index the rows of a matrix as items that only vectors describe."""
+    if len(sources) > 1 or columns.features or columns.numbers:
+        raise UsageError(
+            "a .npy file is indexed by itself, with --items NAME for what its rows are; "
+            "`setsearch vectors` adds vectors to items that there are"
+        )
+    with db.open(create=True, **waiting) as index:
+        tell_vectors(index, add_matrix(index, Path(sources[0]), None, columns.items, replace), str(db))
 
 
 def update(db: Collection, *, fresh: Fresh = "now", timeout: Timeout = 5.0, time_limit: TimeLimit = 10.0) -> None:

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -13,9 +13,13 @@ from setsearch.cli.help import flag, option
 from setsearch.cli.options import Items, waiting_options, with_options
 from setsearch.cli.output import say
 from setsearch.cli.progress import count_items
-from setsearch.errors import SourceError, UsageError
+from setsearch.errors import MissingDatabase, NoIndex, SourceError, UsageError
+
+if TYPE_CHECKING:
+    from setsearch.index import Index
 
 Pair = tuple[Any, Any]  # an id and a vector
+REAL = "biuf"  # kinds of numbers, as numpy has them
 
 
 class Place(NamedTuple):
@@ -30,7 +34,10 @@ class Place(NamedTuple):
 
 def place_options(
     *,
-    ids: Annotated[str | None, option("FILE", "Of .npy: the id of each row, one a line; - for standard input.")] = None,
+    ids: Annotated[
+        str | None,
+        option("FILE", "Of .npy: the id of each row, one a line; - for standard input. Default: the .txt beside it."),
+    ] = None,
     table: Annotated[str | None, option("NAME", "Read a table of DB itself.")] = None,
     latent: Annotated[
         bool, flag("--latent", "Make them from the collection itself; `update` makes them anew.")
@@ -57,33 +64,44 @@ def vectors(
     SOURCE is a .npy file with a row for each id of --ids; or rows (JSONL, CSV, TSV, Parquet, Arrow) with an id and a
     vector, an array of numbers. A --table of DB may hold vectors as float32 or JSON. Existing vectors of the same items
     are replaced. `index --encoder` makes vectors from texts, --latent from the features of all items together.
+    Where there are no such --items, the vectors make them, and alone describe them: pictures, or sounds. The rows of a
+    matrix without ids are numbered then.
 
     Example: setsearch vectors notes.db notes.npy --ids notes.txt
     """
     if [source is not None, place.table is not None, place.latent].count(True) != 1:
         raise UsageError("give one source of vectors: a file, --table NAME, or --latent")
-    is_matrix = source is not None and source.endswith(".npy")
-    if is_matrix != (place.ids is not None):
-        raise UsageError(
-            "--ids FILE names the rows of a .npy file" + ("; give it" if is_matrix else ", and of no other")
-        )
-    with db.open(**waiting) as index:
+    is_matrix = source is not None and is_matrix_file(source)
+    if place.ids is not None and not is_matrix:
+        raise UsageError("--ids FILE names the rows of a .npy file, and of no other")
+    with db.open(create=source is not None, **waiting) as index:
         if place.latent:
             count = index.add_latent(items, replace=replace)
+        elif is_matrix:
+            count = add_matrix(index, Path(source or ""), place.ids, items, replace)
         else:
-            pairs = _read_matrix(Path(source or ""), place) if is_matrix else _read_rows(db, source, place)
             try:
-                names, rows = zip(*count_items(pairs), strict=True)
+                names, rows = zip(*count_items(_read_rows(db, source, place)), strict=True)
             except ValueError as error:
-                raise SourceError(f"{source or place.table} has no vectors, or another number of ids") from error
+                raise SourceError(f"{source or place.table} has no vectors") from error
             count = index.add_vectors(names, rows, items, replace=replace)
-        held = index.info()["vectors"].items()
+        tell_vectors(index, count, str(db))
+
+
+def is_matrix_file(source: str) -> bool:
+    """Whether a source is a matrix of vectors, by its name."""
+    return source.endswith(".npy")
+
+
+def tell_vectors(index: "Index", count: int, db: str) -> None:
+    """Say how many vectors were added, and what the index holds now."""
+    held = index.info()["vectors"].items()
     parts = [f"{own['count']:,} {name} with {own['dimensions']} dimensions" for name, own in held if own["count"]]
     say(f"added {count:,} vector{'s' * (count != 1)}; {db} now holds those of {', '.join(parts)}")
 
 
-def _read_matrix(path: Path, place: Place) -> Iterator[Pair]:
-    """The rows of a .npy file with their ids."""
+def add_matrix(index: "Index", path: Path, ids: str | None, items: str | None, replace: bool) -> int:
+    """Add the rows of a .npy file by the ids of another one, or numbered, as vectors; returns how many."""
     import numpy as np
 
     from setsearch.cli.set_files import read_ids
@@ -92,9 +110,31 @@ def _read_matrix(path: Path, place: Place) -> Iterator[Pair]:
         matrix = np.lib.format.open_memmap(path, mode="r")
     except (ValueError, EOFError) as error:
         raise SourceError(f"{path} is no .npy file of numbers; numpy.save(path, matrix) writes one") from error
-    if matrix.ndim != 2:
+    if matrix.ndim != 2 or not len(matrix):
         raise SourceError(f"{path} has the shape {matrix.shape}; give a matrix with a row for each id")
-    return zip(read_ids(place.ids or ""), matrix, strict=True)
+    if matrix.dtype.kind not in REAL:
+        raise SourceError(f"{path} holds {matrix.dtype}; give a matrix of real numbers")
+    if ids is None and path.with_suffix(".txt").is_file():
+        ids = str(path.with_suffix(".txt"))
+    if ids is None and not _makes_items(index, items):
+        raise UsageError(f"--ids FILE names the rows of a .npy file; give it, or {path.with_suffix('.txt')}")
+    names = [str(number) for number in range(1, len(matrix) + 1)] if ids is None else read_ids(ids)
+    if len(names) != len(matrix):
+        raise SourceError(f"{ids} has {len(names):,} ids, {path} {len(matrix):,} rows; give one id for each row")
+    return index.add_vectors(names, count_items(iter(matrix)), items, replace=replace)
+
+
+def _makes_items(index: "Index", items: str | None) -> bool:
+    """Whether vectors make items of this name, or made those that there are."""
+    from setsearch.storage.collection_names import plain_name
+    from setsearch.storage.relation import VECTORS_OF
+
+    try:
+        readings = index.info()["readings"]
+    except (NoIndex, MissingDatabase):
+        return True
+    named = [own for own in readings if items in (None, own["items"], plain_name(own["items"]))]
+    return not named or plain_name(named[0]["features"]).startswith(VECTORS_OF)
 
 
 def _read_rows(db: Collection, source: str | None, place: Place) -> Iterator[Pair]:

@@ -75,8 +75,9 @@ class Intake:
         return relation
 
     def find(self, cursor: sqlite3.Cursor, names: tuple[str, str] | None) -> Relation | None:
-        """The relation of our collection with these names, or its only one; None if there is none."""
-        return find_relation(load_relations(cursor), names, self._settings.collection)
+        """The relation of our collection with these names, or its only one that has features; None if there is none."""
+        relations = [own for own in load_relations(cursor) if names is not None or not own.has_vectors_alone]
+        return find_relation(relations, names, self._settings.collection)
 
     def write(self, writer: Writer, items: Iterable[Writable]) -> int:
         """Write items; returns how many."""

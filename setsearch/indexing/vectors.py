@@ -2,14 +2,16 @@
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
 from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem
+from setsearch.indexing.writer import Writer
 from setsearch.storage.database import Database
 from setsearch.storage.ids import id_text
-from setsearch.storage.names import Vocabulary
+from setsearch.storage.names import Vocabulary, check_names
 from setsearch.storage.relation import Relation
 from setsearch.storage.texts import decompress
 from setsearch.storage.vectors import (
@@ -22,6 +24,7 @@ from setsearch.storage.vectors import (
     quantized,
     refuse_others,
     replace_vectors,
+    set_source,
     write_vectors,
 )
 from setsearch.text.encoder import Encoder
@@ -45,9 +48,7 @@ def add_vectors(
     Names are those of a kind, or of `words` in context. The caller commits. Raises UnknownItem, DuplicateItem,
     InvalidItem, UsageError.
     """
-    ids, rows = [id_text(id) for id in pairs[0]], list(pairs[1])
-    if len(ids) != len(rows):
-        raise InvalidItem(f"{len(ids)} ids and {len(rows)} vectors; give one vector for each id")
+    ids, rows = _paired(pairs)
     known: set[str] = set()
     for vocabulary in (kind, words):
         known |= set(vocabulary.find(cursor, [name for name in ids if isinstance(name, str)]) if vocabulary else ())
@@ -65,6 +66,37 @@ def add_vectors(
             refuse_others(kind, VectorSource(OWN))
         store(cursor, kind, VectorSource(OWN), (ids, quantized(ids, rows), [None] * len(ids)))
     return len(ids)
+
+
+def add_items(
+    cursor: sqlite3.Cursor, relation: Relation, pairs: tuple[Iterable[str], Iterable[Any]], replace: bool
+) -> int:
+    """Store vectors of items that nothing else describes, and the items that are new; returns how many.
+
+    With `replace` all others go. The caller commits. Raises DuplicateItem, InvalidItem.
+    """
+    ids, rows = _paired(pairs)
+    check_names(ids, [None] * len(ids))
+    vectors = quantized(ids, rows)
+    if replace:
+        relation.clear(cursor)
+        set_source(cursor, relation.items, None)
+    known = relation.items.find(cursor, ids)
+    if len({*ids}) < len(ids):
+        twice, _ = Counter(ids).most_common(1)[0]
+        raise DuplicateItem(f"the id {twice!r} occurs twice; ids must be unique")
+    Writer(cursor, relation).write((id, (), None, None, None, None) for id in ids if id not in known)
+    if ids:
+        write_vectors(cursor, relation.items, VectorSource(OWN), (ids, vectors, [None] * len(ids)))
+    return len(ids)
+
+
+def _paired(pairs: tuple[Iterable[str], Iterable[Any]]) -> tuple[list[Any], list[Any]]:
+    """Ids and vectors; raises InvalidItem if they are not as many."""
+    ids, rows = [id_text(id) for id in pairs[0]], list(pairs[1])
+    if len(ids) != len(rows):
+        raise InvalidItem(f"{len(ids)} ids and {len(rows)} vectors; give one vector for each id")
+    return ids, rows
 
 
 def encode_texts(database: Database, find: Find, encoder: Encoder, progress: Progress = iter) -> None:

@@ -200,7 +200,8 @@ class _Query:
         self.rejected = [name for name in rejected if name not in self.names]
         among = Where(self.where) if self.where else None
         options: Any = {"among": among, "exclude": self.rejected, "explain": True, "snippets": True, "per": self.per}
-        options["at_most"] = int(self.at_most) if (self.at_most or "").isdecimal() else self.at_most
+        most = self.at_most or ""
+        options["at_most"] = int(most) if most.isdecimal() and len(most) < 9 else self.at_most
         found = reading.expand(self.names, self.k, fresh=self.fresh, **options).shared()
         hits, marked = with_headlines(reading, found), [*self.names, *self.rejected]
         titles = reading.titles(marked)

@@ -134,7 +134,11 @@ class Defaults:
         """Raise InvalidParameter for options that no question may have."""
         self.feedback_of(options)
         self.neighbors_of(options)
-        self.vectors_of(options)
+        vectors = self.vectors_of(options)
+        if self is VECTORS and not vectors:
+            raise InvalidParameter(
+                "only vectors describe these items, and count with the model lift; leave `model` out"
+            )
         self.wants_likes(options)
 
     def make(self, options: ModelOptions) -> Model:
@@ -167,6 +171,8 @@ class Defaults:
     def describe(self) -> dict[str, Any]:
         """The defaults as `info` shows them."""
         shown = {"model": self.model, "strength": 2.0, "binarize": self.binarize, "popularity": self.popularity}
+        if self is VECTORS:
+            return {"model": self.model, "vectors": self.vectors.own}
         if self.neighbors:
             shown["neighbors"] = self.neighbors  # by default what has neighbors is asked once
         elif self.feedback:
@@ -214,4 +220,5 @@ TERMS = Defaults(
 # Authors: many documents as one item.
 GROUPS = Defaults("lift", 0.0, "twice-mean", rarity=0.25, vectors=_OF_TEXTS)
 RATINGS = Defaults("lift", 0.0, "presence", left_out=(0.25, 0.4, 0.45))
+VECTORS = Defaults("lift", 0.0, "presence", rejection=Rejection(0.0))  # of items with nothing else
 NUMBERS = Defaults("gaussian", 0.0, "presence")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from setsearch.errors import NoIndex, UnknownReading
-from setsearch.models.defaults import NUMBERS, Defaults, defaults_for
+from setsearch.models.defaults import NUMBERS, VECTORS, Defaults, defaults_for
 from setsearch.storage.collection_names import collection_of, plain_name
 from setsearch.storage.relation import Relation, load_relations, of_collection
 
@@ -24,7 +24,7 @@ def relations_by_reading(relations: Sequence[Relation]) -> dict[str, Relation]:
         vocabulary.name: relation
         for relation in relations
         for vocabulary in (relation.items, relation.features)
-        if relation.columns is None or vocabulary is relation.items
+        if vocabulary is relation.items or (relation.columns is None and not relation.has_vectors_alone)
     }
 
 
@@ -48,6 +48,8 @@ def defaults_of(relation: Relation, name: str) -> Defaults:
     """The defaults of a reading."""
     if relation.columns is not None:
         return NUMBERS
+    if relation.has_vectors_alone:
+        return VECTORS
     names = plain_name(name), plain_name(relation.features.name)
     return defaults_for(*names, is_text=relation.analyzer is not None)
 

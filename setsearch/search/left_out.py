@@ -31,9 +31,10 @@ def odd_one(fits: Sequence[SeedFit]) -> SeedFit | None:
 
 
 def fits(fields: Fields, weights: SeedWeights) -> list[SeedFit]:
-    """The seeds (ascending ids) with their scores, the lowest first; empty for one, and for other models than lift."""
+    """The seeds (ascending ids) with their scores, the lowest first; empty for one, for no features, other models."""
     examples = weights.examples
-    if examples.count < 2 or not isinstance(weights.model, Lift):
+    has_features = any(len(own.seeds.features) for own in weights.positive)
+    if examples.count < 2 or not isinstance(weights.model, Lift) or not has_features:
         return []
     scores, names = leave_one_out_scores(fields, weights).tolist(), fields.describe(examples.ids)
     described = [names[id] for id in examples.ids]

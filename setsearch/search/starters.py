@@ -1,6 +1,7 @@
 """What to ask first of an index that one does not know: some of its items, and sets of items that belong together."""
 
 import sqlite3
+from itertools import islice
 
 from setsearch.errors import QueryError
 from setsearch.search.reading import Reading
@@ -21,6 +22,8 @@ def sample_items(cursor: sqlite3.Cursor, relation: Relation, transposed: bool, k
         (relation.id, most),
     )
     order, chosen = [list_ for (list_,) in rows], dict[str, None]()
+    if relation.has_vectors_alone and not transposed:
+        order = [*islice(vocabulary.ids(cursor), most)]  # nothing tells how frequent they are
     for quantile in QUANTILES:
         place = int(vocabulary.size * (1 - quantile))
         for name, _ in vocabulary.describe(cursor, order[place : place + LOOKED_AT]).values():

@@ -8,7 +8,7 @@ from typing import Any
 
 from setsearch.arrays import Ints
 from setsearch.errors import REPAIR_HINT, CorruptIndex, InvalidItem, InvalidParameter, NameTaken
-from setsearch.storage.collection_names import collection_of, name_in
+from setsearch.storage.collection_names import collection_of, name_in, plain_name
 from setsearch.storage.names import Vocabulary, is_storable
 from setsearch.storage.posting_lists import PostingLists
 from setsearch.storage.revisions import Revision, append_revision
@@ -16,6 +16,7 @@ from setsearch.storage.revisions import Revision, append_revision
 TEXT = ("documents", "terms")  # the relation of a text collection
 # Why texts are kept. "auto" and "on" have words only; "auto-phrases" and "phrases" have phrases, too.
 CONTEXTS = ("off", "forms", "auto", "on", "auto-phrases", "phrases")
+VECTORS_OF = "vectors of "  # items: the name of the features, of which there are none, of items with vectors alone
 FEWEST_WORDS, MOST_WORDS = 50_000, 25_000_000  # of a collection that gets contexts automatically
 MOST_RELATIONS = 1000  # in one index
 IDS_OF_ANY_FILE = 1 << 20  # ids that a file of any size may use; others may use a fourth of their bytes
@@ -50,6 +51,11 @@ class Relation:
     def has_phrases(self) -> bool:
         """Whether phrases are items beside words, where words have contexts."""
         return self.contexts in ("auto-phrases", "phrases")
+
+    @property
+    def has_vectors_alone(self) -> bool:
+        """Whether nothing but vectors describes the items."""
+        return plain_name(self.features.name) == VECTORS_OF + plain_name(self.items.name)
 
     @property
     def postings(self) -> PostingLists:
