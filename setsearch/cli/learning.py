@@ -121,7 +121,8 @@ def evaluate_command(
     else:
         show([_short(row) for row in rows])
     say(f"{evaluation.sets} sets, {evaluation.tasks} questions of {seeds} seeds; {evaluation.recommendation}")
-    say(f"what belongs: F1 {evaluation.cut_f1:.3f}, with the best possible cut {evaluation.best_f1:.3f}")
+    told = f" (told for {evaluation.told:.0%} of the questions)" if evaluation.told < 1 else ""
+    say(f"what belongs: F1 {evaluation.cut_f1:.3f}, with the best possible cut {evaluation.best_f1:.3f}{told}")
 
 
 def _sets_of(index: "Index", sets: str | None, items: str | None) -> tuple[dict[str, list[str]], str | None]:

@@ -18,7 +18,7 @@ from setsearch.errors import NoSeeds
 from setsearch.learning.baselines import Baselines, Score
 from setsearch.learning.evidence import Evidence
 from setsearch.models.defaults import RATINGS, Defaults, ModelOptions
-from setsearch.search.cutoff import threshold
+from setsearch.search.cutoff import tells, threshold
 from setsearch.search.examples import Examples
 from setsearch.search.fields import Fields
 from setsearch.search.priors import feedback, smoothing, two_passes, with_priors
@@ -78,7 +78,8 @@ class Result(NamedTuple):
 class Evaluation(NamedTuple):
     """All methods, the best first, and a recommendation.
 
-    `cut_f1` is the F1 of what belongs by the default, `best_f1` that of the best possible cut of its rankings.
+    `cut_f1` is the F1 of what belongs by the default, `best_f1` that of the best possible cut of its rankings, for the
+    share of questions for which this is `told`; 0 if it never is.
     """
 
     results: list[Result]
@@ -88,6 +89,7 @@ class Evaluation(NamedTuple):
     recommendation: str
     cut_f1: float
     best_f1: float
+    told: float
 
 
 def evaluate(
@@ -130,9 +132,9 @@ def evaluate(
     evidence = Evidence(counts, fields.items.size)
     results = [_with_evidence(result, defaults, evidence, members.values()) for result in results]
     results.sort(key=lambda result: -result.map)
-    cut_f1, best_f1 = _cut_quality(fields, defaults, tasks)
+    cut = _cut_quality(fields, defaults, tasks)
     n_sets = len(sets) - len(left_out)
-    return Evaluation(results, n_sets, len(tasks), left_out, _recommend(results), cut_f1, best_f1)
+    return Evaluation(results, n_sets, len(tasks), left_out, _recommend(results), *cut)
 
 
 def measures(relevant: npt.NDArray[np.bool_], scores: Floats) -> Floats:
@@ -291,11 +293,13 @@ def _neighbors(fields: Fields) -> Fields:
     return fields._replace(all=tuple(field._replace(coefficient=1.0) for field in chosen))
 
 
-def _cut_quality(fields: Fields, defaults: Defaults, tasks: Sequence[Task]) -> tuple[float, float]:
-    """F1 of our cut, and of the best possible one, averaged over sets."""
+def _cut_quality(fields: Fields, defaults: Defaults, tasks: Sequence[Task]) -> tuple[float, float, float]:
+    """F1 of our cut, and of the best possible one, averaged over sets; the share of questions that have a cut."""
     measured: dict[str, list[tuple[float, float]]] = {}
     for name, seeds, others in tasks:
         weights = weights_of(fields, defaults, {"model": "lift"}, seeds)
+        if not tells(fields, weights, defaults):
+            continue
         scores = weights.scores()
         scores[seeds] = -np.inf
         order = np.argsort(-scores, kind="stable")
@@ -303,8 +307,10 @@ def _cut_quality(fields: Fields, defaults: Defaults, tasks: Sequence[Task]) -> t
         f1 = 2 * hits / (np.arange(1, len(order) + 1) + len(others))
         chosen = int(np.sum(scores > threshold(fields, weights, scores[order[: np.sum(scores > -np.inf)]], defaults)))
         measured.setdefault(name, []).append((float(f1[chosen - 1]) if chosen else 0.0, float(f1.max())))
+    if not measured:
+        return 0.0, 0.0, 0.0
     ours, best = np.mean([np.mean(draws, axis=0) for draws in measured.values()], axis=0).tolist()
-    return ours, best
+    return ours, best, sum(map(len, measured.values())) / len(tasks)
 
 
 def _result(method: Method, measured: Mapping[str, Sequence[Floats]]) -> Result:

@@ -11,7 +11,9 @@ ratings, whose sets may be much larger, have
 
     tau = c mean(5 best scores) + d median(leave-one-out scores of the seeds)
 
-with one seed c' mean(5 best scores); models/defaults.py has c, d and c'.
+with one seed c' mean(5 best scores); models/defaults.py has c, d and c'. What belongs there is told only if the seeds
+find one another: at most an eighth of the other items scores above the middle score of a seed that is left out. One
+seed does not tell (docs/relevance.md).
 """
 
 import numpy as np
@@ -27,15 +29,16 @@ LEADERS = 5
 LEADERS_SHARE, LEADERS_GROWTH, LEADERS_LIMIT = 0.2, 0.02, 0.5
 SEEDS_GROWTH, SEEDS_LIMIT = 0.05, 0.4
 SMOOTHED_SHARE, SMOOTHED_GROWTH = 0.25, 0.1
+UNLIKE = 1 / 8  # of the items, which may score above the middle seed
 FLOOR = 100  # the place of the item with the score that others have by chance
 
 
 def threshold(fields: Fields, weights: SeedWeights, scores: Floats, defaults: Defaults) -> float:
     """tau: items with a larger score belong. `scores` are the FLOOR best ones, or all, best first."""
     mean, further = float(np.mean(scores[:LEADERS])), max(weights.examples.total, 1.0) - 1
-    can_leave_out = isinstance(weights.model, Lift) and not weights.priors and not weights.corrections
-    several = can_leave_out and weights.examples.count > 1
-    if can_leave_out and defaults.left_out is not None and weights.joined is None:
+    several = _can_leave_out(weights) and weights.examples.count > 1
+    if _is_of_relation(weights, defaults):
+        assert defaults.left_out is not None
         of_leaders, of_seeds, of_one = defaults.left_out
         if several:
             return of_leaders * mean + of_seeds * median(leave_one_out_scores(fields, weights))
@@ -48,3 +51,33 @@ def threshold(fields: Fields, weights: SeedWeights, scores: Floats, defaults: De
         return floor + min(share + LEADERS_GROWTH * further, LEADERS_LIMIT) * (mean - floor)
     above = max(median(leave_one_out_scores(fields, weights)) - floor, 0.0)
     return floor + share * (mean - floor) + min(growth * further, SEEDS_LIMIT) * above
+
+
+def tells(fields: Fields, weights: SeedWeights, defaults: Defaults) -> bool:
+    """Whether the seeds tell what belongs, without being asked for it."""
+    bound = middle_seed(fields, weights, defaults)
+    if np.isinf(bound):
+        return bound > 0
+    above, seeds = weights.scores() > bound, weights.examples.ids
+    return few_above(int(above.sum() - above[seeds].sum()), fields.items.size - len(seeds))
+
+
+def middle_seed(fields: Fields, weights: SeedWeights, defaults: Defaults) -> float:
+    """The score that few items may exceed: infinite where that does not matter, -infinite for one seed."""
+    if not _is_of_relation(weights, defaults):
+        return np.inf
+    return median(leave_one_out_scores(fields, weights)) if weights.examples.count > 1 else -np.inf
+
+
+def few_above(above: int, others: int) -> bool:
+    """Whether so few of the other items score above the middle seed that what belongs can be told."""
+    return above <= UNLIKE * others
+
+
+def _can_leave_out(weights: SeedWeights) -> bool:
+    return isinstance(weights.model, Lift) and not weights.priors and not weights.corrections
+
+
+def _is_of_relation(weights: SeedWeights, defaults: Defaults) -> bool:
+    """Whether the threshold is that of relations such as ratings."""
+    return _can_leave_out(weights) and defaults.left_out is not None and weights.joined is None

@@ -7,7 +7,7 @@ from setsearch.arrays import Floats, Ints
 from setsearch.errors import NothingToRank
 from setsearch.models.defaults import Defaults
 from setsearch.search.contributions import contributions
-from setsearch.search.cutoff import FLOOR, threshold
+from setsearch.search.cutoff import FLOOR, tells, threshold
 from setsearch.search.diversity import first_of_each
 from setsearch.search.fields import Fields
 from setsearch.search.folding import FOLDED, fold
@@ -27,13 +27,16 @@ def best_hits(
     excluded: Sequence[int],
     request: ExpandRequest,
     defaults: Defaults,
-    has_line: bool,
+    cannot_tell: bool,
 ) -> Hits:
-    """The k best hits; `has_line`: whether it can be told what belongs.
+    """The k best hits; if it `cannot_tell` what belongs, that is said only for a request that wants nothing else.
 
     If some of the best items are no hits, more are looked at until there are k, or no more items. Raises NothingToRank.
     """
     among = fields.allowed(request)
+    has_line = request.cut == "keep"
+    if request.cut == "mark":
+        has_line = not cannot_tell and tells(fields, weights, defaults)
     wanted = min(2 * request.k + FOLDED, NO_LIMIT) if request.drops else request.k
     while True:
         ids, scores = weights.best(excluded, max(wanted, FLOOR) if request.cut else wanted, fields.ranks, among)

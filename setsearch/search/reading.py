@@ -74,7 +74,8 @@ class Reading:
         `among` filters before the best k are taken: ids (unknown ones are ignored), or a `Where`, an SQL condition.
         `at_most=2, per="author"`: no more than the two best of each value of a kept column (search/diversity.py).
         `like` adds texts as examples, `having` adds one example with these features. `cut` = "mark" fills the `belongs`
-        of the hits, "keep" drops hits that do not belong; then k = None returns all that do.
+        of the hits, unless the seeds of a relation do not tell it (search/cutoff.py); "keep" drops hits that do not
+        belong; then k = None returns all that do.
 
         Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
         """
@@ -325,7 +326,5 @@ class Reading:
             rows = [(id, score, None) for id, score in zip(*(own.tolist() for own in at_once), strict=True)]
             return make_hits(fields, None, rows, request)
         weights, excluded = self._weights(fields, examples, request)
-        has_line = request.cut == "keep" or (
-            request.cut is not None and not self._choice.cannot_tell(fields, request.model)
-        )
-        return best_hits(fields, weights, excluded, request, self.defaults, has_line)
+        cannot_tell = self._choice.cannot_tell(fields, request.model)
+        return best_hits(fields, weights, excluded, request, self.defaults, cannot_tell)

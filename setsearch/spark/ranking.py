@@ -71,6 +71,20 @@ class Ranking:
             for own, best in zip(asked, found, strict=True)
         ]
 
+    def count_above(self, asked: Sequence[Asked], bounds: Sequence[float]) -> list[int]:
+        """How many items of each set, without those to leave out, score above a bound; for models without a base."""
+        rows = [(n, bound * own.weights.scale) for n, (own, bound) in enumerate(zip(asked, bounds, strict=True))]
+        known = local(self._spark, rows, number="int32", bound="double")
+        excluded = [(number, id) for number, own in enumerate(asked) for id in {*own.excluded}]
+        without = local(self._spark, excluded, number="int32", item="int64")
+        scores = self._scores(asked).join(F.broadcast(without), ["number", "item"], "left_anti")
+        is_above = (F.col("score") > F.col("bound")).cast("bigint")
+        counts = scores.join(F.broadcast(known), "number").groupBy("number")
+        found = counts.agg(F.count("*").alias("touched"), F.sum(is_above).alias("above")).collect()
+        touched, above = ({row.number: row[name] for row in found} for name in ("touched", "above"))
+        others = [self._count - len({*own.excluded}) - touched.get(n, 0) for n, own in enumerate(asked)]
+        return [above.get(n, 0) + (others[n] if bound < 0 else 0) for n, (_, bound) in enumerate(rows)]
+
     def _scores(self, asked: Sequence[Asked]) -> DataFrame:
         """(number of the set, item, score) of every touched item."""
         tables: dict[tuple[RemoteSnapshot, ValueRule], list[tuple[int, int, float]]] = {}

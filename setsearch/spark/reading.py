@@ -43,6 +43,7 @@ from setsearch.spark.layout import Layout, Side, load_layout
 from setsearch.spark.ranking import Asked, Pairs, Ranking
 from setsearch.spark.rejected import with_corrections
 from setsearch.spark.snapshot import RemoteSnapshot, load_entries
+from setsearch.spark.telling import which_tell
 from setsearch.spark.vocabulary import RemoteVocabulary
 
 FIRST, DEEPER = 1000, 10  # items that are ranked if all that belong are wanted; times as many, if these all do
@@ -284,10 +285,12 @@ class SparkReading:
         asked = [Asked(own, ids) for own, ids in zip(weights, left_out, strict=True)]
         ranking, depth = Ranking(questions[0].snapshots[0], among), FIRST if request.k == NO_LIMIT else request.k
         found = ranking.best(asked, max(depth, FLOOR) if request.cut else depth)
-        tells = request.cut == "keep" or (request.cut and not self._choice.cannot_tell(fields, request.model))
-        ends: Sequence[float | None] = [None] * len(questions)
-        if tells:
-            ends = self._ends(questions, weights, found, request)
+        ends: list[float | None] = [None] * len(questions)
+        if request.cut == "keep" or (request.cut and not self._choice.cannot_tell(fields, request.model)):
+            ends = [*self._ends(questions, weights, found, request)]
+            if request.cut == "mark":
+                told = which_tell([question.fields for question in questions], weights, self._defaults)
+                ends = [end if is_told else None for end, is_told in zip(ends, told, strict=True)]
         while request.k == NO_LIMIT and any(
             len(own) == depth and end is not None and own[-1][1] > end for own, end in zip(found, ends, strict=True)
         ):

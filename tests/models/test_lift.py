@@ -135,7 +135,7 @@ def test_the_cut_equals_its_definition(build, case, n_seeds):
     values = soft_values(data, 1.0, "presence")
     order = ranking(lift_scores(data, seeds, slope=1.0, binarization="presence"), seeds)
     leaders = mean(score for _, score in order[:5])
-    tau = 0.45 * leaders
+    tau, is_told = 0.45 * leaders, False
     if n_seeds > 1:
         left_out = [
             sum(
@@ -145,12 +145,33 @@ def test_the_cut_equals_its_definition(build, case, n_seeds):
             for seed in seeds
         ]
         tau = 0.25 * leaders + 0.4 * median(left_out)
+        is_told = sum(score > median(left_out) for _, score in order) <= len(order) / 8
     reading = build(data).items("film")
-    mark_features = reading.expand(seeds, 100, cut="mark")
-    assert {hit.item: hit.belongs for hit in mark_features} == {item: score > tau for item, score in order}
+    marked = reading.expand(seeds, 100, cut="mark")
+    assert {hit.item: hit.belongs for hit in marked} == {
+        item: score > tau if is_told else None for item, score in order
+    }
     kept = reading.expand(seeds, None, cut="keep")
-    assert kept == [hit for hit in mark_features if hit.belongs]
-    assert reading.expand(seeds, 2, cut="mark") == mark_features[:2], "the cut does not depend on k"
+    assert [(hit.item, hit.score) for hit in kept] == [row for row in pairs(marked) if row[1] > tau]
+    assert all(hit.belongs for hit in kept)
+    assert reading.expand(seeds, 2, cut="mark") == marked[:2], "the cut does not depend on k"
+
+
+def pairs(hits):
+    return [(hit.item, hit.score) for hit in hits]
+
+
+def test_seeds_that_find_one_another_tell_what_belongs(build):
+    """A set among films that nobody else likes together."""
+    data = {f"f{n}": {f"u{n % 7}": 1, f"u{n % 5 + 7}": 1} for n in range(60)}
+    data |= {f"g{n}": {f"v{user}": 1 for user in range(6) if user != n} for n in range(6)}
+    reading = build(data).items("film")
+    asked = [reading.expand(seeds, 9, cut="mark") for seeds in (["g0", "g1", "g2"], ["g0"], ["f0", "f1", "f2"])]
+    assert [hit.belongs for hit in asked[0]] == [True] * 3 + [False] * 6
+    assert {hit.belongs for hits in asked[1:] for hit in hits} == {None}
+    among = reading.expand(["g0", "g1", "g2"], 9, cut="mark", among=["g3", "f1"])
+    assert [(hit.item, hit.belongs) for hit in among] == [("g3", True), ("f1", False)]
+    assert reading.expand(["g0"], None, cut="keep")
 
 
 @pytest.mark.parametrize(

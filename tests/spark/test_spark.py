@@ -95,6 +95,13 @@ def test_a_relation_gives_the_same(spark, tmp_path, monkeypatch):
         index.add(kept, ("film", "user"))
         for name, seeds in (("film", ["f1", "f2"]), ("user", ["u3"])):
             same(index.items(name), SparkIndex(spark, str(tmp_path / "index")).items(name), [seeds], 50)
+        # Sets that tell what belongs and others, asked together.
+        other, sets = SparkIndex(spark, str(tmp_path / "index")).items("film"), []
+        for size in (1, 2, 3, 4):
+            sets += [rng.sample([name for name, _ in kept], size) for _ in range(4)]
+        answers = [index.items("film").expand(seeds, 5, cut="mark") for seeds in sets]
+        assert other.expand_many(sets, 5, cut="mark") == answers
+        assert {hits[0].belongs is None for hits in answers} == {True, False}
 
 
 def test_there_and_back_again(spark, tmp_path):
