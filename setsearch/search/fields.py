@@ -19,7 +19,7 @@ from setsearch.search.snapshot import Snapshot
 from setsearch.search.where import Where
 from setsearch.storage.ids import id_text
 from setsearch.storage.kept_columns import Values, find_by_columns, has_columns, read_columns
-from setsearch.storage.names import Vocabulary, is_storable
+from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.words import without_marks
@@ -252,9 +252,7 @@ class Fields(NamedTuple):
         """The only items to return, ascending: those names that exist, or those of a condition."""
         if isinstance(among, Where):
             return among.ids(self.first.cursor, self.relation, self.items.name)
-        stored = self.items.find(self.first.cursor, [name for name in among if is_storable(name)])
-        others = (self._find(name) for name in among if name not in stored)
-        return np.array(sorted({*stored.values(), *(id for id in others if id is not None)}), np.int64)
+        return np.array(sorted({*self._find_all(among).values()}), np.int64)
 
     def count_terms(self, text: str) -> Mapping[str, int]:
         """The counted terms of a text that the index does not hold; raises UnknownItem if it knows none of them."""
@@ -296,22 +294,31 @@ class Fields(NamedTuple):
         return read_columns(cursor, relation, ids) if snapshot.has_columns else {}
 
     def _find(self, name: str) -> int | None:
+        return self._find_all([name]).get(name)
+
+    def _find_all(self, names: Sequence[str]) -> dict[str, int]:
+        """The ids of those names that exist, as they are or as items are written; few look-ups for all."""
         snapshot, cursor = self.first.snapshot, self.first.cursor
-        id = snapshot.find(cursor, name)
-        if id is None:
-            for form in self.forms(name):
-                id = snapshot.find(cursor, form)
-                if id is not None:
-                    break
-        return id
+        found = snapshot.find_all(cursor, names)
+        if len(found) < len(names) and self._have_forms:
+            forms = {name: [*self.forms(name)] for name in names if name not in found}
+            known = snapshot.find_all(cursor, [form for own in forms.values() for form in own])
+            firsts = ((name, next((form for form in own if form in known), None)) for name, own in forms.items())
+            found |= {name: known[form] for name, form in firsts if form is not None}
+        return found
+
+    @property
+    def _have_forms(self) -> bool:
+        """Whether items are words, which may be written in several ways."""
+        return self.analyzer is not None and self.analyzer.is_available and not self.have_columns
 
     def forms(self, name: str) -> Iterator[str]:
         """A name as items are written: terms by the analyzer, words of contexts in lower case."""
-        snapshot, has_contexts = self.first.snapshot, self.contexts_revision is not None
-        if self.analyzer is None or not self.analyzer.is_available or not (snapshot.transposed or has_contexts):
+        if self.analyzer is None or not self._have_forms:
             return
-        forms = without_marks(self.analyzer.words.tokens(name))
-        if has_contexts:
+        snapshot = self.first.snapshot
+        if self.contexts_revision is not None:
+            forms = without_marks(self.analyzer.words.tokens(name))
             yield " ".join(forms)
             if self.analyzer.has_stems:
                 yield from snapshot.inflections(self.first.cursor, forms, self.analyzer.stem)

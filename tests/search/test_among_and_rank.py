@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import setsearch
 from setsearch.errors import InvalidParameter
+from setsearch.storage.names import Vocabulary
 
 
 @settings(max_examples=30)
@@ -29,6 +30,18 @@ def test_among_and_rank_are_the_whole_ranking_filtered(sets, data):
             name: scores[id] for name, id in fields.items.find(fields.first.cursor, [h.item for h in whole]).items()
         }
     assert {name: score for name, score in found.items() if score > float("-inf")} == {i: s for i, s, _ in expected}
+
+
+@pytest.mark.parametrize(("items", "seeds", "known"), [("documents", ["a"], ["b"]), ("terms", ["x"], ["Y", "Z"])])
+def test_names_that_the_index_does_not_hold_are_looked_up_together(monkeypatch, items, seeds, known):
+    index = setsearch.open(sqlite3.connect(":memory:"))
+    index.add([("a", "x y"), ("b", "y z"), ("c", "z")])
+    reading, looked_up = index.items(items), []
+    find = Vocabulary.find
+    monkeypatch.setattr(Vocabulary, "find", lambda *given: looked_up.append(given) or find(*given))
+    hits = reading.expand(seeds, 9, among=[*(f"unheard{n}" for n in range(500)), *known])
+    assert {hit.item for hit in hits} == {name.lower() for name in known}
+    assert len(looked_up) < 10
 
 
 def test_candidates_that_the_index_does_not_hold():
