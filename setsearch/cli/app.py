@@ -115,6 +115,11 @@ def main() -> None:
         code = _fail(f"{problem}: {error.strerror}", 1)
     except MemoryError:
         code = _fail(f"out of memory; {_kept()}", 1)
+    except (ImportError, SystemError) as error:  # also what Python and libraries raise if memory ends while they load
+        first: BaseException = error
+        while first.__cause__ is not None:
+            first = first.__cause__
+        code = _fail(f"out of memory, or a library cannot be loaded ({first}); {_kept()}", 1)
     except Exception as error:
         if not hasattr(error, "format_message"):  # a usage error of typer's own click has one
             raise
@@ -167,9 +172,9 @@ def _complete() -> None:
 
 def _kept() -> str:
     """What a command leaves that was stopped."""
-    from setsearch.storage.database import Database
-
-    return "what was complete before is kept" if Database.has_written else "nothing was changed"
+    database = sys.modules.get("setsearch.storage.database")  # to load it may take what is missing
+    has_written = database is not None and database.Database.has_written
+    return "what was complete before is kept" if has_written else "nothing was changed"
 
 
 def _fail(message: str, code: int) -> int:

@@ -49,6 +49,39 @@ def test_help_has_a_short_name(run):
     assert run("set", "save", "-h") == run("set", "save", "--help")
 
 
+@pytest.mark.parametrize("error", [MemoryError(), ImportError("numpy: see there"), SystemError("no exception set")])
+def test_what_ends_without_memory_is_one_line(run, failed, animals, monkeypatch, error):
+    """Python and libraries raise these where memory ends while they are loaded."""
+    error.__cause__ = OSError("failed to map segment")
+
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr("setsearch.Index.info", fail)
+    said = "out of memory;" if isinstance(error, MemoryError) else "(failed to map segment)"
+    failed(run("info", "a.db"), 1, "out of memory", said)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of the address space")
+def test_little_memory_gives_no_traceback(animals, tmp_path):
+    import resource
+
+    for megabytes in range(40, 240, 10):
+        for command in ("check", "info"):
+            limit = megabytes << 20
+            done = subprocess.run(
+                [sys.executable, "-m", "setsearch", command, "a.db"],
+                capture_output=True,
+                text=True,
+                check=False,
+                cwd=tmp_path,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),  # noqa: B023
+            )
+            assert "Traceback" not in done.stderr, (megabytes, done.stderr)
+            assert done.returncode == 0 or "Error" in done.stderr or "error" in done.stderr
+
+
 LOADING = """
 import os, signal, sys
 class Interrupting:
