@@ -121,6 +121,9 @@ def evaluate_command(
     else:
         show([_short(row) for row in rows])
     say(f"{evaluation.sets} sets, {evaluation.tasks} questions of {seeds} seeds; {evaluation.recommendation}")
+    if not evaluation.told:
+        say("what belongs is not told for these questions: their seeds do not find one another")
+        return
     told = f" (told for {evaluation.told:.0%} of the questions)" if evaluation.told < 1 else ""
     say(f"what belongs: F1 {evaluation.cut_f1:.3f}, with the best possible cut {evaluation.best_f1:.3f}{told}")
 

@@ -1,8 +1,8 @@
 """Diversity among hits: at most so many with the same value of a kept column, such as two of each author.
 
 In the order of their rank, an item is a hit while fewer hits than that have its value. A list of values counts for each
-of them: one that is full leaves the item out. An item without a value is always a hit. So the hits are the best ones,
-and those of fewer items of a value do not depend on how many are asked for.
+of them: one that is full leaves the item out. An item without a value is always a hit. So the first hits are the same
+however many are asked for.
 """
 
 import json

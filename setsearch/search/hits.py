@@ -29,7 +29,7 @@ def best_hits(
     defaults: Defaults,
     cannot_tell: bool,
 ) -> Hits:
-    """The k best hits; if it `cannot_tell` what belongs, that is said only for a request that wants nothing else.
+    """The k best hits; if the fields `cannot_tell` what belongs, hits are marked only where no others are kept.
 
     If some of the best items are no hits, more are looked at until there are k, or no more items. Raises NothingToRank.
     """

@@ -192,6 +192,10 @@ def test_the_cut_is_measured(build):
     f1 = [2 * sum(right[:k]) / (k + len(members) - 3) for k in range(len(hits) + 1)]
     assert found.cut_f1 == pytest.approx(f1[chosen])
     assert found.best_f1 == pytest.approx(max(f1))
+    assert found.told == 1.0
+    with reading.fields() as fields:
+        one = evaluate(fields, reading.defaults, {"x": sets["x"]}, Design(1, 2))
+    assert (one.cut_f1, one.best_f1, one.told) == (0.0, 0.0, 0.0), "one film does not tell what belongs"
 
 
 def test_terms_are_measured_in_context(tmp_path):
