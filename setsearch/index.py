@@ -264,8 +264,7 @@ class Index:
         answer says that it is time for a job to call it with `fresh`. Contexts that lack no more than `fresh` allows
         stay: "now", seconds, or a share of the documents such as "5%". An encoder gives vectors to new and changed
         texts; `progress` gets what it encodes, and yields it. Questions and short writes go on meanwhile. Raises
-        SourceError if a table is no longer as indexed, LockedDatabase if somebody else writes for longer than the
-        timeout; the next call goes on from there.
+        SourceError for a table that is another now, LockedDatabase; the next call goes on from there.
         """
         from setsearch.upkeep import refresh
 
