@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import IO, Any, NamedTuple
 
 from setsearch.errors import SetsearchError, SourceError
-from setsearch.indexing.formats import form_of
-from setsearch.indexing.formats.part import Part, Unread
+from setsearch.indexing.formats import REFERENCES, form_of
+from setsearch.indexing.formats.part import Part, Skipped, Unread
 
 SECONDS, MEGABYTES = 60.0, 2048
 _length = struct.Struct("<Q")
@@ -96,9 +96,11 @@ def read_parts(job: Job, warn: Callable[[str], None], decided: dict[str, list[st
 
     rows = RowReader(job.errors, warn, encoding=job.encoding, decided=decided)
 
+    form = form_of(job.data, job.ending)
+
     def decode(own: bytes) -> str:
         """As the options say."""
-        text = rows.decode_file(own, job.name)
+        text = rows.decode_file(own, job.name, has_records=form in REFERENCES)
         if text is None:
             raise Skipped
         return text
@@ -106,15 +108,11 @@ def read_parts(job: Job, warn: Callable[[str], None], decided: dict[str, list[st
     parts: list[Part | Unread] = []
     error: Exception | None = None
     try:
-        for part in form_of(job.data, job.ending)(job.data, decode):
+        for part in form(job.data, decode):
             parts.append(part)  # what came before an error counts
     except (Exception, RecursionError) as raised:
         error = raised
     return Outcome(parts, error, [], decided)
-
-
-class Skipped(Exception):
-    """A text that cannot be decoded, and shall be skipped."""
 
 
 def main(megabytes: int) -> None:

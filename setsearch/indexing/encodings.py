@@ -11,6 +11,7 @@ DETECTED = 1 << 17  # bytes of a file by which its encoding is detected
 MIXED = re.compile(r"[A-Za-z][\u0370-\u06ff]")  # Greek, Cyrillic, Hebrew or Arabic after Latin: no word is so
 WESTERN = "cp1252"
 WORSE = 0.2  # share of odd letters
+MOSTLY = 2 / 3  # letters of UTF-8 for each broken byte; of East Asian texts .46 look so, of others none
 FEWEST = 4  # bytes beyond ASCII by which an encoding can be told
 USED = (
     "cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 cp874 iso8859_2 iso8859_5 iso8859_7 iso8859_9 "
@@ -31,7 +32,7 @@ def likely_encoding(data: bytes) -> str | None:
     begin = data[:DETECTED]
     as_utf8 = begin.decode("utf-8", "replace")
     broken = as_utf8.count("\ufffd")
-    if sum(not letter.isascii() for letter in as_utf8) - broken > 2 * broken:  # UTF-8, but for some bytes
+    if sum(not letter.isascii() for letter in as_utf8) - broken > MOSTLY * broken:  # UTF-8, but for some bytes
         return None
     if sum(byte > 127 for byte in begin) < FEWEST:
         return WESTERN
@@ -60,8 +61,7 @@ def lines_as_utf8(file: IO[bytes], decided: Callable[[str], None]) -> Iterator[b
             yield line
             continue
         ahead = line + file.read(DETECTED) + file.readline()
-        is_utf8 = any(not own.isascii() and _is_utf8(own) for own in ahead.splitlines())  # but for some bytes
-        found = None if is_utf8 or b"\0" in ahead else likely_encoding(ahead)
+        found = None if b"\0" in ahead or _is_utf8(ahead) else likely_encoding(ahead)
         if found is not None:
             decided(found)
         for rest in chain(io.BytesIO(ahead), file):

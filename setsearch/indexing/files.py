@@ -8,13 +8,23 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from setsearch.errors import SetsearchError, SourceError, UsageError
-from setsearch.indexing.apart import Job, Outcome, Reader, Skipped, TooMuch, read_parts
+from setsearch.indexing.apart import Job, Outcome, Reader, TooMuch, read_parts
 from setsearch.indexing.encodings import encoding_by_mark
 from setsearch.indexing.formats import FORMATS, RISKY, form_by_content, form_of, is_references
-from setsearch.indexing.formats.part import LOOKED_AT, Part, Unread
+from setsearch.indexing.formats.part import LOOKED_AT, Part, Skipped, Unread
 from setsearch.indexing.formats.text import plain_text, source_code
 from setsearch.indexing.references.identity import Copy
-from setsearch.indexing.rows.reader import ROW_FILES, RowReader, beginning, file_ending, is_array, open_file, unreadable
+from setsearch.indexing.references.reference import Reference
+from setsearch.indexing.rows.reader import (
+    ROW_FILES,
+    RowReader,
+    beginning,
+    broken_bytes,
+    file_ending,
+    is_array,
+    open_file,
+    unreadable,
+)
 from setsearch.storage.names import is_storable
 
 MOST_CONTROLS = 0.05  # share of control characters in a text
@@ -137,7 +147,8 @@ class FileReader:
             if part is None or text is None:
                 continue
             if part.reference is not None and text.strip():
-                self.references.append(Copy(part.reference, id, number))
+                if self._is_whole(part.reference, path, data):
+                    self.references.append(Copy(part.reference, id, number))
                 continue
             if not text.strip():
                 self.leave_out(Path(path), "empty" if part.reference is None else "references without a text")
@@ -209,6 +220,16 @@ class FileReader:
             self.rows.warn(f"skipped {path}: not text (NUL at byte {position})")
             return None
         return part.text.replace("\0", " ")
+
+    def _is_whole(self, reference: Reference, path: str, data: bytes) -> bool:
+        """Whether all of a record is text. Else it is skipped, with its line."""
+        for value in (reference.key, *(value for _, value in reference.fields)) if self.rows.errors == "skip" else ():
+            if (broken := broken_bytes(value)) is not None:
+                line = next(own for own in value.splitlines() if broken_bytes(own)).encode("utf-8", "surrogateescape")
+                place = data[: data.find(line)].count(b"\n") + 1
+                self.rows.warn(f"skipped {path}, line {place}: invalid UTF-8 in {broken}")
+                return False
+        return True
 
 
 def is_document(path: Path) -> bool:

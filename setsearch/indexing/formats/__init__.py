@@ -31,6 +31,7 @@ FORMATS: Mapping[str, Form] = {
 }
 # What a hostile file may make slow or large: these are read in a process apart.
 RISKY = (markup.html, markup.notebook, markup.latex, mail.mail, mail.mailbox, pdf.pdf, *office.FORMATS.values())
+REFERENCES = (references.ris, references.pubmed, references.wos, references.refer, references.bibtex)
 SAY_LITTLE = (None, text.plain_text)  # formats by an ending; then the beginning may say more
 
 _ENTRY = "article|book|booklet|collection|conference|inbook|incollection|inproceedings|manual|mastersthesis|misc|online"
@@ -88,4 +89,4 @@ def form_of(data: bytes, ending: str) -> Form:
 def is_references(begin: bytes) -> bool:
     """Whether the beginning of a file, whatever its ending, is that of references with tags."""
     found = form_by_content(begin, pdf.pdf)
-    return found in (references.ris, references.pubmed, references.wos, references.refer)
+    return found in REFERENCES

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from email import message_from_bytes, policy
 from email.message import EmailMessage, Message
 
 from setsearch.indexing.formats.markup import read_page
-from setsearch.indexing.formats.part import Decode, Part, Parts, Unread
+from setsearch.indexing.formats.part import Decode, Part, Parts, Skipped, Unread
 from setsearch.text.headline import shorten
 
 MOST_NESTED = 20  # messages in messages
@@ -31,8 +32,9 @@ def mail(data: bytes, decode: Decode) -> Parts:
 def mailbox(data: bytes, decode: Decode) -> Parts:
     """The messages of an mbox file."""
     for number, message in enumerate(_messages(data), 1):
-        for part in mail(_quoted_from.sub(rb"\1", message), decode):
-            yield part._replace(key=str(number)) if isinstance(part, Part) else part
+        with suppress(Skipped):  # the others are read
+            for part in mail(_quoted_from.sub(rb"\1", message), decode):
+                yield part._replace(key=str(number)) if isinstance(part, Part) else part
 
 
 def _messages(data: bytes) -> Iterator[bytes]:

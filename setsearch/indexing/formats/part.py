@@ -7,6 +7,11 @@ from setsearch.indexing.references.reference import Reference
 
 LOOKED_AT = 8192  # characters or bytes by which a text is known
 
+
+class Skipped(Exception):
+    """A text that cannot be decoded, and shall be skipped."""
+
+
 Decode = Callable[[bytes], str]
 
 

@@ -31,6 +31,7 @@ ROW_FILES = (*JSON_LINES, *DELIMITERS, *ARROW_FILES)
 STDIN = "-"
 LOOKED_AT = 1 << 13  # bytes by which rows are known
 GZIP = b"\x1f\x8b"
+_broken = re.compile(r".{0,20}[\udc80-\udcff].{0,20}")
 
 
 @dataclass(frozen=True)
@@ -123,15 +124,19 @@ class RowReader:
 
     def _array_rows(self, data: bytes, name: str) -> Iterator[Row]:
         """The objects of a JSON array."""
+        text = self.decode_file(data, name, has_records=True) or "[]"
         try:
-            values = _parsed(self.decode_file(data, name) or "[]")
+            values = _parsed(text)
         except ValueError as error:
             raise SourceError(f"{name}: broken JSON ({error}); correct it") from error
+        is_whole = broken_bytes(text) is None
         for number, value in enumerate(values if isinstance(values, list) else [values], 1):
-            if isinstance(value, dict):
+            problem = "" if isinstance(value, dict) else "not a JSON object"
+            if not (is_whole or problem) and (broken := broken_bytes(json.dumps(value, ensure_ascii=False))):
+                problem = f"invalid UTF-8 in {broken}"
+            if not problem:
                 yield f"{name}, entry {number}", OpenCells(value)
             else:
-                problem = "not a JSON object"
                 self._skip(f"{name}, entry {number}", f"{problem}; correct it, or pass `errors=skip`", problem)
 
     def _csv_rows(self, file: Iterable[bytes], name: str, delimiter: str) -> Iterator[Row]:
@@ -180,8 +185,11 @@ class RowReader:
             if source:
                 connection.close()
 
-    def decode_file(self, data: bytes, name: str) -> str | None:
-        """A whole file to text, in the encoding that it looks like; None to skip it."""
+    def decode_file(self, data: bytes, name: str, *, has_records: bool = False) -> str | None:
+        """A whole file to text, in the encoding that it looks like; None to skip it.
+
+        Of a file that `has_records` only some are skipped: bytes that are no text become lone surrogates.
+        """
         if self.encoding is None:
             try:
                 return data.decode(encoding_by_mark(data) or "utf-8-sig")
@@ -190,6 +198,9 @@ class RowReader:
                 if found is not None:
                     self._decide(found, name)
                     return data.decode(found, "replace")
+        if has_records and self.errors == "skip":
+            with suppress(UnicodeDecodeError, LookupError):
+                return data.decode(self.encoding or "utf-8-sig", "surrogateescape")
         return self.decode(data, name)
 
     def _decide(self, encoding: str, name: str) -> None:
@@ -210,10 +221,18 @@ class RowReader:
             if self.errors == "skip":
                 self.warn(f"skipped {position}: invalid {self.encoding or 'UTF-8'} at byte {error.start}")
                 return None
+            line = data.count(b"\n", 0, error.start) + 1
+            place = f"byte {error.start}" + (f" (line {line})" if line > 1 else "")
             raise SourceError(
-                f"{position} is not {self.encoding or 'UTF-8'}: byte {error.start} is 0x{data[error.start]:02x}; "
+                f"{position} is not {self.encoding or 'UTF-8'}: {place} is 0x{data[error.start]:02x}; "
                 "name its `encoding`, or pass `errors=replace` or `errors=skip`"
             ) from error
+
+
+def broken_bytes(text: str) -> str | None:
+    """The first line of a text that has bytes which were no text (lone surrogates), escaped; None if there is none."""
+    found = None if text.isascii() else _broken.search(text)
+    return None if found is None else ascii(found[0].strip().encode("utf-8", "surrogateescape"))[1:60]
 
 
 def file_ending(path: Path) -> str:
