@@ -3,6 +3,7 @@
 import shlex
 import shutil
 import textwrap
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,17 +11,19 @@ from setsearch.cli.collection import Collection
 from setsearch.cli.grow import typed_lines
 from setsearch.cli.help import argument, option
 from setsearch.cli.options import Items
-from setsearch.cli.output import bars, say
+from setsearch.cli.output import bars, first_of, say
 from setsearch.cli.progress import count_items
-from setsearch.errors import Interrupted, SetsearchError, UsageError
+from setsearch.errors import Interrupted, SetsearchError, UnknownSet, UsageError
 from setsearch.search.results import Hit
 
 if TYPE_CHECKING:
+    from setsearch.learning.known import Known
     from setsearch.learning.review import Review
 
 ANSWERS = {"y": "yes", "n": "no", "l": "later"}
 LONGEST = 1500  # characters of a text
 EXPLAINED = 8  # features
+SHOWN_PROBLEMS = 20  # lines
 AUTHORS = 6
 HELP = """y  yes, it belongs
 n  no; a reason may follow: n wrong population
@@ -53,20 +56,30 @@ def review(
 
     Example: setsearch review notes.db dances waltz
     """
+    from setsearch.learning.known import read_known
     from setsearch.learning.review import Review
-    from setsearch.learning.review_files import KINDS, read_known, write_review
+    from setsearch.learning.review_files import KINDS, write_review
 
     kind = "" if export is None else export.suffix.removeprefix(".").lower()
     if export is not None and kind not in KINDS:
         raise UsageError(f"--export writes {', '.join(f'.{own}' for own in KINDS)}, not {export.name!r}")
     with db.open() as index:
+        if export is not None and name not in index.sets() and not (seeds or no or known):
+            raise UnknownSet(f"no set {name!r} to export; `setsearch set list` shows all")
         current = Review(index, name, items, recall=recall)
-        accepted, rejected = read_known(known, current.reading) if known else ([], [])
-        current.know([*(seeds or ()), *accepted], [*(no or ()), *rejected])
+        current.know(seeds or (), no or ())
         if known:
-            say(f"{known}: {len(accepted):,} yes, {len(rejected):,} no")
+            given = {current.reading.find(own): "yes" for own in seeds or ()}
+            given |= {current.reading.find(own): "no" for own in no or ()}
+            answers = read_known(known, current.reading, given)
+            current.know(answers.accepted, answers.rejected)
+            _tell_known(known, answers)
         if export is not None:
-            export.write_text(write_review(current, kind, count_items), encoding="utf-8")
+            dropped = Counter[str]()
+            export.write_text(write_review(current, kind, count_items, dropped), encoding="utf-8")
+            if dropped:
+                tags = first_of([f"{tag} {number:,}" for tag, number in dropped.most_common()])
+                say(f"not in {export}: {dropped.total():,} fields ({tags}) for which .{kind} has no tag")
             say(f"wrote {export}: {_state(current)}")
             return
         try:
@@ -74,6 +87,18 @@ def review(
         except KeyboardInterrupt as error:
             raise Interrupted("stopped; every answer is kept") from error
         say(f"{name}: {_state(current)}; `setsearch review {shlex.quote(str(db))} {shlex.quote(name)}` goes on")
+
+
+def _tell_known(source: str, known: "Known") -> None:
+    """How many answers there are, and which do not count."""
+    say(f"{source}: {len(known.accepted):,} yes, {len(known.rejected):,} no")
+    problems = known.problems
+    if problems:
+        say(f"{len(problems):,} answer{'s do' if len(problems) > 1 else ' does'} not count:")
+    for line in problems[:SHOWN_PROBLEMS]:
+        say(f"  {line}")
+    if len(problems) > SHOWN_PROBLEMS:
+        say(f"  ... and {len(problems) - SHOWN_PROBLEMS:,} more")
 
 
 def _run(review: "Review") -> None:

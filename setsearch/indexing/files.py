@@ -10,7 +10,7 @@ from pathlib import Path
 from setsearch.errors import SetsearchError, SourceError, UsageError
 from setsearch.indexing.apart import Job, Outcome, Reader, TooMuch, read_parts
 from setsearch.indexing.encodings import encoding_by_mark
-from setsearch.indexing.formats import FORMATS, RISKY, form_by_content, form_of, is_references
+from setsearch.indexing.formats import FORMATS, RISKY, are_rows, form_by_content, form_of
 from setsearch.indexing.formats.part import LOOKED_AT, Part, Skipped, Unread
 from setsearch.indexing.formats.text import plain_text, source_code
 from setsearch.indexing.references.identity import Copy
@@ -235,7 +235,7 @@ class FileReader:
 def is_document(path: Path) -> bool:
     """Whether a file holds documents, not rows: by its beginning, or by its ending."""
     if file_ending(path) in ROW_FILES:
-        return path.is_file() and is_references(beginning(path))
+        return path.is_file() and not are_rows(beginning(path))
     return not is_array(path)
 
 

@@ -5,7 +5,7 @@ Every item is `(id, text or counted features, title)`, yielded one at a time.
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, groupby, islice
@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from setsearch.errors import DuplicateItem, SourceError
-from setsearch.indexing.files import FileReader, is_document
-from setsearch.indexing.formats import is_references
-from setsearch.indexing.references.identity import Filed, Group, group_copies
+from setsearch.indexing.files import FileItem, FileReader, is_document
+from setsearch.indexing.formats import are_rows
+from setsearch.indexing.references.identity import Copy, Filed, Group, group_copies
+from setsearch.indexing.references.items import COLUMNS
+from setsearch.indexing.references.reference import Reference
+from setsearch.indexing.references.tables import are_reference_columns, reference_of_row
 from setsearch.indexing.rows.cell_rules import CellRules, read_titles
 from setsearch.indexing.rows.cells import (
     Cells,
@@ -29,7 +32,16 @@ from setsearch.indexing.rows.cells import (
     missing_column,
     require_columns,
 )
-from setsearch.indexing.rows.reader import JSON_LINES, LOOKED_AT, STDIN, RowReader, file_ending, is_array
+from setsearch.indexing.rows.reader import (
+    ARROW_FILES,
+    JSON_LINES,
+    LOOKED_AT,
+    STDIN,
+    GivenRows,
+    RowReader,
+    file_ending,
+    is_array,
+)
 from setsearch.indexing.rows.relation_columns import read_columns
 from setsearch.storage.synced_source import Columns
 
@@ -83,7 +95,7 @@ class SourceReader:
 
     def items_of(self, rows: Iterable[Row]) -> Iterator[SourceItem]:
         """The items of rows that come from elsewhere."""
-        return replace(self, rows=_GivenRows(rows)).of_rows()  # type: ignore[arg-type]
+        return replace(self, rows=GivenRows(rows)).of_rows()  # type: ignore[arg-type]
 
     def of_rows(self) -> Iterator[SourceItem]:
         """The items of the table."""
@@ -91,7 +103,7 @@ class SourceReader:
 
     def numbers_of(self, rows: Iterable[Row]) -> Iterator[tuple[str, list[float], str | None]]:
         """Items with numbers, of rows that come from elsewhere."""
-        return replace(self, rows=_GivenRows(rows)).read_numbers([])  # type: ignore[arg-type]
+        return replace(self, rows=GivenRows(rows)).read_numbers([])  # type: ignore[arg-type]
 
     def items(self, paths: list[str]) -> Iterator[SourceItem | Group]:
         """All items of all sources, possibly none. References come last, each with all its copies."""
@@ -112,24 +124,59 @@ class SourceReader:
             if is_file and Path(path).is_dir():
                 several = sum(Path(other).is_dir() for other in paths) > 1
                 yield from self._folder(Path(path), f"{Path(path).resolve().name}/" if several else "")
-            elif is_file and is_document(Path(path)):
-                is_one = sum(Path(other).name == Path(path).name for other in paths) == 1
-                id = Path(path).name if is_one else Path(path).as_posix()
-                yield from self.files.documents(Path(path), id, is_named=True)
-            elif path == STDIN and is_references(self.rows.standard_input.peek(LOOKED_AT)):
-                data = self.rows.standard_input.read()
-                yield from self.files.documents_of(data, "", "standard input", "standard input")
-            else:
+                continue
+            is_one = sum(Path(other).name == Path(path).name for other in paths) == 1
+            id = Path(path).name if is_one else Path(path).as_posix()
+            texts = self.texts(path, id)
+            if texts is not None:
+                yield from texts
+            elif (rows := self._unless_references(path, id)) is not None:
                 optional = (*self.columns.texts, self.columns.title, *self.columns.keep)
-                yield from self._each_row(self._document, self._with_ids(path), *optional)
+                yield from self._each_row(self._document, self._with_ids(path, rows), *optional)
         groups = group_copies(self.files.references)[::-1]
         self.files.references.clear()
         while groups:  # each can be freed when it is written
             yield groups.pop()._replace(keep=self.columns.keep, filed=self.filed)
 
-    def _with_ids(self, path: str) -> Iterator[Row]:
+    def texts(self, path: str, id: str) -> Iterator[FileItem] | None:
+        """The documents of a file or of standard input; None if it holds rows."""
+        if self.rows.table is not None:
+            return None
+        if path != STDIN:
+            return self.files.documents(Path(path), id, is_named=True) if is_document(Path(path)) else None
+        if are_rows(self.rows.standard_input.peek(LOOKED_AT)):
+            return None
+        return self.files.documents_of(self.rows.standard_input.read(), "", "standard input", "standard input")
+
+    def references(self, path: str) -> Iterator[tuple[str, Reference]]:
+        """Everything in a source as references, rows too, with positions. Raises SourceError."""
+        texts = self.texts(path, path)
+        if texts is None:
+            yield from ((position, reference_of_row(position, row)) for position, row in self.rows.read(path))
+            return
+        list(texts)
+        for copy in self.files.references:
+            at = f"line {copy.reference.line}" if copy.reference.line else f"record {copy.number}"
+            yield f"{copy.file}, {at}", copy.reference
+
+    def _unless_references(self, path: str, id: str, is_named: bool = True) -> Iterator[Row] | None:
+        """The rows of a source; None if they are references, which are taken. Columns that were named are of rows."""
+        rows, first = self.rows.read(path), None
+        with suppress(*(() if is_named else (SourceError,))):  # else it is left out as a table
+            first = next(rows, None)
+        is_plain = self.rows.table is None and replace(self.columns, keep=()) == Columns(errors=self.columns.errors)
+        if first is None or not is_plain or not are_reference_columns(first[1]) or {*self.columns.keep} - {*COLUMNS}:
+            return chain([first] if first else [], rows)
+        for number, (position, values) in enumerate(chain([first], rows), 1):
+            reference = reference_of_row(position, values)
+            if reference.text():
+                self.files.references.append(Copy(reference, id, number))
+            else:
+                self.files.leave_out(Path(path), "references without a text")
+        return None
+
+    def _with_ids(self, path: str, rows: Iterator[Row]) -> Iterator[Row]:
         """The rows of a source. Those of a file without a column of ids have their numbers as ids."""
-        rows = self.rows.read(path)
         first = next(rows, None)
         if first is None:
             return
@@ -155,10 +202,15 @@ class SourceReader:
     def _folder(self, folder: Path, prefix: str) -> Iterator[SourceItem]:
         """The files of a folder, with their paths below it as ids, behind its name if there are several folders."""
         for file in self.files.files(folder):
-            if file_ending(file) in JSON_LINES and not is_document(file):
+            id = prefix + file.relative_to(folder).as_posix()
+            if is_document(file):
+                yield from self.files.documents(file, id, is_named=False)
+            elif file_ending(file) not in ARROW_FILES and self._unless_references(str(file), id, False) is None:
+                continue
+            elif file_ending(file) in JSON_LINES:
                 yield from self._row_file(file)
-            elif is_document(file) or is_array(file):
-                yield from self.files.documents(file, prefix + file.relative_to(folder).as_posix(), is_named=False)
+            elif is_array(file):
+                yield from self.files.documents(file, id, is_named=False)
             else:
                 self.files.leave_out(file, "tables: name them one by one")
 
@@ -286,26 +338,12 @@ class SourceReader:
         return None if name is None or values[name] is None else cell_text(position, name, values[name])
 
 
-@dataclass(frozen=True)
-class _GivenRows:
-    """Rows of an application, read as those of a table."""
-
-    given: Iterable[Row]
-    errors: str = "strict"
-    table: str = "the frame"
-
-    def read(self, source: str) -> Iterator[Row]:
-        """All rows."""
-        yield from self.given
-
-
 def titles_by_item(rows: RowReader, path: str, columns: Columns) -> dict[str, str]:
     """Titles by item, from rows or from references, which have several names. Raises SourceError."""
-    if path == STDIN or not Path(path).is_file() or not is_document(Path(path)):
+    reader = SourceReader(Columns(), rows)
+    if reader.texts(path, path) is None:
         return read_titles(rows, path, columns)
-    reader = FileReader(rows)
-    list(reader.documents(Path(path), path, is_named=True))
-    references = [copy.reference for copy in reader.references]
+    references = [reference for _, reference in reader.references(path)]
     if not references:
         raise SourceError(f"{path} has no titles; give rows with the columns of items and titles, or references")
     named = ((name, own.first("title")) for own in references for name in (own.own_key, own.pmid, own.doi))

@@ -7,8 +7,9 @@ import pytest
 
 import setsearch
 from setsearch.errors import SourceError
+from setsearch.learning.known import read_known
 from setsearch.learning.review import Review
-from setsearch.learning.review_files import read_known, write_review
+from setsearch.learning.review_files import write_review
 
 RECORDS = {
     "r1": ("Aspirin after stroke", "a trial of aspirin in stroke patients"),
@@ -58,7 +59,7 @@ def test_files_go_to_and_fro(review, run, tmp_path):
         saved = index.set("stroke")
         expected = set(saved.accepted), set(saved.rejected)
         for kind in ("csv", "ris"):
-            accepted, rejected = read_known(str(tmp_path / f"out.{kind}"), index.items("documents"))
+            accepted, rejected, _ = read_known(str(tmp_path / f"out.{kind}"), index.items("documents"))
             assert (set(accepted), set(rejected)) == expected
         index.delete_set("stroke")
     assert "'=Storms" in (tmp_path / "out.csv").read_text()
@@ -75,11 +76,12 @@ def test_records_of_ris_are_known_by_their_ids(tmp_path):
         review = Review(index, "one", "documents")
         review.know(["a", "c"], ["b"])
         (tmp_path / "a.ris").write_text(write_review(review, "ris"))
-        accepted, rejected = read_known(str(tmp_path / "a.ris"), index.items("documents"))
+        accepted, rejected, _ = read_known(str(tmp_path / "a.ris"), index.items("documents"))
         assert (sorted(accepted), rejected) == (["a", "c"], ["b"])
         other = "TY  - GEN\nID  - 1\nTI  - Same\nN1  - ASReview_relevant\nER  - \n"
         (tmp_path / "other.ris").write_text(other)
-        assert read_known(str(tmp_path / "other.ris"), index.items("documents")) == (["Same"], [])
+        with pytest.raises(SourceError, match=r"other\.ris has no answers; .*line 1: 'Same' is the title of several"):
+            read_known(str(tmp_path / "other.ris"), index.items("documents"))
 
 
 def test_mistakes_take_one_line(review, tmp_path):

@@ -12,8 +12,9 @@ from hypothesis import given
 import setsearch
 from setsearch.indexing.references.convert import converted, merged
 from setsearch.indexing.references.identity import Copy, group_copies
-from setsearch.indexing.references.reference import FORMS, PUBMED, REFER, RIS, WOS, Reference, as_json, from_json
+from setsearch.indexing.references.reference import Reference, as_json, from_json
 from setsearch.indexing.references.tagged import read_tagged, write_tagged
+from setsearch.indexing.references.tags import FORMS, PUBMED, REFER, RIS, WOS
 from setsearch.learning import Review
 from setsearch.text.identifiers import plain_doi, plain_title
 

@@ -12,8 +12,10 @@ import rispy
 from Bio import Medline
 
 import setsearch
+from setsearch import errors
 from setsearch.learning import Review
-from setsearch.learning.review_files import KINDS, SAID, read_known, write_review
+from setsearch.learning.known import read_known
+from setsearch.learning.review_files import KINDS, SAID, write_review
 
 EXPORTERS = sorted((Path(__file__).parents[1] / "indexing" / "exporters").iterdir())
 FORMS = {"ris": "ris", "bib": "bib", "savedrecs.txt": "ciw", "pubmed.txt": "nbib", "endnote.txt": "enw"}
@@ -130,7 +132,7 @@ def test_a_review_from_ten_exporters_to_zotero(index, run, tmp_path):
     for kind, text in texts.items():  # into another review, by whatever names
         (tmp_path / f"known.{kind}").write_text(text, encoding="utf-8")
         with setsearch.open(tmp_path / "r.db") as opened:
-            accepted, rejected = read_known(str(tmp_path / f"known.{kind}"), opened.items("documents"))
+            accepted, rejected, _ = read_known(str(tmp_path / f"known.{kind}"), opened.items("documents"))
             find = opened.items("documents").find
             assert {find(item) for item in accepted} == {"10.1000/asp.2019", asked[0]}, kind
             assert len({find(item) for item in rejected}) == 6, kind
@@ -155,6 +157,13 @@ KNOWN = {
     "zotero.txt": "TY  - JOUR\nTI  - Sleep of cats\nPY  - 2019\nKW  - setsearch: included\nER  - \n",
     "asreview.nbib": "PMID- 21000007\nTI  - Dogs\nGN  - ASReview_relevant\n",
     "own.bib": "@article{Smith2019, title={Sleep of cats}, decision={included}}",
+    "asreview.csv": "record_id,title,doi,asreview_label\n0,Sleep of cats,,1\n1,Songs,10.1000/BIRDS,0\n2,Dogs,,\n",
+    "asreview1.csv": "record_id,title,included\n0,Sleep of cats,1\n",
+    "rayyan.csv": "key,title,notes\nrayyan-1,"
+    'Sleep of cats,"RAYYAN-INCLUSION: {""Ann""=>""Included"", ""Bo""=>""Maybe""}"\n',
+    "covidence.csv": "Title,DOI,Notes,Status\n"
+    "Songs,10.1000/birds,Exclusion reason: Wrong animals;,\nSleep of cats,,,Included\n",
+    "of_tabs.tsv": "Title\tDecision\nSleep of cats\tInclude\n",
     "lines.jsonl": '{"item": 21000007, "decision": true}\n',
 }
 
@@ -164,9 +173,69 @@ def test_known_answers_take_any_name(index, tmp_path, name):
     (tmp_path / name).write_text(KNOWN[name])
     with index(*EXPORTERS) as opened:
         documents = opened.items("documents")
-        accepted, rejected = read_known(str(tmp_path / name), documents)
+        accepted, rejected, _ = read_known(str(tmp_path / name), documents)
         assert {documents.find(item) for item in accepted} <= {"10.1000/cats", "21000007"} and accepted
         assert {documents.find(item) for item in rejected} <= {"10.1000/birds", "30900003"}
+
+
+KNOWN_BUT = """item,title,decision
+10.1000/cats,,yes
+10.1000/birds,,no
+10.1000/none,,yes
+21000007,,perhaps
+,A title that nobody has,no
+"30900003" x,,no
+30900003,,yes
+,Wheat,
+PMID: 30900003,,no
+,,yes
+"""
+
+
+def test_answers_that_do_not_count_are_listed_and_the_rest_is_taken(index, run, tmp_path, monkeypatch):
+    (tmp_path / "k.csv").write_text(KNOWN_BUT)
+    with index(*EXPORTERS) as opened:
+        accepted, rejected, problems = read_known("k.csv", opened.items("documents"))
+    assert (accepted, rejected) == (["10.1000/cats"], ["10.1000/birds"])
+    assert [line.partition(":")[0] for line in problems] == [f"k.csv, line {line}" for line in (4, 5, 6, 7, 10, 11)]
+    told = [
+        "has no '10.1000/none'",
+        "not 'perhaps'",
+        "has no 'A title",
+        "invalid",
+        "'30900003' is no here",
+        "without a name",
+    ]
+    told[3] = "expected"
+    assert all(words in line for words, line in zip(told, problems, strict=True)), problems
+    assert "line 8, so neither counts" in problems[4]
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+    code, _, said = run("review", "r.db", "r", "--no", "10.1000/cats", "21000007", "--known", "k.csv")
+    assert code == 0 and "k.csv: 0 yes, 1 no\n7 answers do not count:\n  k.csv, line 2: " in said
+    assert "no on the command line" not in said and "no in the command line, which counts" in said
+    assert "--errors" not in said
+
+
+def test_reviewers_who_disagree_are_listed(index, tmp_path):
+    notes = 'RAYYAN-INCLUSION: {"Ann"=>"Included", "Bo"=>"Excluded"} | RAYYAN-LABELS: x'
+    text = f"TY  - JOUR\nTI  - Sleep of cats\nN1  - {notes}\nER  - \n"
+    (tmp_path / "k.ris").write_text(text + text.replace("Included", "Excluded").replace("Sleep of cats", "Dogs"))
+    with index(*EXPORTERS) as opened, pytest.raises(errors.SourceError, match="line 1: the reviewers disagree"):
+        read_known("k.ris", opened.items("documents"))
+
+
+def test_known_answers_may_come_on_standard_input(index, run, monkeypatch):
+    index(*EXPORTERS).close()
+    for text in (KNOWN["doi.csv"], KNOWN["rayyan.ris"], KNOWN["own.bib"], KNOWN["asreview.csv"]):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        code, _, said = run("review", "r.db", "r", "--known", "-", "--export", "o.csv")
+        assert code == 0 and "-: 1 yes, " in said, said
+
+
+def test_a_set_that_is_not_there_is_not_exported(index, run, failed, tmp_path):
+    index(*EXPORTERS).close()
+    failed(run("review", "r.db", "nosuch", "--export", "o.csv"), 1, "no set 'nosuch' to export")
+    assert not (tmp_path / "o.csv").exists()
 
 
 def test_known_answers_are_decoded_as_files_are(index, tmp_path):
@@ -174,7 +243,7 @@ def test_known_answers_are_decoded_as_files_are(index, tmp_path):
     (tmp_path / "k.ris").write_bytes(text.encode("latin-1"))
     with index(*EXPORTERS) as opened:
         opened.update([("a", "Löwen in Köln", "Löwen in Köln")])
-        assert read_known(str(tmp_path / "k.ris"), opened.items("documents")) == (["a"], [])
+        assert read_known(str(tmp_path / "k.ris"), opened.items("documents")) == (["a"], [], [])
 
 
 def test_reasons_and_notes_are_typed(index, run, tmp_path, monkeypatch):

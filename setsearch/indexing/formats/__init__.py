@@ -30,14 +30,28 @@ FORMATS: Mapping[str, Form] = {
     **office.FORMATS,
 }
 # What a hostile file may make slow or large: these are read in a process apart.
-RISKY = (markup.html, markup.notebook, markup.latex, mail.mail, mail.mailbox, pdf.pdf, *office.FORMATS.values())
-REFERENCES = (references.ris, references.pubmed, references.wos, references.refer, references.bibtex)
+RISKY = (
+    markup.html,
+    markup.xml,
+    references.xml,
+    markup.notebook,
+    markup.latex,
+    mail.mail,
+    mail.mailbox,
+    pdf.pdf,
+    *office.FORMATS.values(),
+)
+REFERENCES = (
+    *(references.ris, references.pubmed, references.wos, references.refer, references.bibtex),
+    *(references.wos_table, references.xml),
+)
 SAY_LITTLE = (None, text.plain_text)  # formats by an ending; then the beginning may say more
 
 _ENTRY = "article|book|booklet|collection|conference|inbook|incollection|inproceedings|manual|mastersthesis|misc|online"
 _ENTRY += (
     "|phdthesis|proceedings|report|string|preamble|techreport|thesis|unpublished|comment|dataset|software|electronic"
 )
+_XML = rb"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*"
 # Beginnings that no ending contradicts, and those that count where the ending says little.
 _SURE: tuple[tuple[Form, re.Pattern[bytes]], ...] = (
     (pdf.pdf, re.compile(rb"%PDF-\d")),
@@ -47,16 +61,25 @@ _SURE: tuple[tuple[Form, re.Pattern[bytes]], ...] = (
     ),
     (references.pubmed, re.compile(rb"PMID- \d")),
     (references.wos, re.compile(rb"FN .*\r?\nVR |PT [A-Z]\r?\n(?:AU|TI|CA|BA|Z\d) ")),
+    (references.wos_table, re.compile(rb"PT\t(?:[A-Z][A-Z0-9]\t){5}")),
+    (
+        references.xml,
+        re.compile(
+            _XML
+            + rb"(?:<!DOCTYPE\s+\w+\s*\[.*?\]\s*>\s*)?"
+            + rb"(?:<!DOCTYPE\s+Pubmed|<Pubmed(?:Book)?Article(?:Set)?>|<xml>\s*<records>)",
+            re.DOTALL,
+        ),
+    ),
     (references.refer, re.compile(rb"%0 [A-Z]|(?:%[A-Z0-9@] \S.*\r?\n){3}")),
 )
 _LIKELY: tuple[tuple[Form, re.Pattern[bytes]], ...] = (
     (references.bibtex, re.compile(rb"(?:%.*\n|\s)*@(?:" + _ENTRY.encode() + rb")\s*\{", re.IGNORECASE)),
     (
         markup.html,
-        re.compile(
-            rb"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*(?:<!doctype\s+html|<html[\s>])", re.IGNORECASE | re.DOTALL
-        ),
+        re.compile(_XML + rb"(?:<!doctype\s+html|<html[\s>])", re.IGNORECASE | re.DOTALL),
     ),
+    (markup.xml, re.compile(rb"<\?xml\s")),
     (markup.subtitles, re.compile(rb"WEBVTT\b|\d+\s*\r?\n(?:\d+:)?\d\d:\d\d[.,]\d+ --> ")),
     (markup.notebook, re.compile(rb"\{\s*\"(?:cells|nbformat|metadata)\"\s*:(?=.*\"cell_type\"\s*:)", re.DOTALL)),
     (markup.latex, re.compile(rb"(?:%.*\n|\s)*\\documentclass\b")),
@@ -86,7 +109,6 @@ def form_of(data: bytes, ending: str) -> Form:
     return form_by_content(data, by_ending) or by_ending or text.plain_text
 
 
-def is_references(begin: bytes) -> bool:
-    """Whether the beginning of a file, whatever its ending, is that of references with tags."""
-    found = form_by_content(begin, pdf.pdf)
-    return found in REFERENCES
+def are_rows(begin: bytes) -> bool:
+    """Whether the beginning of what may be a table is that of no other format."""
+    return not begin.startswith(_ZIP) and form_by_content(begin, None) is None

@@ -5,12 +5,14 @@ import re
 from html import unescape
 from html.parser import HTMLParser
 
-from setsearch.indexing.formats.part import Decode, Part, Parts, Unread
+from setsearch.indexing.formats.part import Decode, Part, Parts, Unread, declared
 from setsearch.text.headline import headline, shorten
 from setsearch.text.latex import has_latex, latex_document
 
 MOST_BROKEN = 20  # tags of a page that never end, before the rest is read without its structure
 _meta = re.compile(rb"""<meta[^>]{1,200}charset\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
+_encoding = re.compile(rb"<\?xml[^>]{1,200}encoding\s*=\s*[\"']([\w-]+)")
+_xml_title = re.compile(r"<(?:\w+:)?title[^<>]{0,200}>([^<]+)<")
 _tag = re.compile(r"<[^<>]*>?")
 _time = re.compile(r"^\s*(?:\d+:)?\d+:\d+[.,]\d+\s*-->.*$")
 _cue_markup = re.compile(r"<[^<>\n]*>|\{\\[^{}\n]*\}")
@@ -19,18 +21,21 @@ _cue_block = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 
 def html(data: bytes, decode: Decode) -> Parts:
     """The text of a page, without scripts and styles."""
-    declared = _meta.search(data[:2000])
-    try:
-        text = data.decode(declared[1].decode()) if declared else decode(data)
-    except (LookupError, UnicodeDecodeError):
-        text = decode(data)
-    page = read_page(text)
+    page = read_page(declared(data, decode, _meta))
     yield Part(page.text(), shorten(page.title()))
 
 
-def read_page(text: str) -> "Page":
+def xml(data: bytes, decode: Decode) -> Parts:
+    """The text of any XML, without its tags; the title is that of its first element `title`."""
+    source = declared(data, decode, _encoding).replace("<![CDATA[", "").replace("]]>", "")
+    text = read_page(source, XmlPage()).text()
+    title = _xml_title.search(source)
+    yield Part(text, shorten(unescape(title[1])) if title else headline(text))
+
+
+def read_page(text: str, page: "Page | None" = None) -> "Page":
     """A page, in linear time: what is left at a tag that never ends is not tried again and again."""
-    page = Page()
+    page = page or Page()
     for _ in range(MOST_BROKEN):
         page.feed(text)
         left, page.rawdata = page.rawdata, ""
@@ -46,6 +51,7 @@ class Page(HTMLParser):
     """Gathers the text of a page."""
 
     hidden = frozenset(("script", "style", "template", "noscript", "svg"))
+    title_tag = "title"
     inline = frozenset("a abbr b bdi bdo cite code em i kbd mark q s samp small span strong sub sup u var wbr".split())
 
     def __init__(self) -> None:
@@ -66,7 +72,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """A hidden tag opens, or a line ends."""
-        if self._inside is None and (tag in self.hidden or tag == "title"):
+        if self._inside is None and (tag in self.hidden or tag == self.title_tag):
             self._inside, self._depth = tag, 1
         elif tag == self._inside:
             self._depth += 1
@@ -87,6 +93,13 @@ class Page(HTMLParser):
             self._titles.append(data)
         elif self._inside is None:
             self._pieces.append(data)
+
+
+class XmlPage(Page):
+    """Gathers the text of any XML: all of it."""
+
+    hidden = inline = frozenset()
+    title_tag = ""
 
 
 def subtitles(data: bytes, decode: Decode) -> Parts:

@@ -1,5 +1,6 @@
 """What formats make of a file: documents, and what of it was not read."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -32,3 +33,12 @@ class Unread(NamedTuple):
 
 
 Parts = Iterator[Part | Unread]
+
+
+def declared(data: bytes, decode: Decode, encoding: re.Pattern[bytes]) -> str:
+    """The text of a file that says its encoding at its beginning; decoded as others if that is wrong."""
+    found = encoding.search(data[:2000])
+    try:
+        return data.decode(found[1].decode()) if found else decode(data)
+    except (LookupError, UnicodeDecodeError):
+        return decode(data)

@@ -1,13 +1,19 @@
 """Files of references: each record is a document, and is kept as it came."""
 
+import re
 from collections.abc import Iterable
 from functools import partial
 
-from setsearch.indexing.formats.part import Decode, Part, Parts
+from setsearch.indexing.formats.part import Decode, Part, Parts, declared
 from setsearch.indexing.references.bibtex import read_bibtex
-from setsearch.indexing.references.reference import PUBMED, REFER, RIS, WOS, Reference
+from setsearch.indexing.references.reference import Reference
+from setsearch.indexing.references.tables import read_wos_table
 from setsearch.indexing.references.tagged import read_tagged
+from setsearch.indexing.references.tags import PUBMED, REFER, RIS, WOS
+from setsearch.indexing.references.xml import read_xml
 from setsearch.text.headline import headline, shorten
+
+_encoding = re.compile(rb"<\?xml[^>]{1,200}encoding\s*=\s*[\"']([\w-]+)")
 
 
 def tagged(data: bytes, decode: Decode, form: str) -> Parts:
@@ -18,6 +24,16 @@ def tagged(data: bytes, decode: Decode, form: str) -> Parts:
 def bibtex(data: bytes, decode: Decode) -> Parts:
     """References of BibTeX."""
     yield from _parts(read_bibtex(decode(data)))
+
+
+def wos_table(data: bytes, decode: Decode) -> Parts:
+    """References of Web of Science in columns."""
+    yield from _parts(read_wos_table(decode(data)))
+
+
+def xml(data: bytes, decode: Decode) -> Parts:
+    """References of EndNote and PubMed in XML."""
+    yield from _parts(read_xml(declared(data, decode, _encoding)))
 
 
 ris, pubmed, wos, refer = (partial(tagged, form=form) for form in (RIS, PUBMED, WOS, REFER))

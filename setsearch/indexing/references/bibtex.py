@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from setsearch.indexing.libraries import load_library
-from setsearch.indexing.references.reference import BIBTEX, Reference, without_braces
+from setsearch.indexing.references.reference import Reference, without_braces
+from setsearch.indexing.references.tags import BIBTEX
 
 _ESCAPED = {letter: f"\\{letter}" for letter in "%&#$_{}"}
 _ESCAPED |= {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
@@ -26,7 +27,7 @@ def read_bibtex(text: str) -> Iterator[Reference]:
     entries = [block for block in blocks if isinstance(block, parser.model.Entry)]
     for entry in sorted(entries, key=lambda entry: entry.start_line or 0):
         fields = tuple((str(field.key), _joined(str(field.value), library.strings_dict)) for field in entry.fields)
-        yield Reference(BIBTEX, fields, str(entry.entry_type), str(entry.key))
+        yield Reference(BIBTEX, fields, str(entry.entry_type), str(entry.key), (entry.start_line or 0) + 1)
     broken = [block.start_line + 1 for block in library.failed_blocks if block.ignore_error_block is None]
     if broken:
         raise ValueError(f"the entry that begins in line {broken[0]} is broken")

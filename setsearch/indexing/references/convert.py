@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from setsearch.indexing.references.bibtex import bibtex_value
-from setsearch.indexing.references.reference import BIBTEX, PUBMED, REFER, RIS, SEVERAL, TAGS, WOS, Reference
+from setsearch.indexing.references.reference import SEVERAL, Reference
+from setsearch.indexing.references.tags import BIBTEX, PUBMED, REFER, RIS, TABLE, TAGS, WOS, plain_column, plain_tag
 
 # A type of RIS, of BibTeX, of refer, of Web of Science.
 TYPES = (
@@ -24,6 +25,8 @@ _OTHER_NAMES = {
     "techreport": {"publisher": "institution"},
     "phdthesis": {"publisher": "school"},
 }
+_TYPE_COLUMNS = ("documenttype", "itemtype", "publicationtype", "type", "referencetype")
+_WORDS = {"chapter": 2, "section": 2, "conference": 3, "proceeding": 3, "thesis": 5, "report": 6, "book": 1}
 _COLUMN = {RIS: 0, BIBTEX: 1, REFER: 2, WOS: 3}
 _TYPE_TAG = {RIS: "TY", REFER: "0", WOS: "PT"}
 
@@ -46,7 +49,12 @@ def _completed(best: Reference, other: Reference) -> Reference:
     lacking = [role for role in TAGS[best.form] if not best.values(role) and role != "key"]
     if best.pages[1]:
         lacking = [role for role in lacking if role != "last_page"]
-    return replace(best, fields=best.fields + _fields(other, best.form, lacking))
+    added = _fields(other, best.form, lacking)
+    if other.form == best.form:  # tags that say nothing in other forms
+        plain, roles = plain_tag(best.form), (tags.removeprefix("+").split() for tags in TAGS[best.form].values())
+        known = {plain(tag) for tag, _ in best.fields}.union(*roles)
+        added += tuple(field for field in other.fields if plain(field[0]) not in known)
+    return replace(best, fields=best.fields + added)
 
 
 def converted(reference: Reference, form: str) -> Reference:
@@ -63,6 +71,21 @@ def converted(reference: Reference, form: str) -> Reference:
     names = _OTHER_NAMES.get(kind, {})
     fields = tuple((names.get(tag, tag), value) for tag, value in fields)
     return Reference(form, fields, kind, _bibtex_key(reference))
+
+
+def left_behind(reference: Reference, form: str) -> list[str]:
+    """The tags of fields that `converted` leaves behind: they have no role, or one for which the form has no tag."""
+    if reference.form == form:
+        return []
+    own, others = TAGS[reference.form], TAGS[form]
+    plain = plain_tag(reference.form)
+    present = {plain(tag) for tag, value in reference.fields if value.strip()}
+    taken = {_TYPE_TAG.get(reference.form, ""), *(_TYPE_COLUMNS if reference.form == TABLE else ())}
+    for role, tags in own.items():
+        names = [name for name in tags.removeprefix("+").split() if name in present]
+        if role in others or (role == "last_page" and "first_page" in others):
+            taken.update(names if tags.startswith("+") else names[:1])
+    return [tag for tag, value in reference.fields if value.strip() and plain(tag) not in taken]
 
 
 def _fields(reference: Reference, form: str, roles: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -99,6 +122,12 @@ def _type(reference: Reference) -> tuple[str, str, str, str]:
     """The row of types of a reference; that of articles where PubMed has it from, else the last one."""
     if reference.form == PUBMED:
         return TYPES[0]
+    if reference.form == TABLE:
+        own = " ".join(value for tag, value in reference.fields if plain_column(tag) in _TYPE_COLUMNS).casefold()
+        number = next(
+            (number for word, number in _WORDS.items() if word in own), 0 if reference.first("journal") else -1
+        )
+        return TYPES[number]
     own = reference.kind if reference.form == BIBTEX else dict(reference.fields).get(_TYPE_TAG[reference.form], "")
     column = _COLUMN[reference.form]
     return next((row for row in TYPES if row[column].casefold() == own.strip().casefold()), TYPES[-1])

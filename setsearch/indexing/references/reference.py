@@ -1,118 +1,17 @@
-"""A reference: the record as it came, and what its fields say in any format.
-
-A *form* is a format of files: ris, pubmed, wos, refer, bibtex. A *role* is what a field says: title, author, doi. The
-table of a form has the tags of each role as the exporters of this form write them, the best one first.
-"""
+"""A reference: the record as it came, and what its fields say in any form (tags.py)."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import unescape
 from typing import Any
 
+from setsearch.indexing.references.tags import BIBTEX, FORMS, PUBMED, REFER, RIS, TABLE, TAGS, WOS, plain_tag
 from setsearch.text.identifiers import is_doi, plain_doi, plain_title
 from setsearch.text.latex import latex_text
 
-RIS, PUBMED, WOS, REFER, BIBTEX = FORMS = "ris", "pubmed", "wos", "refer", "bibtex"
 DOI, PMID, TITLE, KEY, PLACE = "doi", "pmid", "title", "key", "place"  # kinds of names
-# The tags of each role. All values of a role with + count, else those of the first tag that has some.
-TAGS: Mapping[str, Mapping[str, str]] = {
-    RIS: {
-        "title": "TI T1 CT BT ST",
-        "other_title": "+TT",
-        "abstract": "AB N2",
-        "keyword": "+KW",
-        "author": "AU A1",
-        "year": "PY Y1 DA",
-        "journal": "T2 JF JO JA J2 J1",
-        "volume": "VL",
-        "issue": "IS",
-        "first_page": "SP",
-        "last_page": "EP",
-        "doi": "DO DI",
-        "pmid": "PM",
-        "key": "ID AN U1",
-        "url": "UR L2 LK",
-        "issn": "SN",
-        "language": "LA",
-        "publisher": "PB",
-    },
-    PUBMED: {
-        "title": "TI BTI CTI",
-        "other_title": "+TT",
-        "abstract": "AB",
-        "other_abstract": "+OAB",
-        "keyword": "+OT MH",
-        "author": "FAU AU",
-        "year": "DP DEP",
-        "journal": "JT TA",
-        "volume": "VI",
-        "issue": "IP",
-        "first_page": "PG",
-        "doi": "LID AID SO",
-        "pmid": "PMID",
-        "key": "PMID",
-        "issn": "IS",
-        "language": "LA",
-        "publisher": "PB",
-    },
-    WOS: {
-        "title": "TI",
-        "other_title": "+FT",
-        "abstract": "AB",
-        "keyword": "+DE ID",
-        "author": "AF AU",
-        "year": "PY EY",
-        "journal": "SO J9 JI",
-        "volume": "VL",
-        "issue": "IS",
-        "first_page": "BP",
-        "last_page": "EP",
-        "doi": "DI",
-        "pmid": "PM",
-        "key": "UT",
-        "issn": "SN",
-        "language": "LA",
-        "publisher": "PU",
-    },
-    REFER: {
-        "title": "T",
-        "other_title": "+Q O",
-        "abstract": "X",
-        "keyword": "+K",
-        "author": "A",
-        "year": "D",
-        "journal": "J B",
-        "volume": "V",
-        "issue": "N",
-        "first_page": "P",
-        "doi": "R",
-        "key": "F L M",
-        "url": "U",
-        "issn": "@",
-        "language": "G",
-        "publisher": "I",
-    },
-    BIBTEX: {
-        "title": "title",
-        "other_title": "+subtitle titleaddon",
-        "abstract": "abstract annote",
-        "keyword": "+keywords keyword mesh author_keywords",
-        "author": "author",
-        "year": "year date",
-        "journal": "journal journaltitle booktitle",
-        "volume": "volume",
-        "issue": "number issue",
-        "first_page": "pages",
-        "doi": "doi",
-        "pmid": "pmid pubmed_id",
-        "url": "url",
-        "issn": "issn",
-        "language": "language langid",
-        "publisher": "publisher",
-    },
-}
 TEXTS = ("title", "other_title", "abstract", "other_abstract", "keyword")
 SEVERAL = ("author", "keyword")  # roles whose values are many
 _doi = re.compile(r"10\.\d{4,9}/[^\s\"<>,;]+", re.IGNORECASE)
@@ -121,6 +20,7 @@ _inline_tag = re.compile(r"</?(?:jats:)?(?:i|b|u|em|strong|italic|bold|sub|sup|s
 _block_tag = re.compile(r"</?(?:p|br|div|sec|title|(?:jats|mml):[\w-]+)\b[^<>]{0,200}>", re.IGNORECASE)
 _year = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 _medline = re.compile(r"medline|pubmed", re.IGNORECASE)
+_short_name = re.compile(r"[^,;]+ [A-Z-]{1,5}\.?")  # a surname and initials
 
 
 @dataclass(frozen=True)
@@ -134,6 +34,7 @@ class Reference:
     fields: tuple[tuple[str, str], ...]
     kind: str = ""
     key: str = ""
+    line: int = field(default=0, compare=False)  # of its file where it begins; 0 if that is not known
 
     def values(self, role: str) -> list[str]:
         """What the fields of a role say, in plain text."""
@@ -166,8 +67,9 @@ class Reference:
     @cached_property
     def _by_tag(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
+        plain = plain_tag(self.form)
         for tag, value in self.fields:
-            found.setdefault(tag.lower() if self.form == BIBTEX else tag, []).append(value)
+            found.setdefault(plain(tag), []).append(value)
         return found
 
     @cached_property
@@ -182,8 +84,9 @@ class Reference:
         named = self.first("pmid")
         if named.strip().isdecimal():
             return named.strip().lstrip("0")
-        base, number = ("".join(self._by_tag.get(tag, ())).strip() for tag in ("DB", "AN"))
-        if self.form == RIS and number.isdecimal() and _medline.search(base):
+        tags = {RIS: ("DB", "AN"), REFER: ("~", "M")}.get(self.form, ())
+        base, number = ("".join(self._by_tag.get(tag, ())).strip() for tag in tags) if tags else ("", "")
+        if number.isdecimal() and _medline.search(base):
             return number.lstrip("0")
         found = (_pmid.match(value) for value in [*self.values("url"), *self._notes()])
         return next((match[1].lstrip("0") for match in found if match), "")
@@ -230,16 +133,27 @@ class Reference:
             value = bibtex_plain(value)
         ends_value = "\n" if self.form in (RIS, REFER) or (self.form == WOS and role == "author") else "\0"
         if role == "keyword":
-            commas = ",;" if self.form == BIBTEX and ";" not in value else ";"
+            commas = ",;" if self.form in (BIBTEX, TABLE) and ";" not in value else ";"
             yield from (" ".join(part.split()) for part in re.split(f"[{commas}{ends_value}]", value))
         elif role == "author":
             parts = re.split(r"\s+and\s+", value) if self.form == BIBTEX else value.split(ends_value)
+            parts = _names_of_cell(value) if self.form == TABLE else parts
             yield from (" ".join(part.split()).rstrip(",") for part in parts)
         elif role == "doi":
             found = _doi.search(value)
             yield found[0] if found and (self.form != PUBMED or "pii" not in value or "doi" in value) else ""
         else:
             yield " ".join((_without_tags(value) if role in TEXTS else value).split())
+
+
+def _names_of_cell(value: str) -> list[str]:
+    """The names in a cell of a table: Doe, J; Roe, R | Doe, Jane and Roe, Richard | Doe J, Roe R."""
+    if ";" in value or "\n" in value:
+        return re.split("[;\n]", value)
+    if " and " in value:
+        return value.split(" and ")
+    names = [name.strip() for name in value.rstrip(". ").split(",")]
+    return names if all(map(_short_name.fullmatch, names)) else [value]
 
 
 def _without_tags(text: str) -> str:

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from setsearch.indexing.references.reference import PUBMED, REFER, RIS, WOS, Reference
+from setsearch.indexing.references.reference import Reference
+from setsearch.indexing.references.tags import PUBMED, REFER, RIS, WOS
 
 
 class Form(NamedTuple):
@@ -36,24 +37,26 @@ def read_tagged(text: str, name: str) -> Iterator[Reference]:
     field = _strict_ris if name == RIS and re.search(r"^TY  -", text, re.MULTILINE) else form.field
     has_begins = any(found and found[1] == form.begins for found in map(field.match, text.splitlines()))
     fields: list[tuple[str, str]] = []
-    for line in text.lstrip("\ufeff").splitlines():
+    begin = 1
+    for number, line in enumerate(text.lstrip("\ufeff").splitlines(), 1):
         found = None if form.more and line.startswith(" ") else field.match(line.rstrip())
         tag = found[1] if found else None
         is_end = tag == form.ends if form.ends else not (has_begins or line.strip())
         if is_end or (tag == form.begins and any(own == form.begins for own, _ in fields)):
-            yield from _record(name, fields)
+            yield from _record(name, fields, begin)
             fields = []
+        begin = begin if fields else number
         if found and not is_end and tag not in form.header:
             fields.append((found[1], found[2] or ""))
         elif fields and not found and line.strip():
             tag, value = fields[-1]
             fields[-1] = tag, f"{value}\n{line.strip()}"
-    yield from _record(name, fields)
+    yield from _record(name, fields, begin)
 
 
-def _record(name: str, fields: list[tuple[str, str]]) -> Iterator[Reference]:
+def _record(name: str, fields: list[tuple[str, str]], line: int) -> Iterator[Reference]:
     if fields:
-        yield Reference(name, tuple((tag, value.strip()) for tag, value in fields))
+        yield Reference(name, tuple((tag, value.strip()) for tag, value in fields), line=line)
 
 
 def write_tagged(references: Iterable[Reference], name: str) -> str:

@@ -229,6 +229,19 @@ class RowReader:
             ) from error
 
 
+@dataclass(frozen=True)
+class GivenRows:
+    """Rows of an application, read as those of a table."""
+
+    given: Iterable[Row]
+    errors: str = "strict"
+    table: str = "the frame"
+
+    def read(self, source: str) -> Iterator[Row]:
+        """All rows."""
+        yield from self.given
+
+
 def broken_bytes(text: str) -> str | None:
     """The first line of a text that has bytes which were no text (lone surrogates), escaped; None if there is none."""
     found = None if text.isascii() else _broken.search(text)

@@ -1,0 +1,149 @@
+"""References in XML: EndNote's, with the tags of its text form (refer), and PubMed's, with those of PubMed.
+
+Entities that a file declares are refused: they may grow without end. What is no character of XML is a blank.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from xml.etree.ElementTree import Element, ParseError, XMLPullParser
+
+from setsearch.indexing.references.reference import Reference
+from setsearch.indexing.references.tags import PUBMED, REFER
+
+RECORDS = ("record", "PubmedArticle", "PubmedBookArticle")
+AT_ONCE = 1 << 16  # characters
+# Where EndNote has what; the first path of a tag that is there counts, all values of it.
+ENDNOTE = (
+    ("A", "contributors/authors/author"),
+    ("E", "contributors/secondary-authors/author"),
+    ("Y", "contributors/tertiary-authors/author"),
+    ("?", "contributors/subsidiary-authors/author"),
+    ("T", "titles/title"),
+    ("Q", "titles/translated-title"),
+    ("!", "titles/short-title"),
+    ("J", "periodical/full-title titles/secondary-title alt-periodical/full-title"),
+    ("B", "titles/secondary-title"),
+    ("S", "titles/tertiary-title"),
+    ("V", "volume"),
+    ("N", "number"),
+    ("P", "pages"),
+    ("D", "dates/year"),
+    ("8", "dates/pub-dates/date"),
+    ("C", "pub-location"),
+    ("I", "publisher"),
+    ("7", "edition"),
+    ("@", "isbn"),
+    ("R", "electronic-resource-num"),
+    ("M", "accession-num"),
+    ("F", "label"),
+    ("K", "keywords/keyword"),
+    ("X", "abstract"),
+    ("Z", "notes"),
+    ("<", "research-notes"),
+    ("G", "language"),
+    ("9", "work-type"),
+    ("+", "auth-address"),
+    ("U", "urls/related-urls/url"),
+    (">", "urls/pdf-urls/url"),
+    ("W", "remote-database-provider"),
+    ("~", "remote-database-name"),
+    ("1", "custom1"),
+    ("2", "custom2"),
+    ("3", "custom3"),
+    ("4", "custom4"),
+)
+MEDLINE = (
+    ("PMID", "PMID"),
+    ("TI", "Article/ArticleTitle ArticleTitle Book/BookTitle"),
+    ("TT", "Article/VernacularTitle VernacularTitle"),
+    ("LA", "Article/Language Language"),
+    ("JT", "Article/Journal/Title"),
+    ("TA", "MedlineJournalInfo/MedlineTA Article/Journal/ISOAbbreviation"),
+    ("BTI", "Book/BookTitle"),
+    ("PB", "Book/Publisher/PublisherName"),
+    ("IS", "Article/Journal/ISSN"),
+    ("VI", "Article/Journal/JournalIssue/Volume"),
+    ("IP", "Article/Journal/JournalIssue/Issue"),
+    ("PG", "Article/Pagination/MedlinePgn Pagination/MedlinePgn"),
+    ("PT", "Article/PublicationTypeList/PublicationType PublicationType"),
+    ("OT", "KeywordList/Keyword"),
+    ("RN", "ChemicalList/Chemical/NameOfSubstance"),
+)
+_not_xml = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def read_xml(text: str) -> Iterator[Reference]:
+    """The records of a text, in order. Raises ValueError after those before the place where it is broken."""
+    if "<!ENTITY" in text:
+        raise ValueError("it declares entities, which are not read; write it without them")
+    parser: XMLPullParser[Any] = XMLPullParser(("end",))
+    text = _not_xml.sub(" ", text).lstrip()
+    try:
+        for start in range(0, len(text), AT_ONCE):
+            parser.feed(text[start : start + AT_ONCE])
+            for event in parser.read_events():
+                element: Element = tuple(event)[1]
+                if element.tag in RECORDS:
+                    yield _endnote(element) if element.tag == "record" else _pubmed(element)
+                    element.clear()
+        parser.close()
+    except ParseError as error:
+        raise ValueError(f"broken XML ({error})") from error
+
+
+def _endnote(record: Element) -> Reference:
+    kind = record.find("ref-type")
+    fields = [("0", kind.get("name", "Generic"))] if kind is not None else []
+    fields += _fields(record, ENDNOTE)
+    if any(tag == "J" for tag, _ in fields):
+        journal = next(value for tag, value in fields if tag == "J")
+        fields = [own for own in fields if own != ("B", journal)]
+    return Reference(REFER, tuple(fields))
+
+
+def _pubmed(record: Element) -> Reference:
+    """A record of PubMed with the tags of its text form."""
+    own = record.find("MedlineCitation")
+    own = own if own is not None else record.find("BookDocument")
+    own = own if own is not None else record
+    fields = _fields(own, MEDLINE)
+    for place, tag in (("Article/Abstract", "AB"), ("Abstract", "AB"), ("OtherAbstract", "OAB")):
+        parts = [
+            (part.get("Label"), _said(part)) for whole in own.findall(place) for part in whole.iter("AbstractText")
+        ]
+        abstract = "\n".join(f"{label}: {text}" if label else text for label, text in parts)
+        fields += [(tag, abstract)] if abstract else []
+    for author in own.iter("Author"):
+        family, given, initials, group = (
+            author.findtext(name) or "" for name in ("LastName", "ForeName", "Initials", "CollectiveName")
+        )
+        fields += [("FAU", ", ".join(filter(None, (family, given or initials))))] if family else []
+        fields += [("AU", f"{family} {initials}".strip())] if family else []
+        fields += [("CN", group)] if group else []
+    date = next(own.iter("PubDate"), None)
+    date = date if date is not None else next(own.iter("ArticleDate"), None)
+    if date is not None:
+        fields.append(("DP", " ".join(filter(None, map(_said, date)))))
+    for heading in own.iter("MeshHeading"):
+        fields.append(("MH", "/".join(map(_said, heading))))
+    fields += [("LID", f"{_said(id)} [{id.get('EIdType')}]") for id in own.iter("ELocationID")]
+    ids = record.findall("PubmedData/ArticleIdList/ArticleId") + record.findall("BookDocument/ArticleIdList/ArticleId")
+    fields += [("AID", f"{_said(id)} [{id.get('IdType')}]") for id in ids if id.get("IdType") in ("doi", "pii")]
+    fields += [("PMC", _said(id)) for id in ids if id.get("IdType") == "pmc"]
+    return Reference(PUBMED, tuple(field for field in fields if field[1]))
+
+
+def _fields(record: Element, table: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
+    """What a table of tags and paths finds in a record."""
+    found = []
+    for tag, paths in table:
+        values = next((own for path in paths.split() if (own := [*map(_said, record.findall(path))]) and any(own)), [])
+        found += [(tag, value) for value in values if value]
+    return found
+
+
+def _said(element: Element) -> str:
+    """All text in an element, with its lines."""
+    lines = "".join(element.itertext()).replace("\r", "\n").split("\n")
+    return "\n".join(filter(None, (" ".join(line.split()) for line in lines)))

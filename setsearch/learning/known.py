@@ -1,0 +1,147 @@
+"""Answers that were known before a review: rows, or references with notes, as reviewers' programs export them.
+
+ASReview has notes (ASReview_relevant) or a column of 0 and 1, Rayyan the decisions of each reviewer in a note,
+Covidence reasons for exclusion, setsearch all that an export of its own writes.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from setsearch.errors import AmbiguousItem, SourceError, UnknownItem
+from setsearch.indexing.references.reference import Reference, bibtex_plain
+from setsearch.indexing.references.tags import BIBTEX, TABLE, plain_column
+from setsearch.indexing.rows.reader import RowReader
+from setsearch.indexing.sources import SourceReader
+from setsearch.learning.review_files import BIBTEX_FIELDS, PREFIX, SAID, UNREAD, WORDS
+from setsearch.search.reading import Reading
+from setsearch.storage.synced_source import Columns
+from setsearch.text.headline import shorten
+from setsearch.text.identifiers import plain_title
+
+ANSWERS = {
+    **dict.fromkeys("yes y 1 1.0 true included include relevant accepted accept".split(), "yes"),
+    **dict.fromkeys("no n 0 0.0 false excluded exclude irrelevant rejected reject".split(), "no"),
+}
+OPEN = ("", "later", "maybe", "not_seen", "not seen", "undecided", "unlabeled", "-1", "-1.0", "nan", "none", UNREAD)
+# Columns that hold decisions, and those that may hold other things too.
+DECISIONS = ("decision", "included", "labelincluded", "asreviewlabel", "finalincluded", "includedfinal")
+PERHAPS = ("label", "finaldecision", "screeningdecision", "consensus", "vote", "status")
+COMMAND_LINE = "the command line"
+_rayyan = re.compile(r"RAYYAN-INCLUSION:\s*\{([^}]*)\}")
+_said_in_rayyan = re.compile(r"(?:=>|:)\s*\"(\w+)\"")
+_reason = re.compile(r"\s*exclusion reasons?:\s*\w", re.IGNORECASE)
+
+
+class Known(NamedTuple):
+    """Accepted and rejected items; and a line for each answer that does not count, with its place."""
+
+    accepted: list[str]
+    rejected: list[str]
+    problems: list[str]
+
+
+class _Unclear(ValueError):
+    """An answer that is none."""
+
+
+def read_known(source: str, reading: Reading, given: Mapping[str, str] | None = None) -> Known:
+    """The answers of a file or of standard input. Items have any of their names; `given` answers count more.
+
+    Raises SourceError if there is none.
+    """
+    problems: list[str] = []
+    answers = {item: (said, COMMAND_LINE) for item, said in (given or {}).items()}
+    found, contradicted = set[str](), set[str]()
+    rows = RowReader("skip", lambda message: problems.append(message.removeprefix("skipped ")))
+    for position, reference in SourceReader(Columns(), rows).references(source):
+        try:
+            said = _answer(reference)
+            item = None if said is None else _item_of(reference, reading)
+        except (_Unclear, UnknownItem, AmbiguousItem) as error:
+            problems.append(f"{position}: {error}")
+            continue
+        if said is None or item is None:
+            continue
+        found.add(item)
+        before, place = answers.setdefault(item, (said, position))
+        if before != said:
+            what = "which counts" if place == COMMAND_LINE else "so neither counts"
+            problems.append(f"{position}: {item!r} is {said} here, and {before} in {place}, {what}")
+            contradicted.update([item] if place != COMMAND_LINE else [])
+    if not found:
+        hint = "rows have the columns item and decision, references notes (N1) or keywords"
+        raise SourceError(f"{source} has no answers; {'; '.join(problems[:1]) or hint}")
+    kept = [(item, said) for item, (said, place) in answers.items() if place != COMMAND_LINE]
+    yes, no = ([item for item, said in kept if said == word and item not in contradicted] for word in ("yes", "no"))
+    return Known(yes, no, problems)
+
+
+def _answer(reference: Reference) -> str | None:
+    """What a record says of itself: the last of its notes, else its column. Raises _Unclear."""
+    said = {note: word for word, note in SAID.items() if word != "later"}
+    said |= {f"{PREFIX}{text}": word for word, text in WORDS.items() if word != "later"}
+    found = []
+    for tag, value in reference.fields:
+        text = bibtex_plain(value) if reference.form == BIBTEX else value
+        found += [said[part] for part in map(str.strip, re.split("[\\n,;]", text)) if part in said]
+        found += [own for noted in _rayyan.finditer(text) if (own := _of_reviewers(noted[1])) is not None]
+        if tag == BIBTEX_FIELDS[0] and text in ANSWERS:
+            found.append(ANSWERS[text])
+        elif _reason.match(text):
+            found.append("no")
+    return found[-1] if found else _answer_in_columns(reference) if reference.form == TABLE else None
+
+
+def _of_reviewers(noted: str) -> str | None:
+    """What all reviewers of Rayyan said who decided. Raises _Unclear if they disagree."""
+    words = {ANSWERS.get(word.casefold()) for word in _said_in_rayyan.findall(noted)} - {None}
+    if len(words) > 1:
+        raise _Unclear(f"the reviewers disagree: {noted.strip():.80}")
+    return words.pop() if words else None
+
+
+def _answer_in_columns(reference: Reference) -> str | None:
+    """What the first column with a decision says. Raises _Unclear."""
+    cells = {plain_column(name): value.strip() for name, value in reference.fields}
+    for name in DECISIONS:
+        said = cells.get(name, "").casefold()
+        if said in ANSWERS:
+            return ANSWERS[said]
+        if said not in OPEN:
+            raise _Unclear(f"the decision is yes or no (or empty), not {cells[name]!r:.60}")
+    return next((ANSWERS[said] for name in PERHAPS if (said := cells.get(name, "").casefold()) in ANSWERS), None)
+
+
+def _item_of(reference: Reference, reading: Reading) -> str:
+    """The item that a reference is, by the surest of its names, its title last. Raises UnknownItem, AmbiguousItem."""
+    title = reference.first("title")
+    item = dict(reference.fields).get("item", "") if reference.form == TABLE else ""
+    names = ((item, True), (reference.doi, True), (reference.pmid, True), (reference.own_key, False))
+    for name, is_sure in names:
+        found = _found(reading, name) if name else None
+        if found is not None and (is_sure or _has_title(reading, found, title)):
+            return found
+    called = title or next(filter(None, (name for name, _ in names)), "")
+    if not called:
+        raise _Unclear("an answer without a name: give an id, a DOI, a PMID or a title")
+    try:
+        return reading.find(called, hint=False)
+    except UnknownItem:
+        shown = next(filter(None, (name for name, _ in names[:3])), called)
+        raise UnknownItem(f"the index has no {shown!r:.100}") from None
+
+
+def _found(reading: Reading, name: str) -> str | None:
+    try:
+        return reading.find(name, hint=False)
+    except (UnknownItem, AmbiguousItem):
+        return None
+
+
+def _has_title(reading: Reading, item: str, title: str) -> bool:
+    """Whether an item has this title; one without a title has any that no other item has."""
+    own = reading.titles([item]).get(item)
+    if not title or own is None:
+        return not title or _found(reading, title) in (None, item)
+    return plain_title(own) in (plain_title(title), plain_title(shorten(title) or ""))

@@ -1,0 +1,222 @@
+# ruff: noqa: E501
+"""References in tables and in XML are references: by their columns or their beginning, whatever the file is called."""
+
+import io
+import json
+
+import pytest
+
+import setsearch
+from setsearch import Columns, errors
+from setsearch.indexing.references.convert import converted, left_behind, merged
+from setsearch.indexing.references.reference import Reference
+from setsearch.indexing.references.tags import BIBTEX, FORMS, RIS, TABLE, TAGS
+from setsearch.indexing.references.xml import read_xml
+from setsearch.indexing.rows.reader import RowReader
+from setsearch.indexing.sources import SourceReader
+
+WOS = (
+    "PT\tAU\tBA\tBE\tGP\tAF\tTI\tSO\tDE\tAB\tPY\tDI\tUT\r\n"
+    'J\tSmith, J; Doe, A\t\t\t\tSmith, John; Doe, Ann\t"Big" lions\tNature\tcats; manes\tThey roar.\t2019\t10.1000/x\tW:1\r\n'
+)
+ENDNOTE = (
+    '<?xml version="1.0" encoding="UTF-8" ?><xml><records><record><ref-type name="Journal Article">17</ref-type>'
+    "<contributors><authors><author><style>Smith, John</style></author><author>Doe, Ann</author></authors></contributors>"
+    "<titles><title><style>Big </style><style face='italic'>lions</style></title><secondary-title>Nature</secondary-title>"
+    "</titles><dates><year>2019</year></dates><keywords><keyword>cats</keyword><keyword>manes</keyword></keywords>"
+    "<electronic-resource-num>10.1000/X</electronic-resource-num><abstract>They roar.\x0b</abstract></record></records></xml>"
+)
+PUBMED = (
+    '<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle//EN" "https://x/p.dtd">\n'
+    '<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID Version="1">30501234</PMID><Article><Journal><JournalIssue>'
+    "<PubDate><Year>2019</Year><Month>Jan</Month></PubDate></JournalIssue><Title>Nature</Title></Journal><ArticleTitle>Big "
+    "<i>lions</i></ArticleTitle><Abstract><AbstractText Label='AIM'>They roar.</AbstractText></Abstract><AuthorList><Author>"
+    "<LastName>Smith</LastName><ForeName>John</ForeName><Initials>J</Initials></Author><Author><LastName>Doe</LastName>"
+    "<ForeName>Ann</ForeName></Author></AuthorList></Article><MeshHeadingList><MeshHeading><DescriptorName>cats"
+    "</DescriptorName></MeshHeading><MeshHeading><DescriptorName>manes</DescriptorName></MeshHeading></MeshHeadingList>"
+    "</MedlineCitation><PubmedData><ArticleIdList><ArticleId IdType='doi'>10.1000/x</ArticleId></ArticleIdList></PubmedData>"
+    "</PubmedArticle></PubmedArticleSet>"
+)
+SCOPUS = (
+    '\ufeff"Authors","Title","Year","Source title","DOI","Abstract","Author Keywords","Document Type"\n'
+    '"Smith, John; Doe, Ann","Big lions","2019","Nature","10.1000/x","They roar.","cats; manes","Article"\n'
+)
+EMBASE = (
+    '"TITLE","AUTHOR NAMES","SOURCE TITLE","PUBLICATION YEAR","ABSTRACT","DOI","EMTREE MEDICAL INDEX TERMS","PUI"\n'
+    '"Big lions","Smith, John; Doe, Ann","Nature","2019","They roar.","10.1000/x","cats, manes","L1"\n'
+)
+OF_PUBMED = (
+    "PMID,Title,Authors,Citation,First Author,Journal/Book,Publication Year,DOI,Abstract,Keywords\n"
+    '30501234,Big lions,"Smith J, Doe A.",Nature. 2019,Smith J,Nature,2019,10.1000/x,They roar.,cats; manes\n'
+)
+ZOTERO = (
+    '"Key","Item Type","Publication Year","Author","Title","Publication Title","DOI","Abstract Note","Manual Tags"\n'
+    '"ABC","journalArticle","2019","Smith, John; Doe, Ann","Big lions","Nature","10.1000/x","They roar.","cats; manes"\n'
+)
+RAYYAN = (
+    "key,title,year,journal,authors,abstract,notes,keywords,doi\n"
+    'rayyan-1,Big lions,2019,Nature,"Smith, John and Doe, Ann",They roar.,,"cats, manes",https://doi.org/10.1000/X\n'
+)
+CSL = json.dumps(
+    [
+        {
+            "id": "http://zotero.org/1",
+            "title": "Big lions",
+            "author": [{"family": "Smith", "given": "John"}, {"family": "Doe", "given": "Ann"}],
+            "issued": {"date-parts": [[2019, 5]]},
+            "container-title": "Nature",
+            "DOI": "10.1000/x",
+            "abstract": "They roar.",
+            "keyword": "cats, manes",
+        }
+    ]
+)
+FILES = {
+    "wos.txt": WOS.encode("utf-16"),
+    "wos.csv": WOS.encode(),
+    "endnote.xml": ENDNOTE.encode(),
+    "endnote.txt": ENDNOTE.replace('encoding="UTF-8"', "").encode("utf-16"),
+    "pubmed.xml": PUBMED.encode(),
+    "pubmed": PUBMED.encode(),
+    "scopus.csv": SCOPUS.encode(),
+    "scopus.tsv": SCOPUS.replace(",", "\t").replace("Smith\t", "Smith,").replace("Doe\t", "Doe,").encode(),
+    "embase.csv": EMBASE.encode(),
+    "of_pubmed.csv": OF_PUBMED.encode(),
+    "zotero.csv": ZOTERO.encode(),
+    "rayyan.csv": RAYYAN.encode(),
+    "csl.json": CSL.encode(),
+}
+
+
+@pytest.mark.parametrize("where", ["file", "folder", "input"])
+@pytest.mark.parametrize("name", FILES)
+def test_tables_and_xml_of_exporters_are_references(tmp_path, monkeypatch, name, where):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / name).write_bytes(FILES[name])
+    source = {"file": str(tmp_path / "in" / name), "folder": str(tmp_path / "in"), "input": "-"}[where]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(FILES[name])))
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.update(SourceReader(Columns(keep=("authors", "year", "journal", "keywords")), RowReader()).read([source]))
+        documents = index.items("documents")
+        assert {"big", "lions", "they", "roar", "cats", "manes"} <= set(documents.features_of("10.1000/x"))
+        assert documents.titles(["10.1000/x"])["10.1000/x"].replace('"', "") == "Big lions"
+        index.add([("other", "lions")])
+        kept = documents.expand(["other"])[0].columns
+        names = {name.split(",")[0].split()[0] for name in kept.pop("authors")}
+        assert (names, kept) == ({"Smith", "Doe"}, {"year": 2019, "journal": "Nature", "keywords": ["cats", "manes"]})
+
+
+ROWS = {
+    "a text": ("id,title,abstract,text\n1,T,A,lions\n", {}),
+    "columns that were named": ("id,title,abstract\n1,T,lions\n", {"text": ("abstract",)}),
+    "a column to keep that references have not": ("id,title,doi,text\n1,T,x,lions\n", {"keep": ("title",)}),
+}
+
+
+@pytest.mark.parametrize(("text", "columns"), ROWS.values(), ids=ROWS)
+def test_other_tables_are_rows(tmp_path, text, columns):
+    (tmp_path / "a.csv").write_text(text)
+    ((id, own, *_),) = SourceReader(Columns(**columns), RowReader()).read([str(tmp_path / "a.csv")])
+    assert (id, own) == ("1", "lions")
+
+
+def test_a_table_of_films_needs_its_columns(tmp_path):
+    (tmp_path / "films.csv").write_text("title,year,director\nAlien,1979,Scott\n")
+    with pytest.raises(errors.SourceError, match="no column 'text'"):
+        list(SourceReader(Columns(), RowReader()).read([str(tmp_path / "films.csv")]))
+
+
+def test_a_bad_row_of_references_is_skipped_with_its_line(tmp_path):
+    (tmp_path / "a.csv").write_text('title,doi\nOne,10.1000/a\n"Two" x,10.1000/b\nThree,10.1000/c\n,10.1000/d\n')
+    told = []
+    reader = SourceReader(Columns(), RowReader("skip", told.append))
+    assert len(list(reader.read([str(tmp_path / "a.csv")]))) == 2
+    assert len(told) == 1 and "a.csv, line 3" in told[0]
+    assert [*reader.files.left_out] == ["references without a text"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            '<!DOCTYPE x [<!ENTITY a "a"><!ENTITY b "&a;&a;">]><xml><records><record/></records></xml>',
+            "declares entities",
+        ),
+        ("<xml><records><record><titles><title>One</title></titles></record><record>", "broken XML"),
+        ("<xml><records><record><titles><title>One &nbsp; x</title></titles></record></records></xml>", "broken XML"),
+    ],
+)
+def test_hostile_xml_is_told(tmp_path, text, told):
+    (tmp_path / "a.xml").write_text(text)
+    with pytest.raises(errors.SourceError, match=told):
+        list(SourceReader(Columns(), RowReader()).read([str(tmp_path / "a.xml")]))
+
+
+def test_xml_is_read_in_pieces():
+    one = "<record><titles><title>{}</title></titles></record>"
+    text = (
+        "<xml><records>" + "".join(one.format(f"{number} " + "x" * 100) for number in range(2000)) + "</records></xml>"
+    )
+    assert [own.first("title").split()[0] for own in read_xml(text)] == [*map(str, range(2000))]
+
+
+def test_other_xml_is_text_without_tags(run, tmp_path):
+    feed = (
+        '<?xml version="1.0"?><rss><channel><title>Big cats</title><item><title>Lions</title>'
+        "<description><![CDATA[<p>They <b>roar</b>]]></description></item></channel></rss>"
+    )
+    (tmp_path / "a.xml").write_text(feed)
+    assert run("index", "a.db", "a.xml")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert set(index.items("documents").features_of("a.xml")) == {"big", "cats", "lions", "they", "roar"}
+        assert index.items("documents").titles(["a.xml"]) == {"a.xml": "Big cats"}
+
+
+FIELDS = (
+    ("TY", "JOUR"),
+    ("TI", "Lions"),
+    ("T1", "Lions"),
+    ("AU", "Doe"),
+    ("EP", "9"),
+    ("C1", "x"),
+    ("C1", "y"),
+    ("RN", ""),
+)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_fields_without_a_tag_in_another_form_are_counted(form):
+    reference = Reference(RIS, FIELDS)
+    expected = [] if form == RIS else ["T1", "C1", "C1"]
+    assert left_behind(reference, form) == expected
+    if form != TABLE:
+        said = " ".join(value for _, value in converted(reference, form).fields)
+        assert {"Lions", "Doe"} <= set(said.replace("{", " ").replace("}", " ").split())
+
+
+def test_what_is_left_behind_is_told(run, tmp_path):
+    (tmp_path / "a.ris").write_text(
+        "TY  - JOUR\nTI  - Lions\nAB  - roar\nDO  - 10.1000/x\nC1  - x\nC2  - y\nC1  - z\nER  - \n"
+    )
+    assert run("index", "a.db", "a.ris")[0] == 0
+    said = run("review", "a.db", "r", "10.1000/x", "--export", "a.bib")[2]
+    assert "not in a.bib: 3 fields (C1 2, C2 1) for which .bib has no tag" in said
+    assert "not in" not in run("review", "a.db", "r", "--export", "b.ris")[2]
+
+
+def test_copies_of_one_form_give_all_their_tags():
+    one = Reference(RIS, (("TY", "JOUR"), ("TI", "A"), ("AB", "x"), ("C1", "mine")))
+    other = Reference(RIS, (("TY", "JOUR"), ("T1", "A"), ("C1", "yours"), ("C2", "more")))
+    assert merged([one, other]).fields == (*one.fields, ("C2", "more"))
+    bib = Reference(BIBTEX, (("Title", "{A}"), ("abstract", "{x}"), ("File", "{a}")), "article", "k")
+    assert merged(
+        [bib, Reference(BIBTEX, (("title", "{A}"), ("file", "{b}"), ("note", "{c}")), "article", "k")]
+    ).fields == (
+        *bib.fields,
+        ("note", "{c}"),
+    )
+
+
+def test_no_column_has_two_roles():
+    columns = [column for tags in TAGS[TABLE].values() for column in tags.removeprefix("+").split()]
+    assert len(columns) == len(set(columns)) and all(column == column.lower() for column in columns)
