@@ -12,7 +12,7 @@ from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from setsearch.errors import DuplicateItem, SourceError
+from setsearch.errors import DuplicateItem, InvalidItem, SourceError
 from setsearch.indexing.files import FileItem, FileReader, is_document
 from setsearch.indexing.formats import are_rows
 from setsearch.indexing.references.identity import Copy, Filed, Group, group_copies
@@ -43,6 +43,7 @@ from setsearch.indexing.rows.reader import (
     is_array,
 )
 from setsearch.indexing.rows.relation_columns import read_columns
+from setsearch.storage.kept_columns import encode_columns
 from setsearch.storage.synced_source import Columns
 
 T = TypeVar("T")
@@ -239,8 +240,13 @@ class SourceReader:
         id = cell_id(position, columns.id, values[columns.id])
         if id in self.seen:
             raise DuplicateItem(f"{position}: the id {id!r} occurs twice; ids must be unique")
+        kept = {name: values[name] for name in columns.keep}
+        try:
+            encode_columns(id, kept)
+        except InvalidItem as error:
+            raise SourceError(f"{position}: {error}") from error
         self.seen.add(id)
-        return (id, text, title, {name: values[name] for name in columns.keep}) if columns.keep else (id, text, title)
+        return (id, text, title, kept) if kept else (id, text, title)
 
     def _numeric_item(self, row: Row) -> tuple[str, list[float], str | None]:
         position, values = row

@@ -2,8 +2,10 @@
 
 import datetime
 import json
+import math
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -25,12 +27,23 @@ def encode_columns(item: str, values: Values) -> bytes:
     try:
         if not all(isinstance(name, str) for name in values):
             raise TypeError("names of columns are texts")
-        data = json.dumps(dict(values), ensure_ascii=False, allow_nan=False, default=_plain).encode()
+        present = {name: _present(value) for name, value in values.items()}
+        data = json.dumps(present, ensure_ascii=False, allow_nan=False, default=_plain).encode("utf-8", "replace")
     except (TypeError, ValueError) as error:
         raise InvalidItem(f"the columns of item {item!r} cannot be kept: {error}") from error
     if len(data) > LONGEST_COLUMNS:
         raise InvalidItem(f"the columns of item {item!r} take {len(data) >> 10} KB; keep less")
     return data
+
+
+def _present(value: Any) -> Any:
+    """A value without missing numbers, which are None; bytes that are text as text."""
+    if isinstance(value, (list, tuple)):
+        return [_present(part) for part in value]
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        with suppress(UnicodeDecodeError):
+            return bytes(value).decode()
+    return None if isinstance(value, (float, Decimal)) and math.isnan(value) else value
 
 
 def _plain(value: Any) -> Any:
@@ -39,13 +52,15 @@ def _plain(value: Any) -> Any:
         return plain_date(value)
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, UUID):
+    if isinstance(value, datetime.timedelta):
+        value = datetime.timedelta(seconds=value.total_seconds())  # of pandas, which writes it otherwise
+    if isinstance(value, (UUID, datetime.timedelta)):
         return str(value)
     if isinstance(value, (tuple, set, frozenset)):
         return sorted(value, key=str) if isinstance(value, (set, frozenset)) else list(value)
     if hasattr(value, "tolist"):  # of numpy
         return value.tolist()
-    raise TypeError(f"{type(value).__name__} {value!r:.40} is neither text, number, date nor list")
+    raise TypeError(f"{type(value).__name__} {value!r:.40} is neither text, number, date, duration nor list")
 
 
 def write_columns(cursor: sqlite3.Cursor, relation: int, rows: Iterable[tuple[int, bytes | None]]) -> list[int]:

@@ -14,7 +14,9 @@ from pyarrow import parquet
 
 import setsearch
 from setsearch import Columns, errors
+from setsearch.indexing.rows.cells import cell_features
 from setsearch.indexing.rows.reader import RowReader
+from setsearch.indexing.sources import SourceReader
 from setsearch.storage.conditions import as_number, parse_condition
 
 RELATION = ("--items", "item", "--features", "user")
@@ -317,3 +319,70 @@ def test_a_title_with_nul_costs_its_row(run, failed, tmp_path):
     failed(run("index", "a.db", "a.jsonl"), 1, "a.jsonl, line 1", "'title'")
     assert run("index", "a.db", "a.jsonl", "--errors", "skip")[0] == 0
     assert documents(tmp_path / "a.db") == {"2": {"cats"}}
+
+
+KEPT = {
+    "a duration": (datetime.timedelta(minutes=90), "1:30:00"),
+    "bytes that are text": ("Köln".encode(), "Köln"),
+    "a number that is missing": (float("nan"), None),
+    "a list": (["a", float("nan")], ["a", None]),
+}
+
+
+@pytest.mark.parametrize(("value", "kept"), KEPT.values(), ids=KEPT)
+def test_what_can_be_kept_of_a_row(tmp_path, value, kept):
+    pandas.DataFrame({"id": ["a", "b"], "text": ["lion", "lion"], "own": [value, value]}).to_parquet(
+        tmp_path / "a.parquet"
+    )
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        rows = SourceReader(Columns(keep=("own",)), RowReader()).read([str(tmp_path / "a.parquet")])
+        assert index.update(rows) == 2
+        assert index.items("documents").expand(["a"])[0].columns == {"own": kept}
+
+
+@pytest.mark.parametrize("value", [b"\xff\xfe", float("inf")])
+def test_what_cannot_be_kept_costs_its_row(run, failed, tmp_path, value):
+    rows = {"id": ["a", "b"], "text": ["lion", "tiger"], "own": [value, None]}
+    parquet.write_table(pyarrow.table(rows), tmp_path / "a.parquet")
+    failed(run("index", "a.db", "a.parquet", "--keep-columns", "own"), 1, "a.parquet, row 1: the columns of item 'a'")
+    said = run("index", "a.db", "a.parquet", "--keep-columns", "own", "--errors", "skip")[2]
+    assert "skipped a.parquet, row 1: the columns of item 'a' cannot be kept" in said
+    assert documents(tmp_path / "a.db") == {"b": {"tiger"}}
+
+
+def test_half_a_letter_is_kept_as_a_mark(run, tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"id": "a", "text": "lion", "own": "x\\ud800"}\n{"id": "b", "text": "lion"}\n')
+    assert run("index", "a.db", "a.jsonl", "--keep-columns", "own")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.items("documents").expand(["b"])[0].columns == {"own": "x?"}
+
+
+WRITTEN = {
+    "['a', 'b']": ["a", "b"],
+    "['a' 'b']": ["a", "b"],
+    """["it's", 'x\\'y']""": ["it's", "x'y"],
+    "('a',)": ["a"],
+    "{'a', 'b'}": ["a", "b"],
+    "['a', nan, None]": ["a"],
+    "set()": [],
+    "[]": [],
+    "[1, 2]": ["1", "2"],
+    "(see below)": ["(see below)"],
+    "{'a': 1}": ["{'a': 1}"],
+    "['a' + 'b']": ["['a' + 'b']"],
+    "[draft]": ["[draft]"],
+}
+
+
+@pytest.mark.parametrize("cell", WRITTEN)
+def test_lists_as_python_writes_them_are_features(run, tmp_path, cell):
+    pandas.DataFrame({"item": ["A", "B"], "user": [cell, "z"]}).to_csv(tmp_path / "a.csv", index=False)
+    assert run("index", "a.db", "a.csv", *RELATION)[0] == 0
+    assert [*features(tmp_path / "a.db")["A"]] == sorted(WRITTEN[cell])
+    assert run("index", "b.db", "a.csv", *RELATION, "--errors", "skip")[0] == 0, "row by row"
+    assert features(tmp_path / "a.db") == features(tmp_path / "b.db")
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["C"]), min_size=1), min_size=1, unique=True))
+def test_every_list_of_texts_is_read_as_it_was_written(values):
+    assert cell_features("row 1", "own", str(values)) == values

@@ -13,7 +13,7 @@ from setsearch.text.headline import headline
 OFFICE, OPEN_DOCUMENT = (".docx", ".pptx", ".xlsx", ".xls", ".epub"), (".odt", ".ods", ".odp")
 _picture = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 _link = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
-_blank_cells = re.compile(r"(?:\bNaN\b|\bUnnamed: \d+\b|\|[\s:|-]*\|)")
+_blank_cells = re.compile(r"(?:\bNa[NT]\b|\bUnnamed: \d+\b|\|[\s:|-]*\|)")
 
 
 def office(data: bytes, decode: Decode, ending: str) -> Parts:

@@ -1,10 +1,12 @@
 """Cells of rows: ids, features, texts, counts and numbers. What is none of these is told with its place and value."""
 
+import ast
 import datetime
 import json
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -13,6 +15,10 @@ from setsearch.storage.conditions import decimal_point, plain_date
 from setsearch.storage.ids import number_text
 from setsearch.storage.names import is_storable
 
+LISTS = ("[", "(", "{", "set()")  # how texts begin that may be lists
+_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_quoted = re.compile(_QUOTED, re.DOTALL)
+_written = re.compile(rf"[\[({{]\s*(?:(?:{_QUOTED}|nan|None)(?:\s*,\s*|\s+|(?=[\])}}])))+[\])}}]", re.DOTALL)
 PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 LARGEST_COUNT_OF_CELL = 2**31 - 1
 
@@ -71,20 +77,26 @@ def cell_id(position: str, column: str, value: Any) -> str:
 
 
 def cell_features(position: str, column: str, value: Any) -> list[str]:
-    """A cell as features: those of a list, also of one that is written as JSON, or one, or none. Raises SourceError."""
+    """A cell as features: those of a list, also of one that a text shows, or one, or none. Raises SourceError."""
     if value is None:
         return []
-    if isinstance(value, str) and value.startswith("[") and value.rstrip().endswith("]"):
-        try:
-            found = json.loads(value)
-        except (ValueError, RecursionError):
-            found = None
-        is_plain = isinstance(found, list) and not any(isinstance(part, (dict, list)) for part in found)
-        value = found if is_plain else value
+    if isinstance(value, str) and value.startswith(LISTS):
+        value = _listed(value.rstrip())
     if not isinstance(value, (list, tuple, set, frozenset)) and not hasattr(value, "tolist"):
         return [_feature(position, column, value)]
     parts = value.tolist() if hasattr(value, "tolist") else value
     return list(dict.fromkeys(_feature(position, column, part) for part in parts if part not in (None, "")))
+
+
+def _listed(value: str) -> Any:
+    """The list that a text is: of JSON, or as Python and numpy write lists, tuples and sets of texts; else the text."""
+    if value.startswith("[") and value.endswith("]"):
+        with suppress(ValueError, RecursionError):
+            found = json.loads(value)
+            return value if any(isinstance(part, (dict, list)) for part in found) else found
+    if value == "set()" or _written.fullmatch(value):
+        return [ast.literal_eval(part[0]) for part in _quoted.finditer(value)]
+    return value
 
 
 def _feature(position: str, column: str, value: Any) -> str:

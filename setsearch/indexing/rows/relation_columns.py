@@ -12,7 +12,7 @@ import numpy as np
 
 from setsearch.arrays import Ints
 from setsearch.indexing.rows.cell_rules import CellRules
-from setsearch.indexing.rows.cells import LARGEST_COUNT_OF_CELL
+from setsearch.indexing.rows.cells import LARGEST_COUNT_OF_CELL, LISTS
 from setsearch.indexing.rows.csv_rows import delimiter_of
 from setsearch.indexing.rows.reader import ARROW_FILES, DELIMITERS, RowReader, file_ending
 from setsearch.storage.names import is_storable
@@ -43,7 +43,7 @@ def read_columns(path: Path, columns: Columns, rows: RowReader, cells: CellRules
     except (pyarrow.ArrowException, KeyError, ValueError, OSError):
         return None
     items, features = (_numbered(table[name]) for name in (columns.items, columns.features))
-    if items is None or features is None or any(name.startswith("[") for name in features[0]):  # lists
+    if items is None or features is None or any(name.startswith(LISTS) for name in features[0]):  # lists
         return None
     return _grouped((items[0], items[1][kept]), (features[0], features[1][kept]), counts[kept], cells)
 
