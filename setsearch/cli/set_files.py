@@ -8,7 +8,8 @@ from pathlib import Path
 
 from setsearch.errors import SourceError
 from setsearch.indexing.rows.cells import cell_number, require_columns
-from setsearch.indexing.rows.reader import DELIMITERS, STDIN, RowReader, file_ending, open_file
+from setsearch.indexing.rows.opening import STDIN, open_file
+from setsearch.indexing.rows.reader import DELIMITERS, RowReader, file_ending
 
 
 def read_seed_sets(source: str) -> Iterator[tuple[str, list[str] | SourceError]]:

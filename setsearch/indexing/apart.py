@@ -10,9 +10,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any, NamedTuple
 
-from setsearch.errors import SetsearchError, SourceError
+from setsearch.errors import SetsearchError
 from setsearch.indexing.formats import REFERENCES, form_of
 from setsearch.indexing.formats.part import Part, Skipped, Unread
+from setsearch.indexing.rows.opening import TooMuch
+from setsearch.indexing.rows.reader import RowReader
 
 SECONDS, MEGABYTES = 60.0, 2048
 _length = struct.Struct("<Q")
@@ -35,10 +37,6 @@ class Outcome(NamedTuple):
     error: Exception | None
     warnings: list[str]
     decided: dict[str, list[str]]
-
-
-class TooMuch(SourceError):
-    """A file that takes more time or memory than it may."""
 
 
 @dataclass
@@ -92,8 +90,6 @@ class Reader:
 
 def read_parts(job: Job, warn: Callable[[str], None], decided: dict[str, list[str]]) -> Outcome:
     """What a format makes of a file, with the error at which it ended."""
-    from setsearch.indexing.rows.reader import RowReader
-
     rows = RowReader(job.errors, warn, encoding=job.encoding, decided=decided)
 
     form = form_of(job.data, job.ending)

@@ -8,13 +8,14 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from setsearch.errors import SetsearchError, SourceError, UsageError
-from setsearch.indexing.apart import Job, Outcome, Reader, TooMuch, read_parts
+from setsearch.indexing.apart import Job, Outcome, Reader, read_parts
 from setsearch.indexing.encodings import encoding_by_mark
-from setsearch.indexing.formats import FORMATS, RISKY, are_rows, form_by_content, form_of
+from setsearch.indexing.formats import FORMATS, RISKY, are_rows, form_by_content, form_of, unread_kind
 from setsearch.indexing.formats.part import LOOKED_AT, Part, Skipped, Unread
 from setsearch.indexing.formats.text import plain_text, source_code
 from setsearch.indexing.references.identity import Copy
 from setsearch.indexing.references.reference import Reference
+from setsearch.indexing.rows.opening import MOST_UNPACKED, TooMuch, open_file, read_whole
 from setsearch.indexing.rows.reader import (
     ROW_FILES,
     RowReader,
@@ -22,7 +23,6 @@ from setsearch.indexing.rows.reader import (
     broken_bytes,
     file_ending,
     is_array,
-    open_file,
     unreadable,
 )
 from setsearch.storage.names import is_storable
@@ -77,17 +77,21 @@ class FileReader:
                     folders.clear()
                     continue
                 seen.add((status.st_dev, status.st_ino))
-                shown = sorted(name for name in folders if not name.startswith("."))
+                shown = sorted(name for name in folders if not name.startswith(".") or _is_of_mail(here / name))
                 links = [name for name in shown if (here / name).is_symlink()]
                 waiting += [here / name for name in links if self._may_follow(here / name, root)]
                 folders[:] = [name for name in shown if name not in links]
                 yield from self._files_of(here, names, root)
 
     def _files_of(self, place: Path, names: Iterable[str], root: Path) -> Iterator[Path]:
-        for name in names:
+        for name in filter(self._is_told, names):
             path = place / name
             try:
-                if path.is_file() and (not path.is_symlink() or self._may_follow(path, root)):
+                if not path.exists():
+                    self.leave_out(path, "links that lead nowhere")
+                elif not path.is_file():
+                    self.leave_out(path, "pipes, sockets and devices")
+                elif not path.is_symlink() or self._may_follow(path, root):
                     yield path
             except OSError as error:  # the folder may be listed, but not entered
                 self._skip(path, error.strerror or str(error))
@@ -96,9 +100,12 @@ class FileReader:
         """Whether a link stays in the folder, or links may lead out of it."""
         if self.follow or link.resolve().is_relative_to(root):
             return True
-        if not link.name.startswith("."):
-            self.leave_out(link, "links that lead out of the folder (`follow` reads them)")
+        self.leave_out(link, "links that lead out of the folder (`follow` reads them)")
         return False
+
+    def _is_told(self, name: str) -> bool:
+        """Whether a name of a folder counts: not hidden, no lock, which is told."""
+        return not name.startswith(".") or is_lock(name)
 
     def _skip(self, path: object, problem: str) -> None:
         error = SourceError(f"{path} cannot be read: {problem}; leave it out, or pass `errors=skip`")
@@ -116,11 +123,22 @@ class FileReader:
 
     def documents(self, path: Path, id: str, is_named: bool) -> Iterator[FileItem]:
         """The documents of a file. A file that is no text is an error if it `is_named`, else left out."""
+        if is_lock(path.name):
+            self.leave_out(path, "locks of office programs")
+            return
         try:
             with open_file(path) as file:
-                data = file.read()
+                data = read_whole(file, path)
         except SourceError as error:
-            self._tell_skipped(error, str(error))
+            if isinstance(error, TooMuch) and not is_named:
+                self.leave_out(path, f"more than {MOST_UNPACKED >> 20:,} MB unpacked")
+            else:
+                self._tell_skipped(error, str(error))
+            return
+        if (unread := unread_kind(data)) is not None:
+            if is_named:
+                raise SourceError(f"{path} is not read: {unread}")
+            self.leave_out(path, unread)
             return
         if not is_storable(id):
             self._skip(repr(id), "its name is no UTF-8 (rename it)")
@@ -164,8 +182,6 @@ class FileReader:
             self.empty.append(id)
 
     def _is_wanted(self, path: Path) -> bool:
-        if any(part.startswith((".", "~$")) for part in path.parts):  # hidden, or a lock of an office program
-            return False
         name = path.as_posix()
         return not self.globs or any(fnmatch(name, glob) or fnmatch(path.name, glob) for glob in self.globs)
 
@@ -230,6 +246,16 @@ class FileReader:
                 self.rows.warn(f"skipped {path}, line {place}: invalid UTF-8 in {broken}")
                 return False
         return True
+
+
+def is_lock(name: str) -> bool:
+    """Whether a file is the lock of an office program beside a document that is open."""
+    return name.startswith("~$") or (name.startswith(".~lock.") and name.endswith("#"))
+
+
+def _is_of_mail(folder: Path) -> bool:
+    """Whether a hidden folder is one of a Maildir, such as .Sent."""
+    return (folder / "cur").is_dir()
 
 
 def is_document(path: Path) -> bool:

@@ -19,7 +19,7 @@ from setsearch.indexing.references.identity import Copy, Filed, Group, group_cop
 from setsearch.indexing.references.items import COLUMNS
 from setsearch.indexing.references.reference import Reference
 from setsearch.indexing.references.tables import are_reference_columns, reference_of_row
-from setsearch.indexing.rows.cell_rules import CellRules, read_titles
+from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.cells import (
     Cells,
     OpenCells,
@@ -32,11 +32,11 @@ from setsearch.indexing.rows.cells import (
     missing_column,
     require_columns,
 )
+from setsearch.indexing.rows.opening import is_stream, stream_name
 from setsearch.indexing.rows.reader import (
     ARROW_FILES,
     JSON_LINES,
     LOOKED_AT,
-    STDIN,
     GivenRows,
     RowReader,
     file_ending,
@@ -121,7 +121,7 @@ class SourceReader:
 
     def _documents(self, paths: list[str]) -> Iterator[SourceItem | Group]:
         for path in paths or [""]:
-            is_file = self.rows.table is None and path != STDIN
+            is_file = self.rows.table is None and not is_stream(path)
             if is_file and Path(path).is_dir():
                 several = sum(Path(other).is_dir() for other in paths) > 1
                 yield from self._folder(Path(path), f"{Path(path).resolve().name}/" if several else "")
@@ -143,11 +143,10 @@ class SourceReader:
         """The documents of a file or of standard input; None if it holds rows."""
         if self.rows.table is not None:
             return None
-        if path != STDIN:
+        if not is_stream(path):
             return self.files.documents(Path(path), id, is_named=True) if is_document(Path(path)) else None
-        if are_rows(self.rows.standard_input.peek(LOOKED_AT)):
-            return None
-        return self.files.documents_of(self.rows.standard_input.read(), "", "standard input", "standard input")
+        stream, name = self.rows.stream(path), stream_name(path)
+        return None if are_rows(stream.peek(LOOKED_AT)) else self.files.documents_of(stream.read(), "", name, name)
 
     def references(self, path: str) -> Iterator[tuple[str, Reference]]:
         """Everything in a source as references, rows too, with positions. Raises SourceError."""
@@ -293,7 +292,7 @@ class SourceReader:
 
     def _relation_items(self, paths: list[str]) -> Iterator[SourceItem]:
         """The rows of a relation, grouped by item."""
-        if len(paths) == 1 and self.rows.table is None and paths[0] != STDIN:
+        if len(paths) == 1 and self.rows.table is None and not is_stream(paths[0]):
             by_columns = read_columns(Path(paths[0]), self.columns, self.rows, self.cells)
             if by_columns is not None:
                 yield from by_columns
@@ -342,15 +341,3 @@ class SourceReader:
         position, values = row
         name = self.columns.title
         return None if name is None or values[name] is None else cell_text(position, name, values[name])
-
-
-def titles_by_item(rows: RowReader, path: str, columns: Columns) -> dict[str, str]:
-    """Titles by item, from rows or from references, which have several names. Raises SourceError."""
-    reader = SourceReader(Columns(), rows)
-    if reader.texts(path, path) is None:
-        return read_titles(rows, path, columns)
-    references = [reference for _, reference in reader.references(path)]
-    if not references:
-        raise SourceError(f"{path} has no titles; give rows with the columns of items and titles, or references")
-    named = ((name, own.first("title")) for own in references for name in (own.own_key, own.pmid, own.doi))
-    return {name: title for name, title in named if name and title}

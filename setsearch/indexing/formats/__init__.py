@@ -15,11 +15,12 @@ FORMATS: Mapping[str, Form] = {
     **dict.fromkeys((f".{ending}" for ending in CODE.split()), text.source_code),
     **dict.fromkeys((".html", ".htm", ".xhtml"), markup.html),
     **dict.fromkeys((".txt", ".text", ".md", ".rst"), text.plain_text),
-    **dict.fromkeys((".srt", ".vtt"), markup.subtitles),
+    **dict.fromkeys((".srt", ".vtt", ".ass", ".ssa", ".sbv", ".lrc"), markup.subtitles),
     **dict.fromkeys((".tex", ".latex"), markup.latex),
     ".org": text.org,
     ".ipynb": markup.notebook,
     ".eml": mail.mail,
+    ".emlx": mail.emlx,
     ".mbox": mail.mailbox,
     ".pdf": pdf.pdf,
     ".ris": references.ris,
@@ -37,6 +38,7 @@ RISKY = (
     markup.notebook,
     markup.latex,
     mail.mail,
+    mail.emlx,
     mail.mailbox,
     pdf.pdf,
     *office.FORMATS.values(),
@@ -50,6 +52,11 @@ SAY_LITTLE = (None, text.plain_text)  # formats by an ending; then the beginning
 _ENTRY = "article|book|booklet|collection|conference|inbook|incollection|inproceedings|manual|mastersthesis|misc|online"
 _ENTRY += (
     "|phdthesis|proceedings|report|string|preamble|techreport|thesis|unpublished|comment|dataset|software|electronic"
+)
+_HEADERS = rb"(?:[!-9;-~]+:.*\n|[ \t].*\n)*"
+_MAIL = b"".join(
+    b"(?=%b(?:%b): )" % (_HEADERS, names)
+    for names in (b"From", b"Date|Message-ID|Received", b"Subject|To|MIME-Version")
 )
 _XML = rb"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*"
 # Beginnings that no ending contradicts, and those that count where the ending says little.
@@ -80,13 +87,26 @@ _LIKELY: tuple[tuple[Form, re.Pattern[bytes]], ...] = (
         re.compile(_XML + rb"(?:<!doctype\s+html|<html[\s>])", re.IGNORECASE | re.DOTALL),
     ),
     (markup.xml, re.compile(rb"<\?xml\s")),
-    (markup.subtitles, re.compile(rb"WEBVTT\b|\d+\s*\r?\n(?:\d+:)?\d\d:\d\d[.,]\d+ --> ")),
+    (
+        markup.subtitles,
+        re.compile(rb"WEBVTT\b|\[Script Info\]|\{\d+\}\{\d+\}|\d+\s*\r?\n(?:\d+:)?\d\d:\d\d[.,]\d+ --> "),
+    ),
     (markup.notebook, re.compile(rb"\{\s*\"(?:cells|nbformat|metadata)\"\s*:(?=.*\"cell_type\"\s*:)", re.DOTALL)),
     (markup.latex, re.compile(rb"(?:%.*\n|\s)*\\documentclass\b")),
     (mail.mailbox, re.compile(rb"From \S.*\d{1,2}:\d{2}.*\r?\n[!-9;-~]+:|From \S+\r?\n[!-9;-~]+: ")),
     (mail.mail, re.compile(rb"(?:Return-Path|Received|Delivered-To|MIME-Version|Message-ID): .*\r?\n", re.IGNORECASE)),
+    (mail.mail, re.compile(_MAIL, re.IGNORECASE)),
+    (mail.emlx, re.compile(rb"\d+\s*\n" + _MAIL, re.IGNORECASE)),
 )
 _ZIP = b"PK\x03\x04"
+_BINARY = {pdf.pdf: b"%PDF", **dict.fromkeys(office.FORMATS.values(), _ZIP)}  # how such files begin
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
+_UNREAD = {b"{\\rtf": "RTF: save it as .docx or .txt", b"%!PS": "PostScript: save it as PDF"}
+
+
+def unread_kind(data: bytes) -> str | None:
+    """What a text is that is not read, and what to do; None for any other."""
+    return next((what for begin, what in _UNREAD.items() if data.lstrip()[: len(begin)] == begin), None)
 
 
 def form_by_content(data: bytes, by_ending: Form | None) -> Form | None:
@@ -95,6 +115,8 @@ def form_by_content(data: bytes, by_ending: Form | None) -> Form | None:
     if begin.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16, in which spreadsheets and EndNote export
         begin = begin.decode("utf-16", "ignore").encode().lstrip()
     sure = next((form for form, pattern in _SURE if pattern.match(begin)), None)
+    if by_ending in _BINARY and sure is None and begin and not begin.startswith((_BINARY[by_ending], _OLD_OFFICE)):
+        return form_by_content(data, None) or text.plain_text  # the ending is wrong
     if sure is not None or by_ending not in SAY_LITTLE:
         return sure
     if begin.startswith(_ZIP) and (ending := office.office_ending(data)):

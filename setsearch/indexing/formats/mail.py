@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from email import message_from_bytes, policy
+from email.header import decode_header
 from email.message import EmailMessage, Message
 
 from setsearch.indexing.formats.markup import read_page
@@ -15,6 +16,8 @@ _from_line = re.compile(rb"^From [^\r\n]*\r?\n", re.MULTILINE)
 _dated = re.compile(rb"From .*\d{1,2}:\d{2}")
 _sender = re.compile(rb"From \S+\s*$")
 _header_line = re.compile(rb"[!-9;-~]+:|>?From ")
+_NO_TEXTS = ("calendar", "vcard", "x-vcard", "directory", "rtf", "richtext", "css", "javascript")
+_quotes = re.compile(r">*")
 _quoted_from = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
@@ -27,6 +30,12 @@ def mail(data: bytes, decode: Decode) -> Parts:
     yield Part("\n".join(filter(None, (shorten(subject), *texts))), shorten(subject))
     if attached:
         yield Unread("part of mail" if len(attached) == 1 else "parts of mail", len(attached))
+
+
+def emlx(data: bytes, decode: Decode) -> Parts:
+    """A message as Apple's Mail keeps it: between its length and a list of properties."""
+    length, _, message = data.partition(b"\n")
+    yield from mail(message[: int(length)] if length.strip().isdigit() else data, decode)
 
 
 def mailbox(data: bytes, decode: Decode) -> Parts:
@@ -64,10 +73,16 @@ def _gather(message: Message, decode: Decode, texts: list[str], attached: list[s
     elif parts:
         for part in parts:
             _gather(part, decode, texts, attached, depth + 1)
-    elif message.get_content_maintype() == "text" and message.get_content_disposition() != "attachment":
+    elif _is_text(message):
         texts.append(_content(message, decode))
     elif message.get_payload():
         attached.append(kind)
+
+
+def _is_text(message: Message) -> bool:
+    """Whether a part is text that a reader sees: not attached, no appointment, card or RTF."""
+    is_inline = message.get_content_maintype() == "text" and message.get_content_disposition() != "attachment"
+    return is_inline and message.get_content_subtype() not in _NO_TEXTS
 
 
 def _gather_one(parts: list[Message], decode: Decode, texts: list[str], attached: list[str], depth: int) -> None:
@@ -91,10 +106,18 @@ def _header(message: Message, name: str, decode: Decode) -> str:
     try:
         raw = next((str(value) for key, value in message.raw_items() if key.lower() == name), "")
         if any("\udc80" <= character <= "\udcff" for character in raw):
-            return " ".join(decode(raw.encode("ascii", "surrogateescape")).split())
-        return str(message.get(name) or "")
+            raw = decode(raw.encode("ascii", "surrogateescape"))
+        return " ".join((_decoded(raw) if "=?" in raw else raw).split())
     except (ValueError, LookupError, IndexError, AttributeError, TypeError):  # the library's own, on bad input
         return ""
+
+
+def _decoded(header: str) -> str:
+    """A header with encoded words. The library's own parser takes time by the square of their number."""
+    parts = []
+    for part, encoding in decode_header(header):
+        parts.append(part if isinstance(part, str) else part.decode(encoding or "raw-unicode-escape", "replace"))
+    return "".join(parts)
 
 
 def _content(part: Message, decode: Decode) -> str:
@@ -106,4 +129,23 @@ def _content(part: Message, decode: Decode) -> str:
     except (LookupError, ValueError, KeyError):
         payload = part.get_payload(decode=True)
         text = decode(payload) if isinstance(payload, bytes) else ""
+    if str(part.get_param("format", "")).lower() == "flowed" and part.get_content_subtype() == "plain":
+        text = _unflowed(text, str(part.get_param("delsp", "")).lower() == "yes")
     return read_page(text).text() if part.get_content_subtype() == "html" else text
+
+
+def _unflowed(text: str, drops_blanks: bool) -> str:
+    """The paragraphs of a text whose lines flow (RFC 3676): a line that ends with a blank goes on in the next one."""
+    lines: list[str] = []
+    flows, depth = False, 0
+    for line in text.splitlines():
+        before, depth = depth, len(_quotes.match(line)[0])  # type: ignore[index]
+        own = line[depth:].removeprefix(" ")
+        if flows and before == depth:
+            lines[-1] += own
+        else:
+            lines.append(">" * depth + " " * bool(depth) + own)
+        flows = own.endswith(" ") and own != "-- "
+        if flows and drops_blanks:
+            lines[-1] = lines[-1][:-1]
+    return "\n".join(lines)

@@ -14,7 +14,11 @@ _meta = re.compile(rb"""<meta[^>]{1,200}charset\s*=\s*["']?([\w-]+)""", re.IGNOR
 _encoding = re.compile(rb"<\?xml[^>]{1,200}encoding\s*=\s*[\"']([\w-]+)")
 _xml_title = re.compile(r"<(?:\w+:)?title[^<>]{0,200}>([^<]+)<")
 _tag = re.compile(r"<[^<>]*>?")
-_time = re.compile(r"^\s*(?:\d+:)?\d+:\d+[.,]\d+\s*-->.*$")
+_time = re.compile(r"^\s*(?:\d+:)?\d+:\d+[.,]\d+(?:\s*-->.*|,\d+:\d\d:\d\d\.\d+\s*)$")
+_said = re.compile(  # a line of SubStation Alpha, MicroDVD, LRC
+    r"^(?:Dialogue:[ \t]*(?:[^,\n]*,){9}|\{\d+\}\{\d+\}|(?:\[\d+:\d\d(?:[.:]\d+)?\])+)(.*)$", re.MULTILINE
+)
+_styles = re.compile(r"\{[^{}]*\}|\\[Nnh]|\|")
 _cue_markup = re.compile(r"<[^<>\n]*>|\{\\[^{}\n]*\}")
 _cue_block = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 
@@ -103,9 +107,10 @@ class XmlPage(Page):
 
 
 def subtitles(data: bytes, decode: Decode) -> Parts:
-    """What is said in a film (SubRip, WebVTT): without numbers, times and marks of style."""
-    said = []
-    blocks = re.split(r"\n[ \t]*\n", "\n".join(decode(data).lstrip("\ufeff").splitlines()))
+    """What is said in a film: without numbers, times and marks of style."""
+    source = "\n".join(decode(data).lstrip("\ufeff").splitlines())
+    said = [_styles.sub(" ", line).strip() for line in _said.findall(source)]
+    blocks = [] if said else re.split(r"\n[ \t]*\n", source)
     for block in blocks:
         lines = block.splitlines()
         times = [number for number, line in enumerate(lines) if _time.match(line)]

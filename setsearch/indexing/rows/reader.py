@@ -1,15 +1,12 @@
 """Rows of JSONL, CSV, TSV, Parquet and Arrow files and of SQLite tables, each with its position; and their cells."""
 
 import codecs
-import gzip
 import io
 import json
 import re
 import sqlite3
-import sys
-import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +16,7 @@ from setsearch.errors import SourceError, UsageError
 from setsearch.indexing.encodings import encoding_by_mark, likely_encoding, lines_as_utf8
 from setsearch.indexing.rows.cells import OpenCells, Row
 from setsearch.indexing.rows.csv_rows import csv_rows, split_old_ends
+from setsearch.indexing.rows.opening import is_stream, open_file, open_stream, read_whole, stream_name
 from setsearch.storage.connections import TIME_LIMIT, OwnConnection
 from setsearch.storage.limits import LimitedCursor, limited, limited_rows
 from setsearch.storage.sql import has_rowid, is_stored_table, main_table, missing_table, order_of_rows, table_columns
@@ -28,9 +26,7 @@ JSON = ".json"  # an array of objects is rows, anything else a text
 JSON_LINES = (".jsonl", ".ndjson")
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 ROW_FILES = (*JSON_LINES, *DELIMITERS, *ARROW_FILES)
-STDIN = "-"
 LOOKED_AT = 1 << 13  # bytes by which rows are known
-GZIP = b"\x1f\x8b"
 _broken = re.compile(r".{0,20}[\udc80-\udcff].{0,20}")
 
 
@@ -49,17 +45,21 @@ class RowReader:
     decided: dict[str, list[str]] = field(default_factory=dict)  # files that were not UTF-8, by the encoding chosen
 
     @cached_property
-    def standard_input(self) -> io.BufferedReader:
-        """Standard input, of which one can look at the beginning."""
-        stream: Any = sys.stdin.buffer
-        return cast(io.BufferedReader, stream if hasattr(stream, "peek") else io.BufferedReader(stream))
+    def _streams(self) -> dict[str, io.BufferedReader]:
+        return {}
+
+    def stream(self, source: str) -> io.BufferedReader:
+        """Standard input, or another stream, unpacked; one can look at its beginning, and reads it once."""
+        if source not in self._streams:
+            self._streams[source] = open_stream(source)
+        return self._streams[source]
 
     def read(self, source: str) -> Generator[Row]:
         """The rows of one source; raises SourceError."""
         if self.table is not None:
             yield from self._table_rows(source, self.table)
-        elif source == STDIN:
-            yield from self._standard_rows(self.standard_input)
+        elif is_stream(source):
+            yield from self._standard_rows(self.stream(source), stream_name(source))
         else:
             path, ending = Path(source), file_ending(Path(source))
             if ending not in (*ROW_FILES, JSON):
@@ -74,7 +74,7 @@ class RowReader:
                     begin = cast(io.BufferedReader, file).peek(LOOKED_AT)[:LOOKED_AT]
                     ending = JSON if _is_array(begin) else JSON_LINES[0] if _are_lines(begin) else ending
                 if ending == JSON:
-                    yield from self._array_rows(file.read(), source)
+                    yield from self._array_rows(read_whole(file, source), source)
                     return
                 reader, lines = self._by_bytes(file, source)
                 if ending in JSON_LINES:
@@ -93,18 +93,20 @@ class RowReader:
         if not encoding.startswith(("utf-16", "utf-32")):
             return self, file
         text = replace(self, encoding=encoding).decode(file.read(), name)
-        return replace(self, encoding=None), io.BytesIO((text or "").encode())
+        return replace(self, encoding=None), io.BufferedReader(io.BytesIO((text or "").encode()))
 
-    def _standard_rows(self, file: io.BufferedReader) -> Iterator[Row]:
+    def _standard_rows(self, file: io.BufferedReader, name: str) -> Iterator[Row]:
         """Rows on standard input: JSON Lines, a JSON array, or CSV, by how it begins."""
-        begin, name = file.peek(LOOKED_AT)[:LOOKED_AT], "standard input"
+        reader, lines = self._by_bytes(file, name)
+        begin = cast(io.BufferedReader, lines).peek(LOOKED_AT)[:LOOKED_AT]
         first = begin.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0]
         if _is_array(begin):
-            yield from self._array_rows(file.read(), name)
+            yield from reader._array_rows(lines.read(), name)
         elif not first.startswith(b"{") and any(mark in first for mark in (b",", b";", b"\t")):
-            yield from self._csv_rows(file, name, ",")
+            own = lines if reader.encoding else lines_as_utf8(lines, lambda found: self._decide(found, name))
+            yield from reader._csv_rows(own, name, ",")
         else:
-            yield from self._json_rows(file, name)
+            yield from reader._json_rows(lines, name)
 
     def _json_rows(self, lines: Iterable[bytes], name: str) -> Iterator[Row]:
         for number, line in enumerate(lines, 1):
@@ -258,22 +260,6 @@ def unreadable(path: Path) -> str:
     if not path.exists():
         return f"{path} does not exist; give a folder, a file, or - for standard input"
     return f"{path} is not text; give texts, {', '.join(ROW_FILES)}, .pdf, mail, or a table of an SQLite database"
-
-
-@contextmanager
-def open_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for reading, decompressed if it is a .gz; raises SourceError."""
-    if not path.exists():
-        raise SourceError(f"{path} does not exist")
-    try:
-        with path.open("rb") as plain:
-            if path.suffix == ".gz" or plain.peek(2)[:2] == GZIP:
-                with gzip.open(plain) as file:
-                    yield cast(IO[bytes], file)
-            else:
-                yield plain
-    except (OSError, EOFError, zlib.error) as error:
-        raise SourceError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
 def is_array(path: Path) -> bool:

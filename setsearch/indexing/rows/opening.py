@@ -1,0 +1,69 @@
+"""Opening what is read: files, packed ones too, and streams. Nothing is waited for that is neither."""
+
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, cast
+
+from setsearch.errors import SourceError
+
+STDIN = "-"
+GZIP = b"\x1f\x8b"
+MOST_UNPACKED = 1 << 29  # bytes of a .gz that is read as a whole
+
+
+def is_stream(source: str) -> bool:
+    """Whether a source is standard input, or another stream that a shell made."""
+    return source in (STDIN, "/dev/stdin") or source.startswith(("/dev/fd/", "/proc/self/fd/"))
+
+
+def stream_name(source: str) -> str:
+    """What messages call a stream."""
+    return "standard input" if source in (STDIN, "/dev/stdin") else source
+
+
+def open_stream(source: str) -> io.BufferedReader:
+    """A stream, unpacked; one can look at its beginning. Raises SourceError."""
+    try:
+        is_input = source in (STDIN, "/dev/stdin")
+        stream: Any = sys.stdin.buffer if is_input else io.FileIO(int(source.rpartition("/")[2]), closefd=False)
+    except (OSError, ValueError):
+        raise SourceError(f"{source} is no open stream; give a file, or - for standard input") from None
+    buffered = stream if hasattr(stream, "peek") else io.BufferedReader(stream)
+    if buffered.peek(2)[:2] == GZIP:
+        buffered = io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=buffered)))
+    return cast(io.BufferedReader, buffered)
+
+
+class TooMuch(SourceError):
+    """A file that takes more time or memory than it may."""
+
+
+def read_whole(file: IO[bytes], path: object) -> bytes:
+    """All of an open file; raises TooMuch if it unpacks to more than it may."""
+    data = file.read(MOST_UNPACKED + 1 if isinstance(file, gzip.GzipFile) else -1)
+    if len(data) > MOST_UNPACKED and isinstance(file, gzip.GzipFile):
+        raise TooMuch(f"{path} unpacks to more than {MOST_UNPACKED >> 20:,} MB; leave it out, or unpack it")
+    return data
+
+
+@contextmanager
+def open_file(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for reading, decompressed if it is a .gz; raises SourceError."""
+    if not path.exists():
+        raise SourceError(f"{path} does not exist")
+    if not path.is_file() and not path.is_dir():
+        raise SourceError(f"{path} is a pipe or a device, not a file; give - and `< {path}`")
+    try:
+        with path.open("rb") as plain:
+            if path.suffix == ".gz" or plain.peek(2)[:2] == GZIP:
+                with gzip.open(plain) as file:
+                    yield cast(IO[bytes], file)
+            else:
+                yield plain
+    except (OSError, EOFError, zlib.error) as error:
+        raise SourceError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error

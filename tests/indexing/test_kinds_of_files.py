@@ -1,0 +1,257 @@
+# ruff: noqa: E501
+"""Kinds of files beside plain ones: mail as programs keep it, more subtitles, wrong endings, pipes and devices, bombs."""
+
+import gzip
+import io
+import os
+import socket
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import setsearch
+from setsearch import errors
+from setsearch.indexing.formats import form_by_content, mail
+from setsearch.indexing.rows import opening
+from setsearch.indexing.rows.reader import RowReader
+from setsearch.indexing.sources import SourceReader
+from setsearch.storage.synced_source import Columns
+
+
+def read(*paths, **options):
+    """The documents of some sources, by id; and what read them."""
+    reader = SourceReader(Columns(), RowReader(**options))
+    return {id: (text, title) for id, text, title in reader.read(list(map(str, paths)))}, reader
+
+
+MAIL = "From: Ann <a@b.c>\nTo: d@e.f\nSubject: Big cats\nDate: Mon, 1 Jan 2024 10:00:00 +0000\n\nLions roar.\n"
+EMLX = f"{len(MAIL)}     \n{MAIL}<?xml version='1.0'?>\n<plist><dict><key>flags</key></dict></plist>\n"
+
+
+@pytest.mark.parametrize("name", ["a.eml", "a.txt", "1700000000.M1P2.host:2,S", "17", "a.emlx", "b.txt"])
+def test_mail_is_known_by_its_headers(tmp_path, name):
+    (tmp_path / name).write_text(EMLX if name in ("a.emlx", "b.txt") else MAIL)
+    ((text, title),) = read(tmp_path / name)[0].values()
+    assert (title, text.strip()) == ("Big cats", "Big cats\nLions roar.")
+
+
+def test_a_folder_of_mail_has_hidden_ones(tmp_path):
+    for place in ("cur", "new", ".Sent/cur", ".git"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "1700.M1.host:2,S").write_text(MAIL)
+    assert [*read(tmp_path)[0]] == [f"{place}/1700.M1.host:2,S" for place in (".Sent/cur", "cur", "new")]
+
+
+@pytest.mark.parametrize("text", ["From: here\nwe go\n", "Note: a\nSubject: b\n\nc\n", "http://x.org: a\nb\n"])
+def test_notes_are_no_mail(text):
+    assert form_by_content(text.encode(), None) is None
+
+
+def test_headers_are_read_in_linear_time():
+    """Each look at the headers goes on where the last line ended."""
+    for line in (b"a: b\n", b" b\n", b"a:\n", b"Subject: x\n"):
+        assert form_by_content(line * 1500, None) is None
+
+
+FLOWED = (
+    "MIME-Version: 1.0\nSubject: x\nContent-Type: text/plain; charset=utf-8; format=flowed{}\n\n"
+    "Lions hunt \nzebras.\n>> quoted \n>> words\n> more\n stuffed\n-- \nAnn\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("delsp", "text"),
+    [
+        ("", "x\nLions hunt zebras.\n>> quoted words\n> more\nstuffed\n-- \nAnn"),
+        ("; DelSp=Yes", "x\nLions huntzebras.\n>> quotedwords\n> more\nstuffed\n-- \nAnn"),
+    ],
+)
+def test_lines_of_mail_flow(tmp_path, delsp, text):
+    (tmp_path / "a.eml").write_text(FLOWED.format(delsp))
+    assert read(tmp_path / "a.eml")[0]["a.eml"][0] == text
+
+
+def test_a_subject_may_have_many_encoded_words(monkeypatch):
+    """Each word of it is decoded once: the parser of the library would read the rest again and again."""
+    times = []
+    decode_header = mail.decode_header
+    monkeypatch.setattr(mail, "decode_header", lambda text: times.append(text) or decode_header(text))
+    subject = "\n ".join(["=?utf-8?q?L=C3=B6wen_?="] * 10_000)
+    part, *_ = mail.mail(f"Subject: {subject}\n\nx\n".encode(), bytes.decode)
+    assert part.text.startswith("Löwen Löwen") and len(times) == 1
+
+
+@pytest.mark.parametrize(
+    ("subject", "said"),
+    [
+        ("=?utf-8?b?TMO2d2Vu?= and =?iso-8859-1?q?B=E4ren?=", "Löwen and Bären"),
+        ("=?utf-8?b?TMM=?= =?utf-8?b?tndlbg==?=", "Löwen"),
+        ("=?no-such?q?x?= y", ""),
+        ("=?utf-8?q?a\n =?b", "=?utf-8?q?a =?b"),
+    ],
+)
+def test_subjects(subject, said):
+    part, *_ = mail.mail(f"Subject: {subject}\n\n".encode(), bytes.decode)
+    assert part.text.strip() == said
+
+
+CALENDAR = """Subject: Meeting
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary=X
+
+--X
+Content-Type: text/plain
+
+Lions.
+--X
+Content-Type: text/calendar
+
+BEGIN:VCALENDAR
+SUMMARY:tigers
+END:VCALENDAR
+--X
+Content-Type: text/rtf
+
+{\\rtf1 bears}
+--X--
+"""
+
+
+def test_appointments_and_rtf_in_mail_are_counted(tmp_path):
+    (tmp_path / "a.eml").write_text(CALENDAR)
+    found, reader = read(tmp_path / "a.eml")
+    assert found["a.eml"][0].split() == ["Meeting", "Lions."]
+    assert reader.files.unread == {"parts of mail": 2}
+
+
+SAID = {
+    "a.ass": "[Script Info]\nTitle: x\n\n[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, "
+    "Text\nComment: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,not said\nDialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,"
+    "{\\an8}Hello,\\Nlions\nDialogue: 0,0:00:03.00,0:00:04.00,Default,,0,0,0,,roar\n",
+    "a.sub": "{0}{25}Hello,|lions\n{30}{40}{y:i}roar\n",
+    "a.lrc": "[ti:x]\n[00:12.00]Hello,\n[00:13.50][00:20.50]lions roar\n",
+    "a.sbv": "0:00:01.000,0:00:02.000\nHello,\nlions\n\n0:00:03.000,0:00:04.000\nroar\n",
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_subtitles_of_other_programs(tmp_path, name):
+    (tmp_path / name).write_text(SAID[name])
+    assert read(tmp_path / name)[0][name][0].split() == ["Hello,", "lions", "roar"]
+
+
+@pytest.mark.parametrize(
+    ("data", "what"), [(b"{\\rtf1 lions}", "RTF"), (b"%!PS-Adobe-3.0\n(lions) show", "PostScript")]
+)
+def test_what_is_not_read_is_told_by_its_content(tmp_path, data, what):
+    (tmp_path / "in").mkdir()
+    for name in ("a.rtf", "a.txt", "a.doc", "a"):
+        (tmp_path / "in" / name).write_bytes(data)
+        with pytest.raises(errors.SourceError, match=f"is not read: {what}: save it as"):
+            read(tmp_path / "in" / name)
+    (tmp_path / "in" / "b.txt").write_text("lions")
+    found, reader = read(tmp_path / "in")
+    ((why, names),) = reader.files.left_out.items()
+    assert [*found] == ["b.txt"] and why.startswith(what) and len(names) == 4
+
+
+def test_an_ending_may_be_wrong(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["lions", "zebras"])
+    book.save(tmp_path / "a.csv")
+    (tmp_path / "b.xls").write_text("<html><table><tr><td>lions</td><td>zebras</td></tr></table></html>")
+    (tmp_path / "c.xls").write_text("lions\tzebras\n")
+    (tmp_path / "d.docx").write_text("lions zebras")
+    (tmp_path / "e.pdf").write_text("<!doctype html><p>lions zebras")
+    (tmp_path / "f.csv").write_text("<!doctype html><p>lions zebras")
+    for path in sorted(tmp_path.iterdir()):
+        with setsearch.open(tmp_path / "a.db", create=True) as index:
+            index.replace(SourceReader(Columns(), RowReader()).read([str(path)]))
+            assert {"lions", "zebras"} <= set(index.items("documents").features_of(path.name)), path
+    with zipfile.ZipFile(tmp_path / "g.csv", "w") as archive:
+        archive.writestr("a.txt", "lions")
+    with pytest.raises(errors.SourceError, match=r"g\.csv is not text"):
+        read(tmp_path / "g.csv")
+
+
+def test_locks_are_left_out_and_counted(tmp_path):
+    for name in ("~$a.docx", ".~lock.b.odt#", ".hidden", "a.txt"):
+        (tmp_path / name).write_text("lions")
+    found, reader = read(tmp_path)
+    left_out = {"locks of office programs": [str(tmp_path / name) for name in (".~lock.b.odt#", "~$a.docx")]}
+    assert [*found] == ["a.txt"] and {why: sorted(names) for why, names in reader.files.left_out.items()} == left_out
+    assert [*read(tmp_path / "~$a.docx", tmp_path / "a.txt")[0]] == ["a.txt"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes in folders are of POSIX")
+def test_nothing_waits_for_a_pipe(tmp_path, monkeypatch, failed, run):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.txt").write_text("lions")
+    for name in ("pipe", "pipe.csv", "pipe.json"):
+        os.mkfifo(folder / name)
+    (folder / "nowhere").symlink_to(folder / "none")
+    (folder / "loop").symlink_to(folder / "loop")
+    monkeypatch.chdir(folder)
+    with socket.socket(socket.AF_UNIX) as own:
+        own.bind("socket")
+        found, reader = read(folder)
+    assert [*found] == ["a.txt"]
+    left_out = {
+        why: [name.rpartition("/")[2] for name in sorted(names)] for why, names in reader.files.left_out.items()
+    }
+    assert left_out == {
+        "pipes, sockets and devices": ["pipe", "pipe.csv", "pipe.json", "socket"],
+        "links that lead nowhere": ["loop", "nowhere"],
+    }
+    monkeypatch.chdir(tmp_path)
+    for name in ("in/pipe", "in/pipe.csv", "in/pipe.json", "/dev/zero"):
+        failed(run("index", "a.db", name), 1, f"{name} is a pipe or a device, not a file; give - and `< {name}`")
+    failed(run("index", "a.db", "in/a.txt", "--items", "a", "--features", "b", "--titles", "in/pipe"), 1, "is a pipe")
+
+
+STREAMS = {
+    "rows": b'{"id": "a", "text": "lions"}\n',
+    "packed rows": gzip.compress(b"id,text\na,lions\n"),
+    "a table of Excel": "id\ttext\na\tlions\n".encode("utf-16"),
+    "a table of Windows": "id,text\na,lions Löwen\n".encode("cp1252"),
+    "references": b"TY  - JOUR\nTI  - lions\nID  - a\nER  - \n",
+    "BibTeX": b"@article{a, title={lions}}\n",
+    "a page": b"<!doctype html><p>lions",
+}
+
+
+@pytest.mark.parametrize("data", STREAMS.values(), ids=STREAMS)
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="a shell's pipes have no names here")
+def test_pipes_of_a_shell_are_read_as_standard_input(data, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    (found,) = _all("-")
+    assert "lions" in found
+    ours, theirs = os.pipe()
+    os.write(theirs, data)
+    os.close(theirs)
+    try:
+        assert _all(f"/dev/fd/{ours}") == [found]
+    finally:
+        os.close(ours)
+
+
+def _all(source):
+    """The texts of a source, references too."""
+    items = list(SourceReader(Columns(), RowReader()).read([source]))
+    return [own.copies[0].reference.text() if hasattr(own, "copies") else own[1] for own in items]
+
+
+def test_a_file_that_unpacks_to_much_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(opening, "MOST_UNPACKED", 1 << 20)
+    (tmp_path / "in").mkdir()
+    for name in ("bomb.txt.gz", "bomb.json.gz"):
+        (tmp_path / "in" / name).write_bytes(gzip.compress(b"[{" + b" " * (1 << 21)))
+        with pytest.raises(errors.SourceError, match=rf"{name} unpacks to more than 1 MB; leave it out, or unpack it"):
+            read(tmp_path / "in" / name)
+    (tmp_path / "in" / "bomb.json.gz").unlink()
+    (tmp_path / "in" / "a.txt").write_text("lions" * (1 << 18))
+    found, reader = read(tmp_path / "in")
+    assert [*found] == ["a.txt"] and "unpacked" in next(iter(reader.files.left_out))
