@@ -13,6 +13,7 @@ from setsearch.indexing.references.tags import PUBMED, REFER, RIS, WOS
 from setsearch.indexing.references.xml import read_xml
 from setsearch.text.headline import headline, shorten
 
+AS_SIGN = 80  # characters of a text that tell that there is one: it is made again when it is written
 _encoding = re.compile(rb"<\?xml[^>]{1,200}encoding\s*=\s*[\"']([\w-]+)")
 
 
@@ -42,4 +43,6 @@ ris, pubmed, wos, refer = (partial(tagged, form=form) for form in (RIS, PUBMED, 
 def _parts(references: Iterable[Reference]) -> Parts:
     for reference in references:
         text = reference.text()
-        yield Part(text, shorten(reference.first("title")) or headline(text), reference.own_key or None, reference)
+        yield Part(
+            text[:AS_SIGN], shorten(reference.first("title")) or headline(text), reference.own_key or None, reference
+        )

@@ -38,6 +38,7 @@ def fullness(reference: Reference) -> tuple[bool, int]:
 
 def merged(copies: Sequence[Reference]) -> Reference:
     """The fullest copy, the first one of equals, with the fields that it lacks from the others."""
+    copies = list(dict.fromkeys(copies))  # many are equal
     best = copies[0] if len(copies) == 1 else max(copies, key=fullness)
     for other in copies:
         if other is not best:

@@ -7,7 +7,7 @@ from functools import cached_property
 from html import unescape
 from typing import Any
 
-from setsearch.indexing.references.tags import BIBTEX, FORMS, PUBMED, REFER, RIS, TABLE, TAGS, WOS, plain_tag
+from setsearch.indexing.references.tags import BIBTEX, FORMS, PUBMED, REFER, RIS, ROLES, TABLE, WOS, plain_tag
 from setsearch.text.identifiers import is_doi, plain_doi, plain_title
 from setsearch.text.latex import latex_text
 
@@ -35,6 +35,7 @@ class Reference:
     kind: str = ""
     key: str = ""
     line: int = field(default=0, compare=False)  # of its file where it begins; 0 if that is not known
+    _known: dict[str, list[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def values(self, role: str) -> list[str]:
         """What the fields of a role say, in plain text."""
@@ -42,18 +43,16 @@ class Reference:
             self._known[role] = self._values(role)
         return self._known[role]
 
-    @cached_property
-    def _known(self) -> dict[str, list[str]]:
-        return {}
-
     def _values(self, role: str) -> list[str]:
-        tags = TAGS[self.form].get(role, "")
-        names = tags.removeprefix("+").split()
-        found = [[part for value in self._by_tag.get(name, ()) for part in self._plain(role, value)] for name in names]
-        filled = [[value for value in own if value] for own in found if any(own)]
-        if tags.startswith("+"):
-            return list(dict.fromkeys(value for own in filled for value in own))
-        return filled[0] if filled else []
+        has_all, names = ROLES[self.form].get(role, (False, ()))
+        found: dict[str, None] = {}
+        for name in names:
+            if name in self._by_tag:
+                own = [part for value in self._by_tag[name] for part in self._plain(role, value) if part]
+                if own and not has_all:
+                    return own
+                found.update(dict.fromkeys(own))
+        return list(found)
 
     def first(self, role: str) -> str:
         """The first value of a role; empty if there is none."""

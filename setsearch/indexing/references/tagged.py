@@ -35,10 +35,11 @@ def read_tagged(text: str, name: str) -> Iterator[Reference]:
     """The records of a text of a form."""
     form = FORMS[name]
     field = _strict_ris if name == RIS and re.search(r"^TY  -", text, re.MULTILINE) else form.field
-    has_begins = any(found and found[1] == form.begins for found in map(field.match, text.splitlines()))
+    lines = text.lstrip("\ufeff").splitlines()
+    has_begins = any(found and found[1] == form.begins for found in map(field.match, lines))
     fields: list[tuple[str, str]] = []
     begin = 1
-    for number, line in enumerate(text.lstrip("\ufeff").splitlines(), 1):
+    for number, line in enumerate(lines, 1):
         found = None if form.more and line.startswith(" ") else field.match(line.rstrip())
         tag = found[1] if found else None
         is_end = tag == form.ends if form.ends else not (has_begins or line.strip())

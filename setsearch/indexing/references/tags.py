@@ -128,6 +128,10 @@ TAGS: Mapping[str, Mapping[str, str]] = {
         "publisher": "publisher",
     },
 }
+ROLES = {  # the tags of each role, and whether all their values count
+    form: {role: (tags.startswith("+"), tuple(tags.removeprefix("+").split())) for role, tags in own.items()}
+    for form, own in TAGS.items()
+}
 _not_of_name = re.compile(r"[\W_]+")
 
 
