@@ -27,7 +27,7 @@ OPEN = ("", "later", "maybe", "not_seen", "not seen", "undecided", "unlabeled", 
 # Columns that hold decisions, and those that may hold other things too.
 DECISIONS = ("decision", "included", "labelincluded", "asreviewlabel", "finalincluded", "includedfinal")
 PERHAPS = ("label", "finaldecision", "screeningdecision", "consensus", "vote", "status")
-COMMAND_LINE = "the command line"
+COMMAND_LINE = "on the command line"
 _rayyan = re.compile(r"RAYYAN-INCLUSION:\s*\{([^}]*)\}")
 _said_in_rayyan = re.compile(r"(?:=>|:)\s*\"(\w+)\"")
 _reason = re.compile(r"\s*exclusion reasons?:\s*\w", re.IGNORECASE)
@@ -64,10 +64,10 @@ def read_known(source: str, reading: Reading, given: Mapping[str, str] | None = 
         if said is None or item is None:
             continue
         found.add(item)
-        before, place = answers.setdefault(item, (said, position))
+        before, place = answers.setdefault(item, (said, f"in {position}"))
         if before != said:
             what = "which counts" if place == COMMAND_LINE else "so neither counts"
-            problems.append(f"{position}: {item!r} is {said} here, and {before} in {place}, {what}")
+            problems.append(f"{position}: {item!r} is {said} here, and {before} {place}, {what}")
             contradicted.update([item] if place != COMMAND_LINE else [])
     if not found:
         hint = "rows have the columns item and decision, references notes (N1) or keywords"
@@ -116,7 +116,11 @@ def _answer_in_columns(reference: Reference) -> str | None:
 def _item_of(reference: Reference, reading: Reading) -> str:
     """The item that a reference is, by the surest of its names, its title last. Raises UnknownItem, AmbiguousItem."""
     title = reference.first("title")
-    item = dict(reference.fields).get("item", "") if reference.form == TABLE else ""
+    item = (
+        next((own for tag, own in reference.fields if plain_column(tag) == "item"), "")
+        if reference.form == TABLE
+        else ""
+    )
     names = ((item, True), (reference.doi, True), (reference.pmid, True), (reference.own_key, False))
     for name, is_sure in names:
         found = _found(reading, name) if name else None

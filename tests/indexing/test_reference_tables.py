@@ -165,11 +165,13 @@ def test_other_xml_is_text_without_tags(run, tmp_path):
         '<?xml version="1.0"?><rss><channel><title>Big cats</title><item><title>Lions</title>'
         "<description><![CDATA[<p>They <b>roar</b>]]></description></item></channel></rss>"
     )
-    (tmp_path / "a.xml").write_text(feed)
-    assert run("index", "a.db", "a.xml")[0] == 0
+    (tmp_path / "a").write_text(feed)
+    (tmp_path / "a.rss").write_text(feed.partition("?>")[2])
+    assert run("index", "a.db", "a", "a.rss")[0] == 0
     with setsearch.open(tmp_path / "a.db") as index:
-        assert set(index.items("documents").features_of("a.xml")) == {"big", "cats", "lions", "they", "roar"}
-        assert index.items("documents").titles(["a.xml"]) == {"a.xml": "Big cats"}
+        for name in ("a", "a.rss"):
+            assert set(index.items("documents").features_of(name)) == {"big", "cats", "lions", "they", "roar"}
+            assert index.items("documents").titles([name]) == {name: "Big cats"}
 
 
 FIELDS = (

@@ -17,6 +17,7 @@ FORMATS: Mapping[str, Form] = {
     **dict.fromkeys((".txt", ".text", ".md", ".rst"), text.plain_text),
     **dict.fromkeys((".srt", ".vtt", ".ass", ".ssa", ".sbv", ".lrc"), markup.subtitles),
     **dict.fromkeys((".tex", ".latex"), markup.latex),
+    **dict.fromkeys((".xml", ".rss", ".atom", ".svg", ".rdf", ".opml", ".fb2", ".ttml"), markup.xml),
     ".org": text.org,
     ".ipynb": markup.notebook,
     ".eml": mail.mail,

@@ -12,7 +12,7 @@ from setsearch.text.latex import has_latex, latex_document
 MOST_BROKEN = 20  # tags of a page that never end, before the rest is read without its structure
 _meta = re.compile(rb"""<meta[^>]{1,200}charset\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
 _encoding = re.compile(rb"<\?xml[^>]{1,200}encoding\s*=\s*[\"']([\w-]+)")
-_xml_title = re.compile(r"<(?:\w+:)?title[^<>]{0,200}>([^<]+)<")
+_xml_title = re.compile(r"<(?:\w+:)?(?:article-)?title(?:\s[^<>]{0,200})?>([^<]+)<")
 _tag = re.compile(r"<[^<>]*>?")
 _time = re.compile(r"^\s*(?:\d+:)?\d+:\d+[.,]\d+(?:\s*-->.*|,\d+:\d\d:\d\d\.\d+\s*)$")
 _said = re.compile(  # a line of SubStation Alpha, MicroDVD, LRC
@@ -34,7 +34,7 @@ def xml(data: bytes, decode: Decode) -> Parts:
     source = declared(data, decode, _encoding).replace("<![CDATA[", "").replace("]]>", "")
     text = read_page(source, XmlPage()).text()
     title = _xml_title.search(source)
-    yield Part(text, shorten(unescape(title[1])) if title else headline(text))
+    yield Part(text, (shorten(unescape(title[1])) if title else None) or headline(text))
 
 
 def read_page(text: str, page: "Page | None" = None) -> "Page":

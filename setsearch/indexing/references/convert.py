@@ -84,7 +84,7 @@ def left_behind(reference: Reference, form: str) -> list[str]:
     taken = {_TYPE_TAG.get(reference.form, ""), *(_TYPE_COLUMNS if reference.form == TABLE else ())}
     for role, tags in own.items():
         names = [name for name in tags.removeprefix("+").split() if name in present]
-        if role in others or (role == "last_page" and "first_page" in others):
+        if role in others or (role, form) == ("key", BIBTEX) or (role == "last_page" and "first_page" in others):
             taken.update(names if tags.startswith("+") else names[:1])
     return [tag for tag, value in reference.fields if value.strip() and plain(tag) not in taken]
 
