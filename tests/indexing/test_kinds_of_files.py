@@ -170,6 +170,8 @@ def test_an_ending_may_be_wrong(tmp_path):
         with setsearch.open(tmp_path / "a.db", create=True) as index:
             index.replace(SourceReader(Columns(), RowReader()).read([str(path)]))
             assert {"lions", "zebras"} <= set(index.items("documents").features_of(path.name)), path
+    (tmp_path / "h.docx").write_bytes(b"")
+    assert read(tmp_path / "h.docx", tmp_path / "d.docx")[1].files.left_out == {"empty": [str(tmp_path / "h.docx")]}
     with zipfile.ZipFile(tmp_path / "g.csv", "w") as archive:
         archive.writestr("a.txt", "lions")
     with pytest.raises(errors.SourceError, match=r"g\.csv is not text"):

@@ -210,6 +210,9 @@ def test_copies_of_one_form_give_all_their_tags():
     one = Reference(RIS, (("TY", "JOUR"), ("TI", "A"), ("AB", "x"), ("C1", "mine")))
     other = Reference(RIS, (("TY", "JOUR"), ("T1", "A"), ("C1", "yours"), ("C2", "more")))
     assert merged([one, other]).fields == (*one.fields, ("C2", "more"))
+    row = Reference(TABLE, (("Title", "A"), ("Abstract", "x"), ("Citations", "9")))
+    for copies in ([row, other], [other, row]):
+        assert merged(copies).fields == (*other.fields, ("AB", "x")), "a form that can be written is kept"
     bib = Reference(BIBTEX, (("Title", "{A}"), ("abstract", "{x}"), ("File", "{a}")), "article", "k")
     assert merged(
         [bib, Reference(BIBTEX, (("title", "{A}"), ("file", "{b}"), ("note", "{c}")), "article", "k")]

@@ -116,7 +116,7 @@ def form_by_content(data: bytes, by_ending: Form | None) -> Form | None:
     if begin.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16, in which spreadsheets and EndNote export
         begin = begin.decode("utf-16", "ignore").encode().lstrip()
     sure = next((form for form, pattern in _SURE if pattern.match(begin)), None)
-    if by_ending in _BINARY and sure is None and begin and not begin.startswith((_BINARY[by_ending], _OLD_OFFICE)):
+    if by_ending in _BINARY and sure is None and not begin.startswith((_BINARY[by_ending], _OLD_OFFICE)):
         return form_by_content(data, None) or text.plain_text  # the ending is wrong
     if sure is not None or by_ending not in SAY_LITTLE:
         return sure

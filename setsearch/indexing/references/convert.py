@@ -31,9 +31,13 @@ _COLUMN = {RIS: 0, BIBTEX: 1, REFER: 2, WOS: 3}
 _TYPE_TAG = {RIS: "TY", REFER: "0", WOS: "PT"}
 
 
-def fullness(reference: Reference) -> tuple[bool, int]:
-    """Whether there is an abstract, and how many roles are filled."""
-    return bool(reference.first("abstract")), sum(bool(reference.values(role)) for role in TAGS[reference.form])
+def fullness(reference: Reference) -> tuple[bool, bool, int]:
+    """Whether a record is of a form that can be written, has an abstract, and how many roles are filled."""
+    return (
+        reference.form != TABLE,
+        bool(reference.first("abstract")),
+        sum(bool(reference.values(role)) for role in TAGS[reference.form]),
+    )
 
 
 def merged(copies: Sequence[Reference]) -> Reference:
