@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import IO
 
+LOOKED_AT = 1 << 13  # bytes by which a text is known
+MOST_CONTROLS = 0.05  # share of control characters in a text
+_CONTROLS = bytes({*range(32), 127} - set(b"\t\n\r\f\x1b"))
 DETECTED = 1 << 17  # bytes of a file by which its encoding is detected
 MIXED = re.compile(r"[A-Za-z][\u0370-\u06ff]")  # Greek, Cyrillic, Hebrew or Arabic after Latin: no word is so
 WESTERN = "cp1252"
@@ -74,3 +77,11 @@ def _is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def is_text(data: bytes) -> bool:
+    """Whether bytes look like a text in some encoding."""
+    start = data[:LOOKED_AT]
+    if encoding_by_mark(start) is not None:  # such texts have zeros
+        return True
+    return len(start.translate(None, _CONTROLS)) >= len(start) * (1 - MOST_CONTROLS) and b"\0" not in start

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from setsearch.errors import SetsearchError, SourceError, UsageError
 from setsearch.indexing.apart import Job, Outcome, Reader, read_parts
-from setsearch.indexing.encodings import encoding_by_mark
+from setsearch.indexing.encodings import encoding_by_mark, is_text
 from setsearch.indexing.formats import FORMATS, RISKY, are_rows, form_by_content, form_of, unread_kind
-from setsearch.indexing.formats.part import LOOKED_AT, Part, Skipped, Unread
+from setsearch.indexing.formats.part import Part, Skipped, Unread
 from setsearch.indexing.formats.text import plain_text, source_code
 from setsearch.indexing.references.identity import Copy
 from setsearch.indexing.references.reference import Reference
@@ -26,9 +26,6 @@ from setsearch.indexing.rows.reader import (
     unreadable,
 )
 from setsearch.storage.names import is_storable
-
-MOST_CONTROLS = 0.05  # share of control characters in a text
-_CONTROLS = bytes({*range(32), 127} - set(b"\t\n\r\f\x1b"))
 
 _PLAIN = (plain_text, source_code)  # formats whose bytes are the text
 
@@ -263,11 +260,3 @@ def is_document(path: Path) -> bool:
     if file_ending(path) in ROW_FILES:
         return path.is_file() and not are_rows(beginning(path))
     return not is_array(path)
-
-
-def is_text(data: bytes) -> bool:
-    """Whether bytes look like a text in some encoding."""
-    start = data[:LOOKED_AT]
-    if encoding_by_mark(start) is not None:  # such texts have zeros
-        return True
-    return len(start.translate(None, _CONTROLS)) >= len(start) * (1 - MOST_CONTROLS) and b"\0" not in start

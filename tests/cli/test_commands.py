@@ -162,7 +162,7 @@ def test_tables_and_relations(failed, run, tmp_path):
 
 BAD_SOURCES = [
     ("missing", {}, ("nothing.txt",), ("nothing.txt",)),
-    ("unknown kind", {"a.pdf": b"x"}, ("a.pdf",), ("a.pdf", "cannot be read", "--errors skip")),
+    ("unknown kind", {"a.pdf": b"\0x"}, ("a.pdf",), ("a.pdf", "cannot be read", "--errors skip")),
     ("unknown kind", {"a.bin": b"\x7fELF\0"}, ("a.bin",), ("a.bin is not text", ".jsonl")),
     ("empty folder", {"f/x.png": b""}, ("f",), ("nothing to index in f",)),
     ("empty file", {"e.txt": b""}, ("e.txt",), ("e.txt",)),

@@ -170,6 +170,10 @@ def test_an_ending_may_be_wrong(tmp_path):
         with setsearch.open(tmp_path / "a.db", create=True) as index:
             index.replace(SourceReader(Columns(), RowReader()).read([str(path)]))
             assert {"lions", "zebras"} <= set(index.items("documents").features_of(path.name)), path
+    for name, data in (("i.docx", bytes(range(256))), ("j.pdf", b"some words before\n%PDF-1.4\n")):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(errors.SourceError, match=f"{name} cannot be read"):
+            read(tmp_path / name)
     (tmp_path / "h.docx").write_bytes(b"")
     assert read(tmp_path / "h.docx", tmp_path / "d.docx")[1].files.left_out == {"empty": [str(tmp_path / "h.docx")]}
     with zipfile.ZipFile(tmp_path / "g.csv", "w") as archive:

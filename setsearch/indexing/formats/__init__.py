@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+from setsearch.indexing.encodings import is_text
 from setsearch.indexing.formats import mail, markup, office, pdf, references, text
 from setsearch.indexing.formats.part import LOOKED_AT, Decode, Part, Unread
 
@@ -116,8 +117,9 @@ def form_by_content(data: bytes, by_ending: Form | None) -> Form | None:
     if begin.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16, in which spreadsheets and EndNote export
         begin = begin.decode("utf-16", "ignore").encode().lstrip()
     sure = next((form for form, pattern in _SURE if pattern.match(begin)), None)
-    if by_ending in _BINARY and sure is None and not begin.startswith((_BINARY[by_ending], _OLD_OFFICE)):
-        return form_by_content(data, None) or text.plain_text  # the ending is wrong
+    is_wrong = by_ending in _BINARY and sure is None and not begin.startswith((_BINARY[by_ending], _OLD_OFFICE))
+    if is_wrong and b"%PDF-" not in begin and is_text(data):
+        return form_by_content(data, None) or text.plain_text
     if sure is not None or by_ending not in SAY_LITTLE:
         return sure
     if begin.startswith(_ZIP) and (ending := office.office_ending(data)):
