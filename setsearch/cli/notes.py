@@ -38,13 +38,10 @@ def tell_notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits",
 def _notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", model: "ModelOptions") -> Iterator[str]:
     from setsearch.search.left_out import ENOUGH, odd_one
     from setsearch.search.numeric import NumericReading
-    from setsearch.search.request import without_contexts_note
 
     weights = seeds if isinstance(seeds, dict) else {}
     if not isinstance(reading, NumericReading):
-        rare = reading.words_without_contexts([*seeds], **model)
-        if rare:
-            yield without_contexts_note(rare, len(seeds))
+        yield from reading.word_notes(seeds, **model)
     if isinstance(reading, setsearch.Reading):
         weighty = [seed for seed in seeds if weights.get(seed, 1.0) >= 1]
         odd = odd_one(reading.fits(weighty, **model)) if len(weighty) >= ENOUGH else None

@@ -40,7 +40,15 @@ from setsearch.storage.relation import Relation, wants_contexts
 from setsearch.storage.revisions import changed_items
 from setsearch.storage.texts import read_texts
 from setsearch.text.analyzer import Analyzer
-from setsearch.text.contexts import ContextField, choose_items, context_fields, document_field, words_of_titles
+from setsearch.text.contexts import (
+    ContextField,
+    ContextPairs,
+    choose_items,
+    context_fields,
+    document_field,
+    least_count,
+    words_of_titles,
+)
 from setsearch.text.token_stream import Tokens, arrange, merge_phrases, token_stream, tokenize
 
 TITLES_OF_WRITE = 5000
@@ -168,16 +176,20 @@ def _fields(texts: _Texts, tokens: Tokens, analyzer: Analyzer, renew: Renew) -> 
     stream = token_stream(tokens)
     if texts.relation.has_phrases:
         stream = merge_phrases(stream)
-    item_of, names = choose_items(stream.names, stream.counts, len(stream.tokens), analyzer)
+    counts = stream.counts
+    items = choose_items(stream.names, counts, len(stream.tokens), analyzer)
     fields = {}
     titles = words_of_titles(analyzer.words, [(name, title) for _, name, title in texts.documents])
-    for name, field in context_fields(stream, item_of, titles):
+    pairs = ContextPairs(stream, items, [name for _, name, _ in texts.documents], titles)
+    for name, field in context_fields(pairs):
         renew()
         fields[f"contexts {name}"] = field
         arrays[f"{name} keys"] = field.keys
     no_keys = np.zeros(texts.relation.items.next_id, np.int64)
-    fields["documents"] = ContextField(document_field(stream, item_of), no_keys)  # whatever the collection
-    arrays["items"] = json.dumps(names, ensure_ascii=False)
+    fields["documents"] = ContextField(document_field(stream, items.of), no_keys)  # whatever the collection
+    arrays["items"] = json.dumps(items.names, ensure_ascii=False)
+    arrays["uses"], arrays["occurrences"] = pairs.uses, items.occurrences
+    arrays["least uses"] = np.array([least_count(len(stream.tokens))])
     arrays["words"] = json.dumps(stream.names, ensure_ascii=False)
     arrays["documents"] = json.dumps(texts.documents, ensure_ascii=False)
     arrays["sizes"] = json.dumps({name: len(field.keys) for name, field in fields.items()})

@@ -26,6 +26,7 @@ from setsearch.text.words import without_marks
 
 if TYPE_CHECKING:
     from setsearch.search.meaning import Vectors
+    from setsearch.search.word_uses import WordUses
 
 Descriptions = dict[int, tuple[str, str | None]]  # (name, title) of ids
 
@@ -116,6 +117,7 @@ class Fields(NamedTuple):
     stored: "Fields | None" = None  # by documents, where words without contexts are looked up
     vectors: "Callable[[], Vectors] | None" = None  # None if items have none
     nearest: Callable[[], Neighbors] | None = None  # None if items have no neighbors
+    uses: "WordUses | None" = None  # of words with contexts; None if it is unknown
 
     @property
     def first(self) -> Field:

@@ -31,6 +31,7 @@ from setsearch.search.request import (
 from setsearch.search.results import Explanation, Found, Hits, SetFeature, Statistics, WeightedQuery
 from setsearch.search.separation import with_correction
 from setsearch.search.weights import SeedWeights
+from setsearch.search.word_uses import word_notes
 from setsearch.storage.collection_names import plain_name
 
 T = TypeVar("T")
@@ -280,12 +281,19 @@ class Reading:
             return dict(fields.describe([fields.resolve(name) for name in names if fields.knows(name)]).values())
 
     def words_without_contexts(self, names: list[str], **options: Unpack[ModelOptions]) -> list[str]:
-        """The names that are too rare for contexts, so that a query by default uses documents; else empty."""
+        """The names that contexts do not know, so that a query by default uses documents; else empty."""
         if not self._has_contexts or self._choice.keys(options)[0] != "both":
             return []
         with self._fields_by(options) as fields_by:
             fields = fields_by("both")
             return [] if fields is None else [name for name in names if not fields.knows(name)]
+
+    def word_notes(self, seeds: Iterable[str], **options: Unpack[ModelOptions]) -> list[str]:
+        """What is so of seeds that are words, one line each: no contexts and why, or contexts from a sample of uses."""
+        if not self._has_contexts or self._choice.keys(options)[0] != "both":
+            return []
+        with self._fields_by(options) as fields_by:
+            return [*word_notes(fields_by("both"), lambda: fields_by("documents"), [*seeds])]
 
     @contextmanager
     def fields(self, names: Iterable[str] = (), **options: Unpack[ModelOptions]) -> Iterator[Fields]:

@@ -286,8 +286,8 @@ class Readings:
         fields = tuple(Field(snapshot, cursor, weight) for snapshot, weight in chosen)
         vectors = self._memory.vectors.of(cursor, relation, contexts.words)
         nearest = None if contexts.nearest is None else partial(contexts.nearest.of, cursor)
-        revision = contexts.generation.revision
-        return Fields(fields, relation, version.analyzer, revision, vectors=vectors, nearest=nearest)
+        revision, uses = contexts.generation.revision, contexts.uses
+        return Fields(fields, relation, version.analyzer, revision, vectors=vectors, nearest=nearest, uses=uses)
 
     def _store_first_lists(self, version: Version) -> None:
         """Store the lists in our own file if it has none and can be written now: the next process starts faster."""

@@ -1,6 +1,6 @@
 """The options of `expand`, checked."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -155,13 +155,6 @@ def nothing_left(items: Vocabulary, among: Ints | None) -> str:
         return f"none of the {n_items} may be returned (`among`, `where`, `match`, `filter`); allow others"
     rankable = n_items if among is None else f"{len(among)} {items.name} that may be returned"
     return f"all {rankable} are seeds or excluded; give fewer seeds, or rank them too (`keep_seeds`)"
-
-
-def without_contexts_note(rare: Sequence[str], n_seeds: int) -> str:
-    """What it means for an answer that some of its seeds, words, have no contexts."""
-    only = "its documents count" if len(rare) == 1 else "their documents count"
-    what = "the answer is by documents" if len(rare) == n_seeds else f"only {only}"
-    return f"{', '.join(rare)}: too rare or too new for contexts, so {what}"
 
 
 def parse_seeds(seeds: SeedNames) -> list[str] | dict[str, float]:

@@ -16,8 +16,8 @@ from setsearch.arrays import Array, Entries, Ints
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists
 from setsearch.models.values import ValueRule
+from setsearch.search import neighbors, word_uses
 from setsearch.search.content import Content
-from setsearch.search.neighbors import NAMES, NearestWords
 from setsearch.search.snapshot import Snapshot
 from setsearch.search.vocabularies import CONTEXTS_OF, ContextVocabulary, DocumentVocabulary, Load, WordVocabulary
 from setsearch.storage.generations import (
@@ -53,7 +53,8 @@ class WordContexts:
     generation: Generation
     words: WordVocabulary
     snapshots: Mapping[str, Snapshot]
-    nearest: NearestWords | None  # None if an earlier version derived them
+    nearest: neighbors.NearestWords | None  # this and the next: None if an earlier version derived them
+    uses: word_uses.WordUses | None
 
     @property
     def is_in_memory(self) -> bool:
@@ -63,7 +64,8 @@ class WordContexts:
     @property
     def is_complete(self) -> bool:
         """Whether words, if there are some, have all that this version derives."""
-        return not self.snapshots or ({*COEFFICIENTS} <= {*self.snapshots} and self.nearest is not None)
+        are_new = self.nearest is not None and self.uses is not None
+        return not self.snapshots or ({*COEFFICIENTS} <= {*self.snapshots} and are_new)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -89,9 +91,10 @@ def read_contexts(cursor: sqlite3.Cursor, generation: Generation) -> WordContext
         by_feature = read_lists(cursor, generation, f"{name} {FEATURES}", n_features, words.size)
         features = _features(generation, name, n_features, load)
         snapshots[name] = _snapshot(words, features, (by_item, by_feature), generation)
-    has_nearest = has_array(cursor, generation, NAMES[0])
-    nearest = NearestWords(words.size, load, generation.id) if has_nearest else None
-    return WordContexts(generation, words, snapshots, nearest)
+    has_nearest, has_uses = (has_array(cursor, generation, own.NAMES[0]) for own in (neighbors, word_uses))
+    nearest = neighbors.NearestWords(words.size, load, generation.id) if has_nearest else None
+    uses = word_uses.WordUses(words.size, load, generation.id) if has_uses else None
+    return WordContexts(generation, words, snapshots, nearest, uses)
 
 
 def make_contexts(generation: Generation, arrays: Arrays, cells: Mapping[str, Entries]) -> WordContexts:
@@ -107,7 +110,8 @@ def make_contexts(generation: Generation, arrays: Arrays, cells: Mapping[str, En
         by_feature = Lists.of(own, sizes[name], words.size)
         by_item = Lists.of(own.transposed(sizes[name], words.size), words.size, sizes[name])
         snapshots[name] = _snapshot(words, _features(generation, name, sizes[name], load), (by_item, by_feature), None)
-    return WordContexts(generation, words, snapshots, NearestWords(words.size, load, None))
+    derived = neighbors.NearestWords(words.size, load, None), word_uses.WordUses(words.size, load, None)
+    return WordContexts(generation, words, snapshots, *derived)
 
 
 def _features(generation: Generation, name: str, size: int, load: Load) -> Vocabulary:

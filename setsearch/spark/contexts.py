@@ -24,6 +24,7 @@ from setsearch.text.contexts import (
     LEAST_ITEMS,
     PATTERN_SHIFT,
     ContextPairs,
+    Items,
     choose_items,
     describe_context,
     document_field,
@@ -78,11 +79,11 @@ def context_relations(
         merged = _merge_phrases(tokens, words, f"{stage}/merged-{step}")
         if merged is not None:
             tokens, words = merged, _count_words(merged)
-    item_of, names = choose_items(words.names, words.counts, words.n_tokens, analyzer)
-    items = local(tokens.sparkSession, enumerate(names), id="int64", name="string")
+    chosen = choose_items(words.names, words.counts, words.n_tokens, analyzer)
+    items = local(tokens.sparkSession, enumerate(chosen.names), id="int64", name="string")
     items = staged(items.withColumn("title", F.lit(None).cast("string")), f"{stage}/words")
     schema = "field string, key bigint, item bigint, count bigint"
-    counted = tokens.mapInArrow(_on_streams(partial(_count_contexts, item_of), words.names), schema)
+    counted = tokens.mapInArrow(_on_streams(partial(_count_contexts, chosen), words.names), schema)
     summed = staged(counted.groupBy("field", "key", "item").agg(F.sum("count").alias("count")), f"{stage}/contexts")
     for field, patterns in FIELDS.items():
         own, place = summed.filter(F.col("field") == field), f"{stage}/keys-{field}"
@@ -92,7 +93,7 @@ def context_relations(
         cells = own.join(features, "key").select("item", F.col("id").alias("feature"), "count")
         yield Numbered((ITEMS, f"contexts {field}"), items, described, cells)
     schema = "document string, item bigint, count bigint"
-    found = tokens.mapInArrow(_on_streams(partial(_count_documents, item_of), words.names), schema)
+    found = tokens.mapInArrow(_on_streams(partial(_count_documents, chosen.of), words.names), schema)
     known = documents.select(F.col("id").alias("feature"), F.col("name").alias("document"))
     yield Numbered((ITEMS, "documents"), items, documents, found.join(known, "document").drop("document"))
 
@@ -193,19 +194,19 @@ def _merge(phrases: Ints, parts: npt.NDArray[np.bool_], batch: "RecordBatch", st
     return kept | {"tokens": _lists(tokens, lengths, merged.names)}
 
 
-def _count_contexts(item_of: Ints, batch: "RecordBatch", stream: TokenStream) -> Columns:
-    pairs = ContextPairs(stream, item_of, batch.column("title").to_pylist())
+def _count_contexts(items: Items, batch: "RecordBatch", stream: TokenStream) -> Columns:
+    pairs = ContextPairs(stream, items, batch.column("document").to_pylist(), batch.column("title").to_pylist())
     fields, parts = list[str](), list[tuple[Ints, Ints, Ints]]()
     for field, patterns in FIELDS.items():
         for number, pattern in enumerate(patterns):
-            keys, items = pairs.of(pattern)
-            order = np.lexsort((items, keys))
-            keys, items = keys[order], items[order]
-            first = run_starts(keys, items)
-            parts.append((number << PATTERN_SHIFT | keys[first], items[first], run_lengths(first, len(keys))))
+            keys, words = pairs.of(pattern)
+            order = np.lexsort((words, keys))
+            keys, words = keys[order], words[order]
+            first = run_starts(keys, words)
+            parts.append((number << PATTERN_SHIFT | keys[first], words[first], run_lengths(first, len(keys))))
             fields += [field] * len(first)
-    keys, items, counts = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    return {"field": fields, "key": keys, "item": items, "count": counts}
+    keys, words, counts = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return {"field": fields, "key": keys, "item": words, "count": counts}
 
 
 def _count_documents(item_of: Ints, batch: "RecordBatch", stream: TokenStream) -> Columns:

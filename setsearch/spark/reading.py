@@ -38,6 +38,7 @@ from setsearch.search.request import (
 from setsearch.search.results import Explanation, Hits
 from setsearch.search.weights import SeedWeights, seed_weights
 from setsearch.search.where import Where
+from setsearch.search.word_uses import RARE, without_contexts_note
 from setsearch.spark.fields import FieldsSource
 from setsearch.spark.layout import Layout, Side, load_layout
 from setsearch.spark.ranking import Asked, Pairs, Ranking
@@ -149,11 +150,16 @@ class SparkReading:
         return Explanation(name, score, weights.constant, base, features, title)
 
     def words_without_contexts(self, names: Iterable[str], **options: Unpack[ModelOptions]) -> list[str]:
-        """The names that are too rare for contexts, so that a query by default uses documents; else empty."""
+        """The names that contexts do not know, so that a query by default uses documents; else empty."""
         if self._choice.keys(options)[0] != "both":
             return []
         fields = self._source.open()("both")
         return [] if fields is None else [name for name in names if not fields.knows(name)]
+
+    def word_notes(self, seeds: Iterable[str], **options: Unpack[ModelOptions]) -> list[str]:
+        """What is so of seeds that are words and have no contexts."""
+        rare = self.words_without_contexts(seeds, **options)
+        return [without_contexts_note(rare, RARE, len(rare) == len([*seeds]))] if rare else []
 
     def release(self) -> None:
         """Free what the workers cache for the next query."""

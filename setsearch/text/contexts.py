@@ -6,19 +6,22 @@
     titled  the words of documents that have the word as their title, as in a dictionary
 
 Neighbors may be any tokens, also stop words, commas and ends of sentences. Contexts of a single item are dropped: they
-connect no two items.
+connect no two items. Of a word that makes up more than a 300th of the text, neighbors are those of a sample of its
+uses: about as many as a word has that makes up just this share.
 """
 
 import math
 import os
 import re
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Entries, Ids, Ints, positions, run_lengths, run_starts
+from setsearch.arrays import HASH, Entries, Ids, Ints, positions, run_lengths, run_starts
 from setsearch.errors import InvalidParameter
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.token_stream import (
@@ -48,6 +51,7 @@ LEAST_ITEMS = {LIST: 1}  # that must share a context of a pattern; 2 of others
 PATTERN_SHIFT = 3 * BITS
 LONGEST_LIST = 40
 LARGEST_LEAST_COUNT = 20
+ALL_USES = 1 << 32  # the share of uses that is all of them
 THREADS = "SETSEARCH_THREADS"  # the environment's variable: how many threads count contexts, by default 2
 
 _find_lists = re.compile(rf"w(?:(?:,&|,|&)a?w){{2,{LONGEST_LIST - 1}}}").finditer
@@ -66,26 +70,72 @@ def least_count(n_tokens: int) -> int:
     return max(2, min(LARGEST_LEAST_COUNT, math.isqrt(n_tokens) // 120))
 
 
-def choose_items(names: Sequence[str], counts: Ints, n_tokens: int, analyzer: Analyzer) -> tuple[Ints, list[str]]:
-    """The words that are items: `(n_words,)` ids in the order of names, -1 for others; and their names."""
-    frequent = (counts >= least_count(n_tokens)) & (counts <= most_frequent(n_tokens))
+class Items(NamedTuple):
+    """The words that are items: their `names`, sorted, and the item `of` each word, -1 for none, `(n_words,)`.
+
+    `occurrences` `(n_items,)`: how often each is used; `shares` `(n_words,)`, in 2^-32: which part of the uses of a
+    word tells its neighbors.
+    """
+
+    of: Ints
+    names: list[str]
+    occurrences: Ints
+    shares: Ints
+
+
+def choose_items(names: Sequence[str], counts: Ints, n_tokens: int, analyzer: Analyzer) -> Items:
+    """The items among words, given how often each occurs."""
+    enough = counts >= least_count(n_tokens)
     chosen = [
         number
         for number in range(FIRST_WORD, len(names))
-        if frequent[number] and any(map(str.isalnum, names[number])) and not analyzer.is_stop_word(names[number])
+        if enough[number] and any(map(str.isalnum, names[number])) and not analyzer.is_stop_word(names[number])
     ]
     chosen.sort(key=names.__getitem__)
     item_of = np.full(len(names), -1, np.int64)
     item_of[chosen] = np.arange(len(chosen))
-    return item_of, [names[number] for number in chosen]
+    shares = np.minimum(most_frequent(n_tokens) / np.maximum(counts, 1), 1.0) * ALL_USES
+    return Items(item_of, [names[number] for number in chosen], counts[chosen], shares.astype(np.int64))
 
 
-def context_fields(stream: TokenStream, item_of: Ints, titles: Sequence[str]) -> Iterator[tuple[str, ContextField]]:
-    """The fields of contexts by name; `item_of` `(n_words,)` is the item of each word, -1 for none.
+class ContextPairs:
+    """The contexts of each occurrence of an item in a stream, given the names of its documents, and their titles.
 
-    `titles` are those of the documents, as `words_of_titles` writes them.
+    `titles` are as `words_of_titles` writes them. `uses` `(n_items,)`: how many uses of an item tell its neighbors.
     """
-    pairs = ContextPairs(stream, item_of, titles)
+
+    def __init__(self, stream: TokenStream, items: Items, documents: Sequence[str], titles: Sequence[str]) -> None:
+        self._stream, self._item_of, self._titles = stream, items.of, titles
+        found, shares = items.of[stream.tokens], items.shares[stream.tokens]
+        places = np.flatnonzero(found >= 0)
+        often = places[shares[places] < ALL_USES]
+        left_out = often[_hashes(stream, documents, often) >= shares[often]]
+        self._positions = np.setdiff1d(places, left_out, assume_unique=True)
+        self._items = found
+        self.uses: Ints = np.bincount(found[self._positions], minlength=len(items.names))
+
+    def of(self, pattern: Pattern) -> tuple[Ints, Ints]:
+        """The key of a context of this pattern and the item, for each time that they meet."""
+        if pattern == LIST:
+            return _list_members(self._stream, self._item_of)
+        if pattern == TITLED:
+            return _titled(self._stream, self._item_of, self._titles)
+        return _neighbors(self._stream.tokens, self._positions, self._items, pattern)
+
+
+def _hashes(stream: TokenStream, documents: Sequence[str], places: Ints) -> Ints:
+    """Numbers below 2^32 that look random, by the document of a place and how far behind its beginning that is.
+
+    So a sample depends on the content only, whoever wrote it in which order, and wherever it is derived.
+    """
+    codes = np.array([zlib.crc32(name.encode()) for name in documents], np.uint64)
+    owners = np.searchsorted(stream.starts, places, side="right") - 1
+    numbers = codes[owners] << np.uint64(32) | (places - stream.starts[owners]).astype(np.uint64)
+    return (numbers * HASH >> np.uint64(32)).astype(np.int64)
+
+
+def context_fields(pairs: ContextPairs) -> Iterator[tuple[str, ContextField]]:
+    """The fields of contexts by name."""
 
     def count(pattern: Pattern) -> ContextField:
         return _count(*pairs.of(pattern), LEAST_ITEMS.get(pattern, 2))
@@ -97,23 +147,6 @@ def context_fields(stream: TokenStream, item_of: Ints, titles: Sequence[str]) ->
             parts = [next(counted) for _ in patterns]
             numbered = [(number << PATTERN_SHIFT | part.keys) for number, part in enumerate(parts)]
             yield name, _concatenate([ContextField(p.cells, keys) for p, keys in zip(parts, numbered, strict=True)])
-
-
-class ContextPairs:
-    """The contexts of each occurrence of an item in a stream."""
-
-    def __init__(self, stream: TokenStream, item_of: Ints, titles: Sequence[str]) -> None:
-        self._stream, self._item_of, self._titles = stream, item_of, titles
-        self._items = item_of[stream.tokens]
-        self._positions = np.flatnonzero(self._items >= 0)
-
-    def of(self, pattern: Pattern) -> tuple[Ints, Ints]:
-        """The key of a context of this pattern and the item, for each time that they meet."""
-        if pattern == LIST:
-            return _list_members(self._stream, self._item_of)
-        if pattern == TITLED:
-            return _titled(self._stream, self._item_of, self._titles)
-        return _neighbors(self._stream.tokens, self._positions, self._items, pattern)
 
 
 def threads() -> int:

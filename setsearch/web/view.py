@@ -10,7 +10,6 @@ from setsearch.search.highlight import headlines, item_text, mark_features, top_
 from setsearch.search.left_out import ENOUGH, odd_one
 from setsearch.search.reading import Reading
 from setsearch.search.reasons import Reason, merge_reasons
-from setsearch.search.request import without_contexts_note
 from setsearch.search.results import NOTHING_SHARED, Contribution, Hit, Hits, SetFeature, display_name, is_informative
 from setsearch.search.sets import AnyReading
 from setsearch.search.starters import first_sets
@@ -295,9 +294,9 @@ def _note(reading: AnyReading, address: Address, hits: Hits) -> str | None:
     """A note about the answer."""
     if not isinstance(reading, Reading):
         return None
-    rare = reading.words_without_contexts([*address.seeds], **_options(reading, address))
-    if rare:
-        return without_contexts_note(rare, len(address.seeds))
+    notes = reading.word_notes(address.seeds, **_options(reading, address))
+    if notes:
+        return "; ".join(notes)
     if not hits:
         return NOTHING_SHARED
     if hits.contexts_revision not in (None, hits.revision):

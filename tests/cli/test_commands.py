@@ -512,7 +512,7 @@ def test_a_word_that_is_too_rare_is_told(run, tmp_path):
     rows.append({"id": "z", "text": "lion and okapi"})
     (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
     assert run("index", "w.db", "d.jsonl", "--contexts")[0] == 0
-    assert run("expand", "w.db", "lion", "okapi")[2].startswith("note: okapi: too rare or too new for contexts")
+    assert run("expand", "w.db", "lion", "okapi")[2].startswith("note: okapi: too rare for contexts")
     assert run("expand", "w.db", "lion", "tiger")[2] == ""
 
 

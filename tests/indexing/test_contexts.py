@@ -4,9 +4,11 @@ import math
 import random
 import re
 import sqlite3
+import zlib
 from collections import Counter
 from itertools import permutations
 
+import numpy as np
 import pytest
 from oracle import RARITY, lift_scores
 
@@ -56,7 +58,8 @@ def fields_of(texts, titles=None):
     counts = Counter(token for tokens in documents.values() for token in tokens)
     n_tokens = 2 + sum(len(tokens) + 2 for tokens in documents.values())
     least = max(2, min(20, math.isqrt(n_tokens) // 120))
-    items = [w for w, c in counts.items() if c >= least and w.isalpha() and c <= max(100, n_tokens / 300)]
+    items = [w for w, c in counts.items() if c >= least and w.isalpha()]
+    most = max(100, n_tokens / 300)
     found = {field: {item: Counter() for item in items} for field in FIELDS}
     for name, own in documents.items():
         padded = [".", ".", *own, ".", "."]
@@ -65,6 +68,8 @@ def fields_of(texts, titles=None):
             if word not in items:
                 continue
             found["documents"][word][name] += 1
+            if not is_sampled(name, place - 2, min(most / counts[word], 1)):
+                continue
             for field, patterns in (
                 ("win2", [(-2,), (-1,), (1,), (2,)]),
                 ("skip", [(-1, 1), (-2, -1, 1), (-1, 1, 2), (-2, -1), (1, 2)]),
@@ -85,6 +90,12 @@ def fields_of(texts, titles=None):
         df = Counter(context for own in found[field].values() for context in own)
         found[field] = {w: {c: n for c, n in own.items() if df[c] > 1} for w, own in found[field].items()}
     return found
+
+
+def is_sampled(name, place, share):
+    """Whether a use of a word, this far behind the beginning of a document, is in the sample of this share."""
+    number = (zlib.crc32(name.encode()) << 32 | place) * 0x9E3779B97F4A7C15 % 2**64
+    return number >> 32 < int(share * 2**32)
 
 
 def lists_of(tokens):
@@ -149,6 +160,70 @@ def test_scores_equal_the_definition(index, seed):
         for hit in reading.expand(seeds, 99, by="both", explain=True):
             assert sum(part.weight for part in hit.features) == pytest.approx(hit.score, abs=1e-9)
             assert reading.explain(seeds, hit.item, by="both").score == pytest.approx(hit.score, abs=1e-9)
+
+
+def test_the_most_frequent_words_have_contexts_of_a_sample_of_their_uses(index, tmp_path):
+    texts = random_texts(3, n=150)
+    counts = Counter(token for _, tokens in tokens_of(texts) for token in tokens)
+    often = [word for word, count in counts.items() if word.isalpha() and count > 100]
+    assert {"apple", "pear", "plum"} <= {*often}
+    index.add(texts.items())
+    reading = index.items("terms")
+    for seeds in (["apple"], ["apple", "tiger"], ["blue"]):
+        for by, which in (("both", FIELDS), ("contexts", CONTEXTS)):
+            hits = reading.expand(seeds, 99, by=by, neighbors=0)
+            expected = expected_scores(texts, seeds, which)
+            assert {h.item: h.score for h in hits} == pytest.approx(expected, abs=2e-5)
+    places = [(name, n) for name, own in tokens_of(texts) for n, token in enumerate(own) if token == "apple"]
+    used = sum(is_sampled(name, place, 100 / len(places)) for name, place in places)
+    assert 0 < used < len(places)
+    (note,) = reading.word_notes(["apple", "old"])
+    assert note == f"apple: contexts from a sample of {used} of its {len(places)} uses"
+    with setsearch.open(tmp_path / "other.db", create=True, contexts="on") as other:  # in another order, and updated
+        other.add([*texts.items()][:70:-1])
+        assert other.items("terms").expand(["apple"])
+        other.add([*texts.items()][:71])
+        hits = other.items("terms").expand(["apple"], 99, explain=True, fresh="now")
+        assert hits == reading.expand(["apple"], 99, explain=True)
+        assert other.items("terms").word_notes(["apple"]) == [note]
+
+
+def test_notes_say_why_a_word_has_no_contexts(tmp_path):
+    place, texts = tmp_path / "a.db", random_texts(3, n=150)
+    with setsearch.open(place, create=True, contexts="on") as index:
+        index.add([*texts.items(), ("z", "apple zebra")])
+        terms = index.items("terms")
+        assert terms.word_notes(["zebra"]) == ["zebra: too rare for contexts, so the answer is by documents"]
+        assert terms.word_notes(["lion", "zebra"], by="documents") == []
+        index.add([("y", "okapi quagga okapi")])
+        rare, newer, _ = terms.word_notes(["quagga", "apple", "okapi"])
+        assert rare == "quagga: too rare for contexts, so only its documents count"
+        assert newer == "okapi: newer than the contexts, so only its documents count"
+        index.refresh()
+        assert not any("okapi" in note for note in terms.word_notes(["quagga", "apple", "okapi"]))
+
+
+def test_contexts_of_an_earlier_version_are_kept_until_they_are_derived_again(tmp_path, monkeypatch):
+    place, texts = tmp_path / "a.db", random_texts(3, n=150)
+
+    def without_frequent(names, counts, n_tokens, analyzer):
+        return contexts.choose_items(names, np.where(counts > 100, 0, counts), n_tokens, analyzer)
+
+    monkeypatch.setattr("setsearch.search.derivation.choose_items", without_frequent)
+    with setsearch.open(place, create=True, contexts="on") as index:
+        index.add([*texts.items(), ("z", "apple zebra")])
+        index.refresh()
+    monkeypatch.undo()
+    with sqlite3.connect(place) as connection:
+        connection.execute("delete from setsearch_array where name in ('uses', 'occurrences', 'least uses')")
+    with setsearch.open(place) as index:
+        left_out, rare = index.items("terms").word_notes(["apple", "old", "zebra"])
+        assert left_out == "apple: left out by an earlier version's contexts, so only its documents count"
+        assert rare == "zebra: too rare for contexts, so only its documents count"
+        index.refresh()
+        rare, sampled = index.items("terms").word_notes(["apple", "old", "zebra"])
+        assert rare.startswith("zebra: too rare")
+        assert sampled.startswith("apple: contexts from a sample of")
 
 
 @pytest.mark.parametrize("seed", range(4))
