@@ -15,7 +15,6 @@ from setsearch.search.results import display_name, is_informative
 
 CONTROL = dict.fromkeys([*range(32), *range(127, 160)], " ")  # characters that would break a line
 TWO_DIGITS_BELOW = 0.01  # three decimals would show too little
-PARTS_IN_CELL = 8  # of an explanation
 CELL_WIDTH = 60
 SNIPPET_INDENT = 6
 LABEL_WIDTH = 32
@@ -120,6 +119,7 @@ def print_table(rows: list[Row]) -> None:
     if any("snippet" in row for row in rows):
         _print_snippets(rows)
         return
+    rows = [{key: row[key] for key in row if key != "features" or "reasons" not in row} for row in rows]
     if not rows:
         return
     cells = [[*rows[0]], *([_cell(value, _rounded) for value in row.values()] for row in rows)]
@@ -212,7 +212,5 @@ def _cell(value: Any, number: Callable[[float], str] = repr) -> str:
     if isinstance(value, (list, tuple)) and not (value and isinstance(value[0], dict)):
         return ", ".join("-".join(map(str, part)) if isinstance(part, tuple) else str(part) for part in value)
     if isinstance(value, list):
-        parts = ", ".join(f"{part['feature']} {part['weight']:+.2f}" for part in value[:PARTS_IN_CELL])
-        rest = sum(part["weight"] for part in value[PARTS_IN_CELL:])
-        return parts + (f", {len(value) - PARTS_IN_CELL} more {rest:+.2f}" if len(value) > PARTS_IN_CELL else "")
+        return ", ".join(f"{part.get('reason') or part['feature']} {part['weight']:+.2f}" for part in value)
     return "" if value is None else str(value)

@@ -31,6 +31,7 @@ from setsearch.cli.output import (
     print_csv,
     print_json,
     print_lines,
+    print_table,
     print_tsv,
     say,
 )
@@ -129,13 +130,17 @@ def explain_command(
     if show in (print_json, print_lines):
         row: dict[str, Any] = {"item": explanation.item} | ({"title": explanation.title} if explanation.title else {})
         row |= {"score": explanation.score, "constant": explanation.constant, "base": explanation.base}
-        print_lines([row | {"features": _contribution_rows(explanation.features)}])
+        reasons = reason_rows(explanation.reasons)
+        print_lines([row | {"features": _contribution_rows(explanation.features), "reasons": reasons}])
         return
     parts: list[dict[str, Any]] = [
         {"part": "constant", "weight": explanation.constant},
         {"part": "base", "weight": explanation.base},
     ]
-    parts += [{"part": _label(part.feature, part.title), "weight": part.weight} for part in explanation.features]
+    if show is print_table:
+        parts += [{"part": own.label, "weight": own.weight} for own in explanation.reasons if own.features]
+    else:
+        parts += [{"part": _label(part.feature, part.title), "weight": part.weight} for part in explanation.features]
     show([*parts, {"part": f"score of {_label(explanation.item, explanation.title)}", "weight": explanation.score}])
 
 
@@ -212,7 +217,7 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
         if titled:
             row["title"] = hit.title
         if explain:
-            row["features"] = _contribution_rows(hit.features)
+            row |= {"features": _contribution_rows(hit.features), "reasons": reason_rows(hit.reasons)}
             row |= {"rest": rests[number]} if any(rests) else {}
         if has_snippets:
             snippet = hit.snippet or Snippet("")
@@ -306,6 +311,11 @@ def _read_text(text: str) -> str:
 
 def _contribution_rows(parts: Iterable[Any]) -> list[dict[str, Any]]:
     return [{key: value for key, value in part._asdict().items() if value is not None} for part in parts]
+
+
+def reason_rows(reasons: Iterable[Any]) -> list[dict[str, Any]]:
+    """Reasons as rows to print."""
+    return [{"reason": reason.label, "weight": reason.weight} for reason in reasons]
 
 
 def _label(name: str, title: str | None) -> str:

@@ -5,7 +5,7 @@ import shutil
 import textwrap
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from setsearch.cli.collection import Collection
 from setsearch.cli.grow import typed_lines
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 ANSWERS = {"y": "yes", "n": "no", "l": "later"}
 LONGEST = 1500  # characters of a text
-EXPLAINED = 8  # features
 SHOWN_PROBLEMS = 20  # lines
 AUTHORS = 6
 HELP = """y  yes, it belongs
@@ -118,8 +117,7 @@ def _run(review: "Review") -> None:
                 undone = review.undo()
                 say("nothing to undo" if undone is None else f"undone: {undone.said} to {undone.item}")
             elif line == "w":
-                parts: list[dict[str, Any]] = [part._asdict() for part in shown.features[:EXPLAINED]]
-                say("\n".join(bars(parts)))
+                say("\n".join(bars([{"feature": own.label, "weight": own.weight} for own in shown.reasons])))
                 continue
             elif line == "t":
                 say(_text(review, shown, None))

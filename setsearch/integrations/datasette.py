@@ -246,6 +246,7 @@ class _Query:
             "snippet": None if hit.snippet is None else hit.snippet._asdict(),
             "passage": [] if hit.snippet is None else hit.snippet.pieces(),
             "features": [{"feature": part.feature, "weight": part.weight} for part in hit.features],
+            "reasons": [{"label": reason.label, "weight": reason.weight} for reason in hit.reasons],
             "href": self.row(source, hit.item),
             "with": self.link([*self.names, hit.item], self.rejected),
             "reject": self.link(self.names, [*self.rejected, hit.item]),

@@ -85,7 +85,8 @@ def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
         def _explained() -> dict[str, Any]:
             explanation = index.items(items).explain(_texts(seeds), str(item), model=model)
             features = [{"feature": part.feature, "weight": part.weight} for part in explanation.features]
-            return {**explanation._asdict(), "features": features}
+            reasons = [{"label": reason.label, "weight": reason.weight} for reason in explanation.reasons]
+            return {**explanation._asdict(), "features": features, "reasons": reasons}
 
         return _ask(_explained)
 

@@ -93,7 +93,8 @@ class _Functions:
         explanation = self._reading(items).explain(_names(seeds), str(item), **_options(model))
         features = [[part.feature, part.weight] for part in explanation.features]
         parts = {name: getattr(explanation, name) for name in ("item", "score", "constant", "base")}
-        return json.dumps(parts | {"features": dict(features)}, ensure_ascii=False)
+        reasons = [[reason.label, reason.weight] for reason in explanation.reasons]
+        return json.dumps(parts | {"features": dict(features), "reasons": reasons}, ensure_ascii=False)
 
     def error(self) -> str | None:
         """The message of the last error."""

@@ -6,8 +6,9 @@ from setsearch.arrays import distinct, places_among
 from setsearch.errors import UsageError
 from setsearch.models import Model
 from setsearch.search.fields import Fields
-from setsearch.search.results import Contribution, Explanation, SetFeature, Statistics, WeightedQuery
-from setsearch.search.weights import FieldWeights, SeedWeights
+from setsearch.search.reasons import wording
+from setsearch.search.results import Contribution, Explanation, SetFeature, Statistics, WeightedQuery, rest_of
+from setsearch.search.weights import NEAR, FieldWeights, SeedWeights
 
 
 def set_features(weights: SeedWeights, k: int) -> list[SetFeature]:
@@ -26,12 +27,14 @@ def set_features(weights: SeedWeights, k: int) -> list[SetFeature]:
     ]
 
 
-def contributions(weights: SeedWeights, items: list[int]) -> dict[int, tuple[Contribution, ...]]:
-    """What the active features, and priors, add to the score of each item, the largest first."""
+def contributions(fields: Fields, weights: SeedWeights, items: list[int]) -> dict[int, tuple[Contribution, ...]]:
+    """What the active features, the nearest items, and priors add to the score of each item, the largest first."""
     order = np.array(sorted(items), np.int64)
     added: dict[int, dict[tuple[str, str | None], float]] = {
-        item: {(name, None): float(part[item]) / weights.scale for name, part in weights.parts} for item in items
+        item: {(name, None): float(part[item]) / weights.scale for name, part in weights.parts if name != NEAR}
+        for item in items
     }
+    _add_nearest(fields, weights, added)
     for own in weights.all:
         active = own.seeds.features
         stored = own.field.forward(items, own.rule)
@@ -53,13 +56,24 @@ def contributions(weights: SeedWeights, items: list[int]) -> dict[int, tuple[Con
     }
 
 
+def _add_nearest(fields: Fields, weights: SeedWeights, added: dict[int, dict[tuple[str, str | None], float]]) -> None:
+    """Add what each of the nearest items adds, by its name."""
+    if weights.neighborhood is None:
+        return
+    near = {item: weights.neighborhood.near_parts(item) for item in added}
+    names = fields.describe(sorted({other for own in near.values() for other in own}))
+    for item, parts in near.items():
+        added[item] |= {(NEAR + names[other][0], None): part / weights.scale for other, part in parts.items()}
+
+
 def explanation(fields: Fields, weights: SeedWeights, id: int) -> Explanation:
     """The parts that sum to the score of one item."""
-    features = contributions(weights, [id])[id]
+    features = contributions(fields, weights, [id])[id]
     base = float(weights.base.items[id] - sum(part[id] for _, part in weights.parts)) / weights.scale
     name, title = fields.describe([id])[id]
     score = base + weights.constant + sum(part.weight for part in features)
-    return Explanation(name, score, weights.constant, base, features, title)
+    reasons = wording(fields, [features]).reasons(features, rest_of(score, features))
+    return Explanation(name, score, weights.constant, base, features, title, reasons)
 
 
 def _with_statistics(weights: SeedWeights, engine: Statistics) -> SeedWeights:

@@ -12,8 +12,9 @@ from setsearch.search.diversity import first_of_each
 from setsearch.search.fields import Fields
 from setsearch.search.folding import FOLDED, fold
 from setsearch.search.passages import make_snippet
+from setsearch.search.reasons import wording
 from setsearch.search.request import NO_LIMIT, ExpandRequest, nothing_left
-from setsearch.search.results import Hit, Hits
+from setsearch.search.results import Hit, Hits, rest_of
 from setsearch.search.weights import SeedWeights
 
 Row = tuple[int, float, bool | None]  # id, score, whether it belongs
@@ -89,7 +90,8 @@ def make_hits(
 ) -> Hits:
     """Hits of items in the order of their rank, with near-duplicates; without weights, of the model lift."""
     ids = [id for id, _, _ in rows]
-    features = contributions(weights, ids) if weights and (request.explain or request.snippets) else {}
+    features = contributions(fields, weights, ids) if weights and (request.explain or request.snippets) else {}
+    how = wording(fields, features.values()) if weights and request.explain else None
     columns = fields.columns_of(ids)
     names = fields.describe([*ids, *(other for id in ids for other in same.get(id, ()))])
     hits = [
@@ -103,6 +105,7 @@ def make_hits(
             make_snippet(fields, id, features[id]) if request.snippets else None,
             columns.get(id),
             tuple(names[other][0] for other in same.get(id, ())),
+            how.reasons(features[id], rest_of(score, features[id])) if how else (),
         )
         for rank, (id, score, belongs) in enumerate(rows, 1)
     ]
@@ -110,4 +113,5 @@ def make_hits(
         return Hits(hits, fields.relation.revision, fields.contexts_revision, 0.0)
     has_base = getattr(weights.model, "has_base", True) or bool(weights.priors)
     blank = None if has_base else weights.constant
-    return Hits(hits, fields.relation.revision, fields.contexts_revision, blank, bool(weights.corrections))
+    common = how.common([hit.features for hit in hits if hit.belongs is not False]) if how else ()
+    return Hits(hits, fields.relation.revision, fields.contexts_revision, blank, bool(weights.corrections), common)

@@ -72,6 +72,6 @@ def leave_one_out_scores(fields: Fields, weights: SeedWeights) -> Floats:
             added = model.query(others, own.df[at], fields.items.size).weights * own_values
             scores += own.coefficient * np.bincount(seed, added, count)
     if weights.neighborhood is not None:  # entries number the examples in the order of ids
-        ids, (_, near, factors) = sorted(weights.examples.ids), weights.neighborhood
+        ids, (_, near, factors, *_) = sorted(weights.examples.ids), weights.neighborhood
         scores[: len(ids)] = scores[: len(ids)] * factors[ids] + near[ids] / weights.scale
     return scores

@@ -19,6 +19,18 @@ class Contribution(NamedTuple):
     title: str | None = None
 
 
+class Reason(NamedTuple):
+    """What a part of a score, in nats, tells a person: `label`; `sentence` is empty for what explains itself.
+
+    `features` are those whose weights it sums, the heaviest first; none of the base and the constant.
+    """
+
+    label: str
+    weight: float
+    sentence: str = ""
+    features: tuple[str, ...] = ()
+
+
 class Snippet(NamedTuple):
     """A passage of a document; `marks` are the places of the words that speak for the set, (start, end)."""
 
@@ -34,7 +46,8 @@ class Snippet(NamedTuple):
 class Hit(NamedTuple):
     """An item of the expanded set; `score` in nats.
 
-    `features` is filled if an explanation was requested, `belongs` if the cut was: whether the score is above the
+    `features`, the exact parts of the score, and `reasons`, which tell them to people (search/reasons.py), are filled
+    if an explanation was requested, `belongs` if the cut was: whether the score is above the
     threshold (cutoff.py), `snippet` if snippets were, for a document whose text is known; `columns` are those that were
     kept of it; `duplicates` are documents with nearly the same words, if they were folded.
     """
@@ -48,12 +61,18 @@ class Hit(NamedTuple):
     snippet: Snippet | None = None
     columns: Mapping[str, Any] | None = None
     duplicates: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
 
     @property
     def rest(self) -> float:
         """What its features leave of the score, in nats, if it was explained: base and constant; 0 but for rounding."""
-        rest = self.score - sum(part.weight for part in self.features)
-        return rest if abs(rest) > LEAST_REST else 0.0
+        return rest_of(self.score, self.features)
+
+
+def rest_of(score: float, features: Iterable[Contribution]) -> float:
+    """What features leave of a score; 0 but for rounding."""
+    rest = score - sum(part.weight for part in features)
+    return rest if abs(rest) > LEAST_REST else 0.0
 
 
 class WeightedQuery(NamedTuple):
@@ -75,7 +94,8 @@ class Hits(list[Hit]):
 
     `contexts_revision` is None for an answer without contexts. `expand_many` gives all its answers the same ones.
     `blank` is the score of an item that shares nothing with the examples, None if features that no seed has count too;
-    `learned`: whether rejected items taught what separates them, so that scores are margins (search/separation.py).
+    `learned`: whether rejected items taught what separates them, so that scores are margins (search/separation.py);
+    `common`: the reasons that they share, if they are explained.
     """
 
     def __init__(
@@ -85,12 +105,14 @@ class Hits(list[Hit]):
         contexts_revision: int | None = None,
         blank: float | None = None,
         learned: bool = False,
+        common: tuple[Reason, ...] = (),
     ) -> None:
         super().__init__(hits)
         self.revision = revision
         self.contexts_revision = contexts_revision
         self.blank = blank
         self.learned = learned
+        self.common = common
 
     def to_pandas(self) -> Any:
         """The hits as a frame of pandas."""
@@ -124,7 +146,7 @@ class Hits(list[Hit]):
 
     def with_hits(self, hits: Iterable[Hit]) -> "Hits":
         """Other hits of the same answer."""
-        return Hits(hits, self.revision, self.contexts_revision, self.blank, self.learned)
+        return Hits(hits, self.revision, self.contexts_revision, self.blank, self.learned, self.common)
 
 
 class SetFeature(NamedTuple):
@@ -139,7 +161,10 @@ class SetFeature(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """Why an item has its score: `score` = `constant` + `base` + the sum of the weights of `features`, in nats."""
+    """Why an item has its score: `score` = `constant` + `base` + the sum of the weights of `features`, in nats.
+
+    `reasons` tell the same to people.
+    """
 
     item: str
     score: float
@@ -147,6 +172,7 @@ class Explanation(NamedTuple):
     base: float
     features: tuple[Contribution, ...]
     title: str | None = None
+    reasons: tuple[Reason, ...] = ()
 
 
 class Found(NamedTuple):

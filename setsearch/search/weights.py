@@ -20,7 +20,7 @@ from setsearch.search.budget import Limit, limited
 from setsearch.search.examples import Examples, example_entries
 from setsearch.search.fields import Field, Fields
 
-OWN, NEAR = "near to few words", "its nearest words"  # parts because of neighbors
+OWN, NEAR = "near to few words", "used like "  # parts because of neighbors: this, and each of the nearest words
 LEAST_BOUND = 2.0**-4  # of what weights may add together, for the same
 
 _INT, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
@@ -57,11 +57,32 @@ class FieldWeights(NamedTuple):
 
 
 class Neighborhood(NamedTuple):
-    """Parts of the base because of neighbors, `(n_ids,)` each, and the factors of scores (scoring/smoothing.py)."""
+    """Parts of the base because of neighbors, `(n_ids,)` each, and the factors of scores (scoring/smoothing.py).
+
+    `neighbors` are counted by `share`; `sums` are the scores before, of `seeds` and all others.
+    """
 
     own: Floats
     near: Floats
     factors: Floats
+    neighbors: Neighbors
+    share: float
+    sums: Floats
+    seeds: Ints
+
+    def near_parts(self, id: int) -> dict[int, float]:
+        """What each of the nearest items adds to the score of one; their sum is its `near`."""
+        ids, shares = self.neighbors.ids[:, id].astype(np.int64), self.neighbors.shares[:, id]
+        scores = self.sums[ids] + self.own[ids]
+        is_seed = np.isin(ids, self.seeds)
+        if is_seed.any():
+            others = np.ones(len(self.sums), bool)
+            others[self.seeds] = False
+            scores[is_seed] = max(float((self.sums + self.own).max(initial=0.0, where=others)), 0.0)
+        added = to_lattice(shares * scores * self.share)
+        if len(added):
+            added[np.argmax(np.abs(added))] += self.near[id] - added.sum()
+        return {other: part for other, part in zip(ids.tolist(), added.tolist(), strict=True) if part}
 
 
 class SeedWeights(NamedTuple):
@@ -98,8 +119,7 @@ class SeedWeights(NamedTuple):
         """All parts of the base with names, `(n_ids,)` each."""
         if self.neighborhood is None:
             return self.priors
-        own, near, _ = self.neighborhood
-        return ((OWN, own), (NEAR, near), *self.priors)
+        return ((OWN, self.neighborhood.own), (NEAR, self.neighborhood.near), *self.priors)
 
     @property
     def lists(self) -> list[WeightedLists]:
@@ -157,9 +177,10 @@ class SeedWeights(NamedTuple):
         """These weights with parts of the base that smooth the scores of all items (scoring/smoothing.py)."""
         sums = self.sums()
         ids = np.array(self.examples.ids, np.int64)
-        own, near = smooth(sums, neighbors, ids[self.examples.weight()[: len(ids)] > 0], share)
+        seeds = ids[self.examples.weight()[: len(ids)] > 0]
+        own, near = smooth(sums, neighbors, seeds, share)
         base = Base(self.base.items + own + near, self.base.constant, self.scale)
-        parts = Neighborhood(own, near, neighbors.factors)
+        parts = Neighborhood(own, near, neighbors.factors, neighbors, share, sums, seeds)
         return self._replace(base=base, neighborhood=parts, summed=sums + own + near)
 
     def minus(self, other: "SeedWeights", gamma: float, discount: float = 0.0) -> "SeedWeights":

@@ -26,6 +26,7 @@ from setsearch.search.fields import Fields
 from setsearch.search.hits import Row, make_hits
 from setsearch.search.priors import by_presence
 from setsearch.search.readings import FieldsBy
+from setsearch.search.reasons import wording
 from setsearch.search.request import (
     NO_LIMIT,
     ExpandOptions,
@@ -35,7 +36,7 @@ from setsearch.search.request import (
     parse_request,
     parse_seeds,
 )
-from setsearch.search.results import Explanation, Hits
+from setsearch.search.results import Explanation, Hits, rest_of
 from setsearch.search.weights import SeedWeights, seed_weights
 from setsearch.search.where import Where
 from setsearch.search.word_uses import RARE, without_contexts_note
@@ -144,10 +145,11 @@ class SparkReading:
         rows = [] if own.items is None else own.items.filter(F.col("item") == id).collect()
         base = sum(row.base for row in rows)
         _load_features([question], [weights], [[id]])
-        features = contributions(weights, [id])[id]
+        features = contributions(fields, weights, [id])[id]
         name, title = fields.describe([id])[id]
         score = base + weights.constant + sum(part.weight for part in features)
-        return Explanation(name, score, weights.constant, base, features, title)
+        reasons = wording(fields, [features]).reasons(features, rest_of(score, features))
+        return Explanation(name, score, weights.constant, base, features, title, reasons)
 
     def words_without_contexts(self, names: Iterable[str], **options: Unpack[ModelOptions]) -> list[str]:
         """The names that contexts do not know, so that a query by default uses documents; else empty."""

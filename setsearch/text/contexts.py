@@ -49,6 +49,7 @@ FIELDS: dict[str, tuple[Pattern, ...]] = {
 }
 LEAST_ITEMS = {LIST: 1}  # that must share a context of a pattern; 2 of others
 PATTERN_SHIFT = 3 * BITS
+LISTED, OWN_TEXT = "listed with ", "its own text has "  # before a word, in words
 LONGEST_LIST = 40
 LARGEST_LEAST_COUNT = 20
 ALL_USES = 1 << 32  # the share of uses that is all of them
@@ -270,6 +271,6 @@ def describe_context(field: str, key: int, name: Callable[[int], str]) -> str:
     pattern = FIELDS[field][key >> PATTERN_SHIFT]
     words = [name(key >> BITS * place & (1 << BITS) - 1) for place in reversed(range(len(pattern)))]
     if field in ("lists", "titled"):
-        return f"listed with {words[0]}" if field == "lists" else f"its own text has {words[0]}"
+        return (LISTED if field == "lists" else OWN_TEXT) + words[0]
     at = {0: "_"} | dict(zip(pattern, words, strict=True))
     return " ".join(at.get(place, "·") for place in range(min(at), max(at) + 1))

@@ -226,6 +226,6 @@ def _options(query: ModelQuery) -> dict[str, Any]:
 
 def _as_dict(row: Any) -> dict[str, Any]:
     snippet = getattr(row, "snippet", None)
-    parts = {"features": [part._asdict() for part in row.features]}
+    parts = {name: [part._asdict() for part in getattr(row, name)] for name in ("features", "reasons")}
     values: dict[str, Any] = row._asdict()
     return values | parts | ({} if snippet is None else {"snippet": snippet._asdict()})

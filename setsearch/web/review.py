@@ -16,7 +16,7 @@ from setsearch.learning.review import Progress, Review
 from setsearch.learning.review_files import KINDS, write_review
 from setsearch.pool import QuestionPool
 from setsearch.web.forms import read_form, redirect
-from setsearch.web.view import BARS_OF_SET, marked_text, scale_of, score_bars
+from setsearch.web.view import marked_text, scale_of, score_bars
 
 WIDTH, HEIGHT = 100, 40  # of the curve
 MOST_AUTHORS = 6
@@ -102,7 +102,7 @@ def _found(review: Review) -> dict[str, Any]:
         return found
     hit = hits[0]
     record = review.record(hit.item, hit.title)
-    bars = score_bars(hit, scale_of([hit]), BARS_OF_SET)
+    bars = score_bars(hit, scale_of([hit]))
     pieces = marked_text(review.reading, record.text, hit)
     source, doi = ("", "") if record.reference is None else (_source(record.reference), record.reference.doi)
     return found | {

@@ -196,11 +196,20 @@ class Snippet(BaseModel):
     marks: list[tuple[int, int]]
 
 
+class Reason(BaseModel):
+    """What a part of a score tells a person, and the features whose weights it sums, the heaviest first."""
+
+    label: str
+    weight: float
+    sentence: str = ""
+    features: list[str] = []
+
+
 class Hit(BaseModel):
     """A ranked item.
 
-    With `explain` its `features`, with `snippets` its `snippet`, with `cut` whether it `belongs`. With `fields` it has
-    only these, `rank` and `item`.
+    With `explain` its `features` and `reasons`, with `snippets` its `snippet`, with `cut` whether it `belongs`. With
+    `fields` it has only these, `rank` and `item`.
     """
 
     rank: int
@@ -209,7 +218,8 @@ class Hit(BaseModel):
     title: str | None = None
     belongs: bool | None = None
     features: list[Part] = []
-    rest: float | None = Field(None, description="with `explain`, what the features leave of the score: base, constant")
+    reasons: list[Reason] = []
+    rest: float | None = Field(None, description="with `explain`, what features leave of the score")
     snippet: Snippet | None = None
     columns: dict[str, Any] | None = None
     duplicates: list[str] = []
@@ -226,6 +236,7 @@ class Explanation(BaseModel):
     constant: float
     base: float
     features: list[Part]
+    reasons: list[Reason] = []
 
 
 class SetFeature(BaseModel):

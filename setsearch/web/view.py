@@ -1,6 +1,6 @@
 """What the page shows: the answer to its state, as plain values for the templates."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,8 +9,7 @@ from setsearch.index import Index
 from setsearch.search.highlight import headlines, item_text, mark_features, top_features, with_headlines
 from setsearch.search.left_out import ENOUGH, odd_one
 from setsearch.search.reading import Reading
-from setsearch.search.reasons import Reason, merge_reasons
-from setsearch.search.results import NOTHING_SHARED, Contribution, Hit, Hits, SetFeature, display_name, is_informative
+from setsearch.search.results import NOTHING_SHARED, Hit, Hits, Reason, display_name, is_informative
 from setsearch.search.sets import AnyReading
 from setsearch.search.starters import first_sets
 from setsearch.storage.collection_names import collection_of, plain_name
@@ -21,8 +20,7 @@ from setsearch.web.typed_names import find_spelled, find_typed, without_commands
 LONGEST_FILTER = 80  # characters of a condition that a value offers
 HITS = {"small": 15, "large": 200, "all": 1000}
 LEAST_LARGE = 50  # hits of a large list, if fewer belong
-BARS_OF_HIT = 6  # features with a bar of their own
-BARS_OF_SET = 12  # also parts of one score
+LISTED = 48  # features of an item
 SHADES = 4  # of marks
 LABELS = {"terms": "Words", "documents": "Documents"}
 
@@ -103,7 +101,7 @@ def make_view(index: Index, asked: Address) -> View:
     try:
         hits = _hits(reading, address)
         view.rows = _rows(address, hits)
-        view.shared = _shared(reading, address)
+        view.shared = _shared(reading, address, hits)
         view.note = _note(reading, address, hits)
         view.odd = _odd(reading, address)
     except (QueryError, UsageError) as error:
@@ -125,14 +123,14 @@ def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
     address, _ = find_typed(reading, asked.replace(items=reading.name))
     title = _titles(reading, Address(seeds=(item,))).get(item)
     hit = _hit(reading, address, item) if address.asks else None
-    bars = score_bars(hit, scale_of([hit]), BARS_OF_SET) if hit else []
+    bars = score_bars(hit, scale_of([hit])) if hit else []
     text = item_text(reading, item)
     pieces = []
     if text is not None:
         assert isinstance(reading, Reading)
         pieces = marked_text(reading, text, hit)
-    counts, count = top_features(reading, item, 4 * BARS_OF_SET)
-    most = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[: 4 * BARS_OF_SET]
+    counts, count = top_features(reading, item, LISTED)
+    most = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:LISTED]
     other = _other_side(index.readings(), reading.name)
     features = [
         {"name": feature, "count": count, "open": Address(items=other) if other else None} for feature, count in most
@@ -219,7 +217,7 @@ def _rows(address: Address, hits: list[Hit]) -> list[Row]:
         Row(
             hit,
             display_name(hit.item, hit.title),
-            score_bars(hit, scale, BARS_OF_HIT),
+            score_bars(hit, scale),
             hit.snippet.pieces() if hit.snippet is not None else [],
             [(name, _values(address, name, value)) for name, value in (hit.columns or {}).items()],
             address.accept(hit.item),
@@ -245,48 +243,30 @@ def _filtered(address: Address, condition: str | None) -> Address | None:
 
 
 def scale_of(hits: Sequence[Hit]) -> float:
-    """The largest sum of positive parts: 100 for bars."""
-    return max((sum(max(part.weight, 0) for part in hit.features) for hit in hits), default=0.0) or 1.0
+    """The largest sum of positive reasons: 100 for bars."""
+    parts = (hit.reasons or hit.features for hit in hits)
+    return max((sum(max(part.weight, 0) for part in own) for own in parts), default=0.0) or 1.0
 
 
-def score_bars(hit: Hit, scale: float, most: int) -> list[Bar]:
-    """The parts of a score, which sum to it: the largest, all others, and base and constant."""
-    named = _reasons(hit.features)
-    if len(named) > most:
-        others = named[most:]
-        named = [*named[:most], Reason(f"{len(others)} more", sum(part.weight for part in others))]
-    if hit.rest:
-        named.append(Reason("base and constant", hit.rest))
+def score_bars(hit: Hit, scale: float) -> list[Bar]:
+    """The reasons of a score, which sum to it."""
+    reasons = hit.reasons or [Reason(part.feature, part.weight) for part in hit.features]  # numbers have no reasons
     bars, start = [], 0.0
-    for reason in named:
+    for reason in reasons:
         length = min(100.0 * max(reason.weight, 0.0) / scale, 100.0 - start)
         bars.append(Bar(reason.label, reason.weight, round(start, 2), round(length, 2), None, reason.sentence))
         start += length
     return bars
 
 
-def _reasons(parts: Iterable[Contribution | SetFeature]) -> list[Reason]:
-    """Facts, the largest first."""
-    merged = merge_reasons((display_name(part.feature, part.title), part.weight) for part in parts)
-    return sorted(merged, key=lambda reason: -reason.weight)
-
-
-def _shared(reading: AnyReading, address: Address) -> list[Bar]:
-    """The features that define the set; none for numbers."""
-    if not isinstance(reading, Reading):
-        return []
-    is_terms = reading.kind == "terms"
-    most = BARS_OF_SET * (1 + 2 * is_terms)
-    examples: Any = {"having": address.having, "like": address.like} | _options(reading, address)
-    found = reading.features(address.seeds, most, **examples)
-    names = {display_name(part.feature, part.title): part.feature for part in found}
-    reasons = _reasons(found)[:BARS_OF_SET]
-    heaviest = max((reason.weight for reason in reasons), default=1.0)
+def _shared(reading: AnyReading, address: Address, hits: Hits) -> list[Bar]:
+    """What the hits have in common; none for numbers. Terms of documents can be added as examples."""
+    can_be_added = isinstance(reading, Reading) and reading.kind == "documents"
+    heaviest = max((reason.weight for reason in hits.common), default=1.0)
     bars = []
-    for label, weight, sentence in reasons:
-        with_it = None if is_terms else address.replace(having=(*address.having, names[label]))
-        length = round(100 * max(weight, 0.0) / heaviest, 2) if heaviest > 0 else 0.0
-        bars.append(Bar(label, weight, 0.0, length, with_it, sentence))
+    for label, weight, sentence, features in hits.common:
+        with_it = address.replace(having=(*address.having, features[0])) if can_be_added and features else None
+        bars.append(Bar(label, weight, 0.0, round(100 * weight / heaviest, 2), with_it, sentence))
     return bars
 
 

@@ -95,7 +95,27 @@ def test_scores_equal_the_definition(built, seeds):
     for hit in terms.expand(seeds, 99, explain=True):
         assert sum(part.weight for part in hit.features) == pytest.approx(hit.score, abs=1e-9)
         assert terms.explain(seeds, hit.item).score == pytest.approx(hit.score, abs=1e-9)
-        assert {"near to few words", "its nearest words"} <= {part.feature for part in hit.features}
+        assert "near to few words" in {part.feature for part in hit.features}
+
+
+@pytest.mark.parametrize("seeds", SETS, ids=str)
+def test_the_nearest_words_are_named_with_their_parts(built, seeds):
+    fields, terms, shares = built
+    nearest = ten_nearest(fields, shares)
+    scores, counted, total = definition(fields, seeds)
+    halved = {word: sum(own.values()) for word, own in nearest.items()}
+    middle = median([own for own in halved.values() if own])
+    own = {w: s * min(max((middle / halved[w]) ** 0.5, 2 / 3), 3 / 2) if halved[w] else s for w, s in scores.items()}
+    best = max(0.0, *(score for word, score in own.items() if word not in counted))
+    own |= dict.fromkeys(counted, best)
+    for hit in terms.expand(seeds, 99, explain=True):
+        near = {part.feature: part.weight for part in hit.features if part.feature.startswith("used like ")}
+        of_all = halved[hit.item] or 1.0
+        expected = {f"used like {w}": (0.5 + 2 / total) * a / of_all * own[w] for w, a in nearest[hit.item].items()}
+        assert near == pytest.approx({name: part for name, part in expected.items() if part}, abs=2e-4)
+        assert sum(reason.weight for reason in hit.reasons) == sum(part.weight for part in hit.features) == hit.score
+        label = next(reason.label for reason in hit.reasons if reason.label.startswith("used like "))
+        assert label.removeprefix("used like ").split(",")[0].split(" and ")[0] in nearest[hit.item]
 
 
 @pytest.mark.parametrize("seeds", [["apple"], ["lion", "tiger"], ["red", "green", "blue", "pear", "plum"]], ids=str)
