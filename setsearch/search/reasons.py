@@ -26,6 +26,7 @@ NEAREST_NAMED, NAMED = 4, 3  # of the nearest words: reasons of their own, and n
 MOST_COMMON, LEAST_SHARE = 12, 5  # reasons that hits have in common; one of so many hits has each
 PLACE, ANY = "_", "·"
 PRIOR, LIKE, EMPTY, TEXTS = "others", "words like it", "function words", "texts"  # kinds
+LISTED_WITH = "words listed with it"
 BESIDE, WORDS, SHARED_BY, SMALL = "words beside it", "words", "shared by", "small words around it"
 POPULAR = "popular"
 BASE = "base and constant"
@@ -35,7 +36,7 @@ ONE = {  # of kinds, singular; what follows is the plural
     BESIDE: "word beside it",
     EMPTY: "function word",
     "words in its text": "word in its text",
-    "words listed with it": "word listed with it",
+    LISTED_WITH: "word listed with it",
     WORDS: "word",
     TEXTS: "text",
 }
@@ -71,7 +72,8 @@ class Wording:
         """The MOST reasons of largest weight, what is left of the parts, and the rest of the score."""
         ranked = self._ranked(parts)
         shown = [own for own in ranked if own[0][0] != EMPTY][:MOST]
-        left = [own for own in ranked if own not in shown]
+        named = {key for key, _ in shown}
+        left = [own for own in ranked if own[0] not in named]
         reasons = [reason for _, reason in shown]
         if left:
             reasons.append(_left(left, abs(sum(reason.weight for _, reason in ranked))))
@@ -165,10 +167,10 @@ def _term(label: str, weight: float, feature: str, empty: frozenset[str], stem: 
 
 def _context(label: str, weight: float, feature: str, empty: frozenset[str], stem: Callable[[str], str]) -> _Part:
     """A context, or a document, of a word; `_by_content` chooses among the content words of its key."""
-    for prefix, kind in ((LISTED, "words listed with it"), (OWN_TEXT, "words in its text")):
+    for prefix, kind in ((LISTED, LISTED_WITH), (OWN_TEXT, "words in its text")):
         if label.startswith(prefix):
             word = label.removeprefix(prefix)
-            return _Part((kind, stem(word)), label, weight, feature, sentence(label))
+            return _Part((kind, stem(word)), label, weight, feature)
     places = label.split(" ")
     if PLACE not in places:
         return _Part((TEXTS,), f"in “{label}”", weight, feature, "It is in texts that have examples.")
@@ -176,7 +178,7 @@ def _context(label: str, weight: float, feature: str, empty: frozenset[str], ste
     if not content:
         text = "The same small words and marks stand around it."
         return _Part((SMALL,), SMALL, weight, feature, text)
-    return _Part((BESIDE, *map(stem, content)), label, weight, feature, sentence(label))
+    return _Part((BESIDE, *map(stem, content)), label, weight, feature)
 
 
 def _by_content(parts: Iterable[_Part]) -> list[_Part]:
@@ -187,7 +189,7 @@ def _by_content(parts: Iterable[_Part]) -> list[_Part]:
             totals[word] = totals.get(word, 0.0) + abs(part.weight)
     return [
         part._replace(key=(part.key[0], max(part.key[1:], key=lambda word: (totals[word], word))))
-        if part.key[0] in (BESIDE, WORDS)
+        if len(part.key) > 2 and part.key[0] in (BESIDE, WORDS)
         else part
         for part in parts
     ]
@@ -198,7 +200,8 @@ def _reason(own: Sequence[_Part]) -> tuple[Key, Reason]:
     first = max(own, key=lambda part: abs(part.weight))
     features = tuple(part.feature for part in sorted(own, key=lambda part: -abs(part.weight)))
     label = first.label if len(own) == 1 else _label_of_several(first, features)
-    return first.key, Reason(label, sum(part.weight for part in own), first.sentence, features)
+    said = sentence(label) if first.key[0] in (BESIDE, LISTED_WITH) else first.sentence
+    return first.key, Reason(label, sum(part.weight for part in own), said, features)
 
 
 def _label_of_several(first: _Part, features: Sequence[str]) -> str:
@@ -254,7 +257,7 @@ def _left(left: Sequence[tuple[Key, Reason]], total: float) -> Reason:
         return Reason(f"{sum(counts.values()):,} more", weight, features=features)
     kinds = (
         kind if kind == SMALL else f"{count:,} {ONE.get(kind, kind) if count == 1 else kind}"
-        for kind, count in counts.items()
+        for kind, count in sorted(counts.items(), key=lambda own: -own[1])
     )
     return Reason(f"many small parts ({', '.join(kinds)})", weight, features=features)
 
