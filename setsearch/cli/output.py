@@ -212,5 +212,5 @@ def _cell(value: Any, number: Callable[[float], str] = repr) -> str:
     if isinstance(value, (list, tuple)) and not (value and isinstance(value[0], dict)):
         return ", ".join("-".join(map(str, part)) if isinstance(part, tuple) else str(part) for part in value)
     if isinstance(value, list):
-        return ", ".join(f"{part.get('reason') or part['feature']} {part['weight']:+.2f}" for part in value)
+        return ", ".join(f"{part.get('label') or part['feature']} {part['weight']:+.2f}" for part in value)
     return "" if value is None else str(value)

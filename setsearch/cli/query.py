@@ -210,6 +210,7 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
     columns = {name: f"{name} (kept)" if name in RESERVED else name for hit in hits for name in hit.columns or ()}
     has_snippets = any(hit.snippet is not None for hit in hits)
     rests = [hit.rest for hit in hits] if explain else []  # base and constant
+    has_reasons = any(hit.reasons for hit in hits)  # numbers have none
     for number, hit in enumerate(hits):
         row: dict[str, Any] = {"rank": hit.rank, "item": hit.item, "score": hit.score}
         if hit.belongs is not None:
@@ -217,7 +218,8 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
         if titled:
             row["title"] = hit.title
         if explain:
-            row |= {"features": _contribution_rows(hit.features), "reasons": reason_rows(hit.reasons)}
+            row["features"] = _contribution_rows(hit.features)
+            row |= {"reasons": reason_rows(hit.reasons)} if has_reasons else {}
             row |= {"rest": rests[number]} if any(rests) else {}
         if has_snippets:
             snippet = hit.snippet or Snippet("")
@@ -315,7 +317,7 @@ def _contribution_rows(parts: Iterable[Any]) -> list[dict[str, Any]]:
 
 def reason_rows(reasons: Iterable[Any]) -> list[dict[str, Any]]:
     """Reasons as rows to print."""
-    return [{"reason": reason.label, "weight": reason.weight} for reason in reasons]
+    return [{"label": reason.label, "weight": reason.weight} for reason in reasons]
 
 
 def _label(name: str, title: str | None) -> str:

@@ -1,7 +1,8 @@
 """Reasons as a person reads them: parts of a score that tell the same are one reason, and small ones are counted.
 
-Forms of one word, by their stem, are one reason, and so are the contexts of a word that have the same content word.
-Function words name nothing: they count among the small ones. The weights of the reasons sum to what the parts sum to.
+Forms of one word, by their stem, are one reason, and so are the contexts of a word that have the same content word, the
+words that are listed with it, those of its own text, and the users of a film. Function words name nothing: they count
+among the small ones. The weights of the reasons sum to what the parts sum to.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,7 +27,7 @@ NEAREST_NAMED, NAMED = 4, 3  # of the nearest words: reasons of their own, and n
 MOST_COMMON, LEAST_SHARE = 12, 5  # reasons that hits have in common; one of so many hits has each
 PLACE, ANY = "_", "·"
 PRIOR, LIKE, EMPTY, TEXTS = "others", "words like it", "function words", "texts"  # kinds
-LISTED_WITH = "words listed with it"
+LISTED_WITH, IN_TEXT = "words listed with it", "words in its text"
 BESIDE, WORDS, SHARED_BY, SMALL = "words beside it", "words", "shared by", "small words around it"
 POPULAR = "popular"
 BASE = "base and constant"
@@ -35,13 +36,23 @@ ONE = {  # of kinds, singular; what follows is the plural
     LIKE: "word like it",
     BESIDE: "word beside it",
     EMPTY: "function word",
-    "words in its text": "word in its text",
+    IN_TEXT: "word in its text",
     LISTED_WITH: "word listed with it",
     WORDS: "word",
     TEXTS: "text",
 }
 
 Key = tuple[str, ...]  # the kind of a reason in the plural, and what tells it from others of its kind
+
+SAID = {
+    LISTED_WITH: "The word stands in lists with these.",
+    IN_TEXT: "A text that has the word as its title has these words.",
+}
+LISTS: dict[Key, str] = {
+    (LIKE,): NEAR,
+    (LISTED_WITH,): LISTED,
+    (IN_TEXT,): OWN_TEXT,
+}  # what stands before the words of a reason
 
 
 class _Part(NamedTuple):
@@ -167,10 +178,9 @@ def _term(label: str, weight: float, feature: str, empty: frozenset[str], stem: 
 
 def _context(label: str, weight: float, feature: str, empty: frozenset[str], stem: Callable[[str], str]) -> _Part:
     """A context, or a document, of a word; `_by_content` chooses among the content words of its key."""
-    for prefix, kind in ((LISTED, LISTED_WITH), (OWN_TEXT, "words in its text")):
+    for prefix, kind in ((LISTED, LISTED_WITH), (OWN_TEXT, IN_TEXT)):
         if label.startswith(prefix):
-            word = label.removeprefix(prefix)
-            return _Part((kind, stem(word)), label, weight, feature)
+            return _Part((kind,), label, weight, feature, SAID[kind])
     places = label.split(" ")
     if PLACE not in places:
         return _Part((TEXTS,), f"in “{label}”", weight, feature, "It is in texts that have examples.")
@@ -200,21 +210,22 @@ def _reason(own: Sequence[_Part]) -> tuple[Key, Reason]:
     first = max(own, key=lambda part: abs(part.weight))
     features = tuple(part.feature for part in sorted(own, key=lambda part: -abs(part.weight)))
     label = first.label if len(own) == 1 else _label_of_several(first, features)
-    said = sentence(label) if first.key[0] in (BESIDE, LISTED_WITH) else first.sentence
+    said = sentence(label) if first.key[0] == BESIDE else first.sentence
     return first.key, Reason(label, sum(part.weight for part in own), said, features)
 
 
 def _label_of_several(first: _Part, features: Sequence[str]) -> str:
-    """The label of some parts: of texts their number, of nearest words the first names, else that of the first."""
+    """The label of some parts: of texts and people their number, of words the first ones, else that of the first."""
     if first.key == (TEXTS,):
         return f"in {len(features):,} of the same texts"
     if first.key[0] == SHARED_BY:
         return f"{SHARED_BY} {len(features):,} {first.key[1]}s"
-    if first.key != (LIKE,):
+    prefix = LISTS.get(first.key)
+    if prefix is None:
         return first.label
-    names = [feature.removeprefix(NEAR) for feature in features]
+    names = [feature.removeprefix(prefix) for feature in features]
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return NEAR + ", ".join(names[:NAMED]) + more
+    return prefix + ", ".join(names[:NAMED]) + more
 
 
 def _scaled(ranked: list[tuple[Key, Reason]], total: float) -> list[tuple[Key, Reason]]:
@@ -264,8 +275,6 @@ def _left(left: Sequence[tuple[Key, Reason]], total: float) -> Reason:
 
 def sentence(label: str) -> str:
     """What a context says of a word."""
-    if label.startswith(LISTED):
-        return f"The word stands in lists with “{label.removeprefix(LISTED)}”."
     parts = label.split(" ")
     if PLACE not in parts:
         return ""

@@ -17,7 +17,6 @@ SENTENCES = {
     "bright _": "The word stands after “bright”.",
     "the _ of": "The word stands between “the” and “of”.",
     "_ · purple": "The word stands before “… purple”.",
-    "listed with pink": "The word stands in lists with “pink”.",
     "d12": "",
 }
 WORDS = Wording("documents", are_words=True, has_text=False)
@@ -53,6 +52,12 @@ def test_contexts_of_one_word_are_one_reason():
         ("small words around it", 0.0625),
     ]
     assert found[0].features == ("_ flowers", "_ flowers .", "flower _")
+
+
+def test_words_of_lists_and_of_its_own_text_are_one_reason_each():
+    lists = {f"listed_with_{name}": 1 / n for n, name in enumerate(["red", "blue", "sky", "sea", "ice"], 1)}
+    own = {"its_own_text_has_hue": 0.25, "its_own_text_has_color": 0.125}
+    assert [*told(WORDS, **lists, **own)] == ["listed with red, blue, sky and 2 more", "its own text has hue, color"]
 
 
 def test_the_nearest_words_are_named():

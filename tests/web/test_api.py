@@ -28,6 +28,9 @@ def test_answers_are_those_of_the_index(serve, animals):
             assert [(hit["item"], hit["score"], hit["belongs"]) for hit in found] == [
                 (hit.item, hit.score, hit.belongs) for hit in expected
             ]
+            assert [[part["label"], part["weight"]] for hit in found for part in hit["reasons"]] == [
+                [*part[:2]] for hit in expected for part in hit.reasons
+            ]
             assert [[tuple(part.values()) for part in hit["features"]] for hit in found] == [
                 [tuple(part) for part in hit.features] for hit in expected
             ]
