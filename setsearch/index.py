@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from setsearch.errors import InvalidParameter, NoIndex, UsageError
 from setsearch.search.catalog import defaults_of, describe_readings
 from setsearch.search.decisions import Decisions
-from setsearch.search.description import describe_index
+from setsearch.search.description import describe_index, find_revision
 from setsearch.search.freshness import parse_fresh
 from setsearch.search.memory import memory_of
 from setsearch.search.numeric import NumericReading
@@ -295,6 +295,11 @@ class Index:
         """What the index holds: readings with counts of items, features and postings, revision, defaults."""
         with self._database.read() as cursor, limited(cursor, "reading the index"):
             return describe_index(cursor, self._readings, str(self._database), self._collection)
+
+    def revision(self) -> int:
+        """The number of writes so far; `info` has it too, but takes longer."""
+        with self._database.read() as cursor:
+            return find_revision(cursor, str(self._database), self._collection)
 
     def check(self) -> list[str]:
         """The problems of the index, one line each; empty for a sound one.

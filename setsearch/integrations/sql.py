@@ -121,7 +121,8 @@ class _Functions:
         return self._connection.total_changes, self._version
 
     def _reading(self, items: str | None) -> Any:
-        return self._index.reading(self._index.info()["readings"][0]["items"] if items is None else items)
+        first = self._index.readings()[:1] if items is None else []
+        return self._index.reading(first[0]["items"] if first else items)
 
 
 def register(connection: sqlite3.Connection) -> None:

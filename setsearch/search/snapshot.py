@@ -62,6 +62,7 @@ class Snapshot:
         self._valued = Kept[tuple[bool, ValueRule], ValuedLists]()
         self.kept_bases = Kept[Hashable, Base]()
         self.kept_filters = Kept[tuple[str, ...], Ints]()  # the items that meet some conditions
+        self.kept_starters = Kept[tuple[int, int], list[list[str]]]()  # sets to begin with (starters.py)
         self._statistics = Kept[ValueRule, RuleStatistics]()
         self._bitmaps: tuple[Buffer, Bitmaps] | None = None  # those of one buffer: they know lists by their place
         self._ranks: Ints | None = None

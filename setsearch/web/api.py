@@ -71,8 +71,7 @@ def _add_content(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     @router.get("/health")
     async def health() -> Health:
         """Whether the index answers, and its revision."""
-        info = await pool.ask(Index.info)
-        return Health(version=setsearch.__version__, revision=info["revision"])
+        return Health(version=setsearch.__version__, revision=await pool.ask(Index.revision))
 
     @router.get("/info")
     async def get_info() -> Info:

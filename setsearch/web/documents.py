@@ -43,15 +43,15 @@ def add_documents(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     async def put_documents(documents: Annotated[list[Document], Field(max_length=MOST_DOCUMENTS)]) -> Written:
         """Add documents, and replace those that exist; all of them, or none."""
         rows = [(own.id, own.text, own.title) for own in documents]
-        return await pool.ask(lambda index: Written(count=index.update(rows), revision=index.info()["revision"]))
+        return await pool.ask(lambda index: Written(count=index.update(rows), revision=index.revision()))
 
     @router.put("/documents/{id:path}", dependencies=writing)
     async def put_document(id: InPath, document: Text) -> Written:
         """Add a document, or replace the one with this id."""
         rows = [(id, document.text, document.title)]
-        return await pool.ask(lambda index: Written(count=index.update(rows), revision=index.info()["revision"]))
+        return await pool.ask(lambda index: Written(count=index.update(rows), revision=index.revision()))
 
     @router.delete("/documents/{id:path}", dependencies=writing)
     async def delete_document(id: InPath) -> Written:
         """Delete a document."""
-        return await pool.ask(lambda index: Written(count=index.delete([id]), revision=index.info()["revision"]))
+        return await pool.ask(lambda index: Written(count=index.delete([id]), revision=index.revision()))
