@@ -6,7 +6,7 @@ from sqlite3 import Cursor
 from typing import TYPE_CHECKING, Any
 
 from setsearch.errors import InvalidParameter, NoIndex, UsageError
-from setsearch.search.catalog import defaults_of, describe_readings
+from setsearch.search.catalog import defaults_of, list_readings
 from setsearch.search.decisions import Decisions
 from setsearch.search.description import describe_index, find_revision
 from setsearch.search.freshness import parse_fresh
@@ -287,9 +287,9 @@ class Index:
                 drop_tables(cursor)
 
     def readings(self) -> list[dict[str, Any]]:
-        """What can be ranked: items, features, and the number of both."""
+        """What can be ranked: items, features, and the number of both; `shown_count` leaves numbers out of words."""
         with self._database.read() as cursor:
-            return [reading for relation in self._relations(cursor) for reading in describe_readings(relation)]
+            return list_readings(cursor, self._relations(cursor))
 
     def info(self) -> dict[str, Any]:
         """What the index holds: readings with counts of items, features and postings, revision, defaults."""

@@ -7,6 +7,7 @@ from typing import Any
 from setsearch.errors import NoIndex, UnknownReading
 from setsearch.models.defaults import NUMBERS, VECTORS, Defaults, defaults_for
 from setsearch.storage.collection_names import collection_of, plain_name
+from setsearch.storage.records import has_records
 from setsearch.storage.relation import Relation, load_relations, of_collection
 
 
@@ -42,6 +43,32 @@ def describe_readings(relation: Relation) -> list[dict[str, Any]]:
         for items, features in ((relation.items, relation.features), (relation.features, relation.items))
         if items.name in relations_by_reading([relation])
     ]
+
+
+def list_readings(cursor: sqlite3.Cursor, relations: Sequence[Relation]) -> list[dict[str, Any]]:
+    """The readings of some relations, with what a page tells of each: `references`, and how many a person counts."""
+    return [
+        reading
+        | {
+            "references": reading["items"] == relation.items.name and has_records(cursor, relation.items.id),
+            "shown_count": _shown_count(cursor, relation, reading["items"]),
+        }
+        for relation in relations
+        for reading in describe_readings(relation)
+    ]
+
+
+def _shown_count(cursor: sqlite3.Cursor, relation: Relation, name: str) -> int:
+    """The number of items; of the terms of texts, those that are words, not numbers or runs of characters."""
+    vocabulary = relation.items if name == relation.items.name else relation.features
+    if relation.analyzer is None or vocabulary is relation.items:
+        return vocabulary.size
+    others = "name >= '0' and name < ':' and name not glob '*[^0-9.,]*'"
+    others += " or name >= '~' and name < char(127)" * vocabulary.has_ngrams
+    (count,) = cursor.execute(
+        f"select count(*) from setsearch_name where kind = ? and ({others})", (vocabulary.id,)
+    ).fetchone()
+    return vocabulary.size - int(count)
 
 
 def defaults_of(relation: Relation, name: str) -> Defaults:

@@ -22,8 +22,9 @@ from setsearch.web.forms import read_form, redirect, root_of
 from setsearch.web.page_state import Address
 from setsearch.web.review import add_review
 from setsearch.web.routes import describe_routes
+from setsearch.web.start import label_of
 from setsearch.web.typed_names import find_spelled
-from setsearch.web.view import export_rows, label_of, make_view, open_item
+from setsearch.web.view import export_rows, make_view, open_item
 
 HERE = Path(__file__).parent
 TYPES = {"csv": "text/csv", "json": "application/json", "txt": "text/plain"}

@@ -9,14 +9,17 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from setsearch.errors import NoSeeds, UnknownSet
+from setsearch.errors import NoSeeds, QueryError, UnknownSet, UsageError
 from setsearch.index import Index
 from setsearch.indexing.references.reference import Reference
 from setsearch.learning.review import Progress, Review
 from setsearch.learning.review_files import KINDS, write_review
 from setsearch.pool import QuestionPool
 from setsearch.web.forms import read_form, redirect
-from setsearch.web.view import marked_text, scale_of, score_bars
+from setsearch.web.page_state import Address
+from setsearch.web.start import start_review
+from setsearch.web.typed_names import without_commands
+from setsearch.web.view import make_view, marked_text, scale_of, score_bars
 
 WIDTH, HEIGHT = 100, 40  # of the curve
 MOST_AUTHORS = 6
@@ -54,6 +57,20 @@ def add_review(
         content = await pool.ask(lambda index: write_review(_review(index, name), kind))
         headers = {"content-disposition": f'attachment; filename="review.{kind}"'}
         return Response(content, media_type=f"{TYPES[kind]}; charset=utf-8", headers=headers)
+
+    @router.post("/review/start", dependencies=writing)
+    async def start(request: Request) -> Response:
+        form = await read_form(request)
+        items, name, known = (form.get(key, "").strip() for key in ("items", "name", "known"))
+        try:
+            await pool.ask(lambda index: start_review(index, items, name, known))
+        except (QueryError, UsageError) as error:  # what was typed stays
+            typed = {"name": name, "known": known, "problem": without_commands(str(error))}
+            html = await pool.ask(
+                lambda index: render(request, "set.html", view=make_view(index, Address(items), typed))
+            )
+            return HTMLResponse(html, 422)
+        return redirect(request, "review?" + urlencode({"set": name}))
 
     @router.post("/review", dependencies=writing)
     async def decide(request: Request) -> Response:

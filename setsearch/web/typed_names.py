@@ -24,7 +24,7 @@ def find_typed(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[
             try:
                 found.append(find_spelled(reading, name))
             except AmbiguousItem as error:
-                unknown.append({"name": name, "problem": without_commands(str(error)), "several": True})
+                unknown.append({"name": name, "problem": str(error).partition(";")[0], "several": True})
             except UnknownItem as error:
                 several = list(dict.fromkeys(part.strip() for part in name.replace("\n", ",").split(",")))
                 several = [part for part in several if part]
@@ -35,7 +35,7 @@ def find_typed(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[
                 if len(several) > 1:  # a pasted list
                     found += _find(several)
                 else:
-                    unknown.append({"name": name, "problem": without_commands(str(error)), "several": False})
+                    unknown.append({"name": name, "problem": str(error).partition(";")[0], "several": False})
         return list(dict.fromkeys(found))
 
     texts = [name for name in asked.seeds if _is_text(reading, name)]

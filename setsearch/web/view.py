@@ -1,20 +1,20 @@
 """What the page shows: the answer to its state, as plain values for the templates."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from setsearch.errors import QueryError, UsageError
 from setsearch.index import Index
-from setsearch.search.highlight import headlines, item_text, mark_features, top_features, with_headlines
+from setsearch.search.highlight import item_text, mark_features, top_features, with_headlines
 from setsearch.search.left_out import ENOUGH, odd_one
 from setsearch.search.reading import Reading
-from setsearch.search.results import NOTHING_SHARED, Hit, Hits, Reason, display_name, is_informative
+from setsearch.search.results import NOTHING_SHARED, Hit, Hits, Reason, display_name
 from setsearch.search.sets import AnyReading
-from setsearch.search.starters import first_sets
-from setsearch.storage.collection_names import collection_of, plain_name
+from setsearch.storage.collection_names import plain_name
 from setsearch.storage.conditions import equality
 from setsearch.web.page_state import Address
+from setsearch.web.start import Start, first_items, label_of, make_start, titles_of
 from setsearch.web.typed_names import find_spelled, find_typed, without_commands
 
 LONGEST_FILTER = 80  # characters of a condition that a value offers
@@ -22,7 +22,6 @@ HITS = {"small": 15, "large": 200, "all": 1000}
 LEAST_LARGE = 50  # hits of a large list, if fewer belong
 LISTED = 48  # features of an item
 SHADES = 4  # of marks
-LABELS = {"terms": "Words", "documents": "Documents"}
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class View:
     titles: dict[str, str] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     shared: list[Bar] = field(default_factory=list)
-    starters: list[tuple[str, Address]] = field(default_factory=list)
+    start: Start | None = None
     problem: str | None = None
     note: str | None = None
     other: Address | None = None  # the features of the examples as items
@@ -80,23 +79,18 @@ class View:
         return plain_name(self.address.items or "") == "terms"
 
 
-def label_of(items: str) -> str:
-    """What is ranked, for people."""
-    kind, collection = plain_name(items), collection_of(items)
-    label = LABELS.get(kind, kind)
-    return f"{collection}: {label}" if collection else label
+def make_view(index: Index, asked: Address, typed: Mapping[str, str] | None = None) -> View:
+    """The page of a state; unknown examples are reported and left out. Raises UnknownReading, DatabaseError.
 
-
-def make_view(index: Index, asked: Address) -> View:
-    """The page of a state; unknown examples are reported and left out. Raises UnknownReading, DatabaseError."""
-    reading = index.reading(asked.items)
+    `typed` is what a form for a new review had, and the problem with it.
+    """
     readings = index.readings()
+    reading = index.reading(first_items(asked, readings))
     address, unknown = find_typed(reading, asked.replace(items=reading.name))
     view = View(address, readings, index.sets(), unknown)
-    view.titles = _titles(reading, address)
+    view.titles = titles_of(reading, (*address.seeds, *address.rejected))
     if not address.asks:
-        sets = first_sets(reading) if isinstance(reading, Reading) else []
-        view.starters = [(", ".join(names), address.replace(seeds=tuple(names))) for names in sets]
+        view.start = make_start(reading, readings, address, typed or {})
         return view
     try:
         hits = _hits(reading, address)
@@ -121,7 +115,7 @@ def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
     reading = index.reading(asked.items)
     item = find_spelled(reading, name)
     address, _ = find_typed(reading, asked.replace(items=reading.name))
-    title = _titles(reading, Address(seeds=(item,))).get(item)
+    title = titles_of(reading, [item]).get(item)
     hit = _hit(reading, address, item) if address.asks else None
     bars = score_bars(hit, scale_of([hit])) if hit else []
     text = item_text(reading, item)
@@ -170,13 +164,6 @@ def export_rows(index: Index, asked: Address) -> list[dict[str, Any]]:
 def _exported(item: str, status: str, view: View, hit: Hit | None = None) -> dict[str, Any]:
     title = hit.title if hit else view.titles.get(item)
     return {"item": item, "title": title, "status": status, "score": hit.score if hit else None}
-
-
-def _titles(reading: AnyReading, address: Address) -> dict[str, str]:
-    """Titles of examples that tell more than the names."""
-    titles = reading.titles((*address.seeds, *address.rejected))
-    titles |= headlines(reading, [name for name, title in titles.items() if title is None])
-    return {name: title for name, title in titles.items() if title and is_informative(title, name)}
 
 
 def _options(reading: AnyReading, address: Address) -> dict[str, Any]:

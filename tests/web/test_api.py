@@ -184,8 +184,8 @@ def test_many_unknown_names_are_told(asked):
     names = [f"wheatx{n}" for n in range(150)]
     for seeds in ({"seed": names}, {"seed": ",".join(names[:100])}):
         _, _, text = asked.ask("/", items="documents", **seeds)
-        assert text.count("Did you mean") == MOST_HINTS
-        assert text.count("is not in this collection") >= 100
+        assert text.count("did you mean") == MOST_HINTS
+        assert len(re.findall(r"no &#39;(?:wheat)?x\d+&#39; among the \d+ \w+", text)) >= 100
     assert asked.ask("/", items="documents", seed=",".join(f"x{n}" for n in range(201)))[0] == 422
 
 

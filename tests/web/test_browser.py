@@ -5,6 +5,7 @@ import io
 import random
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -383,14 +384,56 @@ def test_starters_are_sets_and_a_word_of_contexts_has_a_legend(serve, tmp_path, 
         texts.append((f"d{n}", said[kind].format(rng.choice(kinds[kind]))))
     with setsearch.open(tmp_path / "s.db", create=True, contexts="on") as index:
         index.add(texts)
-    page = browse(serve(tmp_path / "s.db").url)
-    starter = page.locator(".empty .chip").first
-    names = starter.inner_text().split(", ")
+    page = browse(serve(tmp_path / "s.db").url + "?items=terms")
+    names = page.locator(".starters li").first.locator(".chip").all_inner_texts()
     assert len(names) == 3
-    starter.click()
+    assert page.locator("#seed").get_attribute("placeholder") == ", ".join(names)
+    page.locator(".starters a").first.click()
     settled(page, names)
     page.goto(page.url.split("?")[0] + "?seed=lion&seed=tiger")
     assert page.locator(".legend").inner_text() == "“_” is the place of the word."
+
+
+def test_the_start_shows_documents_by_their_titles(serve, tmp_path, browse):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for n, (kind, word) in enumerate([("cats", "lion"), ("cats", "tiger"), ("grain", "wheat"), ("grain", "rye")] * 3):
+        (folder / f"{n}.md").write_text(f"# About {word} {n}\n\nThe {word} is one of the {kind} of 1912, 44 and 3.5.\n")
+    with setsearch.open(tmp_path / "s.db", create=True) as index:
+        index.add([(path.name, path.read_text()) for path in sorted(folder.iterdir())])
+    page = browse(serve(tmp_path / "s.db").url)
+    assert page.locator(".readings [aria-current]").inner_text().startswith("Documents")
+    labels = page.locator(".starters .chip").all_inner_texts()
+    assert labels and all(label.startswith("About ") for label in labels)
+    assert page.locator("#seed").get_attribute("placeholder") == labels[0]
+    with closing(sqlite3.connect(tmp_path / "s.db")) as connection:
+        terms = connection.execute("select n.name from setsearch_name n join setsearch_kind k on k.id = n.kind "
+                                   "where k.name = 'terms'").fetchall()  # fmt: skip
+    words = [name for (name,) in terms if not re.fullmatch(r"[\d.,]+", name)]
+    assert 0 < len(words) < len(terms)
+    assert f"12 documents and {len(words)} words" in page.locator(".empty p").first.inner_text()
+    assert page.get_by_role("heading", name="Start a review").count() == 0
+    page.goto(page.url + "?seed=lion")
+    assert page.locator(".readings [aria-current]").inner_text().startswith("Words"), (
+        "a name alone is a word, as before"
+    )
+
+
+def test_a_review_starts_from_references(serve, browse, run, tmp_path):
+    folder = Path(__file__).parents[1] / "indexing" / "exporters"
+    assert run("index", "r.db", str(folder), "--language", "english")[0] == 0
+    page = browse(serve(tmp_path / "r.db").url)
+    page.get_by_label("Its name").fill("cats")
+    page.get_by_label("Some that belong").fill("10.1000/nothing")
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("alert").filter(has_text="10.1000/nothing")).to_have_count(1)
+    assert page.get_by_label("Its name").input_value() == "cats", "nothing that was typed is lost"
+    page.get_by_label("Some that belong").fill("doi:10.1000/cats\n\n")
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_url("**/review?set=cats")
+    expect(page.locator("#far")).to_have_text("cats")
+    with setsearch.open(tmp_path / "r.db") as index:
+        assert [(one.item, one.said) for one in Review(index, "cats").decisions()] == [("10.1000/cats", "yes")]
 
 
 def test_the_line_is_moved_and_put_back(serve, animals, browse):
