@@ -5,13 +5,16 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from setsearch.cli.help import OUTPUT, flag
-from setsearch.errors import UsageError
+from setsearch.errors import QueryError, UsageError
 from setsearch.search.results import display_name, is_informative
+
+if TYPE_CHECKING:
+    from setsearch.search.picture import Point
 
 CONTROL = dict.fromkeys([*range(32), *range(127, 160)], " ")  # characters that would break a line
 TWO_DIGITS_BELOW = 0.01  # three decimals would show too little
@@ -22,6 +25,7 @@ WIDEST_BARS = 100
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 NAMED = 3  # names in a message
 PARAMETER = re.compile(r"`([a-z_]+)(?:=([a-z-]+))?`")  # in messages of the library
+MAP_ROWS = 24
 VALUE_COLUMNS = ("score", "weight", "probability")
 
 Row = dict[str, Any]
@@ -33,6 +37,7 @@ Lines = Annotated[bool, flag("--nl", "One JSON object a line.", OUTPUT)]
 Csv = Annotated[bool, flag("--csv", "CSV with a header.", OUTPUT)]
 Tsv = Annotated[bool, flag("--tsv", "TSV with a header.", OUTPUT)]
 Table = Annotated[bool, flag("--table", "A table (default on a terminal).", OUTPUT)]
+Map = Annotated[bool, flag("--map", "A map in the terminal: near ones are there for the same reasons.", OUTPUT)]
 Bars = Annotated[bool, flag("--bars", "Bars in the terminal.", OUTPUT)]
 
 
@@ -58,6 +63,17 @@ def bar_options(
     if plot not in (None, "-"):
         raise UsageError(f"--plot {plot}: pictures in files were removed; --bars draws in the terminal")
     return bars or plot is not None
+
+
+def picture_options(
+    *, bars: Bars = False, map: Map = False, plot: Annotated[str | None, typer.Option(hidden=True)] = None
+) -> str | None:
+    """What to draw of hits: bars, a map, or nothing."""
+    if bar_options(bars=bars, plot=plot):
+        if map:
+            raise UsageError("choose one of --bars, --map")
+        return "bars"
+    return "map" if map else None
 
 
 def say(message: str) -> None:
@@ -192,6 +208,28 @@ def bars(rows: list[Row], width: int | None = None, numbered: bool = False) -> l
         if row.get("belongs") is True and following.get("belongs") is False:
             lines.append(" the set ends here ".center(width, "-"))
     return lines
+
+
+def print_map(points: "list[Point]") -> None:
+    """A map of a set; raises QueryError for one without points."""
+    if not points:
+        raise QueryError("a map needs three items that share something; give more examples, or a larger -k")
+    print("\n".join(map_lines(points)))
+
+
+def map_lines(points: "list[Point]", columns: int | None = None, rows: int = MAP_ROWS) -> list[str]:
+    """A map of a set as lines of `columns` characters; labels stand where there is room for them."""
+    from setsearch.search.picture import BEYOND, EXAMPLE, INSIDE, place_labels
+
+    columns = columns or min(shutil.get_terminal_size().columns, WIDEST_BARS)
+    marks = {EXAMPLE: "●", INSIDE: "○", BEYOND: "·"}
+    grid = [[" "] * columns for _ in range(rows)]
+    for own in reversed(place_labels(points, columns, rows)):  # examples, which come first, cover others
+        line = grid[own.row]
+        if own.start is not None:
+            line[own.start : own.start + len(own.label)] = own.label.translate(CONTROL)
+        line[own.column] = marks[own.point.kind]
+    return ["".join(line).rstrip() for line in grid] + ["● examples  ○ in the set  · beyond; near: same reasons"]
 
 
 def _shortened(text: str, width: int) -> str:

@@ -27,10 +27,12 @@ from setsearch.cli.output import (
     bar_options,
     drop_redundant_titles,
     format_options,
+    picture_options,
     print_bars,
     print_csv,
     print_json,
     print_lines,
+    print_map,
     print_table,
     print_tsv,
     say,
@@ -57,7 +59,7 @@ WEIGHTINGS = ("weight", "mi", "probability")
     more=more_examples,
     wanted=together(expand_options, diversity_options),
     model=model_options,
-    as_bars=bar_options,
+    picture=picture_options,
     show=format_options,
 )
 def expand(
@@ -69,7 +71,7 @@ def expand(
     more: dict[str, Any],
     wanted: dict[str, Any],
     model: "ModelOptions",
-    as_bars: bool,
+    picture: str | None,
     show: Show,
 ) -> None:
     """Give a few examples, get the rest of the set.
@@ -83,6 +85,8 @@ def expand(
         if seeds or any(more.values()):
             raise UsageError("--batch FILE brings its own examples; leave the others out")
         require_lines(show)
+        if picture is not None:
+            raise UsageError(f"--batch writes a line of JSON for each set; leave --{picture} out")
         with db.open(time_limit=time_limit) as index:
             print_batch(batch, _batch_answers(index.reading(items), batch, wanted, model), wanted["explain"])
         return
@@ -105,10 +109,14 @@ def expand(
         weighted = _weighted(list(seeds or ()), more.pop("seed_weights"))
         hits = with_headlines(reading, reading.expand(weighted, **more, **wanted, **model).shared())
         tell_notes(reading, weighted, hits, model)
+        points = hits.map() if picture == "map" else []
+    if picture == "map":
+        print_map(points)
+        return
     rows = hit_rows(hits, wanted["explain"])
-    if show in (print_json, print_lines) and not as_bars:
+    if show in (print_json, print_lines) and picture is None:
         rows = with_revisions(rows, hits)
-    (print_bars if as_bars else show)(rows)
+    (print_bars if picture == "bars" else show)(rows)
 
 
 @with_options(model=model_options, show=format_options)

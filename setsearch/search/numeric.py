@@ -13,7 +13,7 @@ from setsearch.errors import InvalidParameter, NoSeeds, NothingToRank
 from setsearch.models.defaults import number
 from setsearch.models.gaussian import Gaussian
 from setsearch.search.request import id_list, positive_integer, require_distinct
-from setsearch.search.results import Contribution, Explanation, Found, Hit, Hits
+from setsearch.search.results import Asked, Contribution, Explanation, Found, Hit, Hits
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.numbers import column_names, read_numbers
 from setsearch.storage.relation import Relation
@@ -87,7 +87,7 @@ class NumericReading:
             )
             for rank, (score, name, row) in enumerate(ranked, 1)
         ]
-        return Hits(hits, revision)
+        return Hits(hits, revision, asked=Asked(self, seeds, {"strength": strength, "exclude": exclude}))
 
     def expand_many(self, seed_sets: Iterable[Iterable[str]], k: int | None = 10, **options: Any) -> list[Hits]:
         """Expand many sets of seeds; each answer equals that of `expand`. Raises as it does."""

@@ -28,7 +28,7 @@ from setsearch.search.request import (
     positive_integer,
     text_list,
 )
-from setsearch.search.results import Explanation, Found, Hits, SetFeature, Statistics, WeightedQuery
+from setsearch.search.results import Asked, Explanation, Found, Hits, SetFeature, Statistics, WeightedQuery
 from setsearch.search.separation import with_correction
 from setsearch.search.weights import SeedWeights
 from setsearch.search.word_uses import word_notes
@@ -87,7 +87,9 @@ class Reading:
             fields = self._choice.choose(fields_by, request.model, names, request.exclude)
             return self._expand(fields, find_examples(fields, names, texts, features), request)
 
-        return self._answer(request.model, answer)
+        hits, own = self._answer(request.model, answer), {"gamma": request.gamma, "exclude": request.exclude}
+        hits.asked = Asked(self, names, {**request.model, **own, "like": texts, "having": features})
+        return hits
 
     def _answer(self, options: ModelOptions, answer: Callable[[FieldsBy], T]) -> T:
         return self._source.answer(lambda: self._fields_by(options), answer)

@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from setsearch.search.picture import Point
 
 LEAST_REST = 1e-6  # more than what sums of floats lose
 NOTHING_SHARED = "nothing else has a feature that tells these examples from the rest"
@@ -89,6 +92,14 @@ class Statistics(NamedTuple):
     frequencies: Callable[[Sequence[str]], Sequence[int]]
 
 
+class Asked(NamedTuple):
+    """The question of some hits: a reading, its seeds, and the options that scores depend on."""
+
+    reading: Any
+    seeds: Iterable[str]
+    options: Mapping[str, Any]
+
+
 class Hits(list[Hit]):
     """Hits, and what they are of: the `revision` of the documents, and that of the contexts.
 
@@ -106,6 +117,7 @@ class Hits(list[Hit]):
         blank: float | None = None,
         learned: bool = False,
         common: tuple[Reason, ...] = (),
+        asked: Asked | None = None,
     ) -> None:
         super().__init__(hits)
         self.revision = revision
@@ -113,6 +125,10 @@ class Hits(list[Hit]):
         self.blank = blank
         self.learned = learned
         self.common = common
+        self.asked = asked
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "asked": None}  # a question has a database, which cannot be sent elsewhere
 
     def to_pandas(self) -> Any:
         """The hits as a frame of pandas."""
@@ -140,13 +156,28 @@ class Hits(list[Hit]):
         )
         return "<table>" + "".join(f"<tr>{own}</tr>" for own in cells) + "</table>"
 
+    def map(self) -> "list[Point]":
+        """The seeds and the first hits on a map by what they share with the set (search/picture.py).
+
+        What the hits do not have, explanations and the seeds, is asked again. Empty for less than three items.
+        """
+        from setsearch.search.picture import map_hits
+
+        return map_hits(self)
+
+    def plot(self) -> Any:
+        """A figure of matplotlib: the scores with the line where the set ends, and the map. Raises UsageError."""
+        from setsearch.search.plot import plot_hits
+
+        return plot_hits(self)
+
     def shared(self) -> "Hits":
         """The hits without items that share nothing with the examples."""
         return self.with_hits(hit for hit in self if self.blank is None or hit.score != self.blank)
 
     def with_hits(self, hits: Iterable[Hit]) -> "Hits":
         """Other hits of the same answer."""
-        return Hits(hits, self.revision, self.contexts_revision, self.blank, self.learned, self.common)
+        return Hits(hits, self.revision, self.contexts_revision, self.blank, self.learned, self.common, self.asked)
 
 
 class SetFeature(NamedTuple):

@@ -14,6 +14,7 @@ from setsearch.search.sets import AnyReading
 from setsearch.storage.collection_names import plain_name
 from setsearch.storage.conditions import equality
 from setsearch.web.page_state import Address
+from setsearch.web.pictures import Curve, Spot, make_curve, make_map
 from setsearch.web.start import Start, first_items, label_of, make_start, titles_of
 from setsearch.web.typed_names import find_spelled, find_typed, without_commands
 
@@ -67,6 +68,8 @@ class View:
     note: str | None = None
     other: Address | None = None  # the features of the examples as items
     odd: str | None = None  # the example that fits the others least
+    curve: Curve | None = None
+    map: list[Spot] = field(default_factory=list)
 
     @property
     def label(self) -> str:
@@ -98,6 +101,8 @@ def make_view(index: Index, asked: Address, typed: Mapping[str, str] | None = No
         view.shared = _shared(reading, address, hits)
         view.note = _note(reading, address, hits)
         view.odd = _odd(reading, address)
+        view.curve = make_curve(address, hits)
+        view.map = make_map(hits)
     except (QueryError, UsageError) as error:
         view.problem = without_commands(str(error))
     other = _other_side(readings, reading.name)

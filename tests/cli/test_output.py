@@ -38,3 +38,14 @@ def test_small_numbers_are_exact_for_programs(capsys):
     printed = capsys.readouterr().out
     assert "a,0.00016865302451090622" in printed
     assert "0.00017" in printed
+
+
+def test_a_map_on_the_command_line(run, failed, database):
+    code, out, _ = run("expand", "x.db", "d0", "--items", "documents", "--map")
+    assert code == 0
+    *lines, legend = out.rstrip("\n").split("\n")
+    assert sum(line.count("●") for line in lines) == 1 and any("● Lion" in line or "Lion ●" in line for line in lines)
+    assert legend.startswith("● examples")
+    failed(run("expand", "x.db", "lion", "--map", "--bars"), 2, "choose one of --bars, --map")
+    failed(run("expand", "x.db", "--batch", "-", "--map"), 2, "--batch", "--map")
+    failed(run("expand", "x.db", "lion", "-k", "1", "--map"), 1, "a map needs three items")

@@ -456,6 +456,41 @@ def test_the_line_is_moved_and_put_back(serve, animals, browse):
     expect(page.locator(".cut >> text=suggest")).to_have_count(0)
 
 
+def test_the_line_on_the_curve_moves_by_keys_and_without_a_script(serve, animals, browse):
+    server = serve(animals)
+    page = browse(server.url + "?items=documents&seed=lion&model=bernoulli")
+    curve, within = page.get_by_label("How many belong"), "#hits > li[data-item]:not(.beyond)"
+    assert len(page.locator(".curve polyline").get_attribute("points").split()) == len(hits(page))
+    curve.focus()
+    curve.press("Home")
+    curve.press("ArrowRight")
+    names = page.locator("#hits .name").all_inner_texts()
+    expect(page.locator("#ending")).to_have_text(f"2 belong, the last: {names[1]}")
+    assert float(page.locator("#line").get_attribute("x1")) == pytest.approx(100 / (len(names) - 1))
+    page.wait_for_url("**end=2")
+    expect(page.locator(within)).to_have_count(2)
+    assert page.evaluate("document.activeElement.id") == "end", "the keyboard stays on the line"
+    assert page.locator("#move").is_hidden()
+    page.get_by_role("link", name="Suggest one").click()
+    expect(page.get_by_role("link", name="Suggest one")).to_have_count(0)
+    plain = browse(server.url + "?items=documents&seed=lion&model=bernoulli", java_script_enabled=False)
+    plain.get_by_label("How many belong").fill("3")
+    plain.get_by_role("button", name="Move the line").click()
+    plain.wait_for_url("**end=3")
+    assert plain.locator(within).count() == 3
+    assert plain.locator(".curve line").get_attribute("x1") == str(round(200 / (len(names) - 1), 2))
+
+
+def test_a_map_shows_examples_and_candidates(serve, animals, browse):
+    page = browse(serve(animals).url + "?items=documents&seed=lion&seed=tiger")
+    with setsearch.open(animals) as index:
+        points = index.items("documents").expand(["lion", "tiger"], 15, fold=True, cut="mark").shared().map()
+    for kind in ("example", "inside", "beyond"):
+        shown = page.locator(f".map svg .{kind} title").evaluate_all("all => all.map(one => one.textContent)")
+        assert sorted(shown) == sorted(point.label for point in points if point.kind == kind)
+    assert page.get_by_role("img", name="A map of the examples", exact=False).count() == 1
+
+
 def test_kept_columns_filter(serve, tmp_path, browse):
     rows = [
         (f"d{n}", f"lion tiger {n}n {n}m {n}k", None, {"year": 2000 + n % 2, "tags": ["a <b>", "c"]}) for n in range(8)

@@ -43,13 +43,13 @@ async function go(url, { push = true, body = null } = {}) {
 function focused() {
   const row = document.activeElement?.closest?.("#hits > li");
   if (row) return { row: rows().indexOf(row) };
-  return { field: document.activeElement?.id === "seed" };
+  return { field: document.activeElement?.id };
 }
 
 function settle(place) {
   const all = rows();
   if (place.row !== undefined && all.length) select(all[Math.min(place.row, all.length - 1)], true);
-  else if (place.field && $("#seed")) $("#seed").focus();
+  else if (["seed", "end"].includes(place.field) && $("#" + place.field)) $("#" + place.field).focus();
   else $("#main").focus({ preventScroll: true });
   const taken = document.querySelectorAll(".examples .taken").length;
   const problem = $(".problem");
@@ -73,7 +73,22 @@ function dress() {
   }
   const undo = $("#undo");
   if (undo) { undo.hidden = steps === 0; undo.onclick = () => history.back(); }
+  const end = $("#end");
+  if (end) moveLine(end);
   complete();
+}
+
+// The line on the curve follows the slider; the set ends there once it rests.
+function moveLine(end) {
+  let timer = 0;
+  $("#move").hidden = true;
+  end.oninput = () => {
+    const place = 100 * (end.value - 1) / (end.max - 1), last = $(".name", rows()[end.value - 1]);
+    for (const x of ["x1", "x2"]) $("#line").setAttribute(x, place);
+    $("#line").setAttribute("visibility", "visible");
+    $("#ending").value = `${end.value} belong, the last: ${last?.textContent ?? ""}`;
+  };
+  end.onchange = () => { clearTimeout(timer); timer = setTimeout(() => end.isConnected && end.form.requestSubmit(), SLOW); };
 }
 
 document.addEventListener("click", (event) => {

@@ -1,0 +1,66 @@
+"""Pictures of a set: the curve of its scores with the line where it ends, and a map; SVG that needs no script."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from setsearch.search.picture import Placed, place_labels
+from setsearch.search.results import Hit, Hits
+from setsearch.web.page_state import Address
+
+CURVE = 100, 40  # width and height
+CELL = 6, 12  # of the map, for a character
+COLUMNS, ROWS = 46, 22
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Scores by rank as points of an SVG; `end` is the rank where the set ends, None without a line, and `x` its place.
+
+    `moved`: whether the reader moved the line.
+    """
+
+    points: str
+    count: int
+    top: float
+    end: int | None
+    x: float | None
+    moved: bool
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A point of the map as SVG has it: its circle, and where its label begins if there is room for one."""
+
+    placed: Placed
+    x: float
+    y: float
+    text_x: float | None
+
+
+def make_curve(address: Address, hits: Sequence[Hit]) -> Curve | None:
+    """The curve of some hits, best first; None for less than two."""
+    if len(hits) < 2:
+        return None
+    scores = [hit.score for hit in hits]
+    low, top = min(0.0, *scores), max(scores)
+    height = (top - low) or 1.0
+    places = [CURVE[0] * number / (len(hits) - 1) for number in range(len(hits))]
+    points = " ".join(
+        f"{x:.2f},{CURVE[1] * (top - score) / height:.2f}" for x, score in zip(places, scores, strict=True)
+    )
+    end = sum(1 for hit in hits if hit.belongs) or None
+    x = None if end is None else round(places[end - 1], 2)
+    return Curve(points, len(hits), top, end, x, address.end is not None)
+
+
+def make_map(hits: Hits) -> list[Spot]:
+    """The map of the examples and the first hits."""
+    return [
+        Spot(
+            own,
+            CELL[0] * (own.column + 0.5),
+            CELL[1] * (own.row + 0.5),
+            None if own.start is None else CELL[0] * own.start,
+        )
+        for own in place_labels(hits.map(), COLUMNS, ROWS)
+    ]
