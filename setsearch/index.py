@@ -15,6 +15,7 @@ from setsearch.search.numeric import NumericReading
 from setsearch.search.reading import Reading
 from setsearch.search.readings import FieldsSource, Readings
 from setsearch.search.sets import ItemSet, delete_set, delete_sets_of, fill_set, load_set, new_set, saved_sets
+from setsearch.search.tables import IndexTable
 from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.collection_names import collection_of, name_in
 from setsearch.storage.database import Database
@@ -34,7 +35,7 @@ Names = Iterable[str]
 Progress = Callable[[Iterator[Any]], Iterator[Any]]
 
 
-class Index:
+class Index(IndexTable):
     """Relations of items and features in one SQLite database. Made by `setsearch.open`.
 
     Every call that writes is one transaction. Threads may share it for reading.
@@ -79,25 +80,21 @@ class Index:
         """Replace everything in the relation by these items. Otherwise as `add`."""
         return self._write(items, relation, replace=False, empty=True)
 
-    def add_frame(self, frame: Any, *, update: bool = False, **columns: Any) -> int:
+    def add_frame(self, frame: Any, *, update: bool = False, progress: Progress = iter, **columns: Any) -> int:
         """Add the rows of a frame of pandas or polars, or of an Arrow table; returns how many items they make.
 
             index.add_frame(frame, id="id", text="text")
             index.add_frame(ratings, items="film", features="user")
 
         `columns` are those of `setsearch.Columns`. With `update`, items that exist are replaced. A missing text is
-        empty; a missing id raises SourceError, and nothing is written.
+        empty; a missing id raises SourceError, and nothing is written. `progress`, such as tqdm, gets and yields rows.
         """
-        from setsearch.indexing.rows.arrow import frame_rows
-        from setsearch.indexing.rows.reader import RowReader
-        from setsearch.indexing.sources import SourceReader
-        from setsearch.storage.synced_source import Columns
+        from setsearch.indexing.frames import FrameItems
 
-        roles = Columns(**columns)
-        reader = SourceReader(roles, RowReader())
-        if roles.numbers:
-            return self.add_numbers(reader.numbers_of(frame_rows(frame)), roles.numbers, roles.relation[0])
-        return self._write(reader.items_of(frame_rows(frame)), roles.relation, replace=update)
+        items = FrameItems(frame, columns, progress)
+        if items.roles.numbers:
+            return self.add_numbers(items, items.roles.numbers, items.roles.relation[0])
+        return self._write(items, items.roles.relation, replace=update)
 
     def delete(self, ids: Iterable[str], relation: tuple[str, str] | None = None) -> int:
         """Delete items by id; returns how many. Raises UnknownItem; then nothing is deleted."""

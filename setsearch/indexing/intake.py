@@ -94,6 +94,10 @@ class Intake:
                 for *item, record in filing.file(run):  # type: ignore[arg-type]
                     yield _prepare(relation, analyzer, tuple(item), record)  # type: ignore[arg-type]
 
+        # Those of a frame (frames.py) know whether ids are whole numbers.
+        whole, before = getattr(items, "whole", (False, False)), (relation.items.whole, relation.features.whole)
+        relation.items.whole, relation.features.whole = whole
+        relation.is_altered |= whole != before
         return writer.write(prepared(), analyzer)
 
     def _create(self, cursor: sqlite3.Cursor, items: str, features: str, spec: str | None) -> Relation:

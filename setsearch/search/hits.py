@@ -110,8 +110,9 @@ def make_hits(
         for rank, (id, score, belongs) in enumerate(rows, 1)
     ]
     if weights is None:
-        return Hits(hits, fields.relation.revision, fields.contexts_revision, 0.0)
+        return Hits(hits, fields.relation.revision, fields.contexts_revision, 0.0, whole=fields.items.whole)
     has_base = getattr(weights.model, "has_base", True) or bool(weights.priors)
     blank = None if has_base else weights.constant
     common = how.common([hit.features for hit in hits if hit.belongs is not False]) if how else ()
-    return Hits(hits, fields.relation.revision, fields.contexts_revision, blank, bool(weights.corrections), common)
+    own = fields.relation.revision, fields.contexts_revision
+    return Hits(hits, *own, blank, bool(weights.corrections), common, whole=fields.items.whole)

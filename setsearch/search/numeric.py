@@ -14,6 +14,7 @@ from setsearch.models.defaults import number
 from setsearch.models.gaussian import Gaussian
 from setsearch.search.request import id_list, positive_integer, require_distinct
 from setsearch.search.results import Asked, Contribution, Explanation, Found, Hit, Hits
+from setsearch.search.tables import ReadingTable
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.numbers import column_names, read_numbers
 from setsearch.storage.relation import Relation
@@ -35,7 +36,7 @@ class _Matrix:
         return int(np.flatnonzero(self.ids == id)[0])
 
 
-class NumericReading:
+class NumericReading(ReadingTable):
     """Items that numbers describe: what `index.numbers(name)` returns. Threads may share it."""
 
     def __init__(self, name: str, open: Open) -> None:
@@ -76,7 +77,7 @@ class NumericReading:
             names = relation.items.describe(cursor, matrix.ids[rows].tolist())
             ranked = sorted((-float(scores[row]), names[int(matrix.ids[row])][0], int(row)) for row in rows)[:k]
             columns = column_names(relation)
-            revision = relation.revision
+            revision, whole = relation.revision, relation.items.whole
         hits = [
             Hit(
                 rank,
@@ -87,7 +88,7 @@ class NumericReading:
             )
             for rank, (score, name, row) in enumerate(ranked, 1)
         ]
-        return Hits(hits, revision, asked=Asked(self, seeds, {"strength": strength, "exclude": exclude}))
+        return Hits(hits, revision, asked=Asked(self, seeds, {"strength": strength, "exclude": exclude}), whole=whole)
 
     def expand_many(self, seed_sets: Iterable[Iterable[str]], k: int | None = 10, **options: Any) -> list[Hits]:
         """Expand many sets of seeds; each answer equals that of `expand`. Raises as it does."""

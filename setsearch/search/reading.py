@@ -30,6 +30,7 @@ from setsearch.search.request import (
 )
 from setsearch.search.results import Asked, Explanation, Found, Hits, SetFeature, Statistics, WeightedQuery
 from setsearch.search.separation import with_correction
+from setsearch.search.tables import ReadingTable
 from setsearch.search.weights import SeedWeights
 from setsearch.search.word_uses import word_notes
 from setsearch.storage.collection_names import plain_name
@@ -37,7 +38,7 @@ from setsearch.storage.collection_names import plain_name
 T = TypeVar("T")
 
 
-class Reading:
+class Reading(ReadingTable):
     """Items of one kind, described by features: what `index.items(name)` returns. Threads may share it."""
 
     def __init__(

@@ -4,9 +4,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from setsearch.search.tables import html_table
+
 if TYPE_CHECKING:
     from setsearch.search.picture import Point
 
+SHOWN_PARTS = 5  # of an explanation in a table of hits
 LEAST_REST = 1e-6  # more than what sums of floats lose
 NOTHING_SHARED = "nothing else has a feature that tells these examples from the rest"
 
@@ -104,9 +107,10 @@ class Hits(list[Hit]):
     """Hits, and what they are of: the `revision` of the documents, and that of the contexts.
 
     `contexts_revision` is None for an answer without contexts. `expand_many` gives all its answers the same ones.
-    `blank` is the score of an item that shares nothing with the examples, None if features that no seed has count too;
-    `learned`: whether rejected items taught what separates them, so that scores are margins (search/separation.py);
-    `common`: the reasons that they share, if they are explained.
+    `whole`: whether ids came as whole numbers, in a frame, so that they are numbers in frames again. `blank` is the
+    score of an item that shares nothing with the examples, None if features that no seed has count too; `learned`:
+    whether rejected items taught what separates them, so that scores are margins (search/separation.py); `common`: the
+    reasons that they share, if they are explained.
     """
 
     def __init__(
@@ -118,6 +122,7 @@ class Hits(list[Hit]):
         learned: bool = False,
         common: tuple[Reason, ...] = (),
         asked: Asked | None = None,
+        whole: bool = False,
     ) -> None:
         super().__init__(hits)
         self.revision = revision
@@ -126,6 +131,7 @@ class Hits(list[Hit]):
         self.learned = learned
         self.common = common
         self.asked = asked
+        self.whole = whole
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "asked": None}  # a question has a database, which cannot be sent elsewhere
@@ -134,27 +140,37 @@ class Hits(list[Hit]):
         """The hits as a frame of pandas."""
         import pandas
 
-        return pandas.DataFrame(self._rows(), columns=list(COLUMNS))
+        return pandas.DataFrame(self._rows(), columns=list(COLUMNS)).astype(self._ids)
 
     def to_polars(self) -> Any:
         """The hits as a frame of polars."""
         import polars
 
-        return polars.DataFrame(self._rows(), schema=COLUMNS)
+        return polars.DataFrame(self._rows(), schema=COLUMNS | self._ids)
 
     def _rows(self) -> list[dict[str, Any]]:
-        return [{name: getattr(hit, name) for name in COLUMNS} for hit in self]
+        id = self._ids.get("item", str)
+        return [{name: getattr(hit, name) for name in COLUMNS} | {"item": id(hit.item)} for hit in self]
+
+    @property
+    def _ids(self) -> dict[str, type[int]]:
+        """The type of the ids in frames, if it is not text: others may have been added since."""
+        is_whole = self.whole and all(hit.item.removeprefix("-").isdecimal() for hit in self)
+        return {"item": int} if is_whole else {}
 
     def _repr_html_(self) -> str:
-        """The hits as a table, as notebooks show them."""
-        from html import escape
-
-        cells = (
-            f"<td>{hit.rank}</td><td>{escape(display_name(hit.item, hit.title))}</td><td>{hit.score:.3f}</td>"
-            f"<td>{escape(hit.snippet.text) if hit.snippet else ''}</td>"
-            for hit in self
-        )
-        return "<table>" + "".join(f"<tr>{own}</tr>" for own in cells) + "</table>"
+        """The hits as a table, as notebooks show them; without columns that are empty."""
+        columns: dict[str, Callable[[Hit], Any]] = {
+            "rank": lambda hit: hit.rank,
+            "item": lambda hit: hit.item,
+            "title": lambda hit: hit.title if is_informative(hit.title, hit.item) else None,
+            "score": lambda hit: hit.score,
+            "belongs": lambda hit: hit.belongs,
+            "why": lambda hit: ", ".join(f"{part.feature} {part.weight:+.2f}" for part in hit.features[:SHOWN_PARTS]),
+            "passage": lambda hit: hit.snippet.text if hit.snippet else None,
+        }
+        shown = [name for name, cell in columns.items() if any(cell(hit) not in (None, "") for hit in self)]
+        return html_table(shown, ([columns[name](hit) for name in shown] for hit in self))
 
     def map(self) -> "list[Point]":
         """The seeds and the first hits on a map by what they share with the set (search/picture.py).
@@ -177,7 +193,9 @@ class Hits(list[Hit]):
 
     def with_hits(self, hits: Iterable[Hit]) -> "Hits":
         """Other hits of the same answer."""
-        return Hits(hits, self.revision, self.contexts_revision, self.blank, self.learned, self.common, self.asked)
+        own = Hits(hits)
+        own.__dict__.update(self.__dict__)
+        return own
 
 
 class SetFeature(NamedTuple):
@@ -204,6 +222,13 @@ class Explanation(NamedTuple):
     features: tuple[Contribution, ...]
     title: str | None = None
     reasons: tuple[Reason, ...] = ()
+
+    def _repr_html_(self) -> str:
+        """The parts as a table, as notebooks show them."""
+        parts = [("constant", self.constant), ("base", self.base)]
+        named = [(display_name(part.feature, part.title), part.weight) for part in self.features]
+        rows = [*(part for part in parts if part[1]), *named, ("score", self.score)]
+        return html_table(("part", "nats"), rows, f"Why {display_name(self.item, self.title)} has its score")
 
 
 class Found(NamedTuple):

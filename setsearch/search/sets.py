@@ -10,6 +10,7 @@ from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeed
 from setsearch.search.numeric import NumericReading
 from setsearch.search.reading import Reading
 from setsearch.search.results import Hit
+from setsearch.search.tables import SetTable
 from setsearch.storage.database import Database
 from setsearch.storage.names import is_storable
 
@@ -18,7 +19,7 @@ LONGEST_NAME = 200  # characters
 IS_MEMBER = "accepted < 2"  # what a review put off is no member
 
 
-class ItemSet:
+class ItemSet(SetTable):
     """A set that grows: `accepted` items are its examples, `rejected` ones negative examples. Made by `Index.set`.
 
     `version` is that of the set as it was loaded or saved; "" if there was none.
@@ -37,6 +38,10 @@ class ItemSet:
     def items(self) -> str:
         """What is ranked."""
         return self._reading.name
+
+    def titles(self) -> dict[str, str | None]:
+        """The titles of its members that the index has."""
+        return self._reading.titles([*self.accepted, *self.rejected])
 
     def accept(self, *items: str) -> None:
         """Accept items, also rejected ones. Raises UnknownItem; then nothing has changed."""

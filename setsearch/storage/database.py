@@ -27,6 +27,7 @@ SCHEMA = {
     "m008_decisions",
     "m009_changes",
     "m010_records",
+    "m011_whole",
 }
 Checked = tuple[object, int]  # a file, and SQLite's schema version of its tables
 MOST_CHECKED = 64  # one more, and all are checked again

@@ -72,6 +72,7 @@ class Vocabulary:
     titles_shown: bool = False  # show the title in place of the name: the surface form of a stem
     has_ngrams: bool = False  # whether n-grams are among the names (text/extras.py)
     vectors: str | None = None  # where its vectors come from (vectors.py)
+    whole: bool = False  # whether the names came as whole numbers, in a frame
 
     def find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
         """The ids of those names that exist; raises CorruptIndex for one beyond all ids."""
@@ -328,9 +329,11 @@ class Vocabulary:
         for table in ("name", "free", "record", "alias"):
             cursor.execute(f"delete from setsearch_{table} where kind = ?", (self.id,))
         self.size = self.next_id = 0
+        self.whole = False
 
     def save(self, cursor: sqlite3.Cursor) -> None:
-        """Write `size` and `next_id` back."""
+        """Write `size`, `next_id` and `whole` back."""
         if self.size == 0:
             self.clear(cursor)
-        cursor.execute("update setsearch_kind set size = ?, peak = ? where id = ?", (self.size, self.next_id, self.id))
+        values = (self.size, self.next_id, int(self.whole), self.id)
+        cursor.execute("update setsearch_kind set size = ?, peak = ?, whole = ? where id = ?", values)

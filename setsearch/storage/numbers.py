@@ -53,6 +53,7 @@ def write_numbers(cursor: sqlite3.Cursor, relation: Relation, items: Iterable[Nu
     known = relation.items.find(cursor, list(vectors))
     new = [name for name in vectors if name not in known]
     relation.items.set_titles(cursor, [(vectors[name][1], id) for name, id in known.items()])
+    relation.items.whole = getattr(items, "whole", (False,))[0]  # of a frame (indexing/frames.py)
     known |= zip(new, relation.items.insert(cursor, new, [vectors[name][1] for name in new]), strict=True)
     values = [add_checksum(own[0], f"{relation.id} {known[name]}") for name, own in vectors.items()]
     insert = "insert or replace into setsearch_numbers (relation, item, numbers)"

@@ -100,7 +100,9 @@ def load_relations(cursor: sqlite3.Cursor) -> list[Relation]:
         (count,) = cursor.execute(f"select count(*) from setsearch_{table}").fetchone()
         if count > most:
             raise CorruptIndex(f"{count:,} rows of setsearch_{table} are more than an index can have; {REPAIR_HINT}")
-    stored = {id: rest for id, *rest in cursor.execute("select id, name, size, peak, vectors from setsearch_kind")}
+    stored = {
+        id: rest for id, *rest in cursor.execute("select id, name, size, peak, vectors, whole from setsearch_kind")
+    }
     rows = cursor.execute(
         "select id, items, features, analyzer, revision, stamp, contexts, columns from setsearch_relation order by id"
     ).fetchall()
@@ -147,10 +149,10 @@ def _make_vocabulary(id: int, row: list[Any] | None, most_ids: int) -> Vocabular
     """A vocabulary as stored; refuses sizes for which arrays would not fit into memory."""
     if row is None:
         raise CorruptIndex(f"a relation refers to a vocabulary, {id}, that is missing; index the collection again")
-    name, size, next_id, vectors = row
+    name, size, next_id, vectors, whole = row
     if not (0 <= size <= most_ids and 0 <= next_id <= most_ids):
         raise CorruptIndex(f"{size} {name!r:.40} with ids below {next_id} cannot fit into this file; {REPAIR_HINT}")
-    return Vocabulary(id, name, size, next_id, vectors=vectors)
+    return Vocabulary(id, name, size, next_id, vectors=vectors, whole=bool(whole))
 
 
 def _file_size(cursor: sqlite3.Cursor) -> int:

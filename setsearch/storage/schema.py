@@ -1,6 +1,6 @@
 """The tables, as migrations: append-only, self-contained, without imports of our own.
 
-setsearch_kind        vocabularies: documents, terms, films; `peak` is the next id
+setsearch_kind        vocabularies: documents, terms, films; `peak` is the next id, `whole`: names are whole numbers
 setsearch_name        names and titles of one vocabulary, under small reused integer ids
 setsearch_relation    two vocabularies, items and features: revision, and a random stamp of the content
 setsearch_posting     feature -> items, in blocks (codec.py)
@@ -316,6 +316,12 @@ def m010_records(db: Database) -> None:
         alter table setsearch_member add column note text;
     """
     _run(db, script)
+
+
+@migrations()
+def m011_whole(db: Database) -> None:
+    """Whether the names of a vocabulary came as whole numbers, as which frames have them again."""
+    db.execute("alter table setsearch_kind add column whole integer not null default 0")
 
 
 def drop_tables(cursor: sqlite3.Cursor) -> None:

@@ -304,17 +304,31 @@ def test_frames_come_in_and_go_out(tmp_path):
     rows = {"id": [1, 2, 3], "text": ["lion tiger", None, "lion"], "year": [1999.0, np.nan, 2001.0]}
     frames = [pandas.DataFrame(rows), polars.DataFrame(rows, nan_to_null=True), pyarrow.table(rows)]
     for number, frame in enumerate(frames):
+        counted = []
         with setsearch.open(tmp_path / f"{number}.db", create=True) as index:
-            assert index.add_frame(frame, id="id", text="text") == 3
+
+            def progress(rows, counted=counted):
+                """Note of how many rows each one is."""
+                for row in rows:
+                    counted.append(len(rows))
+                    yield row
+
+            assert index.add_frame(frame, id="id", text="text", progress=progress) == 3
+            assert counted == [3, 3, 3]
             assert index.items("documents").features_of("1") == {"lion": 1, "tiger": 1}
             assert index.items("documents").features_of("2") == {}
             assert index.add_frame(frame, update=True) == 3
             with pytest.raises(errors.DuplicateItem):
                 index.add_frame(frame)
             hits = index.items("documents").expand(["1"])
-            assert hits.to_pandas()["item"].tolist() == [hit.item for hit in hits]
+            assert hits.to_pandas()["item"].tolist() == hits.to_polars()["item"].to_list() == [3, 2]
+            assert hits.to_pandas().merge(frames[0], left_on="item", right_on="id")["year"].tolist()[0] == 2001
+            assert hits.to_polars().join(frames[1], left_on="item", right_on="id").height == 2
+            assert hits.shared().to_pandas()["item"].tolist() == [3]
             assert hits.to_polars()["score"].to_list() == [hit.score for hit in hits]
-            assert "<table>" in hits._repr_html_()
+            index.add([("more", "lion")])  # texts are ids now, too
+            mixed = index.items("documents").expand(["1"]).to_pandas()["item"].tolist()
+            assert sorted(mixed) == ["2", "3", "more"]
     ratings = pandas.DataFrame({"user": ["u1", "u1", "u2"], "film": ["a", "b", "a"], "times": [1, 2, 3]})
     with setsearch.open(tmp_path / "r.db", create=True) as index:
         assert index.add_frame(ratings, items="film", features="user", count="times") == 2
@@ -323,6 +337,27 @@ def test_frames_come_in_and_go_out(tmp_path):
             index.add_frame(pandas.DataFrame({"user": ["x"], "film": [None]}), items="film", features="user")
         with pytest.raises(errors.InvalidParameter, match="a frame is one of pandas, polars or Arrow, not list"):
             index.add_frame([1])
+
+
+def test_ids_come_back_from_frames_as_they_came(tmp_path):
+    texts = pandas.DataFrame({"id": ["1", "2", "3"], "text": ["lion tiger", "lion", "wheat"]})
+    ratings = pandas.DataFrame({"film": [10, 10, 20, 30], "user": [7, 8, 7, 8]})
+    sizes = pandas.DataFrame({"thing": [4, 5, 6], "size": [1.0, 2.0, 3.0]})
+    with setsearch.open(tmp_path / "i.db", create=True) as index:
+        index.add_frame(texts, text="text")
+        assert set(index.items("documents").expand(["1"]).to_pandas()["item"]) == {"2", "3"}
+        index.add_frame(texts.assign(id=[1, 2, 3]), text="text", update=True)
+        assert set(index.items("documents").expand([1]).to_pandas()["item"]) == {2, 3}
+        index.replace([("1", "lion"), ("2", "lion")])
+        assert set(index.items("documents").expand(["1"]).to_pandas()["item"]) == {"2"}
+        index.add_frame(ratings, items="film", features="user")
+        assert set(index.items("film").expand([10]).to_pandas()["item"]) == {20, 30}
+        assert index.items("user").expand([7]).to_polars()["item"].to_list() == [8]
+        index.add_frame(sizes, items="thing", numbers=("size",))
+        assert set(index.reading("thing").expand([4]).to_pandas()["item"]) == {5, 6}
+        assert index.check() == []
+    with setsearch.open(tmp_path / "i.db") as index:
+        assert set(index.items("film").expand([10]).to_pandas()["item"]) == {20, 30}, "another process knows, too"
 
 
 def test_a_ratings_table_becomes_a_relation(tmp_path, run, failed):

@@ -1,0 +1,71 @@
+"""What notebooks show: tables of HTML, with all values, as text whatever they contain."""
+
+import re
+from html import unescape
+
+import pytest
+
+import setsearch
+
+
+@pytest.fixture
+def index(tmp_path):
+    with setsearch.open(tmp_path / "t.db", create=True) as index:
+        index.add(
+            [
+                ("a", "lion tiger cat", "Lions <b>&"),
+                ("b", "lion cat", "Cats"),
+                ("c", "wheat rye"),
+                ("d", "lion lion wheat"),
+            ]
+        )
+        yield index
+
+
+def cells(shown):
+    """The rows of a table as a notebook shows them."""
+    html = shown._repr_html_()
+    assert html.count("<table>") == html.count("</table>") == 1
+    rows = re.findall(r"<tr>(.*?)</tr>", html)
+    return [
+        [unescape(re.sub("<.*?>", "", cell)) for cell in re.findall(r"<t[hd].*?>(.*?)</t[hd]>", row)] for row in rows
+    ]
+
+
+def test_hits_have_the_columns_that_they_fill(index):
+    reading = index.items("documents")
+    plain = reading.expand(["b"], 2)
+    assert cells(plain) == [
+        ["rank", "item", "title", "score"],
+        *([str(hit.rank), hit.item, hit.title or "", f"{hit.score:.3f}"] for hit in plain),
+    ]
+    assert plain[0].title == "Lions <b>&"
+    full = cells(reading.expand(["b"], 2, explain=True, cut="mark"))
+    assert full[0] == ["rank", "item", "title", "score", "belongs", "why"]
+    assert "lion +" in full[1][-1] and full[1][4] in ("yes", "no")
+    assert cells(setsearch.Hits()) == [[]]
+
+
+def test_an_explanation_sums_to_the_score(index):
+    explanation = index.items("documents").explain(["b"], "a")
+    _, *parts, score = cells(explanation)
+    assert [float(weight) for _, weight in parts] == pytest.approx(
+        [value for value in (explanation.constant, explanation.base) if value]
+        + [part.weight for part in explanation.features],
+        abs=1e-3,
+    )
+    assert score == ["score", f"{explanation.score:.3f}"]
+
+
+def test_sets_readings_and_indexes(index, tmp_path):
+    kept = index.set("<i>", "documents")
+    kept.accept("Cats", "a")
+    kept.reject("c")
+    assert cells(kept)[1:] == [["b", "Cats", "accepted"], ["a", "Lions <b>&", "accepted"], ["c", "", "rejected"]]
+    assert "&lt;i&gt;, of documents" in kept._repr_html_()
+    assert ["number", "4"] in cells(index.items("documents"))
+    index.add_numbers([("n1", [1.0]), ("n2", [2.0])], ["size"], "thing")
+    assert ["number", "2"] in cells(index.reading("thing"))
+    assert cells(index)[1] == ["documents", "4", "terms", "5"]
+    with setsearch.open(tmp_path / "none.db", create=True) as empty:
+        assert "none.db" in empty._repr_html_() or cells(empty) == [["items", "number", "described by", "number"]]
