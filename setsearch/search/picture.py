@@ -19,6 +19,7 @@ EXAMPLE, INSIDE, BEYOND = "example", "inside", "beyond"
 SAME = 1e-9  # of the largest number, below which two differ by rounding alone
 MOST_EXAMPLES, MOST_HITS = 20, 30  # on a map
 LEAST = 3  # items: fewer make no map
+ASIDE = 4  # how much farther a column is than a row: in a row of its own a point has room for its label
 GAP = 1  # cells between a point and its label
 
 
@@ -109,11 +110,20 @@ def components(items: Sequence[Hit]) -> Floats:
 
 
 def place_labels(points: Sequence[Point], columns: int, rows: int, longest: int = 20) -> list[Placed]:
-    """Points on a grid of characters, each with its label beside it where there is room; the first ones come first."""
+    """Points on a grid of characters, each with its label beside it where there is room; the first ones come first.
+
+    Where a point has its place, another one takes the nearest that is free, as long as there is one.
+    """
     taken = np.zeros((rows, columns), bool)
-    cells = [(round(point.x * (columns - 1)), round((1 - point.y) * (rows - 1))) for point in points]
-    for column, row in cells:
+    cells = []
+    for point in points:
+        row, column = round((1 - point.y) * (rows - 1)), round(point.x * (columns - 1))
+        if taken[row, column] and not taken.all():
+            heights, widths = np.ogrid[:rows, :columns]
+            far = (heights - row) ** 2 + (ASIDE * (widths - column)) ** 2
+            row, column = divmod(int(np.where(taken, np.inf, far).argmin()), columns)
         taken[row, column] = True
+        cells.append((column, row))
     placed = []
     for point, (column, row) in zip(points, cells, strict=True):
         label = point.label if len(point.label) <= longest else point.label[: longest - 1] + "…"

@@ -16,7 +16,7 @@ COLUMNS, ROWS = 46, 22
 class Curve:
     """Scores by rank as points of an SVG; `end` is the rank where the set ends, None without a line, and `x` its place.
 
-    `moved`: whether the reader moved the line.
+    `moved`: whether the reader moved the line; `said`: how many belong.
     """
 
     points: str
@@ -25,6 +25,7 @@ class Curve:
     end: int | None
     x: float | None
     moved: bool
+    said: str
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,10 @@ def make_curve(address: Address, hits: Sequence[Hit]) -> Curve | None:
     points = " ".join(
         f"{x:.2f},{CURVE[1] * (top - score) / height:.2f}" for x, score in zip(places, scores, strict=True)
     )
-    end = sum(1 for hit in hits if hit.belongs) or None
-    x = None if end is None else round(places[end - 1], 2)
-    return Curve(points, len(hits), top, end, x, address.end is not None)
+    belong, moved = sum(1 for hit in hits if hit.belongs), address.end is not None
+    end = belong if 0 < belong < len(hits) or (moved and belong) else None  # else it ends behind these
+    said = "" if not belong else f"{belong} belong" if end else f"all {belong} belong"
+    return Curve(points, len(hits), top, end, None if end is None else round(places[end - 1], 2), moved, said)
 
 
 def make_map(hits: Hits) -> list[Spot]:

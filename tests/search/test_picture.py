@@ -86,6 +86,7 @@ def test_labels_stand_beside_their_points_and_not_on_others(points, columns, row
     placed = place_labels(points, columns, rows)
     assert [own.point for own in placed] == points
     marks = {(own.row, own.column) for own in placed}
+    assert len(marks) == len(points), "each is seen"
     taken = set()
     for own in placed:
         assert 0 <= own.column < columns and 0 <= own.row < rows
