@@ -257,11 +257,9 @@ class Index(IndexTable):
     def refresh(self, fresh: str | float | None = None, progress: Progress = iter) -> "Changes":
         """Apply the changes of synced tables; with `fresh`, also derive contexts of words, arrays and vectors.
 
-        Without `fresh` it costs what was written, so that an application calls it before each question; `behind` of the
-        answer says that it is time for a job to call it with `fresh`. Contexts that lack no more than `fresh` allows
-        stay: "now", seconds, or a share of the documents such as "5%". An encoder gives vectors to new and changed
-        texts; `progress` gets what it encodes, and yields it. Questions and short writes go on meanwhile. Raises
-        SourceError for a table that is another now, LockedDatabase; the next call goes on from there.
+        Without `fresh` it costs what was written; `behind` of the answer says that it is time for a job to call it with
+        `fresh`. Contexts that lack no more than `fresh` allows stay: "now", seconds, or a share such as "5%". `progress`
+        gets texts to encode, and yields them. Raises SourceError for a table that is another now, LockedDatabase.
         """
         from setsearch.upkeep import refresh
 
