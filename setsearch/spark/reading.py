@@ -1,7 +1,6 @@
 """Expands sets on an index of Parquet, with the hits, scores, order and ties of the SQLite index.
 
-The driver weighs what the seeds have, by the functions of one process (search/weights.py, feedback.py, separation.py,
-cutoff.py); workers rank (ranking.py). Many sets take as many jobs as one.
+The driver weighs the seeds as one process does; workers rank (ranking.py). Many sets take as many jobs as one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -139,9 +138,8 @@ class SparkReading:
         ((model, _),) = self._by_model({0: question}, request, model)
         (weights,) = self._weigh([question], request, model)
         id = fields.resolve(item)
-        own = self._source.bases.get(
-            question.snapshots[0].layout, question.snapshots[0].side, model, weights.examples.total
-        )
+        first, total = question.snapshots[0], weights.examples.total
+        own = self._source.bases.get(first.layout, first.side, model, total)
         rows = [] if own.items is None else own.items.filter(F.col("item") == id).collect()
         base = sum(row.base for row in rows)
         _load_features([question], [weights], [[id]])

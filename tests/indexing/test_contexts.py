@@ -199,7 +199,7 @@ def test_notes_say_why_a_word_has_no_contexts(tmp_path):
         rare, newer, _ = terms.word_notes(["quagga", "apple", "okapi"])
         assert rare == "quagga: too rare for contexts, so only its documents count"
         assert newer == "okapi: newer than the contexts, so only its documents count"
-        index.refresh()
+        index.refresh("now")
         assert not any("okapi" in note for note in terms.word_notes(["quagga", "apple", "okapi"]))
 
 
@@ -212,7 +212,7 @@ def test_contexts_of_an_earlier_version_are_kept_until_they_are_derived_again(tm
     monkeypatch.setattr("setsearch.search.derivation.choose_items", without_frequent)
     with setsearch.open(place, create=True, contexts="on") as index:
         index.add([*texts.items(), ("z", "apple zebra")])
-        index.refresh()
+        index.refresh("now")
     monkeypatch.undo()
     with sqlite3.connect(place) as connection:
         connection.execute("delete from setsearch_array where name in ('uses', 'occurrences', 'least uses')")
@@ -220,7 +220,7 @@ def test_contexts_of_an_earlier_version_are_kept_until_they_are_derived_again(tm
         left_out, rare = index.items("terms").word_notes(["apple", "old", "zebra"])
         assert left_out == "apple: left out by an earlier version's contexts, so only its documents count"
         assert rare == "zebra: too rare for contexts, so only its documents count"
-        index.refresh()
+        index.refresh("now")
         rare, sampled = index.items("terms").word_notes(["apple", "old", "zebra"])
         assert rare.startswith("zebra: too rare")
         assert sampled.startswith("apple: contexts from a sample of")

@@ -23,7 +23,7 @@ def texts(count):
 def open_with(connection, count):
     index = setsearch.open(connection)
     index.add(texts(count))
-    index.refresh()
+    index.refresh("now")
     return index
 
 
