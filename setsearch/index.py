@@ -258,7 +258,7 @@ class Index(IndexTable):
         """Apply the changes of synced tables; with `fresh`, also derive contexts of words, arrays and vectors.
 
         Without `fresh` it costs what was written; `behind` of the answer says that it is time for a job to call it with
-        `fresh`. Contexts that lack no more than `fresh` allows stay: "now", seconds, or a share such as "5%". `progress`
+        `fresh`. Contexts that lack no more than `fresh` allows stay: "now", seconds, a share such as "5%". `progress`
         gets texts to encode, and yields them. Raises SourceError for a table that is another now, LockedDatabase.
         """
         from setsearch.upkeep import refresh
