@@ -73,7 +73,19 @@ def _why_unknown(fields: Fields, documents: Fields | None, seed: str) -> str:
     if fields.uses is None and used > FREQUENT_COUNT:
         return LEFT_OUT
     least = LARGEST_LEAST_COUNT if fields.uses is None else fields.uses.least(fields.first.cursor)
+    phrase = _phrase_with(fields, seed) if used >= least and documents.has_phrases else None
+    if phrase is not None:
+        return f"nearly always part of a phrase, such as {phrase!r}"
     if used < least or fields.contexts_revision == documents.relation.revision:
         return RARE
     has_forms = documents.analyzer is not None and documents.analyzer.has_stems
     return NEWER_OR_RARE if has_forms else NEWER
+
+
+def _phrase_with(fields: Fields, seed: str) -> str | None:
+    """The most frequent phrase that has a word; None without any."""
+    cursor, word = fields.first.cursor, seed.lower()
+    phrases = fields.items.stored(cursor, fields.items.containing(cursor, word))
+    ids = [id for id, (name, _) in phrases.items() if word in name.split()]
+    totals = fields.first.totals()
+    return phrases[max(ids, key=lambda id: (totals[id], -id))][0] if ids else None

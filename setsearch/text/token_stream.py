@@ -22,7 +22,7 @@ MARKS = ("", ".", ",")  # the texts of the three
 CONJUNCTIONS, ARTICLES = ("and", "or", "nor"), ("a", "an", "the")  # parts of lists; never RARE
 MOST_WORDS = 1 << 20  # distinct words of a stream; less frequent ones become RARE
 PHRASE_COUNT, PHRASE_NPMI = 15, 0.45
-FREQUENT_SHARE, FREQUENT_COUNT = 1 / 300, 100  # a word above both, such as "of", is no item and part of no phrase
+FREQUENT_SHARE, FREQUENT_COUNT = 1 / 300, 100  # a word above both, such as "of", is part of no phrase
 
 
 @dataclass(frozen=True)

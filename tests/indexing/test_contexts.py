@@ -462,3 +462,14 @@ def test_contexts_can_be_chosen_later(tmp_path):
             index.update(texts.items())
         index.replace(texts.items())
         assert index.info()["contexts"] == {}
+
+
+def test_a_word_that_stands_in_phrases_only_is_told_so(tmp_path):
+    rng = random.Random(2)
+    filler = [rng.choice(WORDS) for _ in range(4000)]
+    for place in range(0, 4000, 50):
+        filler[place : place + 2] = ["west", "indies"] if place % 200 else ["dutch", "indies"]
+    with setsearch.open(tmp_path / "p.db", create=True, contexts="on") as index:
+        index.add([(f"d{n}", " ".join(filler[n * 100 : n * 100 + 100])) for n in range(40)])
+        (note,) = index.items("terms").word_notes(["indies", "dutch indies"])
+        assert note == "indies: nearly always part of a phrase, such as 'west indies', so only its documents count"
