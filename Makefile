@@ -63,7 +63,8 @@ docs: $(VENV)/installed-dev
 	$(RUN)/python docs/command_line.py
 
 bench: $(VENV)/installed-bench
-	$(RUN)/python benchmarks/new_questions.py $(if $(filter data,$(DATA)),sample_corpus,$(DATA))
+	for form in whole marks lines; do \
+	  $(RUN)/python benchmarks/new_questions.py $(if $(filter data,$(DATA)),sample_corpus,$(DATA)) --as $$form || exit 1; done
 	$(RUN)/python benchmarks/queries.py
 	$(RUN)/python benchmarks/scaling.py
 

@@ -1,12 +1,12 @@
 """What users ask: the default model, sets that were never asked before, real text, beside the fastest peers.
 
-    python benchmarks/new_questions.py FILE [--questions 300] [--results NAME]
+    python benchmarks/new_questions.py FILE [--as marks | --as lines] [--questions 300] [--results NAME]
 
 FILE, or a folder, holds documents as `setsearch index` reads them. Seeds are documents at random, or words of one
 document that have contexts; they are drawn anew in each run. All contenders answer each set once, in turns of ten.
 "numba" and "plain" (an installation without numba) have each an index of their own, so that nothing that one has read
 helps the other. The first 100 sets are not counted. Figures go to stdout, and with machine, versions and parameters to
-benchmarks/results/.
+benchmarks/results/. `--as marks` puts accents, quotes and dashes into the texts, `--as lines` makes short ones of them.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from corpora import numbered, read_documents, words
+from corpora import Document, in_lines, numbered, read_documents, with_marks, words
 from peers import PEERS
 from queries import RESULTS, machine
 
@@ -38,7 +38,7 @@ IN_A_ROW = 10  # questions that a contender answers before it is the next one's 
 STARTS = 9  # processes of each kind
 
 Ask = Callable[[list[int]], Any]
-Document = tuple[str, str, str | None]  # id, text, title
+FORMS = {"whole": lambda documents: documents, "marks": with_marks, "lines": in_lines}
 
 
 class NewSets:
@@ -165,14 +165,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source")
     parser.add_argument("--questions", type=int, default=300)
-    parser.add_argument("--results", default="new_questions", help="name of the file with the results")
+    parser.add_argument("--as", dest="form", choices=FORMS, default="whole", help="what is made of the texts")
+    parser.add_argument("--results", help="name of the file with the results")
     arguments = parser.parse_args()
     seed = random.SystemRandom().randrange(10**6)  # kept with the results
     with tempfile.TemporaryDirectory() as folder:
-        result = measure(read_documents(arguments.source), arguments.questions, Path(folder), seed)
+        documents = [*FORMS[arguments.form](read_documents(arguments.source))]
+        result = measure(documents, arguments.questions, Path(folder), seed)
     show(result)
-    kept = {"machine": machine(), "source": Path(arguments.source).name} | result
-    (RESULTS / f"{arguments.results}.json").write_text(json.dumps(kept, indent=1) + "\n")
+    kept = {"machine": machine(), "source": Path(arguments.source).name, "form": arguments.form} | result
+    name = arguments.results or ("new_questions" if arguments.form == "whole" else f"new_questions-{arguments.form}")
+    (RESULTS / f"{name}.json").write_text(json.dumps(kept, indent=1) + "\n")
 
 
 if __name__ == "__main__":
