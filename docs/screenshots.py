@@ -32,8 +32,7 @@ def main() -> None:
         subprocess.run([*run, "index", database, *(sys.argv[1:] or [FOLDER])], check=True)
         server = subprocess.Popen([*run, "serve", str(database), "--port", "0"], stderr=subprocess.PIPE, text=True)
         assert server.stderr is not None
-        address = re.search(r"http://\S+", server.stderr.readline())
-        assert address
+        address = next(filter(None, (re.search(r"http://\S+", line) for line in server.stderr)))
         with sync_playwright() as started:
             browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
             for name, (query, scheme) in PICTURES.items():
