@@ -12,7 +12,7 @@ SHOWN = {
     "numbers_game.py": (),
     "rating_from_neighbors.py": ("by neighbors 0.69, by the film's mean 0.83",),
     "estimates.py": ("cat         1.000  1.000  0.800         1.0000      0.2857",),
-    "sqlite_application.py": ("Changes(written=1, deleted=0)", "paso doble", "in SQL"),
+    "sqlite_application.py": ("Changes(written=1, deleted=0, behind=True)", "paso doble", "in SQL"),
     "reranked_hits.py": ("by examples: ", "viola"),
     "async_application.py": ("like violin and cello: ", "zither"),
     "django/application.py": ("like violin and cello: ", "after a write: ", "zither", "by Haystack: "),
