@@ -13,7 +13,7 @@ ratings, whose sets may be much larger, have
 
 with one seed c' mean(5 best scores); models/defaults.py has c, d and c'. What belongs there is told only if the seeds
 find one another: at most an eighth of the other items scores above the middle score of a seed that is left out. One
-seed does not tell (docs/relevance.md).
+seed does not tell (docs/relevance.md), nor does one word with contexts beside words without.
 """
 
 import numpy as np
@@ -65,7 +65,7 @@ def tells(fields: Fields, weights: SeedWeights, defaults: Defaults) -> bool:
 def middle_seed(fields: Fields, weights: SeedWeights, defaults: Defaults) -> float:
     """The score that few items may exceed: infinite where that does not matter, -infinite for one seed."""
     if not _is_of_relation(weights, defaults):
-        return np.inf
+        return -np.inf if weights.examples.rare and len(weights.examples.ids) < 2 else np.inf
     return median(leave_one_out_scores(fields, weights)) if weights.examples.count > 1 else -np.inf
 
 

@@ -28,10 +28,11 @@ def plot_hits(hits: Hits) -> Any:
     examples, own = complete(hits)
     curve.plot([hit.rank for hit in own], [hit.score for hit in own])
     last = max((hit.rank for hit in own if hit.belongs), default=None)
-    if last is not None:
+    if last is not None and last < len(own):
         curve.axvline(last + 0.5, color="tab:red", linestyle="--", label=f"the set ends after {last}")
         curve.legend()
-    curve.set(xlabel="rank", ylabel="score, in nats")
+    title = f"all {last} shown belong" if last is not None and last == len(own) else ""
+    curve.set(xlabel="rank", ylabel="score", title=title)
     points = set_map(examples, own[:MOST_HITS])
     for kind, looks in LOOKS.items():
         same = [point for point in points if point.kind == kind]

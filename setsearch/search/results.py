@@ -1,9 +1,11 @@
 """What a query returns."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from setsearch.errors import UsageError
 from setsearch.search.tables import html_table
 
 if TYPE_CHECKING:
@@ -137,15 +139,13 @@ class Hits(list[Hit]):
         return {**self.__dict__, "asked": None}  # a question has a database, which cannot be sent elsewhere
 
     def to_pandas(self) -> Any:
-        """The hits as a frame of pandas."""
-        import pandas
-
+        """The hits as a frame of pandas. Raises UsageError without pandas."""
+        pandas = _library("pandas")
         return pandas.DataFrame(self._rows(), columns=list(COLUMNS)).astype(self._ids)
 
     def to_polars(self) -> Any:
-        """The hits as a frame of polars."""
-        import polars
-
+        """The hits as a frame of polars. Raises UsageError without polars."""
+        polars = _library("polars")
         return polars.DataFrame(self._rows(), schema=COLUMNS | self._ids)
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -247,3 +247,11 @@ def is_informative(title: str | None, name: str) -> bool:
 def display_name(name: str, title: str | None) -> str:
     """The title if it tells more than the name, else the name."""
     return title if title is not None and is_informative(title, name) else name
+
+
+def _library(name: str) -> Any:
+    """A library of frames; raises UsageError where it is missing."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise UsageError(f"a frame of {name} needs it: pip install {name}") from None

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from setsearch.arrays import Ints
@@ -45,6 +46,9 @@ def word_notes(fields: Fields | None, stored: Callable[[], Fields | None], seeds
     if fields is None:
         return
     known = {seed: fields.knows(seed) for seed in seeds}
+    for phrase in map(" ".join, pairwise(seeds)) if fields.relation.has_phrases else ():
+        if fields.knows(phrase):
+            yield f"{phrase!r} is a phrase, too; in quotes it is one example"
     rare = [seed for seed in seeds if not known[seed]]
     documents = stored() if rare else None
     reasons: dict[str, list[str]] = {}

@@ -471,5 +471,7 @@ def test_a_word_that_stands_in_phrases_only_is_told_so(tmp_path):
         filler[place : place + 2] = ["west", "indies"] if place % 200 else ["dutch", "indies"]
     with setsearch.open(tmp_path / "p.db", create=True, contexts="on") as index:
         index.add([(f"d{n}", " ".join(filler[n * 100 : n * 100 + 100])) for n in range(40)])
-        (note,) = index.items("terms").word_notes(["indies", "dutch indies"])
+        terms = index.items("terms")
+        (note,) = terms.word_notes(["indies", "dutch indies"])
         assert note == "indies: nearly always part of a phrase, such as 'west indies', so only its documents count"
+        assert "'west indies' is a phrase, too; in quotes it is one example" in terms.word_notes(["west", "indies"])

@@ -95,7 +95,7 @@ def test_belongs_abstains_where_no_seed_has_contexts(index):
     reading = index.items("terms")
     assert {hit.belongs for hit in reading.expand(["okapi"], 5, cut="mark")} == {None}
     assert {hit.belongs for hit in reading.expand(["okapi"], 5, cut="mark", by="documents")} <= {True, False}
-    assert {hit.belongs for hit in reading.expand(["lion", "okapi"], 5, cut="mark")} <= {True, False}
+    assert {hit.belongs for hit in reading.expand(["lion", "tiger", "okapi"], 5, cut="mark")} <= {True, False}
 
 
 def test_names_of_one_word_are_one_seed(index):
@@ -161,3 +161,15 @@ def test_documents_of_rare_words_are_those_of_the_contexts(tmp_path):
         after, features_after = ask(index.items("terms"))
         assert (after.contexts_revision, features_after) == (1, features)
         assert [(hit.item, hit.score) for hit in after] == [(hit.item, hit.score) for hit in before]
+
+
+def test_one_word_with_contexts_beside_a_rare_one_does_not_tell_what_belongs(tmp_path):
+    texts = [(f"d{n}", f"the {word} hunts at night") for n, word in enumerate(["lion", "tiger", "wolf", "fox"] * 9)]
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="words") as index:
+        index.add([*texts, ("rare", "the okapi hunts with the lion and the wolf")])
+        terms = index.items("terms")
+        assert {hit.belongs for hit in terms.expand(["lion", "okapi"], cut="mark")} == {None}
+        assert None not in {hit.belongs for hit in terms.expand(["lion", "tiger", "okapi"], cut="mark")}
+        assert terms.expand(["lion", "okapi"], cut="keep") == [
+            hit for hit in terms.expand(["lion", "okapi"], cut="keep") if hit.belongs
+        ]
