@@ -58,7 +58,10 @@ def _stop_words(relation: Relation) -> frozenset[str]:
 
 
 def first_sets(reading: Reading, n_sets: int = 3, size: int = 3) -> list[list[str]]:
-    """Sets of items that belong together: some items, each with those that are nearest to it. Kept until a write."""
+    """Sets of items that belong together: some items, each with those that are nearest to it. Kept until a write.
+
+    Those come first whose least member fits the other two best.
+    """
     with reading.stored() as fields:
         snapshot = fields.first.snapshot
         kept = snapshot.kept_starters.get((n_sets, size))
@@ -68,10 +71,11 @@ def first_sets(reading: Reading, n_sets: int = 3, size: int = 3) -> list[list[st
     sets: list[tuple[float, list[str]]] = []
     for seed in seeds:
         try:
-            hits = reading.expand([seed], size - 1).shared()
+            hits = reading.expand([seed], size - 1, fold=reading.kind == "documents").shared()
+            fits = reading.fits([seed, *(hit.item for hit in hits)])
         except QueryError:
             continue
         if len(hits) == size - 1 and not any(hit.item in known for _, known in sets for hit in hits):
-            sets.append((hits[-1].score, [seed, *(hit.item for hit in hits)]))
+            sets.append((min((fit.score for fit in fits), default=hits[-1].score), [seed, *(hit.item for hit in hits)]))
     best = [names for _, names in sorted(sets, reverse=True)[:n_sets]]
     return snapshot.kept_starters.get_or_make((n_sets, size), lambda: best)
