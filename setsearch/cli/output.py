@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 CONTROL = dict.fromkeys([*range(32), *range(127, 160)], " ")  # characters that would break a line
 TWO_DIGITS_BELOW = 0.01  # three decimals would show too little
 CELL_WIDTH = 60
-SNIPPET_INDENT = 6
+INDENT = 6  # of what stands below a hit
+MOST_REASONS = 6  # of a hit, on lines of their own
+PARTS = ("reasons", "features")  # columns of a hit; reasons are the features for people
 LABEL_WIDTH = 32
 WIDEST_BARS = 100
 EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -131,29 +133,65 @@ def print_tsv(rows: list[Row]) -> None:
 
 
 def print_table(rows: list[Row]) -> None:
-    """A table: numbers to the right, texts cut at 60 characters except in the last column."""
+    """A table: numbers to the right, texts cut at 60 characters except in the last column; reasons below their hit."""
     if any("snippet" in row for row in rows):
         _print_snippets(rows)
-        return
-    rows = [{key: row[key] for key in row if key != "features" or "reasons" not in row} for row in rows]
-    if not rows:
-        return
+    elif rows:
+        above = [{name: value for name, value in row.items() if not _are_parts(name, value)} for row in rows]
+        _print_cells(above, [_reason_lines(row) for row in rows])
+    _tell_places(rows)
+
+
+def _print_cells(rows: list[Row], below: list[list[str]]) -> None:
+    """Rows as a table, each with the lines below it."""
     cells = [[*rows[0]], *([_cell(value, _rounded) for value in row.values()] for row in rows)]
     cells = [[text.translate(CONTROL) for text in line] for line in cells]
     cells = [[*(_shortened(text, CELL_WIDTH) for text in line[:-1]), line[-1]] for line in cells]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     numeric = [isinstance(value, (int, float)) for value in rows[0].values()]
-    for line in cells:
+    for line, own in zip(cells, [[], *below], strict=True):
         padded = (
             text.rjust(w) if right else text.ljust(w) for text, w, right in zip(line, widths, numeric, strict=True)
         )
-        print("  ".join(padded).rstrip())
+        print("  ".join(padded).rstrip(), *own, sep="\n")
+
+
+def _parts(row: Row) -> list[Row]:
+    """The reasons of a hit, or its features where these are its reasons."""
+    return next((row[name] for name in PARTS if _are_parts(name, row.get(name))), [])
+
+
+def _are_parts(name: str, value: Any) -> bool:
+    """Whether a column has the parts of a score: in other tables it is a name."""
+    return name in PARTS and isinstance(value, list)
+
+
+def _reason_lines(row: Row) -> list[str]:
+    """The reasons of a hit, one a line, the first of many; what the others add is one more."""
+    parts = [(_label(part), part["weight"]) for part in _parts(row)]
+    if len(parts) > MOST_REASONS:
+        parts[MOST_REASONS - 1 :] = [("other reasons", sum(weight for _, weight in parts[MOST_REASONS - 1 :]))]
+    return [f"{' ' * INDENT}{weight:+.3f}  {label.translate(CONTROL)}" for label, weight in parts]
+
+
+def _label(part: Row) -> str:
+    return str(part.get("label") or part.get("part") or part.get("feature") or "")
+
+
+def _tell_places(rows: list[Row]) -> None:
+    """Say what the marks of contexts mean, if contexts are shown."""
+    from setsearch.search.reasons import ANY, PLACE  # which loads numpy
+
+    labels = [_label(part).split(" ") for row in rows for part in (row, *_parts(row))]
+    marks = {mark for label in labels if PLACE in label and len(label) > 1 for mark in label}
+    if marks:
+        say(f"note: “{PLACE}” is the place of the word" + f", “{ANY}” any one word" * (ANY in marks))
 
 
 def _print_snippets(rows: list[Row]) -> None:
-    """Each hit on a line of its own, and below it the passage that speaks for it, its words in bold."""
+    """Each hit on a line of its own, and below it the passage that speaks for it, its words in bold, and reasons."""
     bold, plain = ("\033[1m", "\033[0m") if sys.stdout.isatty() else ("", "")
-    width = max(shutil.get_terminal_size().columns - SNIPPET_INDENT, SNIPPET_INDENT)
+    width = max(shutil.get_terminal_size().columns - INDENT, INDENT)
     for row in rows:
         name = display_name(row["item"], row.get("title"))
         known = f"  ({row['item']})" if name != row["item"] else ""
@@ -165,9 +203,9 @@ def _print_snippets(rows: list[Row]) -> None:
             inside = [(max(a - start, 0), b - start) for a, b in marks if a < start + len(line) and b > start]
             cuts = [0, *(place for mark in inside for place in mark), len(line)]
             parts = [line[begin:stop] for begin, stop in pairwise(cuts)]  # every other one is marked
-            print(
-                " " * SNIPPET_INDENT + "".join(bold + part + plain if n % 2 else part for n, part in enumerate(parts))
-            )
+            print(" " * INDENT + "".join(bold + part + plain if n % 2 else part for n, part in enumerate(parts)))
+        for line in _reason_lines(row):
+            print(line)
 
 
 def _wrapped(text: str, width: int) -> Iterator[tuple[int, str]]:
@@ -184,6 +222,7 @@ def _wrapped(text: str, width: int) -> Iterator[tuple[int, str]]:
 def print_bars(rows: list[Row]) -> None:
     """Hits or features as bars."""
     print("\n".join(bars(rows)))
+    _tell_places(rows)
 
 
 def bars(rows: list[Row], width: int | None = None, numbered: bool = False) -> list[str]:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 Answer = tuple[str, Any, "list[Hit] | SetsearchError"]  # the place of a set, its seeds, and what they got
 # Names of what is said of a hit; columns of documents that have them are shown as "NAME (kept)".
 RESERVED = {
-    *("rank", "item", "score", "belongs", "title", "features", "rest", "snippet", "marks", "duplicates"),
+    *("rank", "item", "score", "belongs", "title", "features", "reasons", "rest", "snippet", "marks", "duplicates"),
     *("revision", "contexts_revision"),
 }
 WEIGHTINGS = ("weight", "mi", "probability")

@@ -79,7 +79,8 @@ def test_explain_and_features(run, animals):
     assert (hit["score"], hit["features"]) == (whole["score"], whole["features"])
     assert sum(part["weight"] for part in hit["reasons"]) == pytest.approx(hit["score"], abs=1e-9)
     shown = run("expand", "a.db", "a", "--items", "documents", "--explain", "-k", "1", "--table")[1]
-    assert f"{hit['reasons'][0]['label']} {hit['reasons'][0]['weight']:+.2f}" in shown
+    below = [line.split() for line in shown.splitlines()[2:]]
+    assert below == [[f"{part['weight']:+.3f}", *part["label"].split()] for part in hit["reasons"]]
     table = run("explain", "a.db", "b", "a", "--items", "documents", "--table")[1].splitlines()
     assert table[-1].split() == ["score", "of", "b", f"{whole['score']:.3f}"]
     features = json.loads(run("features", "a.db", "a", "--items", "documents")[1])

@@ -1,5 +1,9 @@
-"""Bars in the terminal."""
+"""Tables, reasons and bars in the terminal."""
 
+import io
+from contextlib import redirect_stdout
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,6 +42,41 @@ def test_small_numbers_are_exact_for_programs(capsys):
     printed = capsys.readouterr().out
     assert "a,0.00016865302451090622" in printed
     assert "0.00017" in printed
+
+
+@given(st.lists(st.integers(-99, 99), max_size=12), st.booleans())
+def test_each_reason_has_its_line_and_what_is_left_is_summed(weights, are_reasons):
+    parts = [{"label" if are_reasons else "feature": f"a {n} of", "weight": weight} for n, weight in enumerate(weights)]
+    row = {"rank": 1, "item": "x", "score": float(sum(weights)), "reasons" if are_reasons else "features": parts}
+    with redirect_stdout(io.StringIO()) as printed:
+        output.print_table([row | {"duplicates": []}])
+    header, _, *lines = printed.getvalue().splitlines()
+    assert header.split() == ["rank", "item", "score", "duplicates"]
+    told = [(float(line.split()[0]), line.split(maxsplit=1)[1]) for line in lines]
+    assert sum(weight for weight, _ in told) == sum(weights)
+    shown = [(weight, f"a {n} of") for n, weight in enumerate(weights)]
+    assert told == (shown if len(shown) <= 6 else [*shown[:5], (sum(weights[5:]), "other reasons")])
+
+
+@pytest.mark.parametrize(
+    ("label", "note"),
+    [
+        ("the _ of", "note: “_” is the place of the word\n"),
+        ("_ · purple", "note: “_” is the place of the word, “·” any one word\n"),
+        ("snake_case", ""),
+        ("_", ""),
+    ],
+)
+def test_marks_of_contexts_are_told_once(capsys, label, note):
+    part = {"label": label, "weight": 1.0}
+    hit = {"rank": 1, "item": "x", "score": 1.0, "reasons": [part, part]}
+    output.print_table([hit, hit])
+    assert capsys.readouterr().err == note
+    for show in (output.print_table, output.print_bars):
+        show([{"feature": label, "weight": 1.0}])
+        assert capsys.readouterr().err == note
+    output.print_json([hit])
+    assert capsys.readouterr().err == ""
 
 
 def test_a_map_on_the_command_line(run, failed, database):

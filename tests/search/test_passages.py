@@ -57,6 +57,9 @@ def test_the_command_line_shows_snippets(tmp_path, run):
     assert max(map(len, out.splitlines())) <= 100
     (row,) = json.loads(run("expand", "a.db", "seed", "--items", "documents", "--snippets", "-k", "1")[1])
     assert [row["snippet"][start:end] for start, end in row["marks"]] == ["lion", "Tiger"]
+    options = ("--items", "documents", "--snippets", "--explain", "--table", "-k", "1")
+    both = run("expand", "a.db", "seed", *options)[1]
+    assert both.startswith(out) and {"lion", "tiger"} <= {*both.removeprefix(out).split()}
 
 
 @given(words)
