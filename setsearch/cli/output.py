@@ -1,6 +1,7 @@
 """Rows on stdout: a table or bars for people; JSON, CSV and TSV for programs."""
 
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +27,7 @@ LABEL_WIDTH = 32
 WIDEST_BARS = 100
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 NAMED = 3  # names in a message
-PARAMETER = re.compile(r"`([a-z_]+)(?:=([a-z-]+))?`")  # in messages of the library
+PARAMETER = re.compile(r"`([a-z_]+)(?:=([^`]+))?`")  # in messages of the library
 MAP_ROWS = 24
 VALUE_COLUMNS = ("score", "weight", "probability")
 
@@ -90,7 +91,13 @@ def first_of(names: Sequence[str]) -> str:
 
 def with_flags(message: str) -> str:
     """A message with flags in place of parameters: `keep_seeds` -> --keep-seeds, `errors=skip` -> --errors skip."""
-    return PARAMETER.sub(lambda match: f"--{match[1].replace('_', '-')}{' ' * bool(match[2])}{match[2] or ''}", message)
+
+    def flag_of(match: re.Match[str]) -> str:
+        """A flag, with its value as a shell reads it."""
+        name = f"--{match[1].replace('_', '-')}"
+        return f"{name} {shlex.quote(match[2])}" if match[2] else name
+
+    return PARAMETER.sub(flag_of, message)
 
 
 def drop_redundant_titles(rows: list[Row]) -> list[Row]:

@@ -183,17 +183,38 @@ class Fields(NamedTuple):
         if id is not None:
             return id
         name = id_text(name)
+        way_out = self._way_out(name) if hint and isinstance(name, str) else ""
         try:
-            return self.items.resolve(self.first.cursor, name, hint and not self._may_be_phrase(name))
+            return self.items.resolve(self.first.cursor, name, hint and not way_out)
         except UnknownItem:
-            other = self.all[-1].features  # of terms: the documents
-            if hint and other.find_one(self.first.cursor, name) is not None:
-                way_out = f", but it is one of the {other.name}; rank these with `items={other.name}`"
-            elif hint and self._may_be_phrase(name):
-                way_out = "; phrases are among them where texts were indexed with `--phrases`"
-            else:
+            if not way_out:
                 raise
-            raise UnknownItem(f"no {name!r} among the {self.items.size} {self.items.name}{way_out}") from None
+            raise UnknownItem(f"no {name!r} among the {self.items.size:,} {self.items.name}{way_out}") from None
+
+    def _way_out(self, name: str) -> str:
+        """What to do about the name of no item, if it is known otherwise; else empty."""
+        other = self.all[-1].features  # of terms: the documents
+        if self._known_feature(other, name) is not None:
+            ways = [f"rank the {other.name} with `items={other.name}`"]
+            if self.have_columns and self.first.snapshot.takes_features:
+                text = ", or by a text with `like`" if self.analyzer is not None else ""
+                ways.insert(0, f"find {self.items.name} by `having={name}`{text}")
+            return f", but it is one of the {other.name}; {'; or '.join(ways)}"
+        words = name.split()
+        if self._may_be_phrase(name):
+            return "; phrases are among them where texts were indexed with `--phrases`"
+        are_terms = self.relation.has_phrases and not self.have_columns
+        if are_terms and len(words) > 1 and "," not in name and all(map(self.knows, words)):
+            return f": its words are, but not as a phrase; give each by itself: {' '.join(words)}"
+        return ""
+
+    def _known_feature(self, features: Vocabulary, name: str) -> str | None:
+        """A feature by its name, or by the name as the analyzer writes it, if that is one word."""
+        forms = [name]
+        if self.analyzer is not None and self.analyzer.is_available and self.have_columns:
+            terms = [*self.analyzer.terms(name)]
+            forms += terms if len(terms) == 1 else []
+        return next((form for form in forms if features.find_one(self.first.cursor, form) is not None), None)
 
     def _may_be_phrase(self, name: str) -> bool:
         """Whether a name is of several words, and phrases are no items of this collection."""
@@ -277,7 +298,9 @@ class Fields(NamedTuple):
             known = [form for form in forms if vocabulary.find_one(cursor, form) is not None]
             if not known:
                 hint = vocabulary.hint(cursor, name)
-                raise UnknownItem(f"no {name!r} among the {vocabulary.size} {vocabulary.name}{'; ' * bool(hint)}{hint}")
+                raise UnknownItem(
+                    f"no {name!r} among the {vocabulary.size:,} {vocabulary.name}{'; ' * bool(hint)}{hint}"
+                )
             counts[known[0]] = 1
         return counts
 

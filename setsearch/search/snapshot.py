@@ -52,6 +52,8 @@ class Kept(dict[K, V]):
 class Snapshot:
     """A content with one side as items."""
 
+    takes_features = True  # as examples: `having`, and `like`
+
     def __init__(self, content: Content, transposed: bool = False) -> None:
         self.content = content
         self.transposed = transposed

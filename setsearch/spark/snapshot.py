@@ -34,6 +34,8 @@ NO_IDS: Ints = np.zeros(0, np.int64)
 class RemoteSnapshot(Snapshot):
     """One reading. What was read is kept: an object serves one call."""
 
+    takes_features = False
+
     def __init__(
         self,
         spark: SparkSession,

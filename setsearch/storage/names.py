@@ -111,7 +111,7 @@ class Vocabulary:
             ids = ", ".join(repr(id) for _, id in titled)
             raise AmbiguousItem(f"{name!r} is the title of several {self.name}; use one of the ids: {ids}")
         way_out = (self.hint(cursor, name) if hint else "") or "`setsearch info` shows what the index holds"
-        raise UnknownItem(f"no {shown(name)} among the {self.size} {self.name}; {way_out}")
+        raise UnknownItem(f"no {shown(name)} among the {self.size:,} {self.name}; {way_out}")
 
     def ids_to_delete(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> list[int]:
         """The ids of these names, ascending; titles are no names here. Raises UnknownItem."""

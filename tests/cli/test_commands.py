@@ -310,6 +310,7 @@ def test_bad_questions(failed, run, animals, tmp_path):
     failed(run("expand", "no.db", "lion"), 1, "no.db", "setsearch index")
     assert not (tmp_path / "no.db").exists()
     failed(run("expand", "a.db", "lyon"), 1, "'lyon'", "did you mean 'lion'?")
+    failed(run("expand", "a.db", "lion", "--items", "documents"), 1, "by --having lion, or", "--items terms")
     failed(run("expand", "a.db", "lion", "--exclude", "tigre"), 1, "'tigre'", "'tiger'")
     failed(run("expand", "a.db"), 2, "SEED")
     failed(run("expand", "a.db", "--like", " ", "--items", "documents"), 2, "--like is empty")

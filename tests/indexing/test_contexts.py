@@ -320,6 +320,11 @@ def test_phrases(tmp_path, monkeypatch):
         assert not {"new", "york", "san juan"} & every
         with pytest.raises(errors.UnknownItem, match="'york'"):
             reading.expand(["york"], by="contexts")
+        for by in ("contexts", "documents", None):
+            with pytest.raises(errors.UnknownItem) as told:
+                reading.expand([f"{WORDS[0].title()} {WORDS[1]}"], by=by)
+            way_out = f"its words are, but not as a phrase; give each by itself: {WORDS[0].title()} {WORDS[1]}"
+            assert str(told.value).endswith(f"{'terms in context' if by == 'contexts' else 'terms'}: {way_out}")
         assert index.info()["contexts"]["phrases"] is True
 
 

@@ -38,5 +38,11 @@ def test_either_kind_is_a_reading(index):
 def test_an_item_of_the_other_side_is_pointed_at(index):
     with pytest.raises(errors.UnknownItem, match=r"no .a. among the 3 terms, .*items=documents"):
         index.items("terms").expand(["a"])
-    with pytest.raises(errors.UnknownItem, match=r"no 'lion' among the 2 documents, .*items=terms"):
-        index.items("documents").expand(["lion"])
+    for name in ("cat", "CAT"):
+        with pytest.raises(errors.UnknownItem) as told:
+            index.items("documents").expand([name])
+        assert str(told.value) == (
+            f"no {name!r} among the 2 documents, but it is one of the terms; find documents by `having={name}`, "
+            "or by a text with `like`; or rank the terms with `items=terms`"
+        )
+        assert index.items("documents").expand([], having=[name]), "the way out is one"

@@ -211,5 +211,7 @@ def test_what_an_index_on_spark_lacks_is_refused(both):
             documents.expand([texts()[0]["id"]], **{name: value})
     with pytest.raises(errors.InvalidParameter, match="bernoulli is by documents"):
         terms.expand(["pear"], model="bernoulli", by="contexts")
-    with pytest.raises(errors.UnknownItem, match="one of the documents; rank these with"):
+    with pytest.raises(errors.UnknownItem, match="one of the documents; rank the documents with"):
         terms.expand([texts()[0]["id"]])
+    with pytest.raises(errors.UnknownItem, match="one of the terms; rank the terms with"):
+        documents.expand(["pear"])
