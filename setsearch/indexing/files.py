@@ -25,7 +25,7 @@ from setsearch.indexing.rows.reader import (
     is_array,
     unreadable,
 )
-from setsearch.storage.names import is_storable
+from setsearch.storage.ids import is_storable
 
 _PLAIN = (plain_text, source_code)  # formats whose bytes are the text
 

@@ -10,8 +10,9 @@ import numpy as np
 from setsearch.arrays import LARGEST_COUNT, Entries, Ids, Ints, run_lengths, run_starts
 from setsearch.errors import DuplicateItem, InvalidItem
 from setsearch.indexing.batch import Batch, PreparedItem
+from setsearch.storage.ids import is_storable
 from setsearch.storage.kept_columns import write_columns
-from setsearch.storage.names import NamesTaken, is_storable
+from setsearch.storage.names import NamesTaken
 from setsearch.storage.records import write_records
 from setsearch.storage.relation import Relation
 from setsearch.storage.sql import insert_rows

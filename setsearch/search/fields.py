@@ -185,7 +185,7 @@ class Fields(NamedTuple):
         name = id_text(name)
         way_out = self._way_out(name) if hint and isinstance(name, str) else ""
         try:
-            return self.items.resolve(self.first.cursor, name, hint and not way_out)
+            return self.items.resolve(self.first.cursor, name, hint and not way_out, self.first.snapshot.total)
         except UnknownItem:
             if not way_out:
                 raise
@@ -298,9 +298,8 @@ class Fields(NamedTuple):
             known = [form for form in forms if vocabulary.find_one(cursor, form) is not None]
             if not known:
                 hint = vocabulary.hint(cursor, name)
-                raise UnknownItem(
-                    f"no {name!r} among the {vocabulary.size:,} {vocabulary.name}{'; ' * bool(hint)}{hint}"
-                )
+                among = f"no {name!r} among the {vocabulary.size:,} {vocabulary.name}"
+                raise UnknownItem(f"{among}{'; ' * bool(hint)}{hint}")
             counts[known[0]] = 1
         return counts
 

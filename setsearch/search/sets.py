@@ -12,7 +12,7 @@ from setsearch.search.reading import Reading
 from setsearch.search.results import Hit
 from setsearch.search.tables import SetTable
 from setsearch.storage.database import Database
-from setsearch.storage.names import is_storable
+from setsearch.storage.ids import is_storable
 
 AnyReading = Reading | NumericReading
 LONGEST_NAME = 200  # characters

@@ -24,7 +24,8 @@ from setsearch.scoring.postings import ItemArrays, PostingArrays, WeightedLists
 from setsearch.scoring.valued_lists import NONE, Value, ValuedLists
 from setsearch.search.content import Content
 from setsearch.search.known_names import KnownNames
-from setsearch.storage.names import Vocabulary, is_storable
+from setsearch.storage.ids import is_storable
+from setsearch.storage.names import Vocabulary
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -84,6 +85,10 @@ class Snapshot:
     def totals(self) -> Ints:
         """Sum of counts of every item, `(n_ids,)`."""
         return self.lists(True).totals
+
+    def total(self, id: int) -> int:
+        """Sum of counts of an item."""
+        return int(self.totals[id])
 
     def lists(self, forward: bool) -> Lists:
         """item -> features, or feature -> items; what a query reads of them is read by `read`."""

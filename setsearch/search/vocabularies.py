@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from setsearch.arrays import Ints
+from setsearch.storage.matching import is_one_edit
 from setsearch.storage.names import LAST_CHARACTER, MOST_CANDIDATES, Vocabulary
 from setsearch.storage.revisions import Revision
 from setsearch.text.contexts import describe_context
@@ -52,6 +53,11 @@ class WordVocabulary(Vocabulary):
         """Ids whose word begins with a text (case-sensitive)."""
         first, last = (bisect_left(self.words, text) for text in (prefix, prefix + LAST_CHARACTER))
         return list(range(first, min(last, first + limit)))
+
+    def one_edit_away(self, cursor: sqlite3.Cursor, text: str) -> list[int]:
+        """Ids of words that are one edit from a text."""
+        wanted = text.casefold()
+        return [id for id, word in enumerate(self.words) if is_one_edit(wanted, word)]
 
     def containing(self, cursor: sqlite3.Cursor, text: str) -> list[int]:
         """Ids of words that have all words of a text."""

@@ -10,7 +10,9 @@ from pyspark.sql import functions as F  # noqa: N812
 from setsearch.arrays import Ints
 from setsearch.search.vocabularies import WordVocabulary
 from setsearch.spark.layout import Layout, Side, local, read
-from setsearch.storage.names import Vocabulary, is_storable
+from setsearch.storage.ids import is_storable
+from setsearch.storage.matching import Total, no_total
+from setsearch.storage.names import Vocabulary
 
 NO_CURSOR = cast(sqlite3.Cursor, None)  # what reads from SQLite has a cursor; nothing here looks at it
 NAMESAKES = 5  # things with the same title that a message lists
@@ -67,7 +69,7 @@ class RemoteVocabulary(Vocabulary):
         """Empty: names are not compared on the workers."""
         return []
 
-    def hint(self, cursor: sqlite3.Cursor, name: str) -> str:
+    def hint(self, cursor: sqlite3.Cursor, name: str, total: Total = no_total) -> str:
         """Names are not compared on the workers."""
         return "give an id, or a title that only one has, as it was indexed"
 

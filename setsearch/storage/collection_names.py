@@ -4,7 +4,7 @@ Names without a slash belong to the collection without a name.
 """
 
 from setsearch.errors import InvalidParameter
-from setsearch.storage.names import is_storable
+from setsearch.storage.ids import is_storable
 
 SLASH = "/"
 

@@ -1,7 +1,10 @@
-"""Ids as texts: whole numbers, and objects with a primary key, have one spelling."""
+"""Ids as texts: whole numbers, and objects with a primary key, have one spelling; and what can be stored."""
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
+
+from setsearch.errors import InvalidItem
 
 LARGEST_EXACT = 2**53  # up to here a float is a whole number exactly
 
@@ -20,3 +23,25 @@ def number_text(number: float) -> str:
     """A number as an id: a whole one is the same however it is stored, 1 or 1.0."""
     is_whole = number.is_integer() and abs(number) <= LARGEST_EXACT
     return str(int(number) if is_whole else float(number))
+
+
+def is_storable(name: object) -> bool:
+    """Whether a value can be an id or a feature: text, not empty, without NUL or lone surrogates."""
+    if not isinstance(name, str) or not name or "\0" in name:
+        return False
+    return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
+
+
+def check_names(names: Sequence[Any], titles: Sequence[Any]) -> None:
+    """Raise InvalidItem for ids and titles of items that cannot be stored."""
+    # Nearly all are good, which one look at the whole column tells fastest.
+    if set(map(type, names)) - {str} or not all(names) or not is_storable("".join(names) or "none"):
+        for name in names:
+            if not is_storable(name):
+                raise InvalidItem(
+                    f"an item has the id {name!r}; ids are text, not empty, without NUL and lone surrogates"
+                )
+    if set(map(type, titles)) - {type(None)}:
+        for name, title in zip(names, titles, strict=True):
+            if title is not None and not (isinstance(title, str) and (title == "" or is_storable(title))):
+                raise InvalidItem(f"item {name!r} has the title {title!r}; titles are text")

@@ -1,13 +1,22 @@
 """How well a name or title matches what somebody typed: any case, any part, the words of it, small errors."""
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-WHOLE, BEGINNING, LATER_WORD, INSIDE, WORDS, SIMILAR = range(6)  # from the best
+WHOLE, BEGINNING, LATER_WORD, ONE_EDIT, INSIDE, WORDS, SIMILAR = range(7)  # from the best
+LEAST_EDITED = 4  # characters of a text: shorter ones are one edit from too many names
 LEAST_SIMILAR = 0.7  # of difflib's ratio
 TRIGRAM = 3
 LONGEST_SHOWN = 80  # characters of a text in a message
+
+
+Total = Callable[[int], int]  # how often a thing is used, by its id
+
+
+def no_total(_: int) -> int:
+    """None: all are used alike."""
+    return 0
 
 
 class Match(NamedTuple):
@@ -39,9 +48,13 @@ def _match(wanted: str, words: Sequence[str], name: str) -> tuple[int, float]:
     place = name.find(wanted)
     if place == 0:
         return WHOLE if name == wanted else BEGINNING, 1.0
+    begins_word = any(not name[at - 1].isalnum() for at in range(1, len(name)) if name.startswith(wanted, at))
+    if place > 0 and begins_word:
+        return LATER_WORD, 1.0
+    if is_one_edit(wanted, name):
+        return ONE_EDIT, 1.0
     if place > 0:
-        begins_word = any(not name[at - 1].isalnum() for at in range(place, len(name)) if name.startswith(wanted, at))
-        return LATER_WORD if begins_word else INSIDE, 1.0
+        return INSIDE, 1.0
     if words and all(word in name for word in words):
         return WORDS, 1.0
     # A longer name may begin with something similar: a title with a year behind it.
@@ -53,6 +66,28 @@ def _ratio(wanted: str, name: str) -> float:
     if min(matcher.real_quick_ratio(), matcher.quick_ratio()) < LEAST_SIMILAR:
         return 0.0
     return matcher.ratio()
+
+
+def is_one_edit(text: str, name: str) -> bool:
+    """Whether one insertion, deletion or substitution of a character, or swap of neighbors, makes a text a name.
+
+    False for texts of fewer than LEAST_EDITED characters.
+    """
+    if len(text) < LEAST_EDITED or abs(len(text) - len(name)) > 1 or text == name:
+        return False
+    same = next((n for n, (one, other) in enumerate(zip(text, name, strict=False)) if one != other), None)
+    if same is None:  # one begins with the other
+        return True
+    one, other = text[same:], name[same:]
+    swapped = one[1::-1] + one[2:] if len(one) > 1 else one
+    return one[1:] == other[1:] or one[1:] == other or one == other[1:] or swapped == other
+
+
+def edited(text: str) -> list[str]:
+    """Patterns of LIKE of which each name that is one edit from a text meets one: an edit leaves a half as it is."""
+    half = len(text) // 2
+    swapped = text[: half - 1] + text[half - 1 : half + 1][::-1] + text[half + 1 :]
+    return [like(text[:half]) + "%", "%" + like(text[half:]), like(swapped)]
 
 
 def trigrams(text: str) -> list[str]:
@@ -85,9 +120,9 @@ def anywhere(text: str) -> str:
     return "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
 
 
-def best_matches(matches: Iterable[Match | None]) -> list[Match]:
-    """The matches, the best first, equal ones by name."""
-    return sorted((one for one in matches if one is not None), key=lambda one: (*one.order, one.name))
+def best_matches(matches: Iterable[Match | None], total: Total = no_total) -> list[Match]:
+    """The matches, the best first, equal ones by the total of their id, then by name."""
+    return sorted((one for one in matches if one is not None), key=lambda one: (*one.order, -total(one.id), one.name))
 
 
 def shown(text: str) -> str:

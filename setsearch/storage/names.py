@@ -6,9 +6,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from setsearch.errors import REPAIR_HINT, AmbiguousItem, CorruptIndex, InvalidItem, InvalidParameter, UnknownItem
-from setsearch.storage.ids import id_text
-from setsearch.storage.matching import Match, anywhere, best_matches, cases, like, match, shown, spellings, trigrams
+from setsearch.errors import REPAIR_HINT, AmbiguousItem, CorruptIndex, InvalidParameter, UnknownItem
+from setsearch.storage.ids import id_text, is_storable
+from setsearch.storage.matching import (
+    LEAST_EDITED,
+    Match,
+    Total,
+    anywhere,
+    best_matches,
+    cases,
+    edited,
+    is_one_edit,
+    like,
+    match,
+    no_total,
+    shown,
+    spellings,
+    trigrams,
+)
 from setsearch.storage.records import delete_records, items_called
 from setsearch.storage.sql import insert_rows
 
@@ -29,28 +44,6 @@ _IS_SOUND = """
     and (n.title is null or exists (select 1 from setsearch_name i indexed by setsearch_name_title
          where i.kind = n.kind and i.title = n.title and i.title is not null and i.id = n.id))
 """
-
-
-def is_storable(name: object) -> bool:
-    """Whether a value can be an id or a feature: text, not empty, without NUL or lone surrogates."""
-    if not isinstance(name, str) or not name or "\0" in name:
-        return False
-    return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
-
-
-def check_names(names: Sequence[Any], titles: Sequence[Any]) -> None:
-    """Raise InvalidItem for ids and titles of items that cannot be stored."""
-    # Nearly all are good, which one look at the whole column tells fastest.
-    if set(map(type, names)) - {str} or not all(names) or not is_storable("".join(names) or "none"):
-        for name in names:
-            if not is_storable(name):
-                raise InvalidItem(
-                    f"an item has the id {name!r}; ids are text, not empty, without NUL and lone surrogates"
-                )
-    if set(map(type, titles)) - {type(None)}:
-        for name, title in zip(names, titles, strict=True):
-            if title is not None and not (isinstance(title, str) and (title == "" or is_storable(title))):
-                raise InvalidItem(f"item {name!r} has the title {title!r}; titles are text")
 
 
 class NamesTaken(sqlite3.IntegrityError):
@@ -93,7 +86,7 @@ class Vocabulary:
         """The id of a name, or None."""
         return self.find(cursor, [name]).get(name) if is_storable(name) else None
 
-    def resolve(self, cursor: sqlite3.Cursor, name: str, hint: bool = True) -> int:
+    def resolve(self, cursor: sqlite3.Cursor, name: str, hint: bool = True, total: Total = no_total) -> int:
         """The id of a name, or of a title that is unique; in any case, and without a parenthesis at its end.
 
         Raises UnknownItem, AmbiguousItem, InvalidParameter; with `hint`, which takes a scan, it offers similar names.
@@ -110,7 +103,7 @@ class Vocabulary:
         if titled:
             ids = ", ".join(repr(id) for _, id in titled)
             raise AmbiguousItem(f"{name!r} is the title of several {self.name}; use one of the ids: {ids}")
-        way_out = (self.hint(cursor, name) if hint else "") or "`setsearch info` shows what the index holds"
+        way_out = (self.hint(cursor, name, total) if hint else "") or "`setsearch info` shows what the index holds"
         raise UnknownItem(f"no {shown(name)} among the {self.size:,} {self.name}; {way_out}")
 
     def ids_to_delete(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> list[int]:
@@ -196,7 +189,7 @@ class Vocabulary:
         rows = cursor.execute("select name from setsearch_name where kind = ? order by name", (self.id,))
         return [name for (name,) in rows]
 
-    def hint(self, cursor: sqlite3.Cursor, name: str) -> str:
+    def hint(self, cursor: sqlite3.Cursor, name: str, total: Total = no_total) -> str:
         """A question that offers similar names and titles; empty if there are none. Names may stand in one text."""
         parts = [part.strip() for part in name.split(",")]
         if len(parts) > 1 and all(self.find_one(cursor, part) is not None for part in parts):
@@ -204,21 +197,24 @@ class Vocabulary:
         shorter = [name.lower().removesuffix(ending) for ending in PLURALS if name.lower().endswith(ending)]
         known = self.find(cursor, [own for own in shorter if is_storable(own)])
         names = dict.fromkeys(own for own in shorter if own in known)
-        found = self.search(cursor, name, HINTS)
+        found = best_matches(self.search(cursor, name, HINTS), total)
         names |= dict.fromkeys(one.name if self.titles_shown else one.shown for one in found)
         return f"did you mean {' or '.join(map(shown, [*names][:HINTS]))}?" if names else ""
 
     def search(self, cursor: sqlite3.Cursor, text: str, enough: int) -> list[Match]:
         """Things whose name or title matches a text, the best first, with those of equal quality complete.
 
-        If no more than `enough` begin so, it looks for the text anywhere, then for its words, then for similar names.
+        If fewer than `enough` begin so, it looks for names one edit away, and for its words anywhere; if there are
+        none, for similar names.
         """
         if text and not is_storable(text):
             return []
         ids = {id for own in spellings(text) for id in self.starting_with(cursor, own, MOST_CANDIDATES)}
-        for way in (self.containing, self.alike) if text.strip() and self.size <= MOST_SCANNED else ():
-            if len(ids) < enough and (way == self.containing or not ids):
-                ids.update(way(cursor, text))
+        if text.strip() and self.size <= MOST_SCANNED and len(ids) < enough:
+            ids.update(self.one_edit_away(cursor, text))
+            ids.update(self.containing(cursor, text))
+            if not ids:
+                ids.update(self.alike(cursor, text))
         rows = ((id, name, title) for id, (name, title) in self.stored(cursor, sorted(ids)).items())
         return best_matches(match(text, *row) for row in rows)
 
@@ -232,6 +228,21 @@ class Vocabulary:
                 (self.id, prefix, prefix + LAST_CHARACTER, limit),
             )
         ]
+
+    def one_edit_away(self, cursor: sqlite3.Cursor, text: str) -> list[int]:
+        """Ids whose name or title is one edit from a text, in any case."""
+        if not LEAST_EDITED <= len(text) <= LONGEST_SEARCHED:
+            return []
+        patterns, wanted, ids = edited(text), text.casefold(), list[int]()
+        for column in ("name", "title"):
+            likes = " or ".join([f"{column} like ? escape '\\'"] * len(patterns))
+            rows = cursor.execute(
+                f"select id, {column} from setsearch_name where kind = ? and length({column}) between ? and ? "
+                f"and ({likes})",
+                (self.id, len(text) - 1, len(text) + 1, *patterns),
+            )
+            ids += [id for id, own in rows if is_one_edit(wanted, own.casefold())]
+        return ids
 
     def containing(self, cursor: sqlite3.Cursor, text: str) -> list[int]:
         """Ids whose name or title has all words of a text, in any case."""

@@ -9,8 +9,8 @@ import numpy as np
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import CorruptIndex, DuplicateItem, InvalidItem, InvalidParameter
 from setsearch.storage.collection_names import name_in
+from setsearch.storage.ids import check_names, is_storable
 from setsearch.storage.integrity import add_checksum, strip_checksum
-from setsearch.storage.names import check_names, is_storable
 from setsearch.storage.relation import Relation, create_relation, load_relations
 from setsearch.storage.sql import insert_rows
 

@@ -10,7 +10,8 @@ from hypothesis import given
 import setsearch
 from setsearch import errors
 from setsearch.search.finding import find_names
-from setsearch.storage.names import is_storable
+from setsearch.storage.ids import is_storable
+from setsearch.storage.matching import is_one_edit
 
 
 def test_names_are_completed(database):
@@ -126,3 +127,48 @@ def test_what_contains_a_text_is_found(text, names):
         index.add([(name, {"x": 1}) for name in [*held, "zzz"]], ("film", "user"))
         found = [one.item for one in index.items("film").find_names(text, 99)]
     assert {name for name in held if text.strip() and text.lower() in name.lower()} <= set(found)
+
+
+LETTERS = "abAé%_"
+
+
+def edits(text):
+    """All texts that one edit makes of a text, by the definition."""
+    cuts = [(text[:n], text[n:]) for n in range(len(text) + 1)]
+    yield from (before + after[1:] for before, after in cuts if after)
+    yield from (before + after[1] + after[0] + after[2:] for before, after in cuts if len(after) > 1)
+    for letter in LETTERS.lower():
+        yield from (before + letter + after for before, after in cuts)
+        yield from (before + letter + after[1:] for before, after in cuts if after)
+
+
+@given(
+    st.text(LETTERS, min_size=3, max_size=6), st.lists(st.text(LETTERS, min_size=1, max_size=7), max_size=9), st.data()
+)
+def test_names_one_edit_away_are_found_as_by_all_edits(text, names, data):
+    held = list(dict.fromkeys([*names, data.draw(st.sampled_from([*edits(text)]))]))
+    held = [name for name in held if name]
+    away = {name for name in held if name.lower() in {*edits(text.lower())} - {text.lower()} and len(text) > 3}
+    assert {name for name in held if is_one_edit(text.lower(), name.lower())} == away
+    with setsearch.open(sqlite3.connect(":memory:")) as index:
+        index.add([(f"{n} of these", {"x": 1}, name) for n, name in enumerate(held)], ("film", "user"))
+        index.add([(name, {"x": 1}) for name in held], ("book", "reader"))
+        for kind in ("film", "book"):
+            with index.items(kind).stored() as fields:
+                vocabulary, cursor = fields.items, fields.first.cursor
+                described = vocabulary.describe(cursor, vocabulary.one_edit_away(cursor, text))
+                assert {title or name for name, title in described.values()} == away
+
+
+def test_an_error_in_a_frequent_word_is_offered_before_what_contains_it(tmp_path):
+    texts = ["italy " * 9, "fitly", "explicitly implicitly tacitly", "spain", "itl italy", "idly ably"]
+    filler = "the kings of italy and the towns of spain"
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add([(str(n), text) for n, text in enumerate([*texts, *[filler] * 9])])
+        terms = index.items("terms")
+        assert [row.item for row in terms.find_names("itly", 4)] == ["italy", "fitly", "idly", "itl"]
+        assert terms.find_names("spian")[0].item == terms.find_names("Spsin")[0].item == "spain"
+        assert terms.find_names("citly")[0].item == "fitly", "before what contains it"
+        for by in ("documents", "contexts", None):
+            with pytest.raises(errors.UnknownItem, match="did you mean 'italy'"):
+                terms.expand(["itly"], by=by)

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from setsearch.indexing.references.convert import merged
 from setsearch.indexing.references.identity import SURE, Copy, Group, contradict, name_others
 from setsearch.indexing.references.reference import KEY, PLACE, TITLE, Reference, as_json, from_json
-from setsearch.storage.names import Vocabulary, is_storable
+from setsearch.storage.ids import is_storable
+from setsearch.storage.names import Vocabulary
 from setsearch.storage.records import Record, items_by_name, items_with_records, read_records
 from setsearch.text.headline import headline, shorten
 from setsearch.text.identifiers import plain_title

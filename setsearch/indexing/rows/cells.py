@@ -12,8 +12,7 @@ from typing import Any
 
 from setsearch.errors import SourceError
 from setsearch.storage.conditions import decimal_point, plain_date
-from setsearch.storage.ids import number_text
-from setsearch.storage.names import is_storable
+from setsearch.storage.ids import is_storable, number_text
 
 LISTS = ("[", "(", "{", "set()")  # how texts begin that may be lists
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
