@@ -178,16 +178,17 @@ def _term(label: str, weight: float, feature: str, empty: frozenset[str], stem: 
 
 def _context(label: str, weight: float, feature: str, empty: frozenset[str], stem: Callable[[str], str]) -> _Part:
     """A context, or a document, of a word; `_by_content` chooses among the content words of its key."""
+    small = _Part((SMALL,), SMALL, weight, feature, "The same small words and marks stand around it.")
     for prefix, kind in ((LISTED, LISTED_WITH), (OWN_TEXT, IN_TEXT)):
         if label.startswith(prefix):
-            return _Part((kind,), label, weight, feature, SAID[kind])
+            is_empty = label.removeprefix(prefix) in empty
+            return small if is_empty else _Part((kind,), label, weight, feature, SAID[kind])
     places = label.split(" ")
     if PLACE not in places:
         return _Part((TEXTS,), f"in “{label}”", weight, feature, "It is in texts that have examples.")
     content = [word for word in places if word not in (PLACE, ANY, *MARKS) and word not in empty]
     if not content:
-        text = "The same small words and marks stand around it."
-        return _Part((SMALL,), SMALL, weight, feature, text)
+        return small
     return _Part((BESIDE, *map(stem, content)), label, weight, feature)
 
 

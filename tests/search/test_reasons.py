@@ -60,6 +60,21 @@ def test_words_of_lists_and_of_its_own_text_are_one_reason_each():
     assert [*told(WORDS, **lists, **own)] == ["listed with red, blue, sky and 2 more", "its own text has hue, color"]
 
 
+def test_function_words_of_lists_and_of_its_own_text_are_small_ones():
+    found = told(
+        WORDS,
+        its_own_text_has_or=0.5,
+        its_own_text_has_sound=0.25,
+        its_own_text_has_which=0.125,
+        its_own_text_has_the=1.0,
+    )
+    assert found == {"small words around it": 1.625, "its own text has sound": 0.25}
+    assert told(WORDS, listed_with_other=0.5, listed_with_red=0.25) == {
+        "small words around it": 0.5,
+        "listed with red": 0.25,
+    }
+
+
 def test_the_nearest_words_are_named():
     near = {f"used_like_{name}": 1 / n for n, name in enumerate(["red", "blue", "sky", "sea", "ice", "ink"], 1)}
     assert [*told(WORDS, **near)] == [f"used like {name}" for name in ("red", "blue", "ice, ink", "sky", "sea")]
