@@ -19,6 +19,7 @@ from setsearch.search.results import Hit
 if TYPE_CHECKING:
     from setsearch.learning.known import Known
     from setsearch.learning.review import Review
+    from setsearch.search.decisions import Decision
 
 ANSWERS = {"y": "yes", "n": "no", "l": "later"}
 LONGEST = 1500  # characters of a text
@@ -27,8 +28,8 @@ AUTHORS = 6
 HELP = """y  yes, it belongs
 n  no; a reason may follow: n wrong population
 l  later: it comes back at the end
-m  a note for the next answer: m ask Ann about this one
-u  undo the last answer
+m  a note: m ask Ann; without an answer it comes back at the end
+u  undo the last answer or note
 w  why: the features of this one
 t  the whole text
 q  done for now; every answer is kept"""
@@ -103,19 +104,19 @@ def _tell_known(source: str, known: "Known") -> None:
 def _run(review: "Review") -> None:
     """Show what is first and read answers, until all are decided or the reader is done."""
     shown = _show(review)
-    lines, note = typed_lines(), ""
+    lines = typed_lines()
     while shown is not None and (line := next(lines, "q")) not in ("q", "quit"):
         key, _, rest = line.partition(" ")
         try:
             if line in ANSWERS or (key == "n" and rest):
-                review.decide(shown.item, ANSWERS[key], reason=rest.strip(), note=note)
-                note = ""
-            elif key == "m":
-                note = rest.strip()
+                review.decide(shown.item, ANSWERS[key], reason=rest.strip())
+            elif key == "m" and rest:
+                review.decide(shown.item, "later", note=rest.strip())  # kept, even if no answer follows
+                say(f"note: {rest.strip()}")
                 continue
             elif line == "u":
                 undone = review.undo()
-                say("nothing to undo" if undone is None else f"undone: {undone.said} to {undone.item}")
+                say("nothing to undo" if undone is None else _undone(undone))
             elif line == "w":
                 say("\n".join(bars([{"feature": own.label, "weight": own.weight} for own in shown.reasons])))
                 continue
@@ -128,6 +129,11 @@ def _run(review: "Review") -> None:
             shown = _show(review)
         except SetsearchError as error:
             say(f"Error: {error}")
+
+
+def _undone(decision: "Decision") -> str:
+    note = f", with the note: {decision.note}" if decision.note else ""
+    return f"undone: {decision.said} to {decision.item}{note}"
 
 
 def _show(review: "Review") -> Hit | None:
@@ -144,7 +150,7 @@ def _show(review: "Review") -> Hit | None:
         parts = ("; ".join(authors[:AUTHORS]) + " et al." * (len(authors) > AUTHORS), own.first("journal"), own.year)
         say(". ".join(filter(None, parts)))
     say(_text(review, hit, LONGEST))
-    say(f"{_state(review)}\ny yes, n no, l later, u undo, w why, q done, h help")
+    say(f"{_state(review)}\ny yes, n no, l later, m note, u undo, w why, q done, h help")
     return hit
 
 

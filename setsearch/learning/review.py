@@ -75,7 +75,7 @@ class Review:
     def decide(self, item: str, said: str, *, reason: str | None = None, note: str | None = None) -> None:
         """Say "yes", "no" or "later" to an item, with a reason for an exclusion, and a note.
 
-        Raises UnknownItem, InvalidParameter.
+        A note stays until another is given. Raises UnknownItem, InvalidParameter.
         """
         self._decisions.write({self.reading.find(item): said}, reason=reason, note=note)
 

@@ -46,7 +46,10 @@ class Decisions:
     def write(
         self, said: Mapping[str, str], known: bool = False, reason: str | None = None, note: str | None = None
     ) -> None:
-        """Decide about items, again or for the first time, in one transaction. Raises InvalidParameter."""
+        """Decide about items, again or for the first time, in one transaction; a note stays until another is given.
+
+        Raises InvalidParameter.
+        """
         for text in (reason, note):
             if text is not None and ("\0" in text or len(text) > LONGEST_NOTE):
                 raise InvalidParameter(f"a reason or a note has up to {LONGEST_NOTE} characters, without NUL")
@@ -61,7 +64,8 @@ class Decisions:
             cursor.executemany(
                 "insert or replace into setsearch_member (name, item, accepted, number, time, reason, note) "
                 "values (?1, ?2, ?3, case when ?4 then null "
-                "else (select coalesce(max(number), 0) + 1 from setsearch_member where name = ?1) end, ?5, ?6, ?7)",
+                "else (select coalesce(max(number), 0) + 1 from setsearch_member where name = ?1) end, "
+                "?5, ?6, coalesce(?7, (select note from setsearch_member where name = ?1 and item = ?2)))",
                 [
                     (self.name, item, MARKS[word], known, time(), reason or None, note or None)
                     for item, word in said.items()
@@ -73,7 +77,7 @@ class Decisions:
         with self._database.write() as cursor:
             row = cursor.execute(
                 "delete from setsearch_member where name = ? and number = "
-                "(select max(number) from setsearch_member where name = ?) returning item, accepted, number",
+                "(select max(number) from setsearch_member where name = ?) returning item, accepted, number, note",
                 (self.name, self.name),
             ).fetchone()
-        return None if row is None else Decision(row[0], _WORDS[row[1]], row[2])
+        return None if row is None else Decision(row[0], _WORDS[row[1]], row[2], note=row[3])

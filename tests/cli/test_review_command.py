@@ -45,6 +45,23 @@ def test_answers_are_kept_and_gone_on_with(review, tmp_path):
     assert code == 0 and "all are decided" in err
 
 
+def test_a_note_is_kept_at_once_and_undone_alone(review, tmp_path):
+    """Also if the dialogue ends before an answer; a later answer leaves it."""
+
+    def kept():
+        with setsearch.open(tmp_path / "r.db") as index:
+            return [own[1:3] + own[5:] for own in Review(index, "stroke").decisions()[1:]]
+
+    code, _, err = review("m my note\n", "r1")  # and the input ends
+    assert code == 0 and "note: my note\n" in err
+    assert kept() == [("later", 1, "my note")]
+    err = review("y\ny\nm ask Ann\nu\nm\nq\n")[2]
+    assert "undone: later to r" in err and "with the note: ask Ann" in err and err.count("m  a note") == 1
+    assert [own[0] for own in kept()] == ["later", "yes", "yes"], "the earlier answers stay"
+    review("n\nn\n")
+    assert [own[::2] for own in kept()] == [("yes", None), ("yes", None), ("no", None), ("no", "my note")]
+
+
 def test_a_record_is_not_both_known_to_belong_and_not_to(review):
     code, _, err = review("", "r1", "--no", "r1")
     assert (code, err.splitlines()) == (2, ["Error: 'r1' is accepted and rejected; leave out one of them"])
