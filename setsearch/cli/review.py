@@ -4,6 +4,7 @@ import shlex
 import shutil
 import textwrap
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 ANSWERS = {"y": "yes", "n": "no", "l": "later"}
 LONGEST = 1500  # characters of a text
-SHOWN_PROBLEMS = 20  # lines
+SHOWN_LINES = 20
 AUTHORS = 6
 HELP = """y  yes, it belongs
 n  no; a reason may follow: n wrong population
@@ -67,13 +68,14 @@ def review(
         if export is not None and name not in index.sets() and not (seeds or no or known):
             raise UnknownSet(f"no set {name!r} to export; `setsearch set list` shows all")
         current = Review(index, name, items, recall=recall)
-        current.know(seeds or (), no or ())
+        _tell_changed(current.know(seeds or (), no or ()), {})
         if known:
             given = {current.reading.find(own): "yes" for own in seeds or ()}
             given |= {current.reading.find(own): "no" for own in no or ()}
             answers = read_known(known, current.reading, given)
-            current.know(answers.accepted, answers.rejected)
+            changed = current.know(answers.accepted, answers.rejected)
             _tell_known(known, answers)
+            _tell_changed(changed, answers.places)
         if export is not None:
             dropped = Counter[str]()
             export.write_text(write_review(current, kind, count_items, dropped), encoding="utf-8")
@@ -91,14 +93,29 @@ def review(
 
 def _tell_known(source: str, known: "Known") -> None:
     """How many answers there are, and which do not count."""
-    say(f"{source}: {len(known.accepted):,} yes, {len(known.rejected):,} no")
-    problems = known.problems
-    if problems:
-        say(f"{len(problems):,} answer{'s do' if len(problems) > 1 else ' does'} not count:")
-    for line in problems[:SHOWN_PROBLEMS]:
+    later = f", {known.later:,} later, which is no answer" if known.later else ""
+    say(f"{source}: {len(known.accepted):,} yes, {len(known.rejected):,} no{later}")
+    number = len(known.problems)
+    _tell_lines(f"{number:,} answer{'s do' if number > 1 else ' does'} not count", known.problems)
+
+
+def _tell_changed(before: "list[Decision]", places: Mapping[str, str]) -> None:
+    """Which answers of the review were replaced, and where the new ones are."""
+    new = {"yes": "no", "no": "yes"}
+    lines = [
+        f"{own.item} {own.said} -> {new[own.said]}, {places.get(own.item, 'on the command line')}" for own in before
+    ]
+    _tell_lines(f"{len(lines):,} answer{'s' * (len(lines) > 1)} changed", lines)
+
+
+def _tell_lines(what: str, lines: Sequence[str]) -> None:
+    """The first of some lines, if there are some."""
+    if lines:
+        say(f"{what}:")
+    for line in lines[:SHOWN_LINES]:
         say(f"  {line}")
-    if len(problems) > SHOWN_PROBLEMS:
-        say(f"  ... and {len(problems) - SHOWN_PROBLEMS:,} more")
+    if len(lines) > SHOWN_LINES:
+        say(f"  ... and {len(lines) - SHOWN_LINES:,} more")
 
 
 def _run(review: "Review") -> None:

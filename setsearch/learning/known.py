@@ -5,7 +5,7 @@ Covidence reasons for exclusion, setsearch all that an export of its own writes.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from setsearch.errors import AmbiguousItem, SourceError, UnknownItem
@@ -19,11 +19,13 @@ from setsearch.storage.synced_source import Columns
 from setsearch.text.headline import shorten
 from setsearch.text.identifiers import plain_title
 
+LATER = "later"
 ANSWERS = {
+    **dict.fromkeys((LATER, "maybe"), LATER),
     **dict.fromkeys("yes y 1 1.0 true included include relevant accepted accept".split(), "yes"),
     **dict.fromkeys("no n 0 0.0 false excluded exclude irrelevant rejected reject".split(), "no"),
 }
-OPEN = ("", "later", "maybe", "not_seen", "not seen", "undecided", "unlabeled", "-1", "-1.0", "nan", "none", UNREAD)
+OPEN = ("", "not_seen", "not seen", "undecided", "unlabeled", "-1", "-1.0", "nan", "none", UNREAD)
 # Columns that hold decisions, and those that may hold other things too.
 DECISIONS = ("decision", "included", "labelincluded", "asreviewlabel", "finalincluded", "includedfinal")
 PERHAPS = ("label", "finaldecision", "screeningdecision", "consensus", "vote", "status")
@@ -34,11 +36,16 @@ _reason = re.compile(r"\s*exclusion reasons?:\s*\w", re.IGNORECASE)
 
 
 class Known(NamedTuple):
-    """Accepted and rejected items; and a line for each answer that does not count, with its place."""
+    """Accepted and rejected items; and a line for each answer that does not count, with its place.
+
+    `later` counts the records that were put off, `places` says where the answer of an item is.
+    """
 
     accepted: list[str]
     rejected: list[str]
     problems: list[str]
+    later: int
+    places: dict[str, str]
 
 
 class _Unclear(ValueError):
@@ -52,15 +59,16 @@ def read_known(source: str, reading: Reading, given: Mapping[str, str] | None = 
     """
     problems: list[str] = []
     answers = {item: (said, COMMAND_LINE) for item, said in (given or {}).items()}
-    found, contradicted = set[str](), set[str]()
+    found, contradicted, later = set[str](), set[str](), 0
     rows = RowReader("skip", lambda message: problems.append(message.removeprefix("skipped ")))
     for position, reference in SourceReader(Columns(), rows).references(source):
         try:
             said = _answer(reference)
-            item = None if said is None else _item_of(reference, reading)
+            item = _item_of(reference, reading) if said in ("yes", "no") else None
         except (_Unclear, UnknownItem, AmbiguousItem) as error:
             problems.append(f"{position}: {error}")
             continue
+        later += said == LATER
         if said is None or item is None:
             continue
         found.add(item)
@@ -71,16 +79,17 @@ def read_known(source: str, reading: Reading, given: Mapping[str, str] | None = 
             contradicted.update([item] if place != COMMAND_LINE else [])
     if not found:
         hint = "rows have the columns item and decision, references notes (N1) or keywords"
-        raise SourceError(f"{source} has no answers; {'; '.join(problems[:1]) or hint}")
+        put_off = f" but {later:,} later" if later else ""
+        raise SourceError(f"{source} has no answers{put_off}; {'; '.join(problems[:1]) or hint}")
     kept = [(item, said) for item, (said, place) in answers.items() if place != COMMAND_LINE]
     yes, no = ([item for item, said in kept if said == word and item not in contradicted] for word in ("yes", "no"))
-    return Known(yes, no, problems)
+    return Known(yes, no, problems, later, {item: place.removeprefix("in ") for item, (_, place) in answers.items()})
 
 
 def _answer(reference: Reference) -> str | None:
     """What a record says of itself: the last of its notes, else its column. Raises _Unclear."""
-    said = {note: word for word, note in SAID.items() if word != "later"}
-    said |= {f"{PREFIX}{text}": word for word, text in WORDS.items() if word != "later"}
+    said = {note: word for word, note in SAID.items() if word != LATER}  # records that nobody saw have that note too
+    said |= {f"{PREFIX}{text}": word for word, text in WORDS.items()}
     found = []
     for tag, value in reference.fields:
         text = bibtex_plain(value) if reference.form == BIBTEX else value
@@ -90,27 +99,38 @@ def _answer(reference: Reference) -> str | None:
             found.append(ANSWERS[text])
         elif _reason.match(text):
             found.append("no")
-    return found[-1] if found else _answer_in_columns(reference) if reference.form == TABLE else None
+    if found or reference.form != TABLE:
+        return _decided(reversed(found))
+    return _answer_in_columns(reference)
+
+
+def _decided(words: Iterable[str]) -> str | None:
+    """The first yes or no; without one later, if that was said."""
+    words = [*words]
+    return next((word for word in words if word != LATER), LATER if words else None)
 
 
 def _of_reviewers(noted: str) -> str | None:
     """What all reviewers of Rayyan said who decided. Raises _Unclear if they disagree."""
-    words = {ANSWERS.get(word.casefold()) for word in _said_in_rayyan.findall(noted)} - {None}
-    if len(words) > 1:
+    words = {ANSWERS[said] for word in _said_in_rayyan.findall(noted) if (said := word.casefold()) in ANSWERS}
+    if len(words - {LATER}) > 1:
         raise _Unclear(f"the reviewers disagree: {noted.strip():.80}")
-    return words.pop() if words else None
+    return _decided(words)
 
 
 def _answer_in_columns(reference: Reference) -> str | None:
     """What the first column with a decision says. Raises _Unclear."""
+    found = []
     cells = {plain_column(name): value.strip() for name, value in reference.fields}
     for name in DECISIONS:
         said = cells.get(name, "").casefold()
-        if said in ANSWERS:
+        if said in ANSWERS and ANSWERS[said] != LATER:
             return ANSWERS[said]
-        if said not in OPEN:
+        found += [LATER] * (said in ANSWERS)
+        if said not in (*ANSWERS, *OPEN):
             raise _Unclear(f"the decision is yes or no (or empty), not {cells[name]!r:.60}")
-    return next((ANSWERS[said] for name in PERHAPS if (said := cells.get(name, "").casefold()) in ANSWERS), None)
+    found += [ANSWERS[said] for name in PERHAPS if (said := cells.get(name, "").casefold()) in ANSWERS]
+    return _decided(found)
 
 
 def _item_of(reference: Reference, reading: Reading) -> str:

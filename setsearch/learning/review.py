@@ -79,13 +79,19 @@ class Review:
         """
         self._decisions.write({self.reading.find(item): said}, reason=reason, note=note)
 
-    def know(self, accepted: Iterable[str] = (), rejected: Iterable[str] = ()) -> None:
-        """Items whose answer was known before. Raises UnknownItem, InvalidParameter; then nothing is written."""
+    def know(self, accepted: Iterable[str] = (), rejected: Iterable[str] = ()) -> list[Decision]:
+        """Items whose answer was known before; equal answers stay. Returns the other answers, which are replaced.
+
+        Raises UnknownItem, InvalidParameter; then nothing is written.
+        """
         yes, no = ([self.reading.find(name) for name in names] for names in (accepted, rejected))
         require_one_side(yes, no)
         known = dict.fromkeys(yes, "yes") | dict.fromkeys(no, "no")
-        if known:
-            self._decisions.write(known, known=True)
+        before = {own.item: own for own in self.decisions() if own.said != "later" and own.item in known}
+        new = {item: said for item, said in known.items() if item not in before or before[item].said != said}
+        if new:
+            self._decisions.write(new, known=True)
+        return [before[item] for item in new if item in before]
 
     def undo(self) -> Decision | None:
         """Take the last decision back; None if there is none."""

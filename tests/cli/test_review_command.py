@@ -76,13 +76,37 @@ def test_files_go_to_and_fro(review, run, tmp_path):
         saved = index.set("stroke")
         expected = set(saved.accepted), set(saved.rejected)
         for kind in ("csv", "ris"):
-            accepted, rejected, _ = read_known(str(tmp_path / f"out.{kind}"), index.items("documents"))
+            accepted, rejected, *_ = read_known(str(tmp_path / f"out.{kind}"), index.items("documents"))
             assert (set(accepted), set(rejected)) == expected
         index.delete_set("stroke")
     assert "'=Storms" in (tmp_path / "out.csv").read_text()
     assert (tmp_path / "out.ris").read_text().count("ASReview_relevant") == 2
     code, _, err = review("q\n", "--known", "out.ris")
     assert code == 0 and "2 found, 3 of 5 read" in err
+
+
+def test_an_import_tells_what_it_changes(review, tmp_path):
+    """An equal answer stays as it was given; `maybe` and `later` are counted, and answer nothing."""
+
+    def kept():
+        with setsearch.open(tmp_path / "r.db") as index:
+            return {own.item: own[1:3] + own[4:] for own in Review(index, "stroke").decisions()}
+
+    review("m ask Ann\ny\nl\nq\n", "r1")
+    before = kept()
+    (first,) = (item for item, own in before.items() if own[:1] == ("yes",) and own[1])
+    (put_off,) = (item for item, own in before.items() if own[0] == "later")
+    (tmp_path / "a.csv").write_text(f"item,decision\n{first},yes\nr3,maybe\n{put_off},Later\n")
+    err = review("q\n", "--known", "a.csv")[2]
+    assert "a.csv: 1 yes, 0 no, 2 later, which is no answer\n" in err and "changed" not in err
+    assert kept() == before
+    (tmp_path / "a.csv").write_text(f"item,decision\nr1,yes\n{first},no\n{put_off},no\n")
+    err = review("q\n", "--known", "a.csv")[2]
+    assert f"a.csv: 1 yes, 2 no\n1 answer changed:\n  {first} yes -> no, a.csv, line 3\n" in err
+    assert kept()[first][0] == "no" and kept()[first][-1] == "ask Ann"
+    assert f"1 answer changed:\n  {first} no -> yes, on the command line\n" in review("q\n", first)[2]
+    (tmp_path / "a.csv").write_text("item,decision\nr1,maybe\n")
+    assert "a.csv has no answers but 1 later;" in review("q\n", "--known", "a.csv")[2]
 
 
 def test_records_of_ris_are_known_by_their_ids(tmp_path):
@@ -93,7 +117,7 @@ def test_records_of_ris_are_known_by_their_ids(tmp_path):
         review = Review(index, "one", "documents")
         review.know(["a", "c"], ["b"])
         (tmp_path / "a.ris").write_text(write_review(review, "ris"))
-        accepted, rejected, _ = read_known(str(tmp_path / "a.ris"), index.items("documents"))
+        accepted, rejected, *_ = read_known(str(tmp_path / "a.ris"), index.items("documents"))
         assert (sorted(accepted), rejected) == (["a", "c"], ["b"])
         other = "TY  - GEN\nID  - 1\nTI  - Same\nN1  - ASReview_relevant\nER  - \n"
         (tmp_path / "other.ris").write_text(other)

@@ -132,7 +132,7 @@ def test_a_review_from_ten_exporters_to_zotero(index, run, tmp_path):
     for kind, text in texts.items():  # into another review, by whatever names
         (tmp_path / f"known.{kind}").write_text(text, encoding="utf-8")
         with setsearch.open(tmp_path / "r.db") as opened:
-            accepted, rejected, _ = read_known(str(tmp_path / f"known.{kind}"), opened.items("documents"))
+            accepted, rejected, *_ = read_known(str(tmp_path / f"known.{kind}"), opened.items("documents"))
             find = opened.items("documents").find
             assert {find(item) for item in accepted} == {"10.1000/asp.2019", asked[0]}, kind
             assert len({find(item) for item in rejected}) == 6, kind
@@ -173,7 +173,7 @@ def test_known_answers_take_any_name(index, tmp_path, name):
     (tmp_path / name).write_text(KNOWN[name])
     with index(*EXPORTERS) as opened:
         documents = opened.items("documents")
-        accepted, rejected, _ = read_known(str(tmp_path / name), documents)
+        accepted, rejected, *_ = read_known(str(tmp_path / name), documents)
         assert {documents.find(item) for item in accepted} <= {"10.1000/cats", "21000007"} and accepted
         assert {documents.find(item) for item in rejected} <= {"10.1000/birds", "30900003"}
 
@@ -195,7 +195,7 @@ PMID: 30900003,,no
 def test_answers_that_do_not_count_are_listed_and_the_rest_is_taken(index, run, tmp_path, monkeypatch):
     (tmp_path / "k.csv").write_text(KNOWN_BUT)
     with index(*EXPORTERS) as opened:
-        accepted, rejected, problems = read_known("k.csv", opened.items("documents"))
+        accepted, rejected, problems, *_ = read_known("k.csv", opened.items("documents"))
     assert (accepted, rejected) == (["10.1000/cats"], ["10.1000/birds"])
     assert [line.partition(":")[0] for line in problems] == [f"k.csv, line {line}" for line in (4, 5, 6, 7, 10, 11)]
     told = [
@@ -224,6 +224,21 @@ def test_reviewers_who_disagree_are_listed(index, tmp_path):
         read_known("k.ris", opened.items("documents"))
 
 
+LATER = {
+    "rayyan.ris": 'TY  - JOUR\nTI  - Dogs\nN1  - RAYYAN-INCLUSION: {"Ann"=>"Maybe"}\nER  - \n',
+    "own.ris": "TY  - JOUR\nTI  - Dogs\nN1  - ASReview_not_seen\nKW  - setsearch: later\nER  - \n",
+    "own.bib": "@article{x, title={Dogs}, decision={later}}",
+    "votes.csv": "title,vote\nDogs,Maybe\n",
+}
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_records_put_off_are_counted(index, tmp_path, name):
+    (tmp_path / name).write_text(LATER[name])
+    with index(*EXPORTERS) as opened, pytest.raises(errors.SourceError, match="has no answers but 1 later"):
+        read_known(name, opened.items("documents"))
+
+
 def test_known_answers_may_come_on_standard_input(index, run, monkeypatch):
     index(*EXPORTERS).close()
     for text in (KNOWN["doi.csv"], KNOWN["rayyan.ris"], KNOWN["own.bib"], KNOWN["asreview.csv"]):
@@ -243,7 +258,7 @@ def test_known_answers_are_decoded_as_files_are(index, tmp_path):
     (tmp_path / "k.ris").write_bytes(text.encode("latin-1"))
     with index(*EXPORTERS) as opened:
         opened.update([("a", "Löwen in Köln", "Löwen in Köln")])
-        assert read_known(str(tmp_path / "k.ris"), opened.items("documents")) == (["a"], [], [])
+        assert read_known(str(tmp_path / "k.ris"), opened.items("documents"))[:3] == (["a"], [], [])
 
 
 def test_reasons_and_notes_are_typed(index, run, tmp_path, monkeypatch):
