@@ -26,6 +26,7 @@ PARTS = ("reasons", "features")  # columns of a hit; reasons are the features fo
 LABEL_WIDTH = 32
 WIDEST_BARS = 100
 EIGHTHS = " ▏▎▍▌▋▊▉█"
+BELOW = "░"  # of weights below 0
 NAMED = 3  # names in a message
 PARAMETER = re.compile(r"`([a-z_]+)(?:=([^`]+))?`")  # in messages of the library
 MAP_ROWS = 24
@@ -233,7 +234,10 @@ def print_bars(rows: list[Row]) -> None:
 
 
 def bars(rows: list[Row], width: int | None = None, numbered: bool = False) -> list[str]:
-    """Rows as lines of `width` characters: label, bar, value; with a line at the end of the set."""
+    """Rows as lines of `width` characters: label, bar, value; with a line at the end of the set.
+
+    Weights begin at 0, those below it have light bars; scores begin at the least one if some are below 0.
+    """
     if not rows:
         return []
     name = "item" if "item" in rows[0] else "feature"
@@ -245,11 +249,12 @@ def bars(rows: list[Row], width: int | None = None, numbered: bool = False) -> l
     label_width = max(map(len, labels))
     width = width or min(shutil.get_terminal_size().columns, WIDEST_BARS)
     bar_width = max(8, width - label_width - 11)
-    zero, top = min(0.0, *values), max(values)
+    zero = min(0.0, *values) if column == "score" else 0.0
+    top = max(abs(value - zero) for value in values)
     lines = []
     for row, label, value, following in zip(rows, labels, values, [*rows[1:], {}], strict=True):
-        eighths = round(8 * bar_width * (value - zero) / (top - zero)) if top > zero else 0
-        bar = EIGHTHS[8] * (eighths // 8) + EIGHTHS[eighths % 8].strip()
+        eighths = round(8 * bar_width * abs(value - zero) / top) if top else 0
+        bar = EIGHTHS[8] * (eighths // 8) + EIGHTHS[eighths % 8].strip() if value >= zero else BELOW * (eighths // 8)
         lines.append(f"{label:<{label_width}}  {bar:<{bar_width}} {value:>8.3f}")
         if row.get("belongs") is True and following.get("belongs") is False:
             lines.append(" the set ends here ".center(width, "-"))

@@ -36,6 +36,17 @@ def test_bars_fit_and_are_in_order(found, width):
     assert all(line.isprintable() or not found[n][0].isprintable() for n, line in enumerate(shown))
 
 
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20), st.integers(30, 120))
+def test_bars_of_weights_begin_at_zero(weights, width):
+    """Their lengths are in proportion to the numbers, and those below zero are light."""
+    largest, room = max(map(abs, weights)), max(8, width - 1 - 11)
+    for weight, line in zip(weights, bars([{"feature": "x", "weight": own} for own in weights], width), strict=True):
+        length = room * abs(weight) / largest if largest else 0
+        dark, light = line.count("█"), line.count("░")
+        assert abs((light if weight < 0 else dark) - length) <= 1.1
+        assert not (dark if weight < 0 else light)
+
+
 def test_small_numbers_are_exact_for_programs(capsys):
     output.print_csv([{"item": "a", "weight": 0.00016865302451090622}])
     output.print_table([{"item": "a", "weight": 0.00016865302451090622}])
