@@ -14,7 +14,7 @@ from setsearch.cli.help import argument, option
 from setsearch.cli.options import Items
 from setsearch.cli.output import bars, first_of, say
 from setsearch.cli.progress import count_items
-from setsearch.errors import Interrupted, SetsearchError, UnknownSet, UsageError
+from setsearch.errors import Interrupted, NoSeeds, SetsearchError, UnknownSet, UsageError
 from setsearch.search.results import Hit
 
 if TYPE_CHECKING:
@@ -86,6 +86,9 @@ def review(
             return
         try:
             _run(current)
+        except NoSeeds as error:
+            own = f"setsearch review {shlex.quote(str(db))} {shlex.quote(name)}"
+            raise NoSeeds(f'{error}: `{own} "TITLE"`, or several with `--known FILE`') from error
         except KeyboardInterrupt as error:
             raise Interrupted("stopped; every answer is kept") from error
         say(f"{name}: {_state(current)}; `setsearch review {shlex.quote(str(db))} {shlex.quote(name)}` goes on")

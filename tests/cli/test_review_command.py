@@ -138,6 +138,7 @@ def test_mistakes_take_one_line(review, tmp_path):
     ):
         code, out, err = review("q\n", *arguments)
         assert code in (1, 2) and not out and err.count("\n") == 1, arguments
+    assert '; accept one: `setsearch review r.db stroke "TITLE"`, or several with `--known FILE`' in review("q\n")[2]
     with pytest.raises(SourceError, match="perhaps"):
         read_known(str(tmp_path / "bad.csv"), None)
 
