@@ -1,5 +1,6 @@
 """References: what exporters write is read by the format, each record is one item, and is kept as it came."""
 
+import io
 import json
 import shutil
 import sqlite3
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
+from Bio import Medline
 from hypothesis import given
 
 import setsearch
@@ -335,6 +337,20 @@ def test_tagged_records_come_out_as_they_came_in(data, form):
     references = [Reference(form, (begins[form], *own)) for own in data.draw(st.lists(fields, min_size=1, max_size=3))]
     assert list(read_tagged(write_tagged(references, form), form)) == references
     assert [from_json(json.loads(json.dumps(as_json(own)))) for own in references] == references
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=4))
+def test_records_of_pubmed_without_a_number_stay_apart(numbered):
+    """An abstract may have a blank line."""
+    bare = [("TI", "Pain"), ("AB", "First.\nSecond.")]
+    records = [Reference(RIS, (("TY", "JOUR"), *bare, *([("PM", str(n + 1))] * has))) for n, has in enumerate(numbered)]
+    text = write_tagged([converted(own, PUBMED) for own in records], PUBMED)
+    assert text.count("PMID-") == sum(numbered)
+    for own in (text, text.replace("Second", "\n      Second")):
+        found = list(read_tagged(own, PUBMED))
+        assert [one.pmid for one in found] == [str(n + 1) * has for n, has in enumerate(numbered)]
+        assert [one.first("title") for one in found] == ["Pain"] * len(numbered)
+    assert [one["TI"] for one in Medline.parse(io.StringIO(text)) if one] == ["Pain"] * len(numbered)
 
 
 @given(st.sampled_from(FORMS), st.sampled_from(sorted(KINDS)))

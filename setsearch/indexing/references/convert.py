@@ -67,7 +67,11 @@ def converted(reference: Reference, form: str) -> Reference:
     if reference.form == form:
         return reference
     kind = _type(reference)[_COLUMN.get(form, 0)]
-    head = ((_TYPE_TAG[form], kind),) if form in _TYPE_TAG else (("PMID", reference.pmid),) * (form == PUBMED)
+    head = (
+        ((_TYPE_TAG[form], kind),)
+        if form in _TYPE_TAG
+        else (("PMID", reference.pmid),) * (form == PUBMED and bool(reference.pmid))
+    )
     fields = head + _fields(
         reference, form, [role for role in TAGS[form] if form != PUBMED or role not in ("key", "pmid")]
     )

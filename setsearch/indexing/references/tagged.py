@@ -38,12 +38,15 @@ def read_tagged(text: str, name: str) -> Iterator[Reference]:
     lines = text.lstrip("\ufeff").splitlines()
     has_begins = any(found and found[1] == form.begins for found in map(field.match, lines))
     fields: list[tuple[str, str]] = []
-    begin = 1
+    begin, is_after_blank = 1, False
     for number, line in enumerate(lines, 1):
         found = None if form.more and line.startswith(" ") else field.match(line.rstrip())
         tag = found[1] if found else None
         is_end = tag == form.ends if form.ends else not (has_begins or line.strip())
-        if is_end or (tag == form.begins and any(own == form.begins for own, _ in fields)):
+        is_next = name == PUBMED and found and is_after_blank  # not each record has a number
+        is_next = is_next or (tag == form.begins and any(own == form.begins for own, _ in fields))
+        is_after_blank = not line.strip()
+        if is_end or is_next:
             yield from _record(name, fields, begin)
             fields = []
         begin = begin if fields else number
