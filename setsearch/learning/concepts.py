@@ -24,7 +24,7 @@ from setsearch.search.reading import Reading
 
 
 class Hypothesis(NamedTuple):
-    """A feature that all seeds have: p(h | D), p(h) up to a factor, |h|."""
+    """A feature that all seeds have: p(h | D), p(h), |h|."""
 
     rank: int
     feature: str
@@ -50,7 +50,7 @@ def learn_concepts(
 ) -> Concepts:
     """p(h | D) of every hypothesis that holds all seeds, and the posterior predictive, averaged over them.
 
-    `prior` gives p(h) up to a factor by feature, 0 for missing ones; by default all are equal.
+    `prior` gives p(h) up to a factor by feature, 0 for missing ones; by default all features are equal.
 
     Raises UnknownItem, NoSeeds, NoConcept, InvalidParameter.
     """
@@ -67,6 +67,7 @@ def learn_concepts(
         if not weights.any():
             raise NoConcept("the seeds have no feature in common; give fewer or more similar ones")
         shared, weights = shared[weights > 0], weights[weights > 0]
+        whole = field.features.size if prior is None else math.fsum(prior.values())  # of all hypotheses
         lists = field.postings(shared, PRESENCE)
         p = _posterior(weights, lists.lengths, len(ids), size_principle)
         scores = np.zeros(field.items.next_id)
@@ -74,7 +75,7 @@ def learn_concepts(
         members = np.flatnonzero(scores)
         items = fields.describe(members.tolist())
     rows = [
-        (*names[id], float(p_h), float(w), int(size))
+        (*names[id], float(p_h), float(w) / whole, int(size))
         for id, p_h, w, size in zip(shared.tolist(), p, weights, lists.lengths, strict=True)
     ]
     rows.sort(key=lambda row: (-row[2], row[0]))

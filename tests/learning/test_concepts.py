@@ -37,6 +37,7 @@ def test_the_numbers_game(numbers, seeds, size_principle):
     assert {h.feature: h.posterior for h in found.hypotheses} == pytest.approx(
         {name: float(p / whole) for name, p in joint.items()}, abs=1e-9
     )
+    assert {h.feature: h.prior for h in found.hypotheses} == pytest.approx({name: float(prior[name]) for name in joint})
     expected = {str(n): float(sum(p for h, p in joint.items() if n in hypotheses[h]) / whole) for n in range(1, 101)}
     assert {str(n): found.probability.get(str(n), 0) for n in range(1, 101)} == pytest.approx(expected, abs=1e-7)
 
@@ -58,6 +59,9 @@ def test_concepts_of_a_relation_are_its_posting_lists(build):
     data = {"a": {"x": 1, "y": 1}, "b": {"x": 1, "y": 2}, "c": {"x": 1}, "d": {"z": 1}}
     found = learn_concepts(build(data).items("film"), ["a", "b"])
     assert [(h.feature, h.size) for h in found.hypotheses] == [("y", 2), ("x", 3)]
+    assert [h.prior for h in found.hypotheses] == [1 / 3] * 2, "of x, y and z"
+    weighted = learn_concepts(build(data).items("film"), ["a", "b"], prior={"x": 6, "y": 0, "z": 2})
+    assert [(h.feature, h.prior) for h in weighted.hypotheses] == [("x", 6 / 8)]
     assert [h.posterior for h in found.hypotheses] == pytest.approx([9 / 13, 4 / 13])
     assert found.probability == pytest.approx({"a": 1, "b": 1, "c": 4 / 13})
     reading = build(data).items("film")
