@@ -12,7 +12,7 @@ import typer
 
 from setsearch.cli.help import OUTPUT, flag
 from setsearch.errors import QueryError, UsageError
-from setsearch.search.results import display_name, is_informative
+from setsearch.search.results import display_name, is_informative, shortened
 
 if TYPE_CHECKING:
     from setsearch.search.picture import Point
@@ -154,7 +154,7 @@ def _print_cells(rows: list[Row], below: list[list[str]]) -> None:
     """Rows as a table, each with the lines below it."""
     cells = [[*rows[0]], *([_cell(value, _rounded) for value in row.values()] for row in rows)]
     cells = [[text.translate(CONTROL) for text in line] for line in cells]
-    cells = [[*(_shortened(text, CELL_WIDTH) for text in line[:-1]), line[-1]] for line in cells]
+    cells = [[*(shortened(text, CELL_WIDTH) for text in line[:-1]), line[-1]] for line in cells]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     numeric = [isinstance(value, (int, float)) for value in rows[0].values()]
     for line, own in zip(cells, [[], *below], strict=True):
@@ -242,7 +242,7 @@ def bars(rows: list[Row], width: int | None = None, numbered: bool = False) -> l
         return []
     name = "item" if "item" in rows[0] else "feature"
     column = next((name for name in VALUE_COLUMNS if name in rows[0]), "weight")
-    labels = [_shortened(display_name(row[name], row.get("title")).translate(CONTROL), LABEL_WIDTH) for row in rows]
+    labels = [shortened(display_name(row[name], row.get("title")).translate(CONTROL), LABEL_WIDTH) for row in rows]
     values = [float(row[column]) for row in rows]
     if numbered:
         labels = [f"{number:>3}  {label}" for number, label in enumerate(labels, 1)]
@@ -281,10 +281,6 @@ def map_lines(points: "list[Point]", columns: int | None = None, rows: int = MAP
             line[own.start : own.start + len(own.label)] = own.label.translate(CONTROL)
         line[own.column] = marks[own.point.kind]
     return ["".join(line).rstrip() for line in grid] + ["● examples  ○ in the set  · beyond; near: same reasons"]
-
-
-def _shortened(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _rounded(value: float) -> str:

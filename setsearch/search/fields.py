@@ -175,7 +175,7 @@ class Fields(NamedTuple):
     def find(self, name: str) -> int | None:
         """The id of an item by its name, or by the name as the analyzer writes it."""
         name = id_text(name)
-        return self._find(name) if isinstance(name, str) else None
+        return self.find_all([name]).get(name) if isinstance(name, str) else None
 
     def resolve(self, name: str, hint: bool = True) -> int:
         """The id of an item: by name, by the name as the analyzer writes it, or by a unique title."""
@@ -275,7 +275,7 @@ class Fields(NamedTuple):
         """The only items to return, ascending: those names that exist, or those of a condition."""
         if isinstance(among, Where):
             return among.ids(self.first.cursor, self.relation, self.items.name)
-        return np.array(sorted({*self._find_all(among).values()}), np.int64)
+        return np.array(sorted({*self.find_all(among).values()}), np.int64)
 
     def count_terms(self, text: str) -> Mapping[str, int]:
         """The counted terms of a text that the index does not hold; raises UnknownItem if it knows none of them."""
@@ -317,10 +317,7 @@ class Fields(NamedTuple):
             snapshot.has_columns = has_columns(cursor, relation)
         return read_columns(cursor, relation, ids) if snapshot.has_columns else {}
 
-    def _find(self, name: str) -> int | None:
-        return self._find_all([name]).get(name)
-
-    def _find_all(self, names: Sequence[str]) -> dict[str, int]:
+    def find_all(self, names: Sequence[str]) -> dict[str, int]:
         """The ids of those names that exist, as they are or as items are written; few look-ups for all."""
         snapshot, cursor = self.first.snapshot, self.first.cursor
         found = snapshot.find_all(cursor, names)

@@ -1,7 +1,7 @@
 """Finding an item by its name: what somebody typed, in any case, any part of it, or with small errors."""
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from setsearch.arrays import Entries, Ints
@@ -10,6 +10,7 @@ from setsearch.search.fields import Field, Fields
 from setsearch.search.numeric import NumericReading
 from setsearch.search.reading import Reading
 from setsearch.search.results import Found
+from setsearch.storage.ids import id_text
 from setsearch.storage.names import Vocabulary
 
 AnyReading = Reading | NumericReading
@@ -17,23 +18,23 @@ AnyReading = Reading | NumericReading
 
 def find_all(reading: Reading, names: Iterable[str], hint: bool = True) -> list[str]:
     """As `Reading.find_all`."""
-    given, found = list(names), dict[str, str]()
+    given, found = [*map(id_text, names)], dict[str, str]()
 
-    def look(fields: Fields, look_up: Callable[[str], int | None]) -> None:
-        """Find those that are missing."""
-        ids = {name: look_up(name) for name in given if name not in found}
-        known = {name: id for name, id in ids.items() if id is not None}
-        described = fields.describe(list(known.values()))
-        found.update((name, described[id][0]) for name, id in known.items())
+    def add(fields: Fields, ids: Mapping[str, int]) -> list[str]:
+        """Add the names of what was found; those that are missing."""
+        described = fields.describe(list(ids.values()))
+        found.update((name, described[id][0]) for name, id in ids.items())
+        return [name for name in given if not isinstance(name, str) or name not in found]
 
     with reading.stored() as fields:
         has_phrases = fields.has_phrases
-        look(fields, fields.find if has_phrases else lambda name: fields.resolve(name, hint))
-    if has_phrases and len(found) < len(given):
+        missing = add(fields, fields.find_all([name for name in given if isinstance(name, str)]))
+    if missing and has_phrases:
         with reading.fields() as contexts:
-            look(contexts, contexts.find)
+            missing = add(contexts, contexts.find_all([name for name in missing if isinstance(name, str)]))
+    if missing:  # by titles, or not at all
         with reading.stored() as fields:
-            look(fields, lambda name: fields.resolve(name, hint))
+            add(fields, {name: fields.resolve(name, hint) for name in missing})
     return [found[name] for name in given]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from setsearch.arrays import Floats
 from setsearch.errors import QueryError
 from setsearch.search.highlight import with_headlines
-from setsearch.search.results import Hit, Hits, display_name
+from setsearch.search.results import Hit, Hits, display_name, shortened
 
 EXAMPLE, INSIDE, BEYOND = "example", "inside", "beyond"
 SAME = 1e-9  # of the largest number, below which two differ by rounding alone
@@ -126,7 +126,7 @@ def place_labels(points: Sequence[Point], columns: int, rows: int, longest: int 
         cells.append((column, row))
     placed = []
     for point, (column, row) in zip(points, cells, strict=True):
-        label = point.label if len(point.label) <= longest else point.label[: longest - 1] + "…"
+        label = shortened(point.label, longest)
         starts = (column + 1 + GAP, column - GAP - len(label))
         fits = (start for start in starts if start >= 0 and start + len(label) <= columns)
         free = (s for s in fits if not taken[row, max(s - (s > column) * GAP, 0) : s + len(label) + GAP].any())

@@ -5,7 +5,7 @@ from typing import Any
 
 from setsearch.errors import UsageError
 from setsearch.search.picture import BEYOND, EXAMPLE, INSIDE, MOST_HITS, complete, set_map
-from setsearch.search.results import Hits
+from setsearch.search.results import Hits, shortened
 
 SIZE = (11, 4.5)  # inches
 LOOKS = {  # examples come last, and cover others
@@ -39,7 +39,7 @@ def plot_hits(hits: Hits) -> Any:
         if same:
             chart.scatter([point.x for point in same], [point.y for point in same], label=kind, **looks)
     for point in points:
-        label = point.label if len(point.label) <= LONGEST else f"{point.label[: LONGEST - 1]}…"
+        label = shortened(point.label, LONGEST)
         chart.annotate(label.replace("$", r"\$"), (point.x, point.y), (4, 3), textcoords="offset points", fontsize=8)
     if points:
         chart.legend()

@@ -108,7 +108,7 @@ class Readings:
         more; then the last contexts stay. `required` raises what keeps them from being stored, and also derives those
         anew that an earlier version made with fewer fields.
         """
-        times_lost = 0
+        was_lost = False
         while True:
             with self._memory.deriving:
                 with self._database.read() as cursor:  # another thread may have derived
@@ -121,11 +121,11 @@ class Readings:
                     if self._derive(name, version, required):
                         return
                 except TakenOver:
-                    times_lost += 1
-                    if times_lost > 1:
-                        if required:
-                            raise
+                    if was_lost and required:
+                        raise
+                    if was_lost:
                         return
+                    was_lost = True
             time.sleep(REST)
 
     def _derive(self, name: str, version: Version, required: bool) -> bool:

@@ -249,6 +249,11 @@ def display_name(name: str, title: str | None) -> str:
     return title if title is not None and is_informative(title, name) else name
 
 
+def shortened(text: str, most: int) -> str:
+    """A text of at most so many characters, the last of which says that it goes on."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def _library(name: str) -> Any:
     """A library of frames; raises UsageError where it is missing."""
     try:

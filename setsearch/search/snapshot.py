@@ -106,10 +106,6 @@ class Snapshot:
         """The document frequencies of some features, by stored counts."""
         return self.lists(False).lengths[features]
 
-    def find(self, cursor: sqlite3.Cursor, name: str) -> int | None:
-        """The id of an item."""
-        return self.find_all(cursor, [name]).get(name)
-
     def find_all(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
         """The ids of those names that items have."""
         found = {name: self._known_ids[name] for name in names if name in self._known_ids}

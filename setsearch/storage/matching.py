@@ -111,13 +111,16 @@ def cases(text: str) -> list[str]:
 
 def like(text: str) -> str:
     """A pattern of LIKE for a text in any case, and for others: SQLite knows the cases of ASCII only."""
-    text = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return "".join(character if character.isascii() else "_" for character in text)
+    return "".join(character if character.isascii() else "_" for character in _escaped(text))
 
 
 def anywhere(text: str) -> str:
     """A pattern of LIKE for a text anywhere."""
-    return "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+    return f"%{_escaped(text)}%"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
 def best_matches(matches: Iterable[Match | None], total: Total = no_total) -> list[Match]:

@@ -9,7 +9,7 @@ from setsearch.index import Index
 from setsearch.learning.review import Review
 from setsearch.search.highlight import headlines
 from setsearch.search.reading import Reading
-from setsearch.search.results import is_informative
+from setsearch.search.results import is_informative, shortened
 from setsearch.search.sets import AnyReading
 from setsearch.search.starters import first_sets
 from setsearch.storage.collection_names import collection_of, plain_name
@@ -65,7 +65,7 @@ def make_start(
     return Start(
         " and ".join(parts),
         starters,
-        example if len(example) <= LONGEST_PLACEHOLDER else f"{example[: LONGEST_PLACEHOLDER - 1]}…",
+        shortened(example, LONGEST_PLACEHOLDER),
         any(other["references"] for other in own if other["items"] == reading.name),
         typed,
     )
