@@ -5,6 +5,9 @@ VENV ?= .venv
 RUN = $(VENV)/bin
 DATA ?= data
 
+# An installation compiles the core.
+BUILT = pyproject.toml hatch_build.py setsearch/core/core.c
+
 # The same integrations with the other versions that are promised; they cannot share an environment.
 OTHERS = .venv-others
 OLDEST = .venv-oldest
@@ -90,15 +93,15 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("setsearch needs Python 3.11 or newer, this is %d.%d; try make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/installed: pyproject.toml | $(VENV)/bin/python
+$(VENV)/installed: $(BUILT) | $(VENV)/bin/python
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
-$(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
+$(VENV)/installed-dev: $(BUILT) | $(VENV)/bin/python
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	@touch $@ $(VENV)/installed
 
-$(VENV)/installed-bench: pyproject.toml | $(VENV)/bin/python
+$(VENV)/installed-bench: $(BUILT) | $(VENV)/bin/python
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
 	@touch $@ $(VENV)/installed
 

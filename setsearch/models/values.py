@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import Entries, Floats, Ints, ListArrays, ListValues, median, offsets, to_lattice
+from setsearch.core import binding
 from setsearch.lists import Lists
 
 EXACT_BITS = 52  # sums of whole numbers below 2^52 are exact
@@ -102,26 +103,20 @@ class RuleStatistics:
 
     @property
     def is_compilable(self) -> bool:
-        """Whether compiled code knows the rule: one with weights and lengths."""
-        return self.factor is not None and self.scale is not None
+        """Whether the compiled core was built, and knows the rule: one with weights and lengths."""
+        return self.factor is not None and self.scale is not None and binding.library() is not None
 
     def values_of_lists(self, lists: Ints, source: ListArrays, by_item: bool) -> ListValues | None:
-        """The same of whole lists, in compiled code.
+        """The same of whole lists, in the compiled core.
 
         None for rules that it does not know, and for counts that are not in the table of logarithms.
         """
-        if not self.is_compilable:
+        if not self.is_compilable or self.factor is None or self.scale is None:
             return None
-        from setsearch.models.compiled_values import valued
-
-        starts, ends = source[2:]
-        size = int((ends[lists] - starts[lists]).sum())
-        found = np.empty(size, np.int32), np.empty(size, np.float32), np.empty(len(lists), np.int64)
-        totals = np.zeros(0, np.int64) if self.totals is None else self.totals
-        threshold = np.zeros(0) if self.threshold is None or self.totals is None else self.threshold
-        statistics = totals, threshold, self.factor, self.scale, _logarithms()
-        count, largest = valued(lists, source, statistics, by_item, found)
-        return None if count < 0 else ListValues(found[0][:count], found[1][:count], found[2], largest)
+        are_counted = self.threshold is not None and self.totals is not None
+        totals = self.totals if self.totals is not None else np.zeros(0, np.int64)
+        statistics = totals, self.threshold if are_counted else None, self.factor, self.scale
+        return binding.values(lists, source, by_item, statistics, _logarithms())
 
     def values_of_new(self, features: Ints, counts: Ints, total: int) -> Floats:
         """x_j of an item that the index does not hold, `(n_entries,)`; its L is `total`."""

@@ -5,6 +5,8 @@ that does not apply, or cannot be sure of the answer, returns None. All return t
 one, and tests compare them with it. P is the number of postings in the lists, n the number of items.
 
     strategy, kernel                      applies if                              cost
+    core, core                            at most 2^14 items reach the k-th;      P additions, n comparisons,
+      core/core.c                           also with `among`                       2^15 items at a time
     pruned, any kernel                    values, base of zeros, long lists,      a tenth to a half of P additions,
       pruning.best_by_pruning               P > 2^13, exact sums, k <= 1000 (3)     some hundred items rescored
     16 bits, numpy and scipy              n >= 2^18, P > n/48, long lists (1),    as plain on 2n bytes,
@@ -17,7 +19,7 @@ one, and tests compare them with it. P is the number of postings in the lists, n
       compiled.search
     touched items, any kernel             P < n/12, untouched items cannot        2P additions, nothing of order n
       _best_of_touched                      be among the best
-    plain, any kernel                     always; the only one with `among`       8n bytes copied, P additions,
+    plain, any kernel                     always                                  8n bytes copied, P additions,
       best                                                                          n maxima
 
 (1) prefilter.WORK_OF_A_LIST: many short lists cost more than the prefilter saves.
@@ -32,8 +34,9 @@ from functools import cache
 import numpy as np
 
 from setsearch.arrays import Floats, Ids, Ints, distinct
+from setsearch.core import binding
 from setsearch.scoring.base import Base, is_exact, scratch_copy, touches_few
-from setsearch.scoring.kernels import is_compiled, kernel
+from setsearch.scoring.kernels import is_compiled, is_core, kernel, part_of
 from setsearch.scoring.postings import Parts, WeightedLists
 from setsearch.scoring.prefilter import best_by_prefilter
 from setsearch.scoring.pruning import best_by_pruning
@@ -67,6 +70,10 @@ def best(
     `excluded` items are left out; if `among` (distinct ids) is given, so are all others. Ties are ordered by
     `ranks(ids)`, which is called only if there is a tie to break.
     """
+    if is_core():
+        answer = _best_by_core(base.items, parts, excluded, k, ranks, among)
+        if answer is not None:
+            return answer
     for strategy in _strategies() if among is None else ():
         answer = strategy(base, parts, excluded, k, ranks)
         if answer is not None:
@@ -78,12 +85,27 @@ def best(
 
 def best_of(scores: Floats, excluded: Sequence[int], k: int, ranks: Ranks, among: Ints | None = None) -> Best:
     """The same of scores that are there, which it may change."""
+    answer = _best_by_core(scores, (), excluded, k, ranks, among) if is_core() else None
+    if answer is not None:
+        return answer
     scores[excluded] = -np.inf
     ids = candidates(scores, k) if among is None else among[candidates(scores[among], k)]
     return sort_best(ids, scores[ids], k, ranks)
 
 
+def _best_by_core(
+    items: Floats, parts: Parts, excluded: Sequence[int], k: int, ranks: Ranks, among: Ints | None
+) -> Best | None:
+    """The same in the compiled core; None if too many items equal the k-th."""
+    allowed = None if among is None else np.sort(among)
+    lists = [(*part_of(part.postings), part.weights) for part in parts if len(part.weights)]
+    found = binding.best(items, lists, np.array(sorted(excluded), np.int64), allowed, k)
+    return None if found is None else sort_best(*found, k, ranks)
+
+
 def _strategies() -> tuple[Strategy, ...]:
+    if is_core():
+        return ()
     return _compiled_strategies() if is_compiled() else (best_by_pruning, best_by_prefilter, _best_of_touched)
 
 

@@ -1,14 +1,15 @@
-"""The inner loop: add a weight at every id of a list. Three kernels with the same bits: numpy, scipy, numba."""
+"""The inner loop: add a weight at every id of a list. Kernels with the same bits: the core, numpy, scipy, numba."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import Floats, Floats32, Scores
+from setsearch.core import binding
 from setsearch.errors import InvalidParameter
 from setsearch.scoring.postings import PostingArrays
 
@@ -66,6 +67,19 @@ def add_by_numba(scores: Scores, postings: PostingArrays, weights: Scores) -> No
     add(scores, (ids, starts.copy(), ends), values, weights, 0, len(scores), True)
 
 
+def add_by_core(scores: Scores, postings: PostingArrays, weights: Scores) -> None:
+    """The same in the compiled core, which knows double precision only."""
+    if scores.dtype == np.float64:
+        binding.add(cast(Any, scores), [(*part_of(postings), weights)])
+    else:
+        add_by_scipy(scores, postings, weights)
+
+
+def part_of(postings: PostingArrays) -> tuple[Any, ...]:
+    """Posting lists as the compiled core takes them."""
+    return postings.ids, postings.values, postings.starts, postings.ends
+
+
 def products(rows: npt.NDArray[np.int8], numbers: Floats32) -> Floats:
     """rows @ numbers, `(n_rows,)`, of whole numbers whose sums stay below 2^24: exact, the same by any kernel."""
     if is_compiled():
@@ -78,40 +92,52 @@ def products(rows: npt.NDArray[np.int8], numbers: Floats32) -> Floats:
     return np.concatenate([np.zeros(0, np.float32), *parts]).astype(float)
 
 
-KERNELS: dict[str, Kernel] = {"numpy": add_by_numpy, "scipy": add_by_scipy, "numba": add_by_numba}
+KERNELS: dict[str, Kernel] = {
+    "core": add_by_core,
+    "numpy": add_by_numpy,
+    "scipy": add_by_scipy,
+    "numba": add_by_numba,
+}
 
 _chosen: str | None = None
 _ones: dict[np.dtype[Any], npt.NDArray[Any]] = {}
 
 
 def use_kernel(name: str | None) -> None:
-    """Choose the kernel of this process: "numpy", "scipy" or "numba"; None for the fastest one installed."""
+    """Choose the kernel of this process: "core", "numpy", "scipy" or "numba"; None for the fastest one installed."""
     global _chosen
     if name is not None and name not in KERNELS:
         raise InvalidParameter(f"unknown kernel {name!r}; choose from {', '.join(KERNELS)}")
+    if name == "core" and binding.library() is None:
+        raise InvalidParameter("the kernel 'core' was not built; install setsearch where there is a C compiler")
     _chosen = name
 
 
 def kernel() -> Kernel:
     """The chosen kernel, else the fastest one."""
-    return KERNELS[_chosen or _fastest()]
+    return KERNELS[_chosen or ("core" if is_core() else "numba" if is_compiled() else "scipy")]
+
+
+def is_core() -> bool:
+    """Whether the compiled core is in use: by default if it was built."""
+    return _chosen == "core" or (_chosen is None and binding.library() is not None)
 
 
 def is_compiled() -> bool:
-    """Whether numba's kernel is in use."""
-    return kernel() is KERNELS["numba"]
+    """Whether numba is in use: by default if it is installed, also beside the core, for what that does not do."""
+    return _chosen == "numba" or (_chosen is None and _has_numba())
 
 
 @cache
-def _fastest() -> str:
-    """numba's kernel if it is installed and can be loaded, else scipy's."""
+def _has_numba() -> bool:
+    """Whether numba is installed and can be loaded."""
     if find_spec("numba") is None:
-        return "scipy"
+        return False
     try:
         import numba  # noqa: F401 - a process with little memory may not be able to load its compiler
     except (ImportError, OSError, MemoryError):
-        return "scipy"
-    return "numba"
+        return False
+    return True
 
 
 @cache

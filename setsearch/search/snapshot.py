@@ -19,7 +19,7 @@ from setsearch.models.values import PRESENCE, CountSource, RuleStatistics, Value
 from setsearch.scoring.base import Base
 from setsearch.scoring.best import accumulate
 from setsearch.scoring.bitmaps import Bitmaps
-from setsearch.scoring.kernels import is_compiled
+from setsearch.scoring.kernels import is_core
 from setsearch.scoring.postings import ItemArrays, PostingArrays, WeightedLists
 from setsearch.scoring.valued_lists import NONE, Value, ValuedLists
 from setsearch.search.content import Content
@@ -251,7 +251,7 @@ class Snapshot:
     ) -> None:
         """Give some lists their values, and perhaps more of them."""
         statistics = self.statistics(cursor, rule)
-        of_lists = statistics.values_of_lists if is_compiled() and statistics.is_compilable else None
+        of_lists = statistics.values_of_lists if is_core() and statistics.is_compilable else None
         missing = valued.missing(wanted, of_lists is not None)
         if not len(missing):
             return

@@ -56,6 +56,9 @@ def test_wheel(built, tmp_path):
         archive.extractall(tmp_path / "site")
     assert {name.split("/")[0] for name in names if "dist-info" not in name} == {"setsearch"}
     assert "setsearch/py.typed" in names
+    has_core = any(name.startswith("setsearch/core/core.") and not name.endswith(".c") for name in names)
+    assert has_core != wheel.name.endswith("-py3-none-any.whl")
+    assert "-py3-none-" in wheel.name
     assert {"setsearch/web/templates/set.html", "setsearch/web/static/page.js"} <= set(names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
     (entry_points,) = [name for name in names if name.endswith("entry_points.txt")]
@@ -75,6 +78,7 @@ def test_sdist(built, tmp_path):
         "LICENSE",
         "Makefile",
         "cli.py",
+        "hatch_build.py",
         "migrations",
         "examples",
         "docs",

@@ -8,12 +8,13 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "setsearch"
 
-GROUND = {"errors", "arrays", "lists"}
+GROUND = {"errors", "arrays", "lists", "core"}
 LIBRARY = GROUND | {"text", "models", "scoring", "storage", "indexing", "search", "index"}
 ROOMS = {  # each may import itself and these; ground floor: text, models, scoring, which do not know one another
     "errors": set(),
     "arrays": set(),
     "lists": {"errors", "arrays"},
+    "core": {"errors", "arrays"},
     "text": GROUND,
     "models": GROUND,
     "scoring": GROUND,
@@ -40,7 +41,7 @@ OWN_LIBRARIES = {  # only these doors import these libraries
 }
 EXCEPTIONS = {("integrations/sqlite_utils.py", "cli")}  # sqlite-utils offers our command line as a command
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.parent != PACKAGE or path.stem in ROOMS]
-MOST_ENTRIES = 19
+MOST_ENTRIES = 20
 # Functions inside functions.
 INNER = (
     "load loss slopes add answer count decorate run main look interrupt reason client_is_gone checksum bound".split()

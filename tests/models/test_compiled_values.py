@@ -1,4 +1,4 @@
-"""Values of whole lists in compiled code: the same bits as those of entries."""
+"""Values of whole lists in the compiled core: the same bits as those of entries."""
 
 import sqlite3
 
@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import setsearch
+from setsearch.core import binding
 from setsearch.models.values import MOST_COUNTED, ValueRule
 
-pytest.importorskip("numba", reason="compiled code needs numba (extra [numba])")
+pytestmark = pytest.mark.skipif(binding.library() is None, reason="the core was not built (python hatch_build.py)")
 RULES = [
     ValueRule(binarization, weighted=True, slope=slope)
     for binarization in ("presence", "twice-mean", "soft-twice-mean")

@@ -1,0 +1,149 @@
+"""How Python calls the compiled core: the shared library beside this file, its signatures, and memory for each thread.
+
+A call releases the interpreter's lock. Arrays are passed as they are, so they must have the types that are named here.
+"""
+
+import ctypes as c
+import sys
+import threading
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from setsearch.arrays import Array, Floats, Ints, ListArrays, ListValues
+from setsearch.errors import LostArrays
+
+VERSION, UNKNOWN = 1, -2  # as in core.c
+BLOCK = 1 << 15  # sums
+LEAST_ROOM = 1 << 14  # candidates
+LIBRARY = Path(__file__).with_name("core" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so"))
+
+# Ids (int32) and values (float32, float64, or None for ones), where each list starts and ends, and its weight.
+Part = tuple[Any, ...]
+
+_SIZE, _POINTER = c.c_int64, c.c_void_p
+_SIGNATURES: dict[str, list[Any]] = {
+    "setsearch_version": [],
+    "setsearch_add": [_POINTER, _SIZE, _POINTER, _SIZE, _POINTER],
+    "setsearch_best": [_POINTER, _SIZE] * 4 + [_SIZE] + [_POINTER] * 5 + [_SIZE],
+    "setsearch_values": [_POINTER, _SIZE, _SIZE, _POINTER, _POINTER, _SIZE, _SIZE, _POINTER, _POINTER, _SIZE, _SIZE]
+    + [_POINTER] * 5
+    + [_SIZE]
+    + [_POINTER] * 4,
+}
+_threads = threading.local()
+
+
+class _Part(c.Structure):
+    """`part_t` of core.c."""
+
+    _fields_ = (
+        ("n_lists", _SIZE),
+        ("size", _SIZE),
+        ("ids", _POINTER),
+        ("values", _POINTER),
+        ("value_bytes", _SIZE),
+        ("starts", _POINTER),
+        ("ends", _POINTER),
+        ("weights", _POINTER),
+    )
+
+
+@cache
+def library() -> Any:
+    """The shared library; None if it was not built, cannot be loaded, or is of other sources than this file."""
+    try:
+        core = c.CDLL(str(LIBRARY))
+        for name, types in _SIGNATURES.items():
+            function = getattr(core, name)
+            function.argtypes, function.restype = types, _SIZE
+    except (OSError, AttributeError):
+        return None
+    return core if core.setsearch_version() == VERSION else None
+
+
+def add(scores: Floats, parts: Sequence[Part]) -> None:
+    """Add to `scores`, `(n_items,)`, each list's weight times its values, list by list. Raises LostArrays."""
+    assert scores.dtype == np.float64 and scores.flags.c_contiguous, "scores that the core cannot write"
+    kept, structures, n_lists = _parts(parts)
+    places = _scratch("places", n_lists, np.int64)
+    _check(library().setsearch_add(_at(scores), len(scores), structures, len(kept), _at(places)))
+
+
+def best(base: Floats, parts: Sequence[Part], excluded: Ints, among: Ints | None, k: int) -> tuple[Ints, Floats] | None:
+    """The k best of base plus lists, and all that equal the k-th: ids and scores, in no order.
+
+    `excluded` and `among` ascend. None if too many are equal. Raises LostArrays.
+    """
+    kept, structures, n_lists = _parts(parts)
+    base = np.ascontiguousarray(base, np.float64)
+    k = min(k, len(base))
+    room = max(LEAST_ROOM, 2 * k)
+    scratch = _scratch("places", n_lists, np.int64), _scratch("sums", BLOCK, np.float64), _scratch("heap", k)
+    found = _scratch("ids", room, np.int64), _scratch("scores", room)
+    only = (None, 0) if among is None else (_at(among), len(among))
+    items = _at(base), len(base), structures, len(kept), _at(excluded), len(excluded), *only
+    count = _check(library().setsearch_best(*items, k, *map(_at, (*scratch, *found)), room))
+    return None if count > room else (found[0][:count].copy(), found[1][:count].copy())
+
+
+def values(
+    lists: Ints, source: ListArrays, by_item: bool, statistics: tuple[Ints, Floats | None, Floats, Floats], logs: Floats
+) -> ListValues | None:
+    """The values of some lists (models/values.py); None for a count without a logarithm.
+
+    `source`: ids and counts of all lists, where each starts and ends. `statistics`: L_i, thresholds or None, factors,
+    scales. Raises LostArrays.
+    """
+    ids, counts, starts, ends = source
+    totals, thresholds, factors, scales = statistics
+    starts, ends = starts[lists], ends[lists]
+    size, largest = int(np.maximum(ends - starts, 0).sum()), np.zeros(1)
+    found = np.empty(size, np.int32), np.empty(size, np.float32), np.empty(len(lists), np.int64)
+    entries = _at(ids), _at(counts), counts.itemsize, len(ids), _at(starts), _at(ends), len(scales), len(factors)
+    rule = _at(totals), None if thresholds is None else _at(thresholds), _at(factors), _at(scales), _at(logs), len(logs)
+    n = library().setsearch_values(_at(lists), len(lists), by_item, *entries, *rule, *map(_at, found), _at(largest))
+    if n == UNKNOWN:
+        return None
+    _check(n)
+    return ListValues(found[0][:n], found[1][:n], found[2], float(largest[0]))
+
+
+def _parts(parts: Sequence[Part]) -> tuple[list[Any], Any, int]:
+    """The arrays of parts, which must live as long as a call; their structures; and how many lists there are."""
+    kept, structures, n_lists = [], (_Part * len(parts))(), 0
+    for place, (ids, values, starts, ends, weights) in enumerate(parts):
+        arrays = [np.ascontiguousarray(array) for array in (ids, starts, ends, weights)]
+        assert [array.dtype.itemsize for array in arrays] == [4, 8, 8, 8], "arrays of other types"
+        assert len({len(array) for array in arrays[1:]}) == 1, "a list without a start, an end or a weight"
+        entries = None if values is None else np.ascontiguousarray(values)
+        assert entries is None or len(entries) >= len(ids), "an entry without a value"
+        at = [_at(array) for array in arrays]
+        own = (None, 0) if entries is None else (_at(entries), entries.itemsize)
+        structures[place] = _Part(len(starts), len(ids), at[0], *own, *at[1:])
+        kept.append((arrays, entries))
+        n_lists += len(starts)
+    return kept, structures, n_lists
+
+
+def _scratch(name: str, size: int, dtype: Any = np.float64) -> Array:
+    """Memory of this thread, at least so large, valid until the next call."""
+    array: Array | None = getattr(_threads, name, None)
+    if array is None or len(array) < size:
+        array = np.empty(max(size * 5 // 4, 1), dtype)
+        setattr(_threads, name, array)
+    return array
+
+
+def _at(array: Any) -> int:
+    """Where a contiguous array begins."""
+    return int(array.ctypes.data)
+
+
+def _check(answer: int) -> int:
+    if answer < 0:
+        raise LostArrays("the lists in memory")
+    return answer

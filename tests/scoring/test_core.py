@@ -1,0 +1,246 @@
+"""The compiled core gives the items, order and bits of numpy's plain way, at every door."""
+
+from itertools import product
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from samples import random_data
+from starlette.testclient import TestClient
+
+import setsearch
+from setsearch.arrays import to_lattice
+from setsearch.core import binding
+from setsearch.errors import InvalidParameter, LostArrays
+from setsearch.scoring import kernels
+from setsearch.scoring.base import Base
+from setsearch.scoring.best import best
+from setsearch.scoring.kernels import use_kernel
+from setsearch.scoring.postings import PostingArrays, WeightedLists
+from setsearch.scoring.selection import candidates
+from setsearch.web import make_app
+
+needs_core = pytest.mark.skipif(binding.library() is None, reason="the core was not built (python hatch_build.py)")
+
+
+@pytest.fixture(autouse=True)
+def fastest_afterwards():
+    yield
+    use_kernel(None)
+
+
+def random_lists(rng, n, digits):
+    """Some posting lists with weights: of ones, or of values in either precision."""
+    sizes = rng.integers(0, n // int(rng.choice([1, 2, 30])) + 1, rng.integers(0, 9))
+    ids = [np.sort(rng.choice(n, size, replace=False)) for size in sizes]
+    ends = np.cumsum(sizes, dtype=np.int64)
+    kind = rng.choice(["ones", "float32", "float64"])
+    values = None if kind == "ones" else to_lattice(rng.random(int(sizes.sum())) * 3, False).astype(kind)
+    weights = to_lattice(np.round(rng.normal(size=len(sizes)), digits), False)
+    postings = PostingArrays(np.concatenate([*ids, []]).astype(np.int32), ends - sizes, ends, values, largest=3.0)
+    return WeightedLists(postings, weights)
+
+
+@needs_core
+@settings(max_examples=1500)
+@given(st.integers(0, 2**32), st.sampled_from([1, 2, 40, 700, 33_000, 70_000]), st.booleans(), st.booleans())
+def test_any_lists_give_what_sorting_does(seed, n, is_flat, is_filtered):
+    """Whatever the signs, the ties, the values, what is left out, and more wanted than there is."""
+    rng = np.random.default_rng(seed)
+    digits = int(rng.integers(0, 4))
+    items = to_lattice(np.round(rng.normal(size=n) * (0 if is_flat else 30), digits), False)
+    items[rng.random(n) < rng.choice([0, 0.1, 1], p=[0.5, 0.4, 0.1])] = -np.inf
+    parts, expected = [random_lists(rng, n, digits) for _ in range(rng.integers(0, 4))], items.copy()
+    for (ids, starts, ends, values, *_), weights in parts:
+        for start, end, weight in zip(starts, ends, weights, strict=True):
+            expected[ids[start:end]] += weight * (1 if values is None else values[start:end].astype(float))
+    excluded = rng.choice(n, int(rng.integers(0, min(n, 4) + 1)), replace=False).tolist()
+    among = rng.permutation(n)[: int(rng.integers(0, n + 1))] if is_filtered else None
+    expected[excluded] = -np.inf
+    if among is not None:
+        expected[np.setdiff1d(np.arange(n), among)] = -np.inf
+    ranks, k = rng.permutation(n), int(rng.choice([1, 3, 20, n, n + 5]))
+    order = np.lexsort((ranks, -expected))
+    plain = order[: min(k, int((expected > -np.inf).sum()))]
+    use_kernel("core")
+    ids, scores = best(Base(items, 0.0), parts, excluded, k, ranks.take, among)
+    assert ids.tolist() == plain.tolist()
+    assert scores.tolist() == expected[plain].tolist()
+
+
+@needs_core
+def test_a_crowd_of_ties_is_left_to_numpy():
+    n, use = binding.LEAST_ROOM * 3, use_kernel
+    use("core")
+    nothing = np.zeros(0, np.int64)
+    assert binding.best(np.zeros(n), [], nothing, None, 10) is None
+    ranks = np.random.default_rng(0).permutation(n)
+    ids, scores = best(Base(np.zeros(n), 0.0), [], [], 10, ranks.take)
+    assert ids.tolist() == np.argsort(ranks)[:10].tolist()
+    assert scores.tolist() == [0.0] * 10
+
+
+@needs_core
+@pytest.mark.parametrize(
+    ("ids", "starts", "ends"),
+    [
+        ([0, 3, 50], [0], [3]),  # no item
+        ([0, 3, -1], [0], [3]),
+        ([0, 1, 2], [0], [4]),  # beyond the array
+        ([0, 1, 2], [-1], [2]),
+        ([0, 1, 2], [2], [1]),
+    ],
+)
+def test_lists_that_cannot_be_are_refused(ids, starts, ends):
+    part = np.array(ids, np.int32), None, np.array(starts), np.array(ends), np.ones(1)
+    nothing = np.zeros(0, np.int64)
+    with pytest.raises(LostArrays):
+        binding.add(np.zeros(50), [part])
+    with pytest.raises(LostArrays):
+        binding.best(np.zeros(50), [part], nothing, None, 3)
+
+
+@needs_core
+def test_a_list_that_goes_back_is_refused_and_writes_nowhere_else():
+    n = 3 * binding.BLOCK
+    part = np.array([5, 2 * binding.BLOCK, 7], np.int32), None, np.array([0]), np.array([3]), np.ones(1)
+    scores = np.zeros(n)
+    with pytest.raises(LostArrays):
+        binding.add(scores, [part])
+    assert np.flatnonzero(scores).tolist() in ([5], [5, 2 * binding.BLOCK])
+
+
+@needs_core
+@pytest.mark.parametrize(("at", "change"), [(0, 99), (2, -1), (3, 99)])
+def test_values_of_damaged_lists_are_refused(at, change):
+    source = [np.array([0, 1], np.int32), np.ones(2, np.uint16), np.array([0, 1]), np.array([1, 2])]
+    statistics = np.ones(2, np.int64), None, np.ones(2), np.ones(2)
+    arguments = True, statistics, np.ones(5)
+    assert binding.values(np.arange(2), source, *arguments).lengths.tolist() == [1, 1]
+    source[at] = source[at].copy()
+    source[at][-1 if at == 3 else 0] = change
+    with pytest.raises(LostArrays):
+        binding.values(np.arange(2), source, *arguments)
+
+
+def test_without_a_core_others_answer(monkeypatch, build):
+    reading = build(random_data(3, 60, 40, 0.4)).items("film")
+    expected = reading.expand(["i1", "i2"], 99)
+    monkeypatch.setattr(binding, "library", lambda: None)
+    assert not kernels.is_core()
+    assert reading.expand(["i1", "i2"], 99) == expected
+    with pytest.raises(InvalidParameter, match="C compiler"):
+        use_kernel("core")
+
+
+def test_a_library_of_other_sources_is_not_used(monkeypatch):
+    monkeypatch.setattr(binding, "VERSION", binding.VERSION + 1)
+    assert binding.library.__wrapped__() is None
+    monkeypatch.setattr(binding, "LIBRARY", binding.LIBRARY.with_name("none.so"))
+    assert binding.library.__wrapped__() is None
+
+
+MODELS = [
+    {},
+    {"popularity": 0.5},
+    {"binarize": "presence"},
+    {"model": "bernoulli"},
+    {"model": "bernoulli", "binarize": "twice-mean"},
+    {"model": "bernoulli", "strength": 1e6},
+    {"model": "multinomial"},
+    {"model": "poisson"},
+]
+QUESTIONS = [
+    {"cut": "mark", "fold": True},
+    {"exclude": 2},
+    {"among": 30},
+    {"weights": True},
+    {"k": 500, "keep_seeds": True},
+    {"explain": True},
+]
+
+
+@needs_core
+@pytest.mark.parametrize(("model", "items"), [*product(MODELS, ["film", "user"])], ids=str)
+def test_models_readings_and_options_give_the_bits_of_numpy(build, model, items):
+    reading, rng = build(random_data(5, 90, 50, 0.3)).items(items), np.random.default_rng(1)
+    letter = "i" if items == "film" else "f"
+    names = [f"{letter}{number}" for number in range(90 if items == "film" else 50)]
+    names = [name for name in names if reading.find(name)]
+    for size, options in product((1, 3, 7), QUESTIONS):
+        asked = {"k": 12, **model, **options}
+        seeds, others = np.split(rng.choice(names, size + 2, replace=False), [size])
+        if "exclude" in options:
+            asked["exclude"] = others.tolist()
+        if "among" in options:
+            asked["among"] = rng.choice(names, 30).tolist()
+        given = {name: 1 + place / 4 for place, name in enumerate(seeds.tolist())}
+        asked_of = given if asked.pop("weights", False) else seeds.tolist()
+        answers = []
+        for kernel in ("core", "numpy"):
+            use_kernel(kernel)
+            answers.append(reading.expand(asked_of, **asked))
+        assert answers[0] == answers[1]
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """How often the core answered, and how often anything else did."""
+    counts = {"core": 0, "others": 0}
+    by_core = binding.best
+
+    def answer(*arguments):
+        """Count an answer of the core."""
+        counts["core"] += 1
+        return by_core(*arguments)
+
+    def count(*arguments):
+        """Count what numpy picks."""
+        counts["others"] += 1
+        return candidates(*arguments)
+
+    monkeypatch.setattr(binding, "best", answer)
+    monkeypatch.setattr("setsearch.scoring.best.candidates", count)
+    use_kernel("core")
+    return counts
+
+
+TEXTS = [(str(n), " ".join(f"w{(n * step) % 97}" for step in range(3, 15))) for n in range(120)]
+OPTIONS = [
+    {},
+    {"cut": "mark"},
+    {"fold": True},
+    {"cut": "mark", "fold": True, "explain": True, "snippets": True},
+]
+
+
+@needs_core
+@pytest.mark.parametrize("items", ["documents", "terms"])
+def test_the_core_answers_whatever_is_asked(tmp_path, asked, items):
+    with setsearch.open(tmp_path / "x.db", create=True) as index:
+        index.add(TEXTS)
+        reading, names = index.items(items), ["1", "2", "3"] if items == "documents" else ["w1", "w2", "w3"]
+        for options in (*OPTIONS, {"exclude": ["9" if items == "documents" else "w9"]}):
+            before = asked["core"]
+            assert reading.expand(names, 10, **options)
+            assert asked["core"] > before, options
+    assert asked["others"] == 0
+
+
+@needs_core
+def test_the_core_answers_the_command_line_the_page_and_the_api(tmp_path, asked, run):
+    with setsearch.open(tmp_path / "x.db", create=True) as index:
+        index.add(TEXTS)
+    app = TestClient(make_app(tmp_path / "x.db"))
+    seeds = [("items", "documents"), ("seed", "1"), ("seed", "2")]
+    for ask in (
+        lambda: run("expand", "x.db", "1", "2", "--items", "documents", "--json")[1],
+        lambda: run("expand", "x.db", "1", "2", "--items", "documents", "--explain", "--json")[1],
+        lambda: app.get("/", params=seeds).raise_for_status().text,
+        lambda: app.get("/api/expand?items=documents&seeds=1&seeds=2").raise_for_status().text,
+    ):
+        before = asked["core"]
+        assert "7" in ask()
+        assert asked["core"] > before
+    assert asked["others"] == 0
