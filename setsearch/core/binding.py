@@ -16,7 +16,7 @@ import numpy as np
 from setsearch.arrays import Array, Floats, Ints, ListArrays, ListValues
 from setsearch.errors import LostArrays
 
-VERSION, UNKNOWN = 1, -2  # as in core.c
+VERSION, UNKNOWN, UNSURE = 2, -2, -3  # as in core.c
 BLOCK = 1 << 15  # sums
 LEAST_ROOM = 1 << 14  # candidates
 LIBRARY = Path(__file__).with_name("core" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so"))
@@ -29,6 +29,9 @@ _SIGNATURES: dict[str, list[Any]] = {
     "setsearch_version": [],
     "setsearch_add": [_POINTER, _SIZE, _POINTER, _SIZE, _POINTER],
     "setsearch_best": [_POINTER, _SIZE] * 4 + [_SIZE] + [_POINTER] * 5 + [_SIZE],
+    "setsearch_prune": [_POINTER, _SIZE, *[_POINTER] * 3, _SIZE, _POINTER, _SIZE, _POINTER, _POINTER, c.c_double, _SIZE]
+    + [_POINTER] * 7
+    + [_SIZE],
     "setsearch_values": [_POINTER, _SIZE, _SIZE, _POINTER, _POINTER, _SIZE, _SIZE, _POINTER, _POINTER, _SIZE, _SIZE]
     + [_POINTER] * 5
     + [_SIZE]
@@ -90,6 +93,36 @@ def best(base: Floats, parts: Sequence[Part], excluded: Ints, among: Ints | None
     return None if count > room else (found[0][:count].copy(), found[1][:count].copy())
 
 
+def prune(
+    base: Floats,
+    lists: Part,
+    active: Ints,
+    items: Part,
+    n_features: int,
+    excluded: Ints,
+    order: tuple[Any, ...],
+    k: int,
+) -> tuple[Ints, Floats] | None:
+    """As `best`, by the lists that matter (scoring/pruning.py), for a base of zeros; None if others may matter too.
+
+    `active`: the features of the lists. `items`: all features of all items, without weights. `order`: of the lists,
+    bounds, and what they take away at most. Raises LostArrays.
+    """
+    _kept, structures, _ = _parts([lists, (*items, items[2])])
+    in_order, bounds, lost = order
+    memory = _zeros("pruned_sums", len(base), np.float32), _zeros("pruned_weights", n_features, np.float64)
+    found = _scratch("ids", LEAST_ROOM, np.int64), _scratch("scores", LEAST_ROOM)
+    near = _scratch("near", LEAST_ROOM, np.int64), _scratch("near_sums", LEAST_ROOM)
+    part, by_item = c.addressof(structures), c.addressof(structures) + c.sizeof(_Part)
+    items_of = _at(base), len(base), part, _at(active), by_item, n_features, _at(excluded), len(excluded)
+    scratch = *map(_at, (*memory, _scratch("heap", k), *near, *found)), LEAST_ROOM
+    count = library().setsearch_prune(*items_of, _at(in_order), _at(bounds), lost, k, *scratch)
+    if count != UNSURE:
+        _check(count)
+    _threads.pruned_sums, _threads.pruned_weights = memory
+    return None if count < 0 else (found[0][:count].copy(), found[1][:count].copy())
+
+
 def values(
     lists: Ints, source: ListArrays, by_item: bool, statistics: tuple[Ints, Floats | None, Floats, Floats], logs: Floats
 ) -> ListValues | None:
@@ -136,6 +169,13 @@ def _scratch(name: str, size: int, dtype: Any = np.float64) -> Array:
         array = np.empty(max(size * 5 // 4, 1), dtype)
         setattr(_threads, name, array)
     return array
+
+
+def _zeros(name: str, size: int, dtype: Any) -> Array:
+    """Memory of this thread that is zeros between calls; an error in between leaves none that is half-used."""
+    array: Array | None = getattr(_threads, name, None)
+    setattr(_threads, name, None)
+    return np.zeros(size * 5 // 4 + 1, dtype) if array is None or len(array) < size else array
 
 
 def _at(array: Any) -> int:

@@ -29,14 +29,17 @@
 #endif
 
 enum {
-    VERSION = 1,    /* of the entries; binding.py asks for it */
+    VERSION = 2,    /* of the entries; binding.py asks for it */
     DAMAGED = -1,   /* a list is not what the layout says */
     UNKNOWN = -2,   /* a count without a logarithm */
+    UNSURE = -3,    /* what is pruned could change the answer */
     BLOCK = 1 << 15, /* items that are scored together: their sums stay in the processor's cache */
+    MANY = 4,       /* lists that have more than one posting for so many items touch many */
     STRETCH = 16    /* scores that are compared with the least of the best together */
 };
 
 static const double VALUE_LATTICE = 4194304.0; /* 2^22 */
+static const double FIRST = 0.2, LATER = 0.5, JUST_BELOW = 0.99; /* shares of bounds, as in scoring/pruning.py */
 
 typedef struct {
     int64_t n_lists, size; /* size: of ids and values */
@@ -174,6 +177,106 @@ static int offer_all(best_t *best, const double *scores, int64_t first, int64_t 
     return 1;
 }
 
+/* ---- Pruning: the lists of most weight a posting first (scoring/pruning.py) ---- */
+
+/* Add some lists, in their order, to sums in single precision; with `only_touched`, where a sum is not 0 already. */
+static int add_in_order(float *restrict sums, int64_t n, const part_t *lists, const int64_t *order, int64_t from,
+                        int64_t to, int only_touched) {
+    const uint32_t *restrict ids = lists->ids;
+    const float *restrict values = lists->values;
+    for (int64_t i = from; i < to; i++) {
+        const float weight = (float)lists->weights[order[i]];
+        int64_t p = lists->starts[order[i]];
+        const int64_t end = lists->ends[order[i]];
+        if (only_touched) {
+            for (; p < end && ids[p] < n; p++) sums[ids[p]] += weight * values[p] * (float)(sums[ids[p]] != 0.0f);
+        } else {
+            for (; p < end && ids[p] < n; p++) sums[ids[p]] += weight * values[p];
+        }
+        if (p < end) return DAMAGED;
+    }
+    return 0;
+}
+
+/* How many lists are added for the bound of the others to be no larger. */
+static int64_t until(const double *bounds, int64_t count, double bound) {
+    int64_t i = 0;
+    while (i < count && bounds[i] > bound) i++;
+    return i;
+}
+
+/* Fill a heap with the k largest sums of distinct items that some lists touch, 0 for fewer; 0 if there are too many
+   that were among them. An item that was looked at has its sum negated for that time. */
+static int best_sums(float *sums, const double *base, const part_t *lists, const int64_t *order, int64_t to, double *heap,
+                     int64_t k, int64_t *looked_at, int64_t room) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < k; i++) heap[i] = 0.0;
+    for (int64_t i = 0; i < to && count < room; i++) {
+        for (int64_t p = lists->starts[order[i]], end = lists->ends[order[i]]; p < end && count < room; p++) {
+            const uint32_t id = lists->ids[p];
+            if (!(sums[id] > heap[0]) || base[id] == -INFINITY) continue;
+            replace_least(heap, k, sums[id]);
+            sums[id] = -sums[id];
+            looked_at[count++] = id;
+        }
+    }
+    for (int64_t i = 0; i < count; i++) sums[looked_at[i]] = -sums[looked_at[i]];
+    return count < room;
+}
+
+/* The touched items whose sum is at most `bound` below the k-th: how many, more than `room` if that is too many. All sums
+   of touched items become 0 again. */
+static int64_t near_best(float *sums, const double *base, const part_t *lists, const int64_t *order, int64_t to,
+                         double bound, double *heap, int64_t k, int64_t *near_ids, double *near_sums, int64_t room) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < to; i++) {
+        for (int64_t p = lists->starts[order[i]], end = lists->ends[order[i]]; p < end; p++) {
+            const uint32_t id = lists->ids[p];
+            const double sum = sums[id];
+            sums[id] = 0.0f;
+            if (!(sum >= heap[0] - bound) || base[id] == -INFINITY || count > room) continue;
+            if (sum > heap[0]) replace_least(heap, k, sum);
+            if (count < room) near_ids[count] = id, near_sums[count] = sum;
+            count++;
+        }
+    }
+    return count;
+}
+
+/* The same of all items, which takes less time if lists touch many. */
+static int64_t near_best_of_all(float *sums, const double *base, int64_t n, double bound, double *heap, int64_t k,
+                                int64_t *near_ids, double *near_sums, int64_t room) {
+    int64_t count = 0;
+    for (int64_t begin = 0; begin < n; begin += STRETCH) {
+        const int64_t end = begin + STRETCH < n ? begin + STRETCH : n;
+        const float least_sum = (float)((heap[0] - bound) * JUST_BELOW); /* above 0: rounding lets more through */
+        int reaching = 0;
+        for (int64_t i = begin; i < end; i++) reaching |= sums[i] >= least_sum;
+        if (!reaching) continue;
+        for (int64_t id = begin; id < end; id++) {
+            if (!(sums[id] >= heap[0] - bound) || base[id] == -INFINITY || count > room) continue;
+            if (sums[id] > heap[0]) replace_least(heap, k, sums[id]);
+            if (count < room) near_ids[count] = id, near_sums[count] = sums[id];
+            count++;
+        }
+    }
+    memset(sums, 0, (size_t)n * sizeof *sums);
+    return count;
+}
+
+/* The exact score of an item: the sum of its own features' weights times its values. */
+static int score_of(const part_t *items, int64_t id, const double *weights, int64_t n_features, double *score) {
+    const float *values = items->values;
+    const int64_t start = items->starts[id], end = items->ends[id];
+    if (start < 0 || end > items->size) return DAMAGED;
+    *score = 0.0;
+    for (int64_t p = start; p < end; p++) {
+        if (items->ids[p] >= n_features) return DAMAGED;
+        *score += weights[items->ids[p]] * values[p];
+    }
+    return 0;
+}
+
 /* ---- Entries ---- */
 
 ENTRY int64_t setsearch_version(void) { return VERSION; }
@@ -255,4 +358,62 @@ ENTRY int64_t setsearch_values(const int64_t *lists, int64_t n_lists, int64_t by
         if (squares > *largest) *largest = squares;
     }
     return n;
+}
+
+/* As setsearch_best, for a base of zeros (-INFINITY: no item) and one part with float32 values, whose sums are exact;
+   UNSURE where all lists must be added.
+
+   `active`: the features of the lists. `items`: the same entries by item, all items and features. The lists from the
+   i-th on in `order` change what two scores differ by at most by `bounds[i]`; all take away `lost` at most. `sums`, n of
+   them, and `weights`, n_features of them, are zeros, and are so again unless the answer is DAMAGED. */
+ENTRY int64_t setsearch_prune(const double *base, int64_t n, const part_t *lists, const int64_t *active,
+                              const part_t *items, int64_t n_features, const int64_t *excluded, int64_t n_excluded,
+                              const int64_t *order, const double *bounds, double lost, int64_t k, float *sums,
+                              double *weights, double *heap, int64_t *near_ids, double *near_sums, int64_t *ids,
+                              double *scores, int64_t room) {
+    const int64_t count = lists->n_lists, first = until(bounds, count, FIRST * bounds[0]);
+    int64_t touching = first, n_near = room + 1;
+    if (!is_sound(lists, n) || items->n_lists < n) return DAMAGED;
+    for (int64_t i = 0; i < n_excluded; i++) {
+        if (excluded[i] < 0 || excluded[i] >= n) return DAMAGED;
+        sums[excluded[i]] = -INFINITY;
+    }
+    if (add_in_order(sums, n, lists, order, 0, first, 0) < 0) return DAMAGED;
+    const int known = best_sums(sums, base, lists, order, first, heap, k, near_ids, room);
+    const double least_sum = heap[0] - lost;
+    const int64_t last = known ? until(bounds, count, LATER * least_sum) : first;
+    int64_t size = 0;
+    for (int64_t i = 0; i < last; i++) size += lists->ends[order[i]] - lists->starts[order[i]];
+    const int are_many = size > n / MANY;
+    const int sure = known && heap[0] > 0 && least_sum > 0 && bounds[last > first ? last : first] < least_sum;
+    if (sure) {
+        const int64_t near = are_many ? last : until(bounds, count, JUST_BELOW * least_sum);
+        if (near > touching) touching = near;
+        if (add_in_order(sums, n, lists, order, first, touching, 0) < 0) return DAMAGED;
+        if (add_in_order(sums, n, lists, order, touching, last, 1) < 0) return DAMAGED;
+    }
+    for (int64_t i = 0; i < k; i++) heap[i] = sure ? least_sum : INFINITY;
+    const double bound = bounds[last > first ? last : first];
+    n_near = are_many ? near_best_of_all(sums, base, n, bound, heap, k, near_ids, near_sums, room)
+                      : near_best(sums, base, lists, order, touching, bound, heap, k, near_ids,
+                                  near_sums, room);
+    for (int64_t i = 0; i < n_excluded; i++) sums[excluded[i]] = 0.0f;
+    if (!sure || n_near > room) return UNSURE;
+
+    const double reached = heap[0] - bound;
+    best_t best = {k, 0, heap, 0, room, ids, scores};
+    int fits = 1;
+    for (int64_t j = 0; j < count; j++) {
+        if (active[j] < 0 || active[j] >= n_features) return DAMAGED;
+        weights[active[j]] = lists->weights[j];
+    }
+    for (int64_t i = 0; i < n_near && fits; i++) {
+        double score;
+        if (near_sums[i] < reached || near_sums[i] + bound < least(&best)) continue;
+        if (score_of(items, near_ids[i], weights, n_features, &score) < 0) return DAMAGED;
+        fits = offer(&best, near_ids[i], score);
+    }
+    for (int64_t j = 0; j < count; j++) weights[active[j]] = 0.0;
+    compact(&best);
+    return fits ? best.count : UNSURE;
 }

@@ -24,7 +24,7 @@ one, and tests compare them with it. P is the number of postings in the lists, n
 
 (1) prefilter.WORK_OF_A_LIST: many short lists cost more than the prefilter saves.
 (2) and one part: to merge the lists of several parts costs more than chunks save.
-(3) and one part, whose features of all items are in memory; without numba P + n/2 > 2^18.
+(3) and one part, whose features of all items are in memory; without core and numba P + n/2 > 2^18.
 """
 
 import threading
@@ -70,12 +70,12 @@ def best(
     `excluded` items are left out; if `among` (distinct ids) is given, so are all others. Ties are ordered by
     `ranks(ids)`, which is called only if there is a tie to break.
     """
-    if is_core():
-        answer = _best_by_core(base.items, parts, excluded, k, ranks, among)
-        if answer is not None:
-            return answer
     for strategy in _strategies() if among is None else ():
         answer = strategy(base, parts, excluded, k, ranks)
+        if answer is not None:
+            return answer
+    if is_core():
+        answer = _best_by_core(base.items, parts, excluded, k, ranks, among)
         if answer is not None:
             return answer
     scores = scratch_copy(base.items)
@@ -105,7 +105,7 @@ def _best_by_core(
 
 def _strategies() -> tuple[Strategy, ...]:
     if is_core():
-        return ()
+        return (best_by_pruning,)
     return _compiled_strategies() if is_compiled() else (best_by_pruning, best_by_prefilter, _best_of_touched)
 
 

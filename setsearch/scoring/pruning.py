@@ -22,8 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import Floats, Floats32, Ids, Ints, distinct, offsets, positions
+from setsearch.core import binding
 from setsearch.scoring.base import Base, is_exact
-from setsearch.scoring.kernels import is_compiled, kernel
+from setsearch.scoring.kernels import is_compiled, is_core, kernel, part_of
 from setsearch.scoring.postings import ItemArrays, Parts, PostingArrays, WeightedLists
 from setsearch.scoring.selection import Best, Ranks, candidates, kth_largest, sort_best
 
@@ -84,6 +85,8 @@ def best_by_pruning(base: Base, parts: Parts, excluded: Sequence[int], k: int, r
     size = int(lengths.sum())
     if by_item is None or size < max(FEWEST_POSTINGS, WORK_OF_A_LIST * len(lengths)) or not is_exact(base, parts):
         return None
+    if is_core():
+        return _best_by_core(base, part, excluded, k, ranks) if k <= len(base.items) else None
     if is_compiled():
         from setsearch.scoring.compiled import search_pruned
 
@@ -98,6 +101,19 @@ def best_by_pruning(base: Base, parts: Parts, excluded: Sequence[int], k: int, r
     ids = _candidates(sums[: len(base.items)], part, Order.of(part.weights, lengths, by_item.norm), excluded, k)
     _threads.sums = sums
     return None if ids is None else sort_best(ids, _rescore(part, by_item, ids), k, ranks)
+
+
+def _best_by_core(base: Base, part: WeightedLists, excluded: Sequence[int], k: int, ranks: Ranks) -> Best | None:
+    """The same in the compiled core."""
+    postings, weights = part
+    by_item = postings.by_item
+    if by_item is None or any(own is None or own.dtype != np.float32 for own in (postings.values, by_item.values)):
+        return None
+    order = Order.of(weights, postings.lengths, by_item.norm)
+    lists, items = (*part_of(postings), weights), by_item[:4]
+    without, active = np.array(excluded, np.int64), by_item.active.astype(np.int64)
+    found = binding.prune(base.items, lists, active, items, by_item.n_features, without, order, k)
+    return None if found is None else sort_best(*found, k, ranks)
 
 
 def _candidates(sums: Floats32, part: WeightedLists, order: Order, excluded: Sequence[int], k: int) -> Ints | None:

@@ -124,6 +124,29 @@ def test_values_of_damaged_lists_are_refused(at, change):
         binding.values(np.arange(2), source, *arguments)
 
 
+@needs_core
+@pytest.mark.parametrize(
+    ("of", "at", "change"), [("lists", 0, 99), ("lists", 3, 99), ("items", 0, 99), ("items", 2, -1), ("items", 3, 99)]
+)
+def test_damaged_lists_are_not_pruned(of, at, change):
+    values = np.ones(3, np.float32)
+    parts = {
+        "lists": [np.array([0, 1, 2], np.int32), values, np.array([0]), np.array([3]), np.ones(1)],
+        "items": [np.zeros(3, np.int32), values, np.arange(3), np.arange(3) + 1],
+    }
+    order = np.array([0]), np.array([1.0, 0.0]), 0.0
+
+    def search():
+        """The two best."""
+        nothing = np.zeros(0, np.int64)
+        return binding.prune(np.zeros(3), parts["lists"], np.zeros(1, np.int64), parts["items"], 1, nothing, order, 2)
+
+    assert sorted(search()[0].tolist()) == [0, 1, 2]
+    parts[of][at] = np.full_like(parts[of][at], change)
+    with pytest.raises(LostArrays):
+        search()
+
+
 def test_without_a_core_others_answer(monkeypatch, build):
     reading = build(random_data(3, 60, 40, 0.4)).items("film")
     expected = reading.expand(["i1", "i2"], 99)
