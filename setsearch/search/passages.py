@@ -14,6 +14,7 @@ from setsearch.storage.sql import main_table, quote
 from setsearch.storage.synced_source import FTS5, TABLE, load_source
 from setsearch.storage.texts import decompress
 from setsearch.text.analyzer import Analyzer
+from setsearch.text.places import Places
 from setsearch.text.words import UNICODE, words_of_kind
 
 WIDTH = 180  # characters of a snippet, and some more up to the ends of words
@@ -21,7 +22,10 @@ MARKED = 12  # features that say most for a set; words of these are marked
 LEAST_SHARE = 1 / 5  # of the weight of the first feature, that a marked one has
 LONGEST_WORD = 24  # characters by which a snippet may be longer to end with a word
 LOOKED_AT = 200_000  # characters of a text
-_blanks = re.compile(r"\s+")
+_blanks, _between_blanks = re.compile(r"\s+"), re.compile(r"\S+")
+
+
+Marked = tuple[int, int, float]  # where a word begins and ends, and its weight
 
 
 class Piece(NamedTuple):
@@ -44,18 +48,14 @@ def make_snippet(fields: Fields, id: int, features: Sequence[Contribution]) -> S
     analyzer = usable_analyzer(fields)
     least = LEAST_SHARE * features[0].weight if features else 0.0
     weights = word_weights(analyzer, [part for part in features[:MARKED] if part.weight > max(least, 0.0)])
-    return best_passage(list(marked_pieces(unicodedata.normalize("NFC", text[:LOOKED_AT]), analyzer, weights)))
+    text = unicodedata.normalize("NFC", text[:LOOKED_AT])
+    return best_passage(text, marked_places(text, analyzer, weights))
 
 
-def best_passage(pieces: Sequence[Piece]) -> Snippet:
+def best_passage(text: str, marked: Iterable[Marked]) -> Snippet:
     """The passage of about WIDTH characters whose different marked words weigh most; the first one of equals."""
-    places, end = [], 0  # (start, end, word, weight) of the marked words
-    for piece in pieces:
-        start, end = end, end + len(piece.text)
-        if piece.weight > 0:
-            places.append((start, end, piece.text.lower(), piece.weight))
+    places = [(start, end, text[start:end].lower(), weight) for start, end, weight in marked if weight > 0]
     begin, stop = _heaviest(places)
-    text = "".join(piece.text for piece in pieces)
     begin = max(begin - max(WIDTH - (stop - begin), 0) // 3, 0)
     begin, stop = _word_start(text, begin), _word_end(text, max(stop, begin + WIDTH))
     return _cut(text, begin, stop, [place[:2] for place in places])
@@ -155,20 +155,26 @@ def word_weights(analyzer: Analyzer | None, features: Iterable[Contribution]) ->
 
 def marked_pieces(text: str, analyzer: Analyzer | None, weights: dict[str, float]) -> Iterator[Piece]:
     """A text in pieces, with each word apart that has a weight."""
-    words = words_of_kind(UNICODE) if analyzer is None else analyzer.words
-    weight_of: dict[str, float] = {}
-    end = 0  # of the last marked word; pairs of characters overlap
-    for start, stop, word in words.spans(text):
-        if word not in weight_of:
-            terms = {word} if analyzer is None else set(analyzer.terms(word))
-            weight_of[word] = sum(weights.get(term, 0.0) for term in terms)
-        if not weight_of[word]:
-            continue
-        begin = max(start, end)
-        if begin > end:
-            yield Piece(text[end:begin])
-        if stop > begin:
-            yield Piece(text[begin:stop], weight_of[word])
+    end = 0
+    for start, stop, weight in marked_places(text, analyzer, weights):
+        if start > end:
+            yield Piece(text[end:start])
+        yield Piece(text[start:stop], weight)
         end = stop
     if end < len(text):
         yield Piece(text[end:])
+
+
+def marked_places(text: str, analyzer: Analyzer | None, weights: dict[str, float]) -> Iterator[Marked]:
+    """Where the words of a text are that have a weight, and these; pairs of characters that overlap are cut."""
+    places = Places(words_of_kind(UNICODE), lambda word: [word]) if analyzer is None else analyzer.places
+    end = 0
+    for match in _between_blanks.finditer(text):
+        for start, stop, terms in places[match[0]]:
+            weight = 0.0
+            for term in terms:
+                if term in weights:
+                    weight += weights[term]
+            if weight and match.start() + stop > end:
+                first, end = max(match.start() + start, end), match.start() + stop
+                yield first, end, weight

@@ -5,8 +5,9 @@ words that are listed with it, those of its own text, and the users of a film. F
 among the small ones. The weights of the reasons sum to what the parts sum to.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from setsearch.arrays import VALUE_LATTICE
@@ -21,6 +22,7 @@ from setsearch.text.contexts import LISTED, OWN_TEXT
 from setsearch.text.function_words import function_words, likely_language, stemmer
 from setsearch.text.words import MARKS
 
+REMEMBERED = 1 << 16  # features, and what they are called
 MOST = 10  # reasons; what is left of the parts follows as one more
 SMALL_SHARE = 0.3  # of a score: what is left is told by its kinds if it is more
 NEAREST_NAMED, NAMED = 4, 3  # of the nearest words: reasons of their own, and names in that of the others
@@ -116,10 +118,9 @@ class Wording:
         labels = [self._label(part) for part in parts]
         words = {word for label in labels for word in label.split(" ")}
         language = self.language or likely_language(words)
-        empty, stem = function_words(language), stemmer(language)
         priors = {OWN, MEANING} if self.has_text else {OWN, MEANING, POPULAR}  # "popular" is a term of texts
         named = [
-            self._prior(part) if part.feature in priors else self._part(part, label, empty, stem)
+            self._prior(part) if part.feature in priors else self._part(part, label, language)
             for part, label in zip(parts, labels, strict=True)
         ]
         near = sorted((part for part in named if part.key[0] == LIKE), key=lambda part: -abs(part.weight))
@@ -152,44 +153,42 @@ class Wording:
             return "about the same overall", "By all its words together the text is like the examples."
         return f"much the same {self.features}", f"By all {self.features} together it is like the examples."
 
-    def _part(self, part: Contribution, label: str, empty: frozenset[str], stem: Callable[[str], str]) -> _Part:
+    def _part(self, part: Contribution, label: str, language: str) -> _Part:
         weight, feature = part.weight, part.feature
         if feature.startswith(NEAR):
             return _Part((LIKE, feature), label, weight, feature, "It is used like this word.")
-        if self.are_words:
-            return _context(label, weight, feature, empty, stem)
-        if self.has_text:
-            return _term(label, weight, feature, empty, stem)
+        if self.are_words or self.has_text:
+            key, label, sentence = (_context if self.are_words else _term)(label, language)
+            return _Part(key, label, weight, feature, sentence)
         if self.are_people:
             return _Part((SHARED_BY, self.features.removesuffix("s")), f"shared by {label}", weight, feature)
         return _Part((self.features, feature), label, weight, feature)
 
 
-def _term(label: str, weight: float, feature: str, empty: frozenset[str], stem: Callable[[str], str]) -> _Part:
-    """A term of a text, two of them, or an n-gram."""
-    if feature.startswith(NGRAM):
-        return _Part(("pieces of words",), "pieces of words", weight, feature)
-    words = label.split(" ")
+@lru_cache(REMEMBERED)
+def _term(label: str, language: str) -> tuple[Key, str, str]:
+    """A term of a text, two of them, or an n-gram: key, label and sentence."""
+    if label.startswith(NGRAM):
+        return ("pieces of words",), "pieces of words", ""
+    words, empty, stem = label.split(" "), function_words(language), stemmer(language)
     content = [word for word in words if word.lower() not in empty]
     if not content or len(words) == len(label) == 1:
-        return _Part((EMPTY,), label, weight, feature)
-    return _Part((WORDS, *(stem(word.lower()) for word in content)), " ".join(content), weight, feature)
+        return (EMPTY,), label, ""
+    return (WORDS, *(stem(word.lower()) for word in content)), " ".join(content), ""
 
 
-def _context(label: str, weight: float, feature: str, empty: frozenset[str], stem: Callable[[str], str]) -> _Part:
+@lru_cache(REMEMBERED)
+def _context(label: str, language: str) -> tuple[Key, str, str]:
     """A context, or a document, of a word; `_by_content` chooses among the content words of its key."""
-    small = _Part((SMALL,), SMALL, weight, feature, "The same small words and marks stand around it.")
+    small, empty = ((SMALL,), SMALL, "The same small words and marks stand around it."), function_words(language)
     for prefix, kind in ((LISTED, LISTED_WITH), (OWN_TEXT, IN_TEXT)):
         if label.startswith(prefix):
-            is_empty = label.removeprefix(prefix) in empty
-            return small if is_empty else _Part((kind,), label, weight, feature, SAID[kind])
+            return small if label.removeprefix(prefix) in empty else ((kind,), label, SAID[kind])
     places = label.split(" ")
     if PLACE not in places:
-        return _Part((TEXTS,), f"in “{label}”", weight, feature, "It is in texts that have examples.")
+        return (TEXTS,), f"in “{label}”", "It is in texts that have examples."
     content = [word for word in places if word not in (PLACE, ANY, *MARKS) and word not in empty]
-    if not content:
-        return small
-    return _Part((BESIDE, *map(stem, content)), label, weight, feature)
+    return ((BESIDE, *map(stemmer(language), content)), label, "") if content else small
 
 
 def _by_content(parts: Iterable[_Part]) -> list[_Part]:
@@ -208,9 +207,12 @@ def _by_content(parts: Iterable[_Part]) -> list[_Part]:
 
 def _reason(own: Sequence[_Part]) -> tuple[Key, Reason]:
     """The reason of parts that tell the same, named by the one that weighs most."""
+    if len(own) == 1:
+        ((key, label, weight, feature, said),) = own
+        return key, Reason(label, weight, sentence(label) if key[0] == BESIDE else said, (feature,))
     first = max(own, key=lambda part: abs(part.weight))
     features = tuple(part.feature for part in sorted(own, key=lambda part: -abs(part.weight)))
-    label = first.label if len(own) == 1 else _label_of_several(first, features)
+    label = _label_of_several(first, features)
     said = sentence(label) if first.key[0] == BESIDE else first.sentence
     return first.key, Reason(label, sum(part.weight for part in own), said, features)
 

@@ -6,10 +6,12 @@ An index stores the specification of its analyzer as a short text, so that seeds
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from typing import Any
 
 from setsearch.errors import CorruptIndex, InvalidParameter, UsageError
 from setsearch.text.extras import Extras
+from setsearch.text.places import Places
 from setsearch.text.words import KINDS, NEWEST, OLD, UNICODE, words_of_kind
 
 CHUNK = 1 << 20  # characters; a longer text is analyzed in chunks of this size
@@ -114,6 +116,11 @@ class Analyzer:
     def term(self, word: str) -> str:
         """The term of a word; empty for a stop word. Not for a custom `function`."""
         return word if self._terms is None else self._terms[word]
+
+    @cached_property
+    def places(self) -> Places:
+        """Where words are, and their terms."""
+        return Places(self.words, self.terms)
 
     @property
     def has_stems(self) -> bool:

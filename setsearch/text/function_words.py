@@ -28,7 +28,7 @@ def function_words(language: str) -> frozenset[str]:
 def likely_language(words: Iterable[str]) -> str:
     """The language with the most function words among some words; English if these tell none."""
     known = _languages()
-    counts = Counter(language for word in {*words} for language in known.get(word, ()))
+    counts = Counter([language for word in {*words} if word in known for language in known[word]])
     best = max(sorted(counts), key=counts.__getitem__, default="english")
     return best if counts[best] >= ENOUGH and counts[best] > counts["english"] else "english"
 
