@@ -13,6 +13,7 @@ from samples import TEXTS
 import setsearch
 from setsearch import Index
 from setsearch.cli import app as cli
+from setsearch.core import binding
 from setsearch.models import defaults
 from setsearch.scoring import prefilter, valued_lists
 from setsearch.search import known_names
@@ -44,6 +45,22 @@ def always_prefiltered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few items are scored in few bits first, too, whatever their lists."""
     for name, value in (("FEWEST_ITEMS", 0), ("WORK_OF_A_LIST", 0), ("FEW_TOUCHED", 10**9)):
         monkeypatch.setattr(prefilter, name, value)
+
+
+@pytest.fixture(autouse=True)
+def fastest_afterwards() -> Iterator[None]:
+    """No test finds the kernel that another one chose."""
+    yield
+    setsearch.use_kernel(None)
+
+
+@pytest.fixture(params=["core", "numpy"])
+def kernel(request: pytest.FixtureRequest) -> str:
+    """Each kernel in turn."""
+    if request.param == "core" and binding.library() is None:
+        pytest.skip("the core was not built (python hatch_build.py)")
+    setsearch.use_kernel(request.param)
+    return str(request.param)
 
 
 @pytest.fixture

@@ -5,6 +5,8 @@ import random
 import numpy as np
 from oracle import transpose
 
+import setsearch
+from setsearch.core import binding
 from setsearch.storage.codec import block_checksums
 
 TEXTS = [
@@ -15,6 +17,19 @@ TEXTS = [
     ("Barley bread", "barley and oats grow"),
     ("New York", "a town"),
 ]
+
+
+KERNELS = ["numpy"] + ["core"] * (binding.library() is not None)
+
+
+def with_kernels(ask):
+    """The answers of all kernels that are here."""
+    answers = []
+    for kernel in KERNELS:
+        setsearch.use_kernel(kernel)
+        answers.append(ask())
+    setsearch.use_kernel(None)
+    return answers
 
 
 def random_data(seed: int, items: int, features: int, density: float) -> dict[str, dict[str, int]]:

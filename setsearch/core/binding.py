@@ -16,7 +16,7 @@ import numpy as np
 from setsearch.arrays import Array, Floats, Ints, ListArrays, ListValues
 from setsearch.errors import LostArrays
 
-VERSION, UNKNOWN, UNSURE = 2, -2, -3  # as in core.c
+VERSION, UNKNOWN, UNSURE = 3, -2, -3  # as in core.c
 BLOCK = 1 << 15  # sums
 LEAST_ROOM = 1 << 14  # candidates
 LIBRARY = Path(__file__).with_name("core" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so"))
@@ -29,9 +29,25 @@ _SIGNATURES: dict[str, list[Any]] = {
     "setsearch_version": [],
     "setsearch_add": [_POINTER, _SIZE, _POINTER, _SIZE, _POINTER],
     "setsearch_best": [_POINTER, _SIZE] * 4 + [_SIZE] + [_POINTER] * 5 + [_SIZE],
-    "setsearch_prune": [_POINTER, _SIZE, *[_POINTER] * 3, _SIZE, _POINTER, _SIZE, _POINTER, _POINTER, c.c_double, _SIZE]
-    + [_POINTER] * 7
-    + [_SIZE],
+    "setsearch_prune": [
+        *(_POINTER, _SIZE, _POINTER, _POINTER, _POINTER, _SIZE, c.c_double, _POINTER, _SIZE, _SIZE),
+        *(_POINTER, _POINTER, _POINTER, _SIZE),
+    ],
+    "setsearch_question": [_POINTER, _SIZE, _POINTER, _SIZE, _POINTER, _POINTER, _SIZE, *[_POINTER] * 7, _SIZE],
+    "setsearch_fold": [
+        _POINTER,
+        _SIZE,
+        _POINTER,
+        _SIZE,
+        _SIZE,
+        _POINTER,
+        _POINTER,
+        c.c_double,
+        _SIZE,
+        _SIZE,
+        _POINTER,
+        _POINTER,
+    ],
     "setsearch_values": [_POINTER, _SIZE, _SIZE, _POINTER, _POINTER, _SIZE, _SIZE, _POINTER, _POINTER, _SIZE, _SIZE]
     + [_POINTER] * 5
     + [_SIZE]
@@ -40,7 +56,7 @@ _SIGNATURES: dict[str, list[Any]] = {
 _threads = threading.local()
 
 
-class _Part(c.Structure):
+class PartStructure(c.Structure):
     """`part_t` of core.c."""
 
     _fields_ = (
@@ -52,6 +68,15 @@ class _Part(c.Structure):
         ("starts", _POINTER),
         ("ends", _POINTER),
         ("weights", _POINTER),
+    )
+
+
+class PruningMemory(c.Structure):
+    """`pruning_t` of core.c."""
+
+    _fields_ = (
+        *((name, _POINTER) for name in ("sums", "weights", "order", "keys", "bounds", "heap", "near_ids", "near_sums")),
+        ("room", _SIZE),
     )
 
 
@@ -73,7 +98,7 @@ def add(scores: Floats, parts: Sequence[Part]) -> None:
     assert scores.dtype == np.float64 and scores.flags.c_contiguous, "scores that the core cannot write"
     kept, structures, n_lists = _parts(parts)
     places = _scratch("places", n_lists, np.int64)
-    _check(library().setsearch_add(_at(scores), len(scores), structures, len(kept), _at(places)))
+    _check(library().setsearch_add(address(scores), len(scores), structures, len(kept), address(places)))
 
 
 def best(base: Floats, parts: Sequence[Part], excluded: Ints, among: Ints | None, k: int) -> tuple[Ints, Floats] | None:
@@ -87,39 +112,33 @@ def best(base: Floats, parts: Sequence[Part], excluded: Ints, among: Ints | None
     room = max(LEAST_ROOM, 2 * k)
     scratch = _scratch("places", n_lists, np.int64), _scratch("sums", BLOCK, np.float64), _scratch("heap", k)
     found = _scratch("ids", room, np.int64), _scratch("scores", room)
-    only = (None, 0) if among is None else (_at(among), len(among))
-    items = _at(base), len(base), structures, len(kept), _at(excluded), len(excluded), *only
-    count = _check(library().setsearch_best(*items, k, *map(_at, (*scratch, *found)), room))
+    only = (None, 0) if among is None else (address(among), len(among))
+    items = address(base), len(base), structures, len(kept), address(excluded), len(excluded), *only
+    count = _check(library().setsearch_best(*items, k, *map(address, (*scratch, *found)), room))
     return None if count > room else (found[0][:count].copy(), found[1][:count].copy())
 
 
 def prune(
-    base: Floats,
-    lists: Part,
-    active: Ints,
-    items: Part,
-    n_features: int,
-    excluded: Ints,
-    order: tuple[Any, ...],
-    k: int,
+    base: Floats, lists: Part, active: Ints, items: Part, n_features: int, norm: float, excluded: Ints, k: int
 ) -> tuple[Ints, Floats] | None:
     """As `best`, by the lists that matter (scoring/pruning.py), for a base of zeros; None if others may matter too.
 
-    `active`: the features of the lists. `items`: all features of all items, without weights. `order`: of the lists,
-    bounds, and what they take away at most. Raises LostArrays.
+    `active`: the features of the lists. `items`: all features of all items, without weights, whose values have no
+    larger norm. Raises LostArrays.
     """
-    _kept, structures, _ = _parts([lists, (*items, items[2])])
-    in_order, bounds, lost = order
-    memory = _zeros("pruned_sums", len(base), np.float32), _zeros("pruned_weights", n_features, np.float64)
+    _kept, structures, n_lists = _parts([lists, (*items, items[2])])
+    zeros = _zeros("pruned_sums", len(base), np.float32), _zeros("pruned_weights", n_features, np.float64)
     found = _scratch("ids", LEAST_ROOM, np.int64), _scratch("scores", LEAST_ROOM)
+    order = _scratch("order", n_lists + 1, np.int64), _scratch("keys", n_lists), _scratch("bounds", n_lists + 1)
     near = _scratch("near", LEAST_ROOM, np.int64), _scratch("near_sums", LEAST_ROOM)
-    part, by_item = c.addressof(structures), c.addressof(structures) + c.sizeof(_Part)
-    items_of = _at(base), len(base), part, _at(active), by_item, n_features, _at(excluded), len(excluded)
-    scratch = *map(_at, (*memory, _scratch("heap", k), *near, *found)), LEAST_ROOM
-    count = library().setsearch_prune(*items_of, _at(in_order), _at(bounds), lost, k, *scratch)
+    memory = PruningMemory(*map(address, (*zeros, *order, _scratch("heap", k), *near)), LEAST_ROOM)
+    part, by_item = c.addressof(structures), c.addressof(structures) + c.sizeof(PartStructure)
+    items_of = address(base), len(base), part, address(active), by_item, n_features, norm
+    without, scratch = (address(excluded), len(excluded)), (c.addressof(memory), *map(address, found), LEAST_ROOM)
+    count = library().setsearch_prune(*items_of, *without, k, *scratch)
     if count != UNSURE:
         _check(count)
-    _threads.pruned_sums, _threads.pruned_weights = memory
+    _threads.pruned_sums, _threads.pruned_weights = zeros
     return None if count < 0 else (found[0][:count].copy(), found[1][:count].copy())
 
 
@@ -136,27 +155,59 @@ def values(
     starts, ends = starts[lists], ends[lists]
     size, largest = int(np.maximum(ends - starts, 0).sum()), np.zeros(1)
     found = np.empty(size, np.int32), np.empty(size, np.float32), np.empty(len(lists), np.int64)
-    entries = _at(ids), _at(counts), counts.itemsize, len(ids), _at(starts), _at(ends), len(scales), len(factors)
-    rule = _at(totals), None if thresholds is None else _at(thresholds), _at(factors), _at(scales), _at(logs), len(logs)
-    n = library().setsearch_values(_at(lists), len(lists), by_item, *entries, *rule, *map(_at, found), _at(largest))
+    entries = (
+        address(ids),
+        address(counts),
+        counts.itemsize,
+        len(ids),
+        address(starts),
+        address(ends),
+        len(scales),
+        len(factors),
+    )
+    rule = (
+        address(totals),
+        None if thresholds is None else address(thresholds),
+        address(factors),
+        address(scales),
+        address(logs),
+        len(logs),
+    )
+    n = library().setsearch_values(
+        address(lists), len(lists), by_item, *entries, *rule, *map(address, found), address(largest)
+    )
     if n == UNKNOWN:
         return None
     _check(n)
     return ListValues(found[0][:n], found[1][:n], found[2], float(largest[0]))
 
 
+def fold(items: Ints, source: ListArrays, alike: float, least: int, back: int) -> Ints:
+    """The place of the earlier item that each is nearly the same as, -1 for none, `(n,)` (search/folding.py).
+
+    `source`: ids and counts of the lists of all items, where each starts and ends. Raises LostArrays.
+    """
+    ids, _, starts, ends = source
+    same, firsts = np.empty(len(items), np.int64), np.empty(len(items), np.int64)
+    lists = address(ids), len(ids), len(starts), address(starts), address(ends)
+    _check(
+        library().setsearch_fold(address(items), len(items), *lists, alike, least, back, address(same), address(firsts))
+    )
+    return same
+
+
 def _parts(parts: Sequence[Part]) -> tuple[list[Any], Any, int]:
     """The arrays of parts, which must live as long as a call; their structures; and how many lists there are."""
-    kept, structures, n_lists = [], (_Part * len(parts))(), 0
+    kept, structures, n_lists = [], (PartStructure * len(parts))(), 0
     for place, (ids, values, starts, ends, weights) in enumerate(parts):
         arrays = [np.ascontiguousarray(array) for array in (ids, starts, ends, weights)]
         assert [array.dtype.itemsize for array in arrays] == [4, 8, 8, 8], "arrays of other types"
         assert len({len(array) for array in arrays[1:]}) == 1, "a list without a start, an end or a weight"
         entries = None if values is None else np.ascontiguousarray(values)
         assert entries is None or len(entries) >= len(ids), "an entry without a value"
-        at = [_at(array) for array in arrays]
-        own = (None, 0) if entries is None else (_at(entries), entries.itemsize)
-        structures[place] = _Part(len(starts), len(ids), at[0], *own, *at[1:])
+        at = [address(array) for array in arrays]
+        own = (None, 0) if entries is None else (address(entries), entries.itemsize)
+        structures[place] = PartStructure(len(starts), len(ids), at[0], *own, *at[1:])
         kept.append((arrays, entries))
         n_lists += len(starts)
     return kept, structures, n_lists
@@ -178,9 +229,9 @@ def _zeros(name: str, size: int, dtype: Any) -> Array:
     return np.zeros(size * 5 // 4 + 1, dtype) if array is None or len(array) < size else array
 
 
-def _at(array: Any) -> int:
+def address(array: Any) -> int:
     """Where a contiguous array begins."""
-    return int(array.ctypes.data)
+    return int(array.__array_interface__["data"][0])
 
 
 def _check(answer: int) -> int:

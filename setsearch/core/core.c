@@ -29,17 +29,23 @@
 #endif
 
 enum {
-    VERSION = 2,    /* of the entries; binding.py asks for it */
+    VERSION = 3,    /* of the entries; binding.py asks for it */
     DAMAGED = -1,   /* a list is not what the layout says */
     UNKNOWN = -2,   /* a count without a logarithm */
     UNSURE = -3,    /* what is pruned could change the answer */
     BLOCK = 1 << 15, /* items that are scored together: their sums stay in the processor's cache */
     MANY = 4,       /* lists that have more than one posting for so many items touch many */
-    STRETCH = 16    /* scores that are compared with the least of the best together */
+    STRETCH = 16,   /* scores that are compared with the least of the best together */
+    BINS = 4096,    /* of weights */
+    FEWEST_POSTINGS = 1 << 13 /* fewer are added in less time than it takes to choose */
 };
 
 static const double VALUE_LATTICE = 4194304.0; /* 2^22 */
-static const double FIRST = 0.2, LATER = 0.5, JUST_BELOW = 0.99; /* shares of bounds, as in scoring/pruning.py */
+static const double FIRST = 0.2, LATER = 0.5, JUST_BELOW = 0.99; /* shares of bounds: scoring/pruning.py */
+static const double MARGIN = 5.684341886080802e-14; /* 2^-44, relative; logarithms differ by some 2^-53 */
+static const double NEAR = 0.0009765625;           /* 2^-10, as in models/lift.py */
+static const double EXACT_BELOW = 512, LEAST_SUM = 0.125; /* of weights: scoring/base.py, search/weights.py */
+static const double ROUNDING = 1 + 1e-9, PRECISION = 4.76837158203125e-07; /* of bounds; 2^-21 of sums in single precision */
 
 typedef struct {
     int64_t n_lists, size; /* size: of ids and values */
@@ -58,6 +64,12 @@ typedef struct {
     int64_t *ids;
     double *scores;
 } best_t;
+
+/* Distinct items, ascending unless said otherwise. */
+typedef struct {
+    const int64_t *ids;
+    int64_t count;
+} ids_t;
 
 /* ---- Lists ---- */
 
@@ -136,6 +148,21 @@ static void insert(best_t *best, double score) {
     best->heap[place] = score;
 }
 
+/* The largest of some scores. */
+static double largest(const double *scores, int64_t size) {
+    double most = -INFINITY;
+    for (int64_t i = 0; i < size; i++) most = scores[i] > most ? scores[i] : most;
+    return most;
+}
+
+/* How many scores are above 0, without those of some items. */
+static int64_t n_positive(const double *scores, int64_t n, const ids_t *excluded) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) count += scores[i] > 0;
+    for (int64_t i = 0; i < excluded->count; i++) count -= scores[excluded->ids[i]] > 0;
+    return count;
+}
+
 /* The least score that can be among the best. */
 static double least(const best_t *best) { return best->filled < best->k ? -INFINITY : best->heap[0]; }
 
@@ -175,6 +202,66 @@ static int offer_all(best_t *best, const double *scores, int64_t first, int64_t 
             if (!offer(best, first + i, scores[i])) return 0;
     }
     return 1;
+}
+
+/* Sort scores, and the ids with them, the largest first: heapsort. */
+static void sort_down(double *scores, int64_t *ids, int64_t count) {
+    for (int64_t size = count, first = count / 2; size > 1;) {
+        int64_t place, id;
+        double score;
+        if (first > 0) {
+            score = scores[--first], id = ids[first];
+        } else {
+            score = scores[--size], id = ids[size];
+            scores[size] = scores[0], ids[size] = ids[0];
+        }
+        place = first;
+        for (int64_t child = 2 * place + 1; child < size; child = 2 * place + 1) {
+            if (child + 1 < size && scores[child + 1] < scores[child]) child++;
+            if (scores[child] >= score) break;
+            scores[place] = scores[child], ids[place] = ids[child];
+            place = child;
+        }
+        scores[place] = score, ids[place] = id;
+    }
+}
+
+/* ---- All lists ---- */
+
+/* What setsearch_add does. */
+static int64_t add_all(double *scores, int64_t n, const part_t *parts, int64_t n_parts, int64_t *places) {
+    if (begin_parts(parts, n_parts, n, places) < 0) return DAMAGED;
+    for (int64_t first = 0; first < n; first += BLOCK) {
+        const int64_t size = n - first < BLOCK ? n - first : BLOCK;
+        if (add_parts(scores + first, first, size, parts, n_parts, places) < 0) return DAMAGED;
+    }
+    return 0;
+}
+
+/* The best of all items, as setsearch_best has it; UNSURE if a score is above `limit`. */
+static int64_t find_best(const double *base, int64_t n, const part_t *parts, int64_t n_parts, const ids_t *excluded,
+                         const ids_t *among, double limit, int64_t *places, double *sums, best_t *best) {
+    if (begin_parts(parts, n_parts, n, places) < 0) return DAMAGED;
+    for (int64_t first = 0, without = 0, within = 0; first < n; first += BLOCK) {
+        const int64_t size = n - first < BLOCK ? n - first : BLOCK, last = first + size;
+        memcpy(sums, base + first, (size_t)size * sizeof *sums);
+        if (add_parts(sums, first, size, parts, n_parts, places) < 0) return DAMAGED;
+        if (limit < INFINITY && largest(sums, size) > limit) return UNSURE;
+        for (; without < excluded->count && excluded->ids[without] < last; without++) {
+            if (excluded->ids[without] < first) return DAMAGED;
+            sums[excluded->ids[without] - first] = -INFINITY;
+        }
+        if (!among->ids) {
+            if (!offer_all(best, sums, first, size)) return best->room + 1;
+            continue;
+        }
+        for (; within < among->count && among->ids[within] < last; within++) {
+            if (among->ids[within] < first) return DAMAGED;
+            if (!offer(best, among->ids[within], sums[among->ids[within] - first])) return best->room + 1;
+        }
+    }
+    compact(best);
+    return best->count;
 }
 
 /* ---- Pruning: the lists of most weight a posting first (scoring/pruning.py) ---- */
@@ -277,18 +364,362 @@ static int score_of(const part_t *items, int64_t id, const double *weights, int6
     return 0;
 }
 
+/* Memory of a thread for pruning. */
+typedef struct {
+    float *sums;     /* n zeros between calls */
+    double *weights; /* zeros between calls, one a feature */
+    int64_t *order;  /* one a list, as the next */
+    double *keys, *bounds;
+    double *heap; /* k */
+    int64_t *near_ids;
+    double *near_sums;
+    int64_t room; /* of near_ids and near_sums */
+} pruning_t;
+
+/* The order of lists, by weight squared over length, and what those from each place on change: two scores differ by
+   that at most. What all of them take away from a score at most. */
+static double order_lists(const part_t *lists, double norm, const pruning_t *memory) {
+    const int64_t count = lists->n_lists;
+    double above = 0, below = 0, all = 0;
+    for (int64_t j = 0; j < count; j++) {
+        const int64_t length = lists->ends[j] - lists->starts[j];
+        memory->order[j] = j;
+        memory->keys[j] = lists->weights[j] * lists->weights[j] / (double)(length > 1 ? length : 1);
+        all += fabs(lists->weights[j]);
+    }
+    sort_down(memory->keys, memory->order, count);
+    memory->bounds[count] = (double)count * all * PRECISION;
+    for (int64_t i = count - 1; i >= 0; i--) {
+        const double weight = lists->weights[memory->order[i]];
+        *(weight > 0 ? &above : &below) += weight * weight;
+        memory->bounds[i] = (sqrt(above) + sqrt(below)) * norm * ROUNDING + memory->bounds[count];
+    }
+    return sqrt(below) * norm * ROUNDING;
+}
+
+/* The best of n_near candidates by their exact scores: those whose sums reach `reached`, and change by `bound` at most. */
+static int64_t rescore(const part_t *lists, const int64_t *active, const part_t *items, int64_t n_features,
+                       int64_t n_near, double reached, double bound, const pruning_t *memory, best_t *best) {
+    double *weights = memory->weights;
+    int fits = 1;
+    for (int64_t j = 0; j < lists->n_lists; j++) {
+        if (active[j] < 0 || active[j] >= n_features) return DAMAGED;
+        weights[active[j]] = lists->weights[j];
+    }
+    for (int64_t i = 0; i < n_near && fits; i++) {
+        const double sum = memory->near_sums[i];
+        double score;
+        if (sum < reached || sum + bound < least(best)) continue;
+        if (score_of(items, memory->near_ids[i], weights, n_features, &score) < 0) return DAMAGED;
+        fits = offer(best, memory->near_ids[i], score);
+    }
+    for (int64_t j = 0; j < lists->n_lists; j++) weights[active[j]] = 0.0;
+    compact(best);
+    return fits ? best->count : UNSURE;
+}
+
+/* What setsearch_prune tells. */
+static int64_t prune(const double *base, int64_t n, const part_t *lists, const int64_t *active, const part_t *items,
+                     int64_t n_features, double norm, const ids_t *excluded, const pruning_t *memory, best_t *best) {
+    float *sums = memory->sums;
+    double *heap = memory->heap, *near_sums = memory->near_sums;
+    const int64_t count = lists->n_lists, k = best->k, room = memory->room;
+    int64_t *order = memory->order, *near_ids = memory->near_ids;
+    if (!is_sound(lists, n) || items->n_lists < n) return DAMAGED;
+    for (int64_t i = 0; i < excluded->count; i++) {
+        if (excluded->ids[i] < 0 || excluded->ids[i] >= n) return DAMAGED;
+        sums[excluded->ids[i]] = -INFINITY;
+    }
+    const double *bounds = memory->bounds, lost = order_lists(lists, norm, memory);
+    const int64_t first = until(bounds, count, FIRST * bounds[0]);
+    int64_t touching = first, n_near = room + 1, size = 0;
+    if (add_in_order(sums, n, lists, order, 0, first, 0) < 0) return DAMAGED;
+    const int known = best_sums(sums, base, lists, order, first, heap, k, near_ids, room);
+    const double least_sum = heap[0] - lost;
+    const int64_t last = known ? until(bounds, count, LATER * least_sum) : first;
+    for (int64_t i = 0; i < last; i++) size += lists->ends[order[i]] - lists->starts[order[i]];
+    const int are_many = size > n / MANY;
+    const int sure = known && heap[0] > 0 && least_sum > 0 && bounds[last > first ? last : first] < least_sum;
+    if (sure) {
+        const int64_t near = are_many ? last : until(bounds, count, JUST_BELOW * least_sum);
+        if (near > touching) touching = near;
+        if (add_in_order(sums, n, lists, order, first, touching, 0) < 0) return DAMAGED;
+        if (add_in_order(sums, n, lists, order, touching, last, 1) < 0) return DAMAGED;
+    }
+    for (int64_t i = 0; i < k; i++) heap[i] = sure ? least_sum : INFINITY;
+    const double bound = bounds[last > first ? last : first];
+    n_near = are_many ? near_best_of_all(sums, base, n, bound, heap, k, near_ids, near_sums, room)
+                      : near_best(sums, base, lists, order, touching, bound, heap, k, near_ids,
+                                  near_sums, room);
+    for (int64_t i = 0; i < excluded->count; i++) sums[excluded->ids[i]] = 0.0f;
+    if (!sure || n_near > room) return UNSURE;
+
+    return rescore(lists, active, items, n_features, n_near, heap[0] - bound, bound, memory, best);
+}
+
+/* ---- From examples to weights (models/lift.py, search/weights.py, search/budget.py) ---- */
+
+/* A field: its lists, by feature and by item, which have values; those that have none yet start at -1. */
+typedef struct {
+    part_t by_feature, by_item; /* without weights */
+    const int64_t *stored;      /* the lengths of the lists of features before values decide */
+    double coefficient, norm;   /* no item's values have a larger Euclidean norm; 0: some items have none yet */
+} field_t;
+
+/* The numbers of a question by lift. */
+typedef struct {
+    double n_items, given, strength, rarity, budget, feedback, weight; /* n, N, ..., and that of an item that joins */
+    int64_t joining, least, own, more, k; /* how many join; search/feedback.py has the others */
+} question_t;
+
+/* Memory of a thread for a field; room for all its features. */
+typedef struct {
+    double *have; /* zeros between calls: c_j and s_j side by side, in one line of the processor's cache */
+    int64_t count, n_always;
+    int64_t *features, *always;      /* those that the examples have, in no order; those that always count */
+    double *having, *sums, *weights; /* c_j, s_j, v_j */
+    int64_t *starts, *ends;          /* of their lists */
+} weighed_t;
+
+/* Memory of a thread for a question. */
+typedef struct {
+    pruning_t pruning;
+    double *block;           /* BLOCK sums */
+    int64_t *places, *costs; /* one a list of all fields; one a feature of the largest */
+    part_t *parts;           /* one a field */
+    int64_t *examples;       /* the seeds, and room for what joins */
+    double *shares;          /* their weights */
+    int64_t n_examples;
+} memory_t;
+
+/* What a limit leaves: features that cost `most` together, or all if it is negative; and those that always count. */
+static const int64_t NO_LIMIT = -1;
+
+/* Whether a weight in multiples of 2^-22 is rounded to the same one in spite of other last bits of its logarithm. */
+static int is_sure(double units) { return fabs(units - floor(units) - 0.5) > fabs(units) * MARGIN; }
+
+/* r ln N: the exponent of the rarity, for seeds of that weight. */
+static double exponent_of(const question_t *question, double given) {
+    return question->rarity ? question->rarity * log(given > 1 ? given : 1.0) : 0.0;
+}
+
+/* v_j over s_j / N of a feature that examples of weight c_j of N have, and d items. */
+static double factor(const question_t *question, double exponent, double total, double having, double d) {
+    const double p = d / question->n_items, strength = question->strength;
+    const double beyond_one = (having - total * p) / p / (strength + total);
+    double lift = fabs(beyond_one) < NEAR ? log1p(beyond_one) : log((strength * p + having) / (strength + total) / p);
+    lift *= pow(having / total, 1 / total);
+    if (exponent) {
+        const double rarity = question->n_items / (d < question->n_items ? d : question->n_items);
+        lift *= pow(log(rarity), exponent);
+    }
+    return lift;
+}
+
+/* v_j of all features in multiples of 2^-22, not rounded, by document frequencies. */
+static void find_units(const question_t *question, double total, weighed_t *own, int by_stored, const field_t *field) {
+    const double exponent = exponent_of(question, question->given);
+    for (int64_t j = 0; j < own->count; j++) {
+        const int64_t df = by_stored ? field->stored[own->features[j]] : own->ends[j] - own->starts[j];
+        const double d = df > 1 ? (double)df : 1.0;
+        own->weights[j] = own->sums[j] / total * factor(question, exponent, total, own->having[j], d) * VALUE_LATTICE;
+    }
+}
+
+/* The features of some items: c_j and s_j. */
+static int gather(const field_t *field, const memory_t *memory, weighed_t *own) {
+    const part_t *items = &field->by_item;
+    const float *values = items->values;
+    own->count = 0;
+    for (int64_t e = 0; e < memory->n_examples; e++) {
+        const int64_t id = memory->examples[e];
+        if (id < 0 || id >= items->n_lists || items->ends[id] > items->size) return DAMAGED;
+        if (items->starts[id] < 0) return UNSURE;
+    }
+    for (int64_t e = 0; e < memory->n_examples; e++) {
+        const int64_t id = memory->examples[e];
+        for (int64_t p = items->starts[id]; p < items->ends[id]; p++) {
+            const uint32_t feature = items->ids[p];
+            if (feature >= field->by_feature.n_lists) return DAMAGED;
+            if (own->have[2 * feature] == 0.0) own->features[own->count++] = feature;
+            own->have[2 * feature] += memory->shares[e];
+            own->have[2 * feature + 1] += memory->shares[e] * values[p];
+        }
+    }
+    for (int64_t j = 0; j < own->count; j++) {
+        double *have = own->have + 2 * own->features[j];
+        own->having[j] = have[0], own->sums[j] = have[1];
+        have[0] = have[1] = 0.0;
+    }
+    return 0;
+}
+
+/* The largest rounded weight that does not count any more, if the strongest features may cost `most` together: 0 if all
+   positive ones do. Bins tell which weights lie near it, so that only these are sorted. */
+static double least_weight(const weighed_t *own, const int64_t *costs, int64_t most, double *keys, int64_t *kept) {
+    int64_t spent[BINS] = {0}, before = 0, count = 0;
+    int bin = BINS - 1;
+    const double strongest = largest(own->weights, own->count), scale = BINS / ((strongest > 0 ? strongest : 0) + 2.0);
+    for (int64_t j = 0; j < own->count; j++)
+        if (own->weights[j] > 0 && costs[j] <= most) spent[(int)(rint(own->weights[j]) * scale)] += costs[j];
+    while (bin > 0 && before + spent[bin] <= most) before += spent[bin--];
+    for (int64_t j = 0; j < own->count; j++) {
+        if (!(own->weights[j] > 0) || costs[j] > most || (int)(rint(own->weights[j]) * scale) != bin) continue;
+        keys[count] = rint(own->weights[j]), kept[count++] = costs[j];
+    }
+    sort_down(keys, kept, count);
+    for (int64_t i = 0; i < count; i++)
+        if ((before += kept[i]) > most) return keys[i];
+    return 0.0;
+}
+
+/* Leave the features that always count, and the strongest of the others: `most` is what they may cost. */
+static int keep_strongest(weighed_t *own, const int64_t *costs, int64_t most, const pruning_t *memory) {
+    int64_t count = 0;
+    int sure = 1;
+    for (int64_t i = 0; i < own->n_always; i++) own->have[2 * own->always[i]] = 1.0;
+    for (int64_t j = 0; j < own->count; j++) own->weights[j] *= own->have[2 * own->features[j]] == 0.0;
+    const double bound = least_weight(own, costs, most, memory->keys, memory->order);
+    for (int64_t j = 0; j < own->count; j++) {
+        const int64_t feature = own->features[j];
+        sure &= fabs(own->weights[j] - bound) >= 1.0 || is_sure(own->weights[j]);
+        own->features[count] = feature, own->having[count] = own->having[j], own->sums[count] = own->sums[j];
+        count += own->have[2 * feature] != 0.0 || (costs[j] <= most && rint(own->weights[j]) > bound);
+    }
+    for (int64_t i = 0; i < own->n_always; i++) own->have[2 * own->always[i]] = 0.0;
+    own->count = count;
+    return sure ? 0 : UNSURE;
+}
+
+/* The weights of a field, and the sums of positive and of negative ones, which are added to `sums`. */
+static int weigh(const field_t *field, const question_t *question, int64_t most, const memory_t *memory, weighed_t *own,
+                 double sums[2]) {
+    double total = 0, cost = 0;
+    int sure = gather(field, memory, own);
+    if (sure < 0) return sure;
+    for (int64_t e = 0; e < memory->n_examples; e++) total += memory->shares[e];
+    for (int64_t j = 0; j < own->count; j++) {
+        memory->costs[j] = field->stored[own->features[j]] + question->more;
+        cost += (double)memory->costs[j];
+    }
+    if (most == NO_LIMIT && question->budget) {
+        own->n_always = 0;
+        most = (int64_t)(question->budget * pow(cost, 1.0 / 3) + 0.5);
+        if ((double)most >= cost) most = NO_LIMIT;
+    }
+    if (most != NO_LIMIT) {
+        find_units(question, total, own, 1, field);
+        if ((sure = keep_strongest(own, memory->costs, most, &memory->pruning)) < 0) return sure;
+    }
+    for (int64_t j = 0; j < own->count; j++) {
+        own->starts[j] = field->by_feature.starts[own->features[j]];
+        own->ends[j] = field->by_feature.ends[own->features[j]];
+        if (own->starts[j] < 0) return UNSURE;
+    }
+    find_units(question, total, own, 0, field);
+    for (int64_t j = 0; j < own->count; j++) {
+        const double units = own->weights[j] * field->coefficient;
+        if (!is_sure(units)) return UNSURE;
+        own->weights[j] = rint(units) / VALUE_LATTICE;
+        sums[own->weights[j] < 0] += fabs(own->weights[j]);
+    }
+    return 0;
+}
+
+/* What a second pass may cost; the strongest features of the first one, which always count (search/feedback.py). */
+static int64_t second_limit(const field_t *field, const question_t *question, const memory_t *memory, weighed_t *own) {
+    const int64_t k = question->own < own->count ? question->own : own->count;
+    double *strongest = memory->pruning.keys, cost = 0;
+    for (int64_t j = 0; j < k; j++) strongest[j] = -INFINITY;
+    own->n_always = 0;
+    for (int64_t j = 0; j < own->count; j++) {
+        if (own->weights[j] > strongest[0]) replace_least(strongest, k, own->weights[j]);
+        cost += (double)(field->stored[own->features[j]] + question->more);
+    }
+    for (int64_t j = 0; j < own->count; j++)
+        if (own->weights[j] >= strongest[0]) own->always[own->n_always++] = own->features[j];
+    const int64_t most = (int64_t)(question->feedback * cost);
+    return most > question->least ? most : question->least;
+}
+
+/* Add to the scores of the seeds what they have in a field, if the others are the set (search/left_out.py). */
+static void leave_out(const field_t *field, const question_t *question, const memory_t *memory, const weighed_t *own,
+                      int64_t n_seeds, double *scores) {
+    double total = 0;
+    for (int64_t e = 0; e < memory->n_examples; e++) total += memory->shares[e];
+    for (int64_t j = 0; j < own->count; j++) own->have[2 * own->features[j]] = (double)(j + 1);
+    for (int64_t e = 0; e < n_seeds; e++) {
+        const double share = memory->shares[e], others = total - share;
+        const double exponent = exponent_of(question, question->given - share);
+        const int64_t id = memory->examples[e];
+        double score = 0;
+        if (!(others > 0)) continue;
+        for (int64_t p = field->by_item.starts[id]; p < field->by_item.ends[id]; p++) {
+            const int64_t j = (int64_t)own->have[2 * field->by_item.ids[p]] - 1;
+            if (j < 0 || !(own->having[j] > share)) continue;
+            const double x = ((const float *)field->by_item.values)[p], sum = own->sums[j] - share * x;
+            const int64_t df = own->ends[j] - own->starts[j];
+            score += sum / others * factor(question, exponent, others, own->having[j] - share, (double)df) * x;
+        }
+        scores[e] += field->coefficient * score;
+    }
+    for (int64_t j = 0; j < own->count; j++) own->have[2 * own->features[j]] = 0.0;
+}
+
+/* One pass: the weights of all fields, and the best items; or else the sums of all, and how many others are above 0. */
+static int64_t pass(const field_t *fields, int64_t n_fields, const double *base, int64_t n, const question_t *question,
+                    const int64_t *limits, const ids_t *excluded, const memory_t *memory, weighed_t *weighed,
+                    best_t *best, double *all_sums) {
+    const ids_t all = {NULL, 0};
+    double sums[2] = {0, 0};
+    int64_t size = 0;
+    for (int64_t f = 0; f < n_fields; f++) {
+        weighed_t *own = weighed + f;
+        const int sure = weigh(fields + f, question, limits[f], memory, own, sums);
+        if (sure < 0) return sure;
+        const part_t *lists = &fields[f].by_feature;
+        memory->parts[f] = (part_t){own->count,         lists->size, lists->ids, lists->values,
+                                    lists->value_bytes, own->starts, own->ends,  own->weights};
+        for (int64_t j = 0; j < own->count; j++) size += own->ends[j] - own->starts[j];
+    }
+    if (sums[0] + sums[1] < LEAST_SUM) return UNSURE; /* they would be scaled */
+    const double limit = sums[0] + sums[1] < EXACT_BELOW ? INFINITY : EXACT_BELOW - 1 - sums[1];
+    if (all_sums) {
+        memcpy(all_sums, base, (size_t)n * sizeof *base);
+        if (add_all(all_sums, n, memory->parts, n_fields, memory->places) < 0) return DAMAGED;
+        return largest(all_sums, n) <= limit ? n_positive(all_sums, n, excluded) : UNSURE;
+    }
+    if (n_fields == 1 && !question->budget && fields->norm && limit == INFINITY && size >= FEWEST_POSTINGS) {
+        const int64_t found = prune(base, n, memory->parts, weighed->features, &fields->by_item,
+                                    fields->by_feature.n_lists, fields->norm, excluded, &memory->pruning, best);
+        if (found != UNSURE) return found;
+        best->filled = best->count = 0;
+    }
+    return find_best(base, n, memory->parts, n_fields, excluded, &all, limit, memory->places, memory->block, best);
+}
+
+/* ---- Near-duplicates ---- */
+
+/* How many ids two ascending lists have in common, or any smaller number if these are less than `needed`. */
+static int64_t n_shared(const uint32_t *ids, int64_t p, int64_t end, int64_t q, int64_t other_end, int64_t needed) {
+    int64_t count = 0;
+    while (p < end && q < other_end) {
+        const uint32_t one = ids[p], other = ids[q];
+        count += one == other;
+        p += one <= other;
+        q += other <= one;
+        if (count + end - p < needed || count + other_end - q < needed) break;
+    }
+    return count;
+}
+
 /* ---- Entries ---- */
 
 ENTRY int64_t setsearch_version(void) { return VERSION; }
 
 /* score_i += sum over lists of weight_j x_ij, for all n items. `places` has room for one number a list. */
 ENTRY int64_t setsearch_add(double *scores, int64_t n, const part_t *parts, int64_t n_parts, int64_t *places) {
-    if (begin_parts(parts, n_parts, n, places) < 0) return DAMAGED;
-    for (int64_t first = 0; first < n; first += BLOCK) {
-        const int64_t size = n - first < BLOCK ? n - first : BLOCK;
-        if (add_parts(scores + first, first, size, parts, n_parts, places) < 0) return DAMAGED;
-    }
-    return 0;
+    return add_all(scores, n, parts, n_parts, places);
 }
 
 /* The k best items, and all that equal the k-th: how many, in no order; more than `room` if there are too many of these.
@@ -299,27 +730,9 @@ ENTRY int64_t setsearch_best(const double *base, int64_t n, const part_t *parts,
                              const int64_t *excluded, int64_t n_excluded, const int64_t *among, int64_t n_among,
                              int64_t k, int64_t *places, double *sums, double *heap, int64_t *ids, double *scores,
                              int64_t room) {
+    const ids_t without = {excluded, n_excluded}, within = {among, n_among};
     best_t best = {k, 0, heap, 0, room, ids, scores};
-    if (begin_parts(parts, n_parts, n, places) < 0) return DAMAGED;
-    for (int64_t first = 0, without = 0, within = 0; first < n; first += BLOCK) {
-        const int64_t size = n - first < BLOCK ? n - first : BLOCK, last = first + size;
-        memcpy(sums, base + first, (size_t)size * sizeof *sums);
-        if (add_parts(sums, first, size, parts, n_parts, places) < 0) return DAMAGED;
-        for (; without < n_excluded && excluded[without] < last; without++) {
-            if (excluded[without] < first) return DAMAGED;
-            sums[excluded[without] - first] = -INFINITY;
-        }
-        if (!among) {
-            if (!offer_all(&best, sums, first, size)) return room + 1;
-            continue;
-        }
-        for (; within < n_among && among[within] < last; within++) {
-            if (among[within] < first) return DAMAGED;
-            if (!offer(&best, among[within], sums[among[within] - first])) return room + 1;
-        }
-    }
-    compact(&best);
-    return best.count;
+    return find_best(base, n, parts, n_parts, &without, &within, INFINITY, places, sums, &best);
 }
 
 /* x_ij of all entries of some lists (models/values.py): those above 0, and how many each list has. The number of all,
@@ -363,57 +776,79 @@ ENTRY int64_t setsearch_values(const int64_t *lists, int64_t n_lists, int64_t by
 /* As setsearch_best, for a base of zeros (-INFINITY: no item) and one part with float32 values, whose sums are exact;
    UNSURE where all lists must be added.
 
-   `active`: the features of the lists. `items`: the same entries by item, all items and features. The lists from the
-   i-th on in `order` change what two scores differ by at most by `bounds[i]`; all take away `lost` at most. `sums`, n of
-   them, and `weights`, n_features of them, are zeros, and are so again unless the answer is DAMAGED. */
+   `active`: the features of the lists. `items`: the same entries by item, all items and features; the values of none
+   have a larger Euclidean norm than `norm`. Scratch memory: `sums`, n of them, and `weights`, n_features of them, are
+   zeros, and are so again unless the answer is DAMAGED; `order`, `keys`, `bounds`: one number a list, and one more. */
 ENTRY int64_t setsearch_prune(const double *base, int64_t n, const part_t *lists, const int64_t *active,
-                              const part_t *items, int64_t n_features, const int64_t *excluded, int64_t n_excluded,
-                              const int64_t *order, const double *bounds, double lost, int64_t k, float *sums,
-                              double *weights, double *heap, int64_t *near_ids, double *near_sums, int64_t *ids,
-                              double *scores, int64_t room) {
-    const int64_t count = lists->n_lists, first = until(bounds, count, FIRST * bounds[0]);
-    int64_t touching = first, n_near = room + 1;
-    if (!is_sound(lists, n) || items->n_lists < n) return DAMAGED;
-    for (int64_t i = 0; i < n_excluded; i++) {
-        if (excluded[i] < 0 || excluded[i] >= n) return DAMAGED;
-        sums[excluded[i]] = -INFINITY;
-    }
-    if (add_in_order(sums, n, lists, order, 0, first, 0) < 0) return DAMAGED;
-    const int known = best_sums(sums, base, lists, order, first, heap, k, near_ids, room);
-    const double least_sum = heap[0] - lost;
-    const int64_t last = known ? until(bounds, count, LATER * least_sum) : first;
-    int64_t size = 0;
-    for (int64_t i = 0; i < last; i++) size += lists->ends[order[i]] - lists->starts[order[i]];
-    const int are_many = size > n / MANY;
-    const int sure = known && heap[0] > 0 && least_sum > 0 && bounds[last > first ? last : first] < least_sum;
-    if (sure) {
-        const int64_t near = are_many ? last : until(bounds, count, JUST_BELOW * least_sum);
-        if (near > touching) touching = near;
-        if (add_in_order(sums, n, lists, order, first, touching, 0) < 0) return DAMAGED;
-        if (add_in_order(sums, n, lists, order, touching, last, 1) < 0) return DAMAGED;
-    }
-    for (int64_t i = 0; i < k; i++) heap[i] = sure ? least_sum : INFINITY;
-    const double bound = bounds[last > first ? last : first];
-    n_near = are_many ? near_best_of_all(sums, base, n, bound, heap, k, near_ids, near_sums, room)
-                      : near_best(sums, base, lists, order, touching, bound, heap, k, near_ids,
-                                  near_sums, room);
-    for (int64_t i = 0; i < n_excluded; i++) sums[excluded[i]] = 0.0f;
-    if (!sure || n_near > room) return UNSURE;
+                              const part_t *items, int64_t n_features, double norm, const int64_t *excluded,
+                              int64_t n_excluded, int64_t k, const pruning_t *memory, int64_t *ids, double *scores,
+                              int64_t room) {
+    const ids_t without = {excluded, n_excluded};
+    best_t best = {k, 0, memory->heap, 0, room, ids, scores};
+    return prune(base, n, lists, active, items, n_features, norm, &without, memory, &best);
+}
 
-    const double reached = heap[0] - bound;
-    best_t best = {k, 0, heap, 0, room, ids, scores};
-    int fits = 1;
-    for (int64_t j = 0; j < count; j++) {
-        if (active[j] < 0 || active[j] >= n_features) return DAMAGED;
-        weights[active[j]] = lists->weights[j];
+/* A question by lift: the seeds' weights, the best items, and again with those among the examples that join. The k best
+   items in order, fewer if there are; or all that equal the k-th and those before, in no order: then the count is above
+   k. UNSURE where numpy must be asked: for a list without values, tiny or inexact sums, a weight in the middle of two, or
+   if names decide which items join; DAMAGED leaves memory that must not be used again.
+
+   `memory` has the seeds and their weights; what joined follows them. `weighed`: the features of each field, and their
+   weights. With `all_sums` the sums of all items are there, and no best ones. `excluded` ascend: of those who join, and
+   of the best. `limits` has room for a number a field. `left_out`, if it is there, gets the score of each seed if the
+   others, and what joined them, are the set: but for the last bits of its logarithms. */
+ENTRY int64_t setsearch_question(const field_t *fields, int64_t n_fields, const double *base, int64_t n,
+                                 const question_t *question, const int64_t *excluded, int64_t n_excluded,
+                                 memory_t *memory, weighed_t *weighed, int64_t *limits, double *all_sums,
+                                 double *left_out, int64_t *ids, double *scores, int64_t room) {
+    const int64_t n_seeds = memory->n_examples;
+    const ids_t without = {excluded, n_excluded};
+    best_t best = {question->joining, 0, memory->pruning.heap, 0, room, ids, scores};
+    for (int64_t f = 0; f < n_fields; f++) limits[f] = NO_LIMIT;
+    if (question->joining) {
+        const int64_t found = pass(fields, n_fields, base, n, question, limits, &without, memory, weighed, &best, NULL);
+        if (found < 0) return found;
+        if (found != question->joining || !(best.heap[0] > 0)) return UNSURE;
+        for (int64_t f = 0; f < n_fields; f++)
+            limits[f] = second_limit(fields + f, question, memory, weighed + f);
+        for (int64_t i = 0; i < found; i++) {
+            memory->examples[memory->n_examples] = ids[i];
+            memory->shares[memory->n_examples++] = question->weight;
+        }
     }
-    for (int64_t i = 0; i < n_near && fits; i++) {
-        double score;
-        if (near_sums[i] < reached || near_sums[i] + bound < least(&best)) continue;
-        if (score_of(items, near_ids[i], weights, n_features, &score) < 0) return DAMAGED;
-        fits = offer(&best, near_ids[i], score);
+    best = (best_t){question->k, 0, memory->pruning.heap, 0, room, ids, scores};
+    const int64_t found = pass(fields, n_fields, base, n, question, limits, &without, memory, weighed, &best, all_sums);
+    if (found < 0 || found > room) return found < 0 ? found : UNSURE;
+    for (int64_t e = 0; left_out && e < n_seeds; e++) left_out[e] = 0.0;
+    for (int64_t f = 0; left_out && f < n_fields; f++)
+        leave_out(fields + f, question, memory, weighed + f, n_seeds, left_out);
+    if (!found && !question->joining) return UNSURE; /* nothing else has what the seeds have */
+    if (all_sums) return found;
+    sort_down(scores, ids, found);
+    return found && (question->joining || scores[0] > 0) ? found : UNSURE;
+}
+
+/* Near-duplicates (search/folding.py): which earlier item each is nearly the same as, -1 for none; at most `back` of those
+   before that are the same as none are compared. Lists are those of items, with all that an item has. Two are nearly the
+   same if both have `alike` of what one of them has, and `least` of it. `same`, `firsts`: `count` numbers each. */
+ENTRY int64_t setsearch_fold(const int64_t *items, int64_t count, const uint32_t *ids, int64_t size, int64_t n_lists,
+                             const int64_t *starts, const int64_t *ends, double alike, int64_t least, int64_t back,
+                             int64_t *same, int64_t *firsts) {
+    int64_t n_firsts = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t one = items[i];
+        if (one < 0 || one >= n_lists || starts[one] < 0 || ends[one] < starts[one] || ends[one] > size) return DAMAGED;
+        same[i] = -1;
+        for (int64_t f = n_firsts - 1; f >= 0 && f >= n_firsts - back && same[i] < 0; f--) {
+            const int64_t other = items[firsts[f]];
+            const double n_one = (double)(ends[one] - starts[one]), n_other = (double)(ends[other] - starts[other]);
+            const double fewer = n_one < n_other ? n_one : n_other, more = n_one + n_other - fewer;
+            if (fewer < (double)least || fewer < alike * more) continue;
+            const int64_t needed = (int64_t)(alike / (1 + alike) * (n_one + n_other)); /* rounded down */
+            const double both = (double)n_shared(ids, starts[one], ends[one], starts[other], ends[other], needed);
+            if (both >= alike * (n_one + n_other - both)) same[i] = firsts[f];
+        }
+        if (same[i] < 0) firsts[n_firsts++] = i;
     }
-    for (int64_t j = 0; j < count; j++) weights[active[j]] = 0.0;
-    compact(&best);
-    return fits ? best.count : UNSURE;
+    return 0;
 }

@@ -109,10 +109,9 @@ def _best_by_core(base: Base, part: WeightedLists, excluded: Sequence[int], k: i
     by_item = postings.by_item
     if by_item is None or any(own is None or own.dtype != np.float32 for own in (postings.values, by_item.values)):
         return None
-    order = Order.of(weights, postings.lengths, by_item.norm)
     lists, items = (*part_of(postings), weights), by_item[:4]
     without, active = np.array(excluded, np.int64), by_item.active.astype(np.int64)
-    found = binding.prune(base.items, lists, active, items, by_item.n_features, without, order, k)
+    found = binding.prune(base.items, lists, active, items, by_item.n_features, by_item.norm, without, k)
     return None if found is None else sort_best(*found, k, ranks)
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Entries, Floats, Ids, Ints, ListArrays, ListValues, distinct, offsets
+from setsearch.arrays import Entries, Floats, Floats32, Ids, Ints, ListArrays, ListValues, distinct, offsets
 from setsearch.lists import LOCK, Lists
 from setsearch.scoring.bitmaps import Bitmaps
 from setsearch.scoring.postings import ItemArrays, PostingArrays
@@ -16,8 +16,6 @@ AHEAD_COMPILED = 1 << 18  # the same by compiled code, which takes a twentieth o
 ROUNDING = 1e-9  # relative; far above that of a sum of squares
 AT_FIRST = 4  # times that only what is needed is read: a command asks twice
 NOTHING_AHEAD = 32  # times that only what is needed gets values: the next write throws them away
-
-NONE: Ints = np.zeros(0, np.int64)
 
 
 class Value(NamedTuple):
@@ -89,12 +87,21 @@ class ValuedLists:
         """The number of entries with a value above 0 of all lists, which have values, `(n_lists,)`."""
         return self._ends - self._starts
 
+    @property
+    def part(self) -> tuple[Ids, Floats32 | None, Ints, Ints]:
+        """The lists, also those that have no values yet, which start at -1: the same arrays all the time."""
+        return self._ids, self._values, self._starts, self._ends
+
+    @property
+    def norm(self) -> float:
+        """An upper bound of the Euclidean norm of the values of any list."""
+        return math.sqrt(self._square) * (1 + ROUNDING)
+
     def by_list(self, active: Ints) -> ItemArrays | None:
         """All lists, as what posting lists of the `active` ids describe; None while some have no values."""
         if self._values is None or not self.are_all_there:
             return None
-        norm = math.sqrt(self._square) * (1 + ROUNDING)
-        return ItemArrays(self._ids, self._values, self._starts, self._ends, self._lists.n_ids, norm, active)
+        return ItemArrays(self._ids, self._values, self._starts, self._ends, self._lists.n_ids, self.norm, active)
 
     def _ahead(self, most: int) -> Ints:
         """Lists that nobody has asked for yet, with so many entries: the next questions find their values."""

@@ -81,7 +81,7 @@ def _with_statistics(weights: SeedWeights, engine: Statistics) -> SeedWeights:
 
     Raises UsageError for models that need more than these.
     """
-    return weights._replace(
+    return weights.having(
         positive=tuple(_reweighted(weights.model, own, engine) for own in weights.positive),
         negative=tuple(_reweighted(weights.model, own, engine) for own in weights.negative),
     )

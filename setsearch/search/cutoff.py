@@ -17,6 +17,7 @@ seed does not tell (docs/relevance.md), nor does one word with contexts beside w
 """
 
 import numpy as np
+import numpy.typing as npt
 
 from setsearch.arrays import Floats, median
 from setsearch.models import Lift
@@ -30,10 +31,22 @@ LEADERS_SHARE, LEADERS_GROWTH, LEADERS_LIMIT = 0.2, 0.02, 0.5
 SEEDS_GROWTH, SEEDS_LIMIT = 0.05, 0.4
 SMOOTHED_SHARE, SMOOTHED_GROWTH = 0.25, 0.1
 UNLIKE = 1 / 8  # of the items, which may score above the middle seed
+NEARLY = 1e-9  # relative: logarithms of the core and of numpy differ by less
 FLOOR = 100  # the place of the item with the score that others have by chance
 
 
-def threshold(fields: Fields, weights: SeedWeights, scores: Floats, defaults: Defaults) -> float:
+def belonging(
+    fields: Fields, weights: SeedWeights, scores: Floats, leaders: Floats, defaults: Defaults
+) -> npt.NDArray[np.bool_]:
+    """Which scores are above the threshold, `(n,)`; `leaders` are the FLOOR best ones, or all, best first."""
+    tau = threshold(fields, weights, leaders, defaults, exactly=False)
+    if np.abs(scores - tau).min() < NEARLY * max(abs(tau), 1.0):
+        tau = threshold(fields, weights, leaders, defaults)
+    above: npt.NDArray[np.bool_] = scores > tau
+    return above
+
+
+def threshold(fields: Fields, weights: SeedWeights, scores: Floats, defaults: Defaults, exactly: bool = True) -> float:
     """tau: items with a larger score belong. `scores` are the FLOOR best ones, or all, best first."""
     mean, further = float(np.mean(scores[:LEADERS])), max(weights.examples.total, 1.0) - 1
     several = _can_leave_out(weights) and weights.examples.count > 1
@@ -41,7 +54,7 @@ def threshold(fields: Fields, weights: SeedWeights, scores: Floats, defaults: De
         assert defaults.left_out is not None
         of_leaders, of_seeds, of_one = defaults.left_out
         if several:
-            return of_leaders * mean + of_seeds * median(leave_one_out_scores(fields, weights))
+            return of_leaders * mean + of_seeds * median(leave_one_out_scores(fields, weights, exactly))
         return of_one * mean
     place = min(FLOOR, fields.items.size // 2, len(scores))
     floor = float(scores[max(place, 1) - 1])
@@ -49,7 +62,7 @@ def threshold(fields: Fields, weights: SeedWeights, scores: Floats, defaults: De
     share, growth = (SMOOTHED_SHARE, SMOOTHED_GROWTH) if smoothed else (LEADERS_SHARE, SEEDS_GROWTH)
     if not several or weights.negative:
         return floor + min(share + LEADERS_GROWTH * further, LEADERS_LIMIT) * (mean - floor)
-    above = max(median(leave_one_out_scores(fields, weights)) - floor, 0.0)
+    above = max(median(leave_one_out_scores(fields, weights, exactly)) - floor, 0.0)
     return floor + share * (mean - floor) + min(growth * further, SEEDS_LIMIT) * above
 
 
@@ -80,4 +93,4 @@ def _can_leave_out(weights: SeedWeights) -> bool:
 
 def _is_of_relation(weights: SeedWeights, defaults: Defaults) -> bool:
     """Whether the threshold is that of relations such as ratings."""
-    return _can_leave_out(weights) and defaults.left_out is not None and weights.joined is None
+    return _can_leave_out(weights) and defaults.left_out is not None and weights.join is None

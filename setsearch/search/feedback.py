@@ -8,18 +8,12 @@ of the seeds. Under a budget a list counts as long as it costs. Strength is esti
 the stored counts, so that only the lists that count get values.
 """
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from setsearch.arrays import Floats, Ints
 from setsearch.models import Lift, Model
-from setsearch.models.model import has_tiny_weights
-from setsearch.scoring.kernels import is_compiled
-from setsearch.scoring.pruning import LARGEST_K
-from setsearch.scoring.selection import Best
-from setsearch.scoring.smoothing import Smoothing
 from setsearch.search.budget import Limit
 from setsearch.search.examples import Examples
 from setsearch.search.fields import Fields
@@ -50,37 +44,11 @@ def own_features(features: Ints, weights: Floats) -> Ints:
     return kept
 
 
-def best_in_passes(
-    fields: Fields, examples: Examples, model: Model, feedback: float, k: int, smoothing: Smoothing | None
-) -> Best | None:
-    """The k best items other than the examples, and their scores, without what weights could explain.
-
-    None where only `two_passes` and `best` can tell: without numba, while some lists have no values, for texts
-    and weights of seeds, and where compiled code is not sure.
-    """
-    is_simple = not examples.texts and not examples.rare and examples.weights is None
-    if not is_simple or not isinstance(model, Lift) or not is_compiled() or has_tiny_weights(model) or k > LARGEST_K:
-        return None
-    from setsearch.search.compiled_questions import FieldArrays, Passes, find, prepare
-
-    n_items, total = fields.items.size, float(len(examples.ids))
-    count = joining(model, total, n_items) if feedback else 0
-    exponent, seeds = model.rarity * math.log(max(total, 1.0)), np.array(examples.ids, np.int64)
-    limits = feedback, LEAST, OWN, float(model.budget), model.cost_of_a_list
-    passes = Passes(float(n_items), total, model.strength, exponent, count, WEIGHT, *limits)
-    found = [(field.snapshot.all_values(model.rule), field) for field in fields.all]
-    own = [FieldArrays(*arrays, field.frequencies()[0], field.coefficient) for arrays, field in found if arrays]
-    if len(own) < len(found):
-        prepare(len(found) == 1 and not model.budget)
-        return None
-    return find(own, seeds, passes, k, fields.ranks, smoothing)
-
-
-def how_many_join(first: SeedWeights, n_items: int, feedback: float) -> int:
-    """How many items join the examples of a first pass, 0 for no second pass."""
-    if not feedback or first.examples.has_features or not isinstance(first.model, Lift):
+def how_many_join(model: Model, examples: Examples, n_items: int, feedback: float) -> int:
+    """How many items join examples, 0 for no second pass."""
+    if not feedback or examples.has_features or not isinstance(model, Lift):
         return 0
-    return joining(first.model, first.examples.total, n_items)
+    return joining(model, examples.total, n_items)
 
 
 def second_pass(fields: Fields, first: SeedWeights, ids: Sequence[int], feedback: float) -> SeedWeights:
@@ -96,4 +64,4 @@ def second_pass(fields: Fields, first: SeedWeights, ids: Sequence[int], feedback
         )
     joined = first.examples.joined_by(ids, WEIGHT)
     second = seed_weights(fields, joined, first.model, limits)
-    return second._replace(examples=first.examples, joined=joined)
+    return second.having(examples=first.examples, join=lambda: joined)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Entries, Floats, Ints, to_lattice
+from setsearch.arrays import Entries, Floats, Ints, ListArrays, to_lattice
 from setsearch.errors import InvalidParameter, NoSeeds, UnknownItem
 from setsearch.models import Model
 from setsearch.models.values import RuleStatistics, ValueRule
@@ -50,7 +50,7 @@ class Field(NamedTuple):
 
     def describe_features(self, ids: Sequence[int]) -> Descriptions:
         """(name, title) of features."""
-        return self.features.describe(self.cursor, ids)
+        return self.snapshot.describe_features(self.cursor, ids)
 
     def find_features(self, names: Iterable[str]) -> dict[str, int]:
         """The ids of those features that exist."""
@@ -94,6 +94,13 @@ class Field(NamedTuple):
         """The stored (item, feature, count) of some items, ascending."""
         return self.snapshot.read_forward(self.cursor, np.array(items, np.int64))
 
+    def read_lists(self, items: Ints) -> ListArrays:
+        """The arrays of the stored lists of all items, of which these have been read."""
+        lists = self.snapshot.read(self.cursor, True, items)
+        lists.settle(items)
+        buffer, starts, ends = lists.arrays
+        return buffer.ids, buffer.counts, starts, ends
+
     def sweep(self) -> Iterator[Entries]:
         """All stored (item, feature, count), in steps."""
         return self.snapshot.read(self.cursor, True).sweep()
@@ -133,9 +140,9 @@ class Fields(NamedTuple):
         """The ids of all items, ascending."""
         return np.fromiter(self.items.ids(self.first.cursor), np.int64)
 
-    def ranks(self, ids: Ints) -> Ints:
-        """The positions of items in the order of names, or other numbers in this order, `(n_ids,)`."""
-        return self.first.snapshot.ranks(self.first.cursor, ids)
+    def ranks(self, ids: Ints, first: int | None = None) -> Ints:
+        """The positions of items in the order of names, as Snapshot.ranks."""
+        return self.first.snapshot.ranks(self.first.cursor, ids, first)
 
     def describe(self, ids: Sequence[int]) -> Descriptions:
         """(name, title) of items."""

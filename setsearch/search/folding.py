@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from setsearch.search.fields import Fields
+from setsearch.core import binding
+from setsearch.scoring.kernels import is_core
+from setsearch.search.fields import Field, Fields
 
 ALIKE = 0.9  # of the words of two documents, those that both have (Jaccard)
 LEAST_WORDS = 5  # of a document; fewer are the same by chance
@@ -22,19 +24,30 @@ def fold(fields: Fields, ids: Sequence[int]) -> dict[int, list[int]]:
     if fields.relation.analyzer is None or fields.first.snapshot.transposed or fields.contexts_revision is not None:
         return kept
     looked_at = ids[:MOST]
-    ascending = sorted(looked_at)
-    entries = fields.first.read_forward(ascending)
-    starts, ends = (np.searchsorted(entries.lists, ascending, side) for side in ("left", "right"))
-    words = {id: entries.ids[a:b] for id, a, b in zip(ascending, starts, ends, strict=True)}
-    first: list[int] = []
-    for id in looked_at:
-        same = next((other for other in reversed(first[-COMPARED:]) if _are_alike(words[id], words[other])), None)
-        if same is None:
-            first.append(id)
-        else:
-            kept[same].append(id)
+    for id, other in zip(looked_at, _same(fields.first, looked_at), strict=True):
+        if other >= 0:
+            kept[looked_at[other]].append(id)
             del kept[id]
     return kept
+
+
+def _same(field: Field, ids: Sequence[int]) -> list[int]:
+    """The place of the earlier hit that each is nearly the same as, -1 for none."""
+    ascending = np.array(sorted(ids), np.int64)
+    if is_core():
+        items, lists = np.array(ids, np.int64), field.read_lists(ascending)
+        return [*binding.fold(items, lists, ALIKE, LEAST_WORDS, COMPARED).tolist()]
+    entries = field.read_forward(ascending.tolist())
+    starts, ends = (np.searchsorted(entries.lists, ascending, side) for side in ("left", "right"))
+    words = {id: entries.ids[a:b] for id, a, b in zip(ascending.tolist(), starts, ends, strict=True)}
+    same: list[int] = []
+    firsts: list[int] = []
+    for place, id in enumerate(ids):
+        alike = (other for other in reversed(firsts[-COMPARED:]) if _are_alike(words[id], words[ids[other]]))
+        same.append(next(alike, -1))
+        if same[-1] < 0:
+            firsts.append(place)
+    return same
 
 
 def _are_alike(one: "np.typing.NDArray[np.int64]", other: "np.typing.NDArray[np.int64]") -> bool:

@@ -7,11 +7,13 @@ from setsearch.arrays import Floats, Ints
 from setsearch.errors import NothingToRank
 from setsearch.models.defaults import Defaults
 from setsearch.search.contributions import contributions
-from setsearch.search.cutoff import FLOOR, tells, threshold
+from setsearch.search.core_passes import Wanted
+from setsearch.search.cutoff import FLOOR, belonging, tells
 from setsearch.search.diversity import first_of_each
 from setsearch.search.fields import Fields
 from setsearch.search.folding import FOLDED, fold
 from setsearch.search.passages import make_snippet
+from setsearch.search.priors import uses_vectors
 from setsearch.search.reasons import wording
 from setsearch.search.request import NO_LIMIT, ExpandRequest, nothing_left
 from setsearch.search.results import Hit, Hits, rest_of
@@ -20,6 +22,21 @@ from setsearch.search.weights import SeedWeights
 Row = tuple[int, float, bool | None]  # id, score, whether it belongs
 
 DEEPER = 4  # times as many items are looked at if too many were dropped
+
+
+def wanted_of(fields: Fields, request: ExpandRequest, defaults: Defaults) -> Wanted:
+    """What a request wants of its question: the best items, unless more is to be added, or other items are left out."""
+    has_more = fields.nearest is not None or uses_vectors(fields, defaults, request.model)
+    has_more = has_more or defaults.wants_likes(request.model) or bool(request.exclude)
+    chooses = request.among is not None or request.filter or request.keep_seeds
+    depth = max(_shown(request), FLOOR) if request.cut else _shown(request)
+    weighs = request.explain or request.snippets or bool(request.exclude)
+    return Wanted(0 if has_more or chooses else depth, weighs)
+
+
+def _shown(request: ExpandRequest) -> int:
+    """How many of the best items may be hits, if some are dropped."""
+    return min(2 * request.k + FOLDED, NO_LIMIT) if request.drops else request.k
 
 
 def best_hits(
@@ -38,16 +55,16 @@ def best_hits(
     has_line = request.cut == "keep"
     if request.cut == "mark":
         has_line = not cannot_tell and tells(fields, weights, defaults)
-    wanted = min(2 * request.k + FOLDED, NO_LIMIT) if request.drops else request.k
+    wanted = _shown(request)
     while True:
-        ids, scores = weights.best(excluded, max(wanted, FLOOR) if request.cut else wanted, fields.ranks, among)
+        ids, scores = weights.best(excluded, max(wanted, FLOOR) if request.cut else wanted, fields, among)
         if not len(ids):
             raise NothingToRank(nothing_left(fields.items, among))
         scores = scores + weights.constant
         belongs: list[bool | None] = [None] * len(ids)
         if has_line:
             leaders = _leaders(fields, weights, excluded, request, among, scores)
-            belongs = (scores > threshold(fields, weights, leaders, defaults)).tolist()
+            belongs = belonging(fields, weights, scores, leaders, defaults).tolist()
         ranked = list(zip(ids.tolist(), scores.tolist(), belongs, strict=True))
         if request.cut == "keep":
             ranked = [row for row in ranked if row[2]]
@@ -69,7 +86,7 @@ def _leaders(
     """The scores by which the line is drawn: neither a filter nor the seeds change what belongs."""
     if among is None and not request.keep_seeds:
         return scores
-    found = weights.best([*excluded, *weights.examples.ids], FLOOR, fields.ranks)[1]
+    found = weights.best([*excluded, *weights.examples.ids], FLOOR, fields)[1]
     return found + weights.constant if len(found) else scores
 
 
@@ -83,15 +100,15 @@ def _hits_among(fields: Fields, ids: Sequence[int], request: ExpandRequest) -> M
 
 def make_hits(
     fields: Fields,
-    weights: SeedWeights | None,
+    weights: SeedWeights,
     rows: Sequence[Row],
     request: ExpandRequest,
     same: Mapping[int, Sequence[int]] = MappingProxyType({}),
 ) -> Hits:
-    """Hits of items in the order of their rank, with near-duplicates; without weights, of the model lift."""
+    """Hits of items in the order of their rank, with near-duplicates."""
     ids = [id for id, _, _ in rows]
-    features = contributions(fields, weights, ids) if weights and (request.explain or request.snippets) else {}
-    how = wording(fields, features.values()) if weights and request.explain else None
+    features = contributions(fields, weights, ids) if request.explain or request.snippets else {}
+    how = wording(fields, features.values()) if request.explain else None
     columns = fields.columns_of(ids)
     names = fields.describe([*ids, *(other for id in ids for other in same.get(id, ()))])
     hits = [
@@ -109,8 +126,6 @@ def make_hits(
         )
         for rank, (id, score, belongs) in enumerate(rows, 1)
     ]
-    if weights is None:
-        return Hits(hits, fields.relation.revision, fields.contexts_revision, 0.0, whole=fields.items.whole)
     has_base = getattr(weights.model, "has_base", True) or bool(weights.priors)
     blank = None if has_base else weights.constant
     common = how.common([hit.features for hit in hits if hit.belongs is not False]) if how else ()

@@ -44,11 +44,22 @@ def fits(fields: Fields, weights: SeedWeights) -> list[SeedFit]:
     return sorted(found, key=lambda fit: (fit.score, fit.item))
 
 
-def leave_one_out_scores(fields: Fields, weights: SeedWeights) -> Floats:
+def leave_one_out_scores(fields: Fields, weights: SeedWeights, exactly: bool = True) -> Floats:
     """The score of each of at least two examples if the others, and what joined them, are the set, `(n_examples,)`.
 
-    For the model lift, by the features that count for the set. If the others have no weight, it is 0.
+    For the model lift, by the features that count for the set. If the others have no weight, it is 0. If the core has
+    found it, it is exact but for the last bits of logarithms, unless `exactly`.
     """
+    found = None if exactly else weights.left_out
+    scores = _by_numpy(fields, weights) if found is None else found.copy()
+    if weights.neighborhood is not None:  # entries number the examples in the order of ids
+        ids, (_, near, factors, *_) = sorted(weights.examples.ids), weights.neighborhood
+        scores[: len(ids)] = scores[: len(ids)] * factors[ids] + near[ids] / weights.scale
+    return scores
+
+
+def _by_numpy(fields: Fields, weights: SeedWeights) -> Floats:
+    """The same of features alone."""
     model, count, shares = weights.model, weights.examples.count, weights.examples.weight()
     scores = np.zeros(count)
     for own in weights.positive:
@@ -71,7 +82,4 @@ def leave_one_out_scores(fields: Fields, weights: SeedWeights) -> Floats:
             )
             added = model.query(others, own.df[at], fields.items.size).weights * own_values
             scores += own.coefficient * np.bincount(seed, added, count)
-    if weights.neighborhood is not None:  # entries number the examples in the order of ids
-        ids, (_, near, factors, *_) = sorted(weights.examples.ids), weights.neighborhood
-        scores[: len(ids)] = scores[: len(ids)] * factors[ids] + near[ids] / weights.scale
     return scores

@@ -6,12 +6,11 @@ import numpy as np
 
 from setsearch.models import Lift, Model
 from setsearch.models.defaults import Defaults, ModelOptions, Rejection
-from setsearch.scoring.selection import Best
 from setsearch.scoring.smoothing import Smoothing
+from setsearch.search.core_passes import ALL, Wanted, weights_at_once
 from setsearch.search.examples import Examples
-from setsearch.search.feedback import best_in_passes, how_many_join, second_pass
+from setsearch.search.feedback import how_many_join, second_pass
 from setsearch.search.fields import Fields
-from setsearch.search.request import ExpandRequest
 from setsearch.search.weights import SeedWeights, seed_weights
 
 POPULARITY = 2.0  # standard deviations of the scores for one of the logarithms, with one seed
@@ -81,18 +80,26 @@ def two_passes(
     options: ModelOptions,
     excluded: Sequence[int] = (),
     rejection: Rejection | None = None,
+    wanted: Wanted = ALL,
 ) -> SeedWeights:
     """The weights of examples, less what a rejection takes away because of excluded items.
 
     If they are asked twice, it and vectors also say which items join; excluded ones and examples do not. Raises
     InvalidParameter.
     """
-    subtract = _subtracting(fields, excluded, rejection)
-    first, share = one_pass(fields, examples, defaults, options), feedback(fields, defaults, options)
-    count = how_many_join(first, fields.items.size, share)
+    subtract, share = _subtracting(fields, excluded, rejection), feedback(fields, defaults, options)
+    model = defaults.make(options)
+    count = how_many_join(model, examples, fields.items.size, share)
+    takes_away = bool(excluded) and rejection is not None and rejection.gamma > 0
+    if not count or not (takes_away or uses_vectors(fields, defaults, options)):
+        found = weights_at_once(fields, examples, model, (count, share), excluded, wanted)
+        if found is not None:
+            return subtract(found)
+    first = one_pass(fields, examples, defaults, options)
+    count = how_many_join(first.model, examples, fields.items.size, share)
     if count:
         weights = with_vectors(fields, subtract(first), defaults, options)
-        ids, scores = weights.best([*excluded, *examples.ids], count, fields.ranks)
+        ids, scores = weights.best([*excluded, *examples.ids], count, fields)
         first = second_pass(fields, first, ids[scores > 0].tolist(), share)
     return subtract(first)
 
@@ -114,23 +121,14 @@ def _subtracting(
     return subtract
 
 
-def best_at_once(fields: Fields, examples: Examples, defaults: Defaults, request: ExpandRequest) -> Best | None:
-    """The best items and their scores, for a request that wants no more; None if these take weights."""
-    options = request.model
-    if not request.is_plain or defaults.wants_likes(options):
-        return None
-    if fields.vectors is not None and defaults.vectors_of(options):
-        return None
-    if fields.items.has_ngrams:  # which are no hits, and compiled code does not know them
-        return None
-    smooth = smoothing(fields, defaults, options, examples.total)
-    share = feedback(fields, defaults, options)
-    return best_in_passes(fields, examples, defaults.make(options), share, request.k, smooth)
+def uses_vectors(fields: Fields, defaults: Defaults, options: ModelOptions) -> bool:
+    """Whether vectors are a field of the question; raises InvalidParameter."""
+    return fields.vectors is not None and defaults.vectors_of(options) > 0
 
 
 def with_vectors(fields: Fields, weights: SeedWeights, defaults: Defaults, options: ModelOptions) -> SeedWeights:
     """Weights with the field of vectors, if there are some; raises InvalidParameter."""
-    if fields.vectors is None or not defaults.vectors_of(options):
+    if fields.vectors is None or not uses_vectors(fields, defaults, options):
         return weights
     from setsearch.search.meaning import with_meaning
 

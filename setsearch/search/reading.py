@@ -14,9 +14,9 @@ from setsearch.search.examples import Examples, find_examples, find_rejected
 from setsearch.search.field_choice import FieldChoice
 from setsearch.search.fields import Fields
 from setsearch.search.freshness import parse_fresh
-from setsearch.search.hits import best_hits, make_hits
+from setsearch.search.hits import best_hits, wanted_of
 from setsearch.search.left_out import SeedFit, fits
-from setsearch.search.priors import best_at_once, one_pass, two_passes, with_priors
+from setsearch.search.priors import one_pass, two_passes, with_priors
 from setsearch.search.readings import FieldsBy, FieldsSource
 from setsearch.search.request import (
     ExpandOptions,
@@ -321,7 +321,8 @@ class Reading(ReadingTable):
         """What scores items, and the items that are not returned."""
         excluded = find_rejected(fields, examples, request.exclude)
         rejection = self.defaults.rejection_of(self.defaults.make(request.model), request.gamma)
-        weights = two_passes(fields, examples, self.defaults, request.model, excluded, rejection)
+        wanted = wanted_of(fields, request, self.defaults)
+        weights = two_passes(fields, examples, self.defaults, request.model, excluded, rejection, wanted)
         weights = with_priors(fields, weights, self.defaults, request.model)
         if excluded and rejection is None:
             weights = with_correction(fields, weights, excluded, self.defaults.feedback_of(request.model) > 0)
@@ -332,10 +333,6 @@ class Reading(ReadingTable):
         return weights, excluded + ([] if request.keep_seeds else list(examples.ids))
 
     def _expand(self, fields: Fields, examples: Examples, request: ExpandRequest) -> Hits:
-        at_once = best_at_once(fields, examples, self.defaults, request)
-        if at_once is not None:
-            rows = [(id, score, None) for id, score in zip(*(own.tolist() for own in at_once), strict=True)]
-            return make_hits(fields, None, rows, request)
         weights, excluded = self._weights(fields, examples, request)
         cannot_tell = self._choice.cannot_tell(fields, request.model)
         return best_hits(fields, weights, excluded, request, self.defaults, cannot_tell)

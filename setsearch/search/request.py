@@ -70,12 +70,6 @@ class ExpandRequest(NamedTuple):
     model: ModelOptions
 
     @property
-    def is_plain(self) -> bool:
-        """Whether the best items and their scores are all that is wanted."""
-        wants_more = self.exclude or self.filter or self.keep_seeds or self.explain or self.snippets or self.fold
-        return not wants_more and self.among is None and self.at_most is None and self.cut is None
-
-    @property
     def drops(self) -> bool:
         """Whether some of the best items may be no hits."""
         return self.fold or self.at_most is not None
@@ -127,16 +121,16 @@ def _at_most(most: int | None, per: str | None) -> AtMost | None:
 
 def id_list(ids: Ids, parameter: str) -> list[str]:
     """Ids as a list of texts; raises InvalidParameter for a single text and for what is no id."""
-    if isinstance(ids, (str, Mapping)) or not isinstance(ids, Iterable):
+    if not isinstance(ids, (list, tuple)) and (isinstance(ids, (str, Mapping)) or not isinstance(ids, Iterable)):
         return text_list(ids, parameter)
-    return text_list(map(id_text, ids), parameter)
+    return text_list([id_text(id) for id in ids], parameter)
 
 
 def text_list(names: Iterable[str], parameter: str) -> list[str]:
     """Names as a list; raises InvalidParameter for a single text and for what is not text."""
     if isinstance(names, str):
         raise InvalidParameter(f"{parameter} is a list of texts, not one text; write [{names!r}]")
-    if isinstance(names, Mapping):
+    if not isinstance(names, (list, tuple)) and isinstance(names, Mapping):
         raise InvalidParameter(f"{parameter} have no weights here; give a list of texts")
     try:
         texts = list(names)

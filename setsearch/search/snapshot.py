@@ -7,11 +7,13 @@ every value is computed from the same content, so it does not matter which threa
 import sqlite3
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
 
 from setsearch.arrays import Entries, Floats, Ints, offsets, scale_for, to_lattice
+from setsearch.core.question import FieldLists
 from setsearch.lists import Buffer, Lists
 from setsearch.models import Model
 from setsearch.models.model import has_tiny_weights
@@ -20,8 +22,8 @@ from setsearch.scoring.base import Base
 from setsearch.scoring.best import accumulate
 from setsearch.scoring.bitmaps import Bitmaps
 from setsearch.scoring.kernels import is_core
-from setsearch.scoring.postings import ItemArrays, PostingArrays, WeightedLists
-from setsearch.scoring.valued_lists import NONE, Value, ValuedLists
+from setsearch.scoring.postings import PostingArrays, WeightedLists
+from setsearch.scoring.valued_lists import Value, ValuedLists
 from setsearch.search.content import Content
 from setsearch.search.known_names import KnownNames
 from setsearch.storage.ids import is_storable
@@ -50,6 +52,25 @@ class Kept(dict[K, V]):
         return value
 
 
+class _Descriptions:
+    """(name, title) of the ids that were asked for. Threads may share it."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._known: dict[int, tuple[str, str | None]] = {}
+
+    def of(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        """Those of some ids."""
+        known = self._known
+        missing = set(ids).difference(known)
+        if missing:
+            loaded = self._vocabulary.describe(cursor, sorted(missing))
+            if len(known) + len(loaded) > CACHED_NAMES:
+                self._known = known = {id: known[id] for id in ids if id in known}
+            known.update(loaded)
+        return {id: known[id] for id in ids}
+
+
 class Snapshot:
     """A content with one side as items."""
 
@@ -61,12 +82,14 @@ class Snapshot:
         self._known_ids: dict[str, int] = {}
         self.has_columns: bool | None = None  # whether columns were kept of some items; None if nobody has looked
         self._names = KnownNames(self.items)
-        self._descriptions: dict[int, tuple[str, str | None]] = {}
+        self._item_descriptions = _Descriptions(self.items)
+        self._feature_descriptions = _Descriptions(self.features)
         self._valued = Kept[tuple[bool, ValueRule], ValuedLists]()
         self.kept_bases = Kept[Hashable, Base]()
         self.kept_filters = Kept[tuple[str, ...], Ints]()  # the items that meet some conditions
         self.kept_starters = Kept[tuple[int, int], list[list[str]]]()  # sets to begin with (starters.py)
         self._statistics = Kept[ValueRule, RuleStatistics]()
+        self._core_lists = Kept[ValueRule, FieldLists]()
         self._bitmaps: tuple[Buffer, Bitmaps] | None = None  # those of one buffer: they know lists by their place
         self._ranks: Ints | None = None
         self._items_by_stems: dict[str, list[str]] | None = None
@@ -135,14 +158,11 @@ class Snapshot:
         if self._names.is_complete:
             return {item: self._names.describe(item) for item in items}
         self._names.learn(cursor)
-        known = self._descriptions
-        missing = set(items).difference(known)
-        if missing:
-            loaded = self.items.describe(cursor, sorted(missing))
-            if len(known) + len(loaded) > CACHED_NAMES:
-                self._descriptions = known = {item: known[item] for item in items if item in known}
-            known.update(loaded)
-        return {item: known[item] for item in items}
+        return self._item_descriptions.of(cursor, items)
+
+    def describe_features(self, cursor: sqlite3.Cursor, features: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        """(name, title) of features."""
+        return self._feature_descriptions.of(cursor, features)
 
     def statistics(self, cursor: sqlite3.Cursor, rule: ValueRule) -> RuleStatistics:
         """The statistics of a rule: from memory, or in a pass over all entries, unless the file has their norms."""
@@ -183,20 +203,34 @@ class Snapshot:
             return self.lists(False).lengths
         return self.postings(cursor, np.arange(len(self.lists(False))), rule).lengths
 
-    def ranks(self, cursor: sqlite3.Cursor, ids: Ints) -> Ints:
-        """The positions of items in the order of names, or other numbers in this order, `(n_ids,)`."""
+    def ranks(self, cursor: sqlite3.Cursor, ids: Ints, first: int | None = None) -> Ints:
+        """The positions of items in the order of names, or other numbers in this order, `(n_ids,)`.
+
+        If only the `first` of these items matter, all others have the same number, which is larger.
+        """
         if self._ranks is None and len(ids) <= FEW:
             names = self.items.stored(cursor, ids.tolist())
             order = sorted(range(len(ids)), key=lambda place: names[int(ids[place])][0])
             ranks = np.empty(len(ids), np.int64)
             ranks[order] = np.arange(len(ids))
             return ranks
+        if self._ranks is None and first is not None:
+            return self._first_ranks(cursor, ids, first)
         if self._ranks is None:
             ranks = np.zeros(self.items.next_id, np.int64)
             in_order = np.fromiter(self.items.ids(cursor, by_name=True), np.int64)
             ranks[in_order] = np.arange(len(in_order))
             self._ranks = ranks
         return self._ranks[ids]
+
+    def _first_ranks(self, cursor: sqlite3.Cursor, ids: Ints, first: int) -> Ints:
+        """The same, reading no more names than until the first ones are known."""
+        wanted = np.zeros(self.items.next_id, bool)
+        wanted[ids] = True
+        found = list(islice((id for id in self.items.ids(cursor, by_name=True) if wanted[id]), first))
+        ranks = np.full(self.items.next_id, len(found), np.int64)
+        ranks[found] = np.arange(len(found))
+        return ranks[ids]
 
     def forward(self, cursor: sqlite3.Cursor, items: Ints, rule: ValueRule) -> PostingArrays:
         """The features of some items (ascending ids) with their values."""
@@ -206,12 +240,13 @@ class Snapshot:
         """The posting lists of some features (ascending ids) with their values."""
         return self._with_values(cursor, features, False, rule)
 
-    def all_values(self, rule: ValueRule) -> tuple[ItemArrays, ItemArrays] | None:
-        """The posting lists of all features and the features of all items; None while some have no values."""
-        by_feature, by_item = self._valued.get((False, rule)), self._valued.get((True, rule))
-        postings = None if by_feature is None else by_feature.by_list(NONE)
-        forward = None if by_item is None else by_item.by_list(NONE)
-        return None if postings is None or forward is None else (postings, forward)
+    def core_lists(self, rule: ValueRule) -> tuple[FieldLists, float]:
+        """The lists of a rule as the core takes them, and the norm of items: 0 while some have no values."""
+        by_feature, by_item = self._valued_lists(False, rule), self._valued_lists(True, rule)
+        lists = self._core_lists.get_or_make(
+            rule, lambda: FieldLists(by_feature.part, by_item.part, self.lists(False).lengths)
+        )
+        return lists, by_item.norm if by_item.are_all_there else 0.0
 
     def new_item(self, cursor: sqlite3.Cursor, counts: Mapping[str, int], rule: ValueRule) -> tuple[Ints, Floats]:
         """Features (ascending ids) and values of an item that the index does not hold, from its counted features.

@@ -39,7 +39,8 @@ class StoredVectors:
         kind = relation.items if ranked.id == relation.items.id else relation.features
         # Vectors change without a new revision of the relation.
         row = cursor.execute("select vectors from setsearch_kind where id = ?", (kind.id,)).fetchone()
-        kind = replace(kind, vectors=None if row is None else row[0])
+        vectors = None if row is None else row[0]
+        kind = kind if vectors == kind.vectors else replace(kind, vectors=vectors)
         source = vector_source(kind)
         if source is None or source.size is None:
             return None

@@ -1,8 +1,9 @@
 """From examples to weights: what the examples have, the model's weights, and the lists that score every item."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from setsearch.scoring.base import Base, scratch_copy
 from setsearch.scoring.best import accumulate, best, best_of
 from setsearch.scoring.kernels import ones
 from setsearch.scoring.postings import PostingArrays, WeightedLists
-from setsearch.scoring.selection import Best, Ranks
+from setsearch.scoring.selection import Best
 from setsearch.scoring.smoothing import Neighbors, smooth
 from setsearch.search.budget import Limit, limited
 from setsearch.search.examples import Examples, example_entries
@@ -85,24 +86,53 @@ class Neighborhood(NamedTuple):
         return {other: part for other, part in zip(ids.tolist(), added.tolist(), strict=True) if part}
 
 
-class SeedWeights(NamedTuple):
+class Known(NamedTuple):
+    """What was found with weights: the k best items of all but the `excluded`, which ascend."""
+
+    excluded: list[int]
+    k: int
+    best: Best
+
+
+@dataclass(frozen=True)
+class SeedWeights:
     """Everything that scores an item, for one set of examples. Lists have the scale of the base.
 
-    `priors` are parts of the base with names, `(n_ids,)` each; `joined`: the examples and what joined them;
-    `corrections`: what rejected items teach (search/separation.py).
+    `weigh` makes the weights of the examples, and `join` the examples with what joined them, when they are needed.
+    `priors` are parts of the base with names, `(n_ids,)` each; `corrections`: what rejected items teach
+    (search/separation.py).
     """
 
     model: Model
     examples: Examples
-    positive: tuple[FieldWeights, ...]
+    weigh: Callable[[], tuple[FieldWeights, ...]]
     base: Base
     constant: float
     negative: tuple[FieldWeights, ...] = ()  # of negative examples
     priors: tuple[tuple[str, Floats], ...] = ()
     neighborhood: Neighborhood | None = None
-    joined: Examples | None = None
+    join: Callable[[], Examples] | None = None
     corrections: tuple[FieldWeights, ...] = ()
     summed: Floats | None = None  # base and lists, if they were added already
+    known: Known | None = None  # of these weights
+    left_out: Floats | None = None  # of search/left_out.py, but for the last bits of logarithms
+
+    @cached_property
+    def positive(self) -> tuple[FieldWeights, ...]:
+        """The weights of the examples, field by field."""
+        return self.weigh()
+
+    @cached_property
+    def joined(self) -> Examples | None:
+        """The examples and what joined them, if something did."""
+        return None if self.join is None else self.join()
+
+    def having(self, **parts: Any) -> "SeedWeights":
+        """These weights with other parts; nothing that was found with the old ones stays."""
+        if "positive" in parts:
+            own = parts.pop("positive")
+            parts["weigh"] = lambda: own
+        return replace(self, **{"known": None, "left_out": None, **parts})
 
     @property
     def scale(self) -> float:
@@ -151,8 +181,12 @@ class SeedWeights(NamedTuple):
         """A new array of the scores of all items, `(n_ids,)`, without the constant."""
         return self.sums() / self.scale
 
-    def best(self, excluded: Sequence[int], k: int, ranks: Ranks, among: Ints | None = None) -> Best:
-        """As `scoring.best.best`; scores are without the constant."""
+    def best(self, excluded: Sequence[int], k: int, fields: Fields, among: Ints | None = None) -> Best:
+        """As `scoring.best.best`; scores are without the constant, ties in the order of the names of `fields`."""
+        known, ranks = self.known, partial(fields.ranks, first=k)
+        if among is None and known is not None and known.k >= k and known.excluded == sorted({*excluded}):
+            ids, sums = known.best
+            return ids[:k], sums[:k] / self.scale
         if self.summed is None:
             ids, sums = best(self.base, self.lists, excluded, k, ranks, among)
         else:
@@ -171,7 +205,7 @@ class SeedWeights(NamedTuple):
         deviation = moments(sums[self.base.items > -np.inf] / self.scale)[1] or 1.0
         prior[items] = to_lattice(share * deviation / spread * (values - mean), coefficient=self.scale)
         base = Base(self.base.items + prior, self.base.constant, self.scale)
-        return self._replace(base=base, priors=(*self.priors, (name, prior)), summed=sums + prior)
+        return self.having(base=base, priors=(*self.priors, (name, prior)), summed=sums + prior)
 
     def smoothed(self, neighbors: Neighbors, share: float) -> "SeedWeights":
         """These weights with parts of the base that smooth the scores of all items (scoring/smoothing.py)."""
@@ -181,7 +215,7 @@ class SeedWeights(NamedTuple):
         own, near = smooth(sums, neighbors, seeds, share)
         base = Base(self.base.items + own + near, self.base.constant, self.scale)
         parts = Neighborhood(own, near, neighbors.factors, neighbors, share, sums, seeds)
-        return self._replace(base=base, neighborhood=parts, summed=sums + own + near)
+        return self.having(base=base, neighborhood=parts, summed=sums + own + near, left_out=self.left_out)
 
     def minus(self, other: "SeedWeights", gamma: float, discount: float = 0.0) -> "SeedWeights":
         """v+ a_j / (a_j + discount r_j) - gamma v-: these weights, and those of negative examples.
@@ -193,7 +227,7 @@ class SeedWeights(NamedTuple):
         kept = [_discounted(*both, discount) for both in zip(self.positive, other.positive, strict=True)]
         positive = tuple(_scaled(own, own.coefficient, scale, binary) for own in kept)
         negative = tuple(_scaled(own, -gamma * own.coefficient, scale, binary) for own in other.positive)
-        return self._replace(positive=positive, negative=negative, base=self.base.at_scale(scale, binary), summed=None)
+        return self.having(positive=positive, negative=negative, base=self.base.at_scale(scale, binary), summed=None)
 
     def corrected(self, share: float, corrections: Sequence[FieldWeights], bias: float) -> "SeedWeights":
         """`share` times these weights, plus corrections; the bias, on the lattice, is a part of the constant."""
@@ -205,7 +239,7 @@ class SeedWeights(NamedTuple):
         base = Base(items, self.base.constant * share)
         priors = tuple((name, to_lattice(prior, coefficient=share / self.scale)) for name, prior in self.priors)
         constant = round(self.constant * share * LATTICE) / LATTICE + bias
-        return self._replace(
+        return self.having(
             positive=positive,
             corrections=learned,
             base=base,
@@ -227,10 +261,7 @@ def seed_weights(
     for place, own_field in enumerate(fields.all):
         seeds = _seeds(own_field, examples, model)
         seeds = limited(own_field, seeds, model, fields.items.size, None if limits is None else limits[place])
-        postings = own_field.postings(seeds.features, model.rule)
-        query = model.query(seeds, postings.lengths, fields.items.size)
-        lists = weighted_lists(postings, query)
-        unscaled.append(FieldWeights(own_field, seeds, query, lists, lists, model.rule, own_field.coefficient))
+        unscaled.append(_unscaled(own_field, seeds, model, fields.items.size))
         of_lengths = getattr(model, "of_lengths", None)
         if of_lengths is not None:
             lengths.append(own_field.coefficient * of_lengths(own_field.totals(), seeds))
@@ -245,7 +276,20 @@ def seed_weights(
     base = base.at_scale(scale, binary)
     for added in lengths:
         base = Base(base.items + to_lattice(added, coefficient=scale), base.constant, scale)
-    return SeedWeights(model, examples, weights, base, constant)
+    return SeedWeights(model, examples, lambda: weights, base, constant)
+
+
+def field_weights(field: Field, seeds: Seeds, model: Model, n_items: int) -> FieldWeights:
+    """The weights of one field, at scale 1."""
+    return _scaled(_unscaled(field, seeds, model, n_items), field.coefficient, 1.0, model.rule.binary)
+
+
+def _unscaled(field: Field, seeds: Seeds, model: Model, n_items: int) -> FieldWeights:
+    """The weights of one field, not yet on the lattice."""
+    postings = field.postings(seeds.features, model.rule)
+    query = model.query(seeds, postings.lengths, n_items)
+    lists = weighted_lists(postings, query)
+    return FieldWeights(field, seeds, query, lists, lists, model.rule, field.coefficient)
 
 
 def _scale(model: Model, base: Base, weights: Sequence[FieldWeights], lengths: Sequence[Floats]) -> float:

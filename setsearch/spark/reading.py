@@ -265,7 +265,8 @@ class SparkReading:
         feedback: float,
     ) -> list[SeedWeights]:
         """The weights of second passes, which the best items by the weights `ranked_by` join."""
-        counts = [how_many_join(first, questions[0].fields.items.size, feedback) for first in firsts]
+        size = questions[0].fields.items.size
+        counts = [how_many_join(first.model, first.examples, size, feedback) for first in firsts]
         if not any(counts):
             return firsts
         snapshots = questions[0].snapshots

@@ -13,7 +13,6 @@ from test_contexts import CONTEXTS, FIELDS, fields_of, random_texts, random_titl
 import setsearch
 from setsearch import errors
 from setsearch.scoring.smoothing import neighbors_of, smooth
-from setsearch.search import reading as reading_module
 from setsearch.search.neighbors import NEAREST, UNIT
 
 SETS = (["apple"], ["lion", "tiger"], ["red", "green", "blue"], {"lion": 2, "pear": 0.5, "wolf": 0})
@@ -165,26 +164,6 @@ def test_smoothing_has_the_same_bits_compiled(data):
     setsearch.use_kernel(None)
     for ours, compiled in zip(*found, strict=True):
         assert ours.tolist() == compiled.tolist()
-
-
-def test_a_compiled_question_is_that_of_the_steps(tmp_path, monkeypatch):
-    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
-        index.add(random_texts(6, 80).items())
-        terms, at_once, answered = index.items("terms"), reading_module.best_at_once, []
-        for _ in range(10):
-            terms.expand(["apple"])  # all lists get values
-
-        def counted(*arguments):
-            answered.append(at_once(*arguments))
-            return answered[-1]
-
-        for seeds in SETS[:3]:
-            for options in ({}, {"neighbors": 0.3}, {"feedback": 1.0}, {"neighbors": 0}):
-                monkeypatch.setattr(reading_module, "best_at_once", counted)
-                found = terms.expand(seeds, 5, **options)
-                monkeypatch.setattr(reading_module, "best_at_once", lambda *arguments: None)
-                assert found == terms.expand(seeds, 5, **options)
-        assert sum(own is not None for own in answered) >= 6
 
 
 def test_contexts_of_an_earlier_version_have_none(tmp_path):

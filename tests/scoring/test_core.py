@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 import setsearch
 from setsearch.arrays import to_lattice
-from setsearch.core import binding
+from setsearch.core import binding, question
 from setsearch.errors import InvalidParameter, LostArrays
 from setsearch.scoring import kernels
 from setsearch.scoring.base import Base
@@ -134,12 +134,11 @@ def test_damaged_lists_are_not_pruned(of, at, change):
         "lists": [np.array([0, 1, 2], np.int32), values, np.array([0]), np.array([3]), np.ones(1)],
         "items": [np.zeros(3, np.int32), values, np.arange(3), np.arange(3) + 1],
     }
-    order = np.array([0]), np.array([1.0, 0.0]), 0.0
 
     def search():
         """The two best."""
         nothing = np.zeros(0, np.int64)
-        return binding.prune(np.zeros(3), parts["lists"], np.zeros(1, np.int64), parts["items"], 1, nothing, order, 2)
+        return binding.prune(np.zeros(3), parts["lists"], np.zeros(1, np.int64), parts["items"], 1, 1.0, nothing, 2)
 
     assert sorted(search()[0].tolist()) == [0, 1, 2]
     parts[of][at] = np.full_like(parts[of][at], change)
@@ -211,12 +210,18 @@ def test_models_readings_and_options_give_the_bits_of_numpy(build, model, items)
 def asked(monkeypatch):
     """How often the core answered, and how often anything else did."""
     counts = {"core": 0, "others": 0}
-    by_core = binding.best
+    by_core, at_once = binding.best, question.ask
 
     def answer(*arguments):
         """Count an answer of the core."""
         counts["core"] += 1
         return by_core(*arguments)
+
+    def answer_at_once(*arguments):
+        """Count a whole question that the core answers."""
+        found = at_once(*arguments)
+        counts["core"] += found is not None
+        return found
 
     def count(*arguments):
         """Count what numpy picks."""
@@ -224,6 +229,7 @@ def asked(monkeypatch):
         return candidates(*arguments)
 
     monkeypatch.setattr(binding, "best", answer)
+    monkeypatch.setattr(question, "ask", answer_at_once)
     monkeypatch.setattr("setsearch.scoring.best.candidates", count)
     use_kernel("core")
     return counts

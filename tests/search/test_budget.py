@@ -2,8 +2,6 @@
 
 import random
 import sqlite3
-from collections import Counter
-from itertools import product
 
 import pytest
 from oracle import budget_scores, same_scores
@@ -11,7 +9,6 @@ from test_feedback import collection, texts
 
 import setsearch
 from setsearch import errors
-from setsearch.search import reading as module
 
 BUDGETS = (5.0, 20.0, 60.0, 150.0)
 
@@ -22,15 +19,6 @@ def built(request, tmp_path_factory):
     with setsearch.open(tmp_path_factory.mktemp("budget") / "a.db", create=True) as index:
         index.add(texts(data))
         yield data, index.items("documents")
-
-
-@pytest.fixture(params=["numpy", "scipy", "numba"])
-def kernel(request):
-    if request.param == "numba":
-        pytest.importorskip("numba")
-    setsearch.use_kernel(request.param)
-    yield request.param
-    setsearch.use_kernel(None)
 
 
 def test_scores_equal_the_definition(built, kernel):
@@ -69,47 +57,6 @@ def test_a_large_budget_and_none_leave_everything(built):
         plain = reading.expand(seeds, 100, feedback=0, budget=0)
         assert reading.expand(seeds, 100, feedback=0, budget=1e6) == plain
         assert reading.expand(seeds, 100, feedback=0, budget=20) != plain
-
-
-def test_words_are_found_at_once_as_step_by_step(tmp_path, monkeypatch):
-    """By several fields, in compiled code, once all lists have values: the same bits."""
-    pytest.importorskip("numba")
-    setsearch.use_kernel(None)
-    rng, at_once, answered = random.Random(3), module.best_at_once, Counter()
-    words = [f"w{n}" for n in range(60)]
-    with setsearch.open(tmp_path / "words.db", create=True, contexts="on") as index:
-        index.add((f"d{n}", " ".join(rng.choices(words, range(60, 0, -1), k=40)) + ".") for n in range(150))
-        reading = index.items("terms")
-        known = [word for word in words if not reading.words_without_contexts([word])]
-        for _ in range(12):
-            reading.expand(rng.sample(known, 3))
-        for by, n, budget in product(("both", "contexts", "documents"), (1, 1, 2, 3, 5, 10), (*BUDGETS, None, 0)):
-            seeds = rng.sample(known, n)
-
-            def counted(*arguments, by=by):
-                found = at_once(*arguments)
-                answered[by] += found is not None
-                return found
-
-            monkeypatch.setattr(module, "best_at_once", counted)
-            found = reading.expand(seeds, 10, by=by, budget=budget)
-            monkeypatch.setattr(module, "best_at_once", lambda *arguments: None)
-            assert found == reading.expand(seeds, 10, by=by, budget=budget)
-    assert len(answered) == 3 and min(answered.values()) > 20
-
-
-def test_ties_are_broken_by_names_in_compiled_code_too(tmp_path, monkeypatch):
-    pytest.importorskip("numba")
-    with setsearch.open(tmp_path / "ties.db", create=True, contexts="off") as index:
-        index.add((f"d{n % 7}{n}", f"alpha beta{n % 5} gamma{n % 2}") for n in range(60))
-        reading = index.items("documents")
-        for number in range(8):
-            reading.expand([f"d{number % 7}{number}"])
-        options = {"budget": 1e6, "feedback": 0}
-        found = reading.expand(["d00"], 20, **options)
-        monkeypatch.setattr(module, "best_at_once", lambda *arguments: None)
-        assert found == reading.expand(["d00"], 20, **options)
-        assert len({hit.score for hit in found}) < 10
 
 
 @pytest.mark.parametrize("budget", [-1, float("nan"), float("inf"), "much", True])

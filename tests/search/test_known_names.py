@@ -49,13 +49,13 @@ def test_few_questions_prepare_nothing(index, monkeypatch):
     monkeypatch.setattr(known_names, "AT_FIRST", 64)
     monkeypatch.setattr(valued_lists, "NOTHING_AHEAD", 32)
     reading = index.items("documents")
-    rule, seeds = reading.defaults.make({}).rule, [name for name in NAMES[:20] if name.strip()]
+    seeds = [name for name in NAMES[:20] if name.strip()]
     for asked in (12, 60):
         first = [reading.expand([seed], 5) for seed in (seeds * 4)[:asked]]
         with reading.fields() as fields:
             snapshot = fields.first.snapshot
             assert snapshot._names.is_complete == (asked > 12)
-            assert (snapshot.all_values(rule) is not None) == (asked > 12)
+            assert all(lists.are_all_there for lists in snapshot._valued.values()) == (asked > 12)
     assert [reading.expand([seed], 5) for seed in (seeds * 4)[:asked]] == first
 
 

@@ -1,0 +1,119 @@
+"""Whole questions, from seeds to hits: every kernel gives the hits, the order and the bits of numpy."""
+
+import random
+from itertools import product
+
+import pytest
+from samples import KERNELS, with_kernels
+from test_feedback import collection, texts
+
+import setsearch
+from setsearch.search import feedback
+from setsearch.search.snapshot import Snapshot
+
+BUDGETS = (5.0, 20.0, 60.0, 150.0, None, 0)
+
+
+@pytest.fixture(scope="module")
+def reading(tmp_path_factory):
+    """The documents of a collection whose lists all have values, as they do after some questions."""
+    with setsearch.open(tmp_path_factory.mktemp("passes") / "a.db", create=True) as index:
+        index.add(texts(collection(7, 600, 90)))
+        documents = index.items("documents")
+        for number in range(40):
+            documents.expand([f"i{number}"])
+        with documents.fields() as fields:
+            assert have_all_values(fields.first.snapshot)
+        yield documents
+
+
+def have_all_values(snapshot: Snapshot) -> bool:
+    """Whether the lists of both directions have values."""
+    return all(lists.are_all_there for lists in snapshot._valued.values())
+
+
+def require_equal(ask):
+    """Compare the hits, and what is known of all of them, of all kernels."""
+    first, *others = with_kernels(ask)
+    assert len(others) == len(KERNELS) - 1
+    for hits in others:
+        assert hits == first
+        assert (hits.revision, hits.blank, hits.learned) == (first.revision, first.blank, first.learned)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"feedback": 0},
+        {"feedback": 2.0},
+        {"strength": 5, "rarity": 1.0},
+        {"popularity": 0},
+        {"binarize": "presence"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("least", [5000, 1])
+def test_hits_are_those_of_numpy(reading, options, least, monkeypatch):
+    monkeypatch.setattr(feedback, "LEAST", least)
+    monkeypatch.setattr(feedback, "OWN", 20 if least > 1 else 3)
+    rng = random.Random(str(options))
+    for n in [1, 1, 2, 3, 4, 5, 6, 10] * 8:
+        seeds, k = [f"i{number}" for number in rng.sample(range(600), n)], rng.choice([1, 3, 10])
+        require_equal(lambda seeds=seeds, k=k: reading.expand(seeds, k, **options))
+
+
+@pytest.mark.parametrize(
+    "more", [{"explain": True}, {"cut": "mark"}, {"keep_seeds": True}, {"among": ["i2"]}, {"exclude": ["i3"]}], ids=str
+)
+def test_whatever_else_is_asked(reading, more):
+    for seeds in (["i1"], ["i1", "i4", "i7"], {"i1": 2, "i4": 0.5}):
+        require_equal(lambda seeds=seeds: reading.expand(seeds, 3, **more))
+
+
+def test_equal_items_join_in_the_order_of_their_names(tmp_path):
+    """Of many documents that score the same, the first by name join."""
+    data, rng = collection(5, 200, 60), random.Random(3)
+    twins = {f"{name}, {n}": own for name, own in data.items() for n in range(1 + int(name[1:]) % 5 * 3)}
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(texts(twins))
+        documents = index.items("documents")
+        for n in [1, 2, 3, 5, 7] * 12:
+            seeds, k = rng.sample(sorted(twins), n), rng.choice([1, 3, 10, 30])
+            require_equal(lambda s=seeds, k=k: documents.expand(s, k))
+
+
+def test_ties_are_broken_by_names(tmp_path):
+    with setsearch.open(tmp_path / "ties.db", create=True, contexts="off") as index:
+        index.add((f"d{n % 7}{n}", f"alpha beta{n % 5} gamma{n % 2}") for n in range(60))
+        documents = index.items("documents")
+        require_equal(lambda: documents.expand(["d00"], 20, budget=1e6, feedback=0))
+        found = documents.expand(["d00"], 20, budget=1e6, feedback=0)
+        assert len({hit.score for hit in found}) < 10
+        assert found == sorted(found, key=lambda hit: (-hit.score, hit.item))
+
+
+def test_words_by_each_field_and_budget(tmp_path):
+    rng, words = random.Random(3), [f"w{n}" for n in range(60)]
+    with setsearch.open(tmp_path / "words.db", create=True, contexts="on") as index:
+        index.add((f"d{n}", " ".join(rng.choices(words, range(60, 0, -1), k=40)) + ".") for n in range(150))
+        terms = index.items("terms")
+        known = [word for word in words if not terms.words_without_contexts([word])]
+        for by, n, budget in product(("both", "contexts", "documents"), (1, 1, 2, 3, 5, 10), BUDGETS):
+            options = {"by": by, "budget": budget, "neighbors": rng.choice([None, 0, 0.3]), "feedback": None}
+            options["feedback"] = rng.choice([None, 1.0])
+            seeds = rng.sample(known, n)
+            require_equal(lambda seeds=seeds, options=options: terms.expand(seeds, 10, **options))
+
+
+def test_ngrams_are_no_hits(tmp_path):
+    """They are features like words, whose lists are added as all others are."""
+    words = "warrior soldier castle knight dragon sword shield banner horse lance tower moat king queen river".split()
+    rng, how = random.Random(1), {"analyzer": "unicode+4-grams", "contexts": "off"}
+    with setsearch.open(tmp_path / "a.db", create=True, **how) as index:
+        index.add((f"d{n}", " ".join(rng.choices(words, k=8))) for n in range(60))
+        terms = index.items("terms")
+        first = terms.expand(["knight", "sword"], 20)
+        assert {hit.item for hit in first} <= {*words}
+        assert all(terms.expand(["knight", "sword"], 20) == first for _ in range(60))
+        require_equal(lambda: terms.expand(["knight", "sword"], 20))
