@@ -104,7 +104,7 @@ def test_files_that_documents_name_exist(name):
     folder = (ROOT / name).parent
     for target in re.findall(r"\]\(([^)#:\s]+)\)", text):
         assert (folder / target).exists(), (name, target)
-    for target in re.findall(r"\b((?:setsearch|tests|benchmarks|examples|sample_corpus)/[\w./]*\w)", text):
+    for target in re.findall(r"\b((?:setsearch|tests|benchmarks|examples|sample_corpus)/[\w./-]*\w)", text):
         assert (ROOT / target).exists() or re.search("[A-Z]{4}", target), (name, target)
 
 
