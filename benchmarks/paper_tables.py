@@ -1,6 +1,6 @@
 """The paper's tables as far as data allow, as Markdown on stdout: the paper's model beside our default.
 
-    python benchmarks/paper_tables.py DATA > docs/paper-tables.md
+    python benchmarks/paper_tables.py DATA > benchmarks/results/paper-tables.md
 
 DATA is what benchmarks/relevance.py describes. The paper's collections (Grolier, EachMovie, NIPS) are not public:
 table 1 is on a generated collection of Grolier's size, table 2 on a dictionary, table 3 on MovieLens with genres as
@@ -28,17 +28,17 @@ FILMS = (
     ("Mary Poppins (1964)", "Toy Story (1995)"),
     ("Cutthroat Island (1995)", "Last Action Hero (1993)"),
 )
+SHOWN = 5  # hits of each list
 COUNTRIES = (("France", "Germany", "Italy"), ("Kenya", "Uganda"), ("Fiji", "Samoa", "Tonga"))
 
 
 def main() -> None:
     if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
-        sys.exit("usage: python benchmarks/paper_tables.py DATA > docs/paper-tables.md")
+        sys.exit("usage: python benchmarks/paper_tables.py DATA > benchmarks/results/paper-tables.md")
     data = Path(sys.argv[1])
+    about = " ".join((__doc__ or "").split("\n\n")[2].split())
     print("# The paper's tables\n")
-    print(
-        "Made by `python benchmarks/paper_tables.py DATA`. " + " ".join((__doc__ or "").split("\n\n")[2].split()) + "\n"
-    )
+    print(f"Made by `python benchmarks/paper_tables.py DATA` with setsearch {setsearch.__version__}. {about}\n")
     print("“Paper” is the paper's model and preprocessing, `--model bernoulli --binarize twice-mean --by documents`.\n")
     with tempfile.TemporaryDirectory() as place:
         times = [sizes_and_times(Path(place))]
@@ -90,7 +90,6 @@ def words(path: Path, place: Path, times: list[Any]) -> None:
             found = {
                 "paper": reading.expand(seeds, by="documents", **PAPER),
                 "default": reading.expand(seeds),
-                "default, by documents": reading.expand(seeds, by="documents"),
             }
             side_by_side(seeds, {name: [hit.item for hit in hits] for name, hits in found.items()})
 
@@ -119,9 +118,8 @@ def films(folder: Path, place: Path, times: list[Any]) -> None:
             found = {
                 "paper": reading.expand(ids, model="bernoulli"),
                 "default": reading.expand(ids),
-                "popularity .5": reading.expand(ids, popularity=0.5),
             }
-            side_by_side(names, {name: [" · ".join(rows[hit.item]) for hit in hits] for name, hits in found.items()})
+            side_by_side(names, {name: [", ".join(rows[hit.item]) for hit in hits] for name, hits in found.items()})
 
 
 def countries(path: Path, place: Path, times: list[Any]) -> None:
@@ -143,10 +141,10 @@ def countries(path: Path, place: Path, times: list[Any]) -> None:
 
 
 def side_by_side(seeds: Iterable[str], columns: dict[str, list[str]]) -> None:
-    print(f"Query: **{', '.join(seeds)}**\n")
-    print("| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
-    for row in zip(*columns.values(), strict=True):
-        print("| " + " | ".join(cell.replace("|", "/") for cell in row) + " |")
+    """A query, and a line for each list of what it found."""
+    print(f"**{', '.join(seeds)}**\n")
+    for name, found in columns.items():
+        print(f"- {name}: {'; '.join(found[:SHOWN])}")
     print()
 
 
