@@ -1,10 +1,11 @@
 """How well sets are completed: our models and other methods on collections with known sets, in one run.
 
-    python benchmarks/relevance.py DATA
+    python benchmarks/relevance.py DATA     # measures, writes results/relevance.json, prints the table
+    python benchmarks/relevance.py          # prints the table of the stored results
 
 DATA holds some of these: a folder for each collection of documents with docs.jsonl.gz (id, title, text)
 and sets.json (set -> ids); words/, with NAME.jsonl.gz and classes.json (class -> words); and movielens-latest-small/,
-with ratings.csv.gz and movies.csv. Writes results/relevance.json.
+with ratings.csv.gz and movies.csv.
 """
 
 import argparse
@@ -65,8 +66,8 @@ def documents(folder: Path, place: Path, encoder: Any = None) -> dict[str, Any]:
 
 
 def words(path: Path, classes: Mapping[str, list[str]], place: Path) -> dict[str, Any]:
-    """Words of a collection, by contexts."""
-    with setsearch.open(place / "words.db", create=True, contexts="on") as index:
+    """Words of a collection, by contexts; without phrases, which are in no set."""
+    with setsearch.open(place / "words.db", create=True, contexts="words") as index:
         started = time.perf_counter()
         index.add((row["id"], row["text"], row.get("title")) for row in read_lines(path))
         added = time.perf_counter() - started
@@ -218,19 +219,25 @@ def cosine(matrix: sparse.csr_array) -> Score:
     return lambda seeds: unit @ np.asarray(unit[seeds].sum(axis=0)).ravel()
 
 
-def report(found: Mapping[str, Any]) -> None:
-    """Markdown: MAP of a few methods for three seeds, and ratios."""
-    methods = ["lift", "bernoulli", "centroid", "tf-idf centroid", "weighted ESet-100", "idf cosine", "Jaccard"]
-    print("| | " + " | ".join(methods) + " | lift / best of the others |\n|---|" + "---|" * (len(methods) + 1))
+def report(found: Mapping[str, Any]) -> Iterator[str]:
+    """Lines of Markdown: MAP with each number of seeds, and how many times that of the best method that is not ours."""
+    yield "| MAP with 1, 3 and 10 seeds | lift | bernoulli | lift over the best other |\n|---|---|---|---|"
     for name, table in tables(found):
-        at3 = table["N=3"]["methods"]
-        others = {
-            m: row["map"] for m, row in at3.items() if not m.startswith(("lift", "bernoulli", "multinomial", "poisson"))
-        }
-        best = max(others, key=lambda m: others[m])
-        at3 |= {m.removesuffix(NEIGHBORS): row for m, row in at3.items() if m.endswith(NEIGHBORS)}
-        cells = [f"{at3[m]['map']:.3f}" if m in at3 else "" for m in methods]
-        print(f"| {name} | " + " | ".join(cells) + f" | {at3['lift']['map'] / others[best]:.3f} ({best}) |")
+        if name.endswith((" words", "vectors")) or "N=1" not in table:
+            continue
+        yield row(name, table, "lift")
+        if name.endswith("likes"):
+            yield row(f"{name}, `--for likes`", table, "lift, likes")
+
+
+def row(name: str, table: Mapping[str, Any], method: str) -> str:
+    """A line of the table: a method of ours, the paper's model, and the best of the others."""
+    columns = []
+    for seeds in SEEDS:
+        maps = {m.removesuffix(NEIGHBORS): found["map"] for m, found in table[f"N={seeds}"]["methods"].items()}
+        best = max(found for m, found in maps.items() if not m.startswith(OURS))
+        columns.append((f"{maps[method]:.3f}", f"{maps['bernoulli']:.3f}", f"{maps[method] / best:.2f}"))
+    return f"| {name} | " + " | ".join(map(" ".join, zip(*columns, strict=True))) + " |"
 
 
 def tables(found: Mapping[str, Any], name: str = "") -> Iterator[tuple[str, Any]]:
@@ -245,10 +252,13 @@ def tables(found: Mapping[str, Any], name: str = "") -> Iterator[tuple[str, Any]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
+    parser.add_argument("data", type=Path, nargs="?")
     parser.add_argument("--only", nargs="*", help="names of collections")
     parser.add_argument("--encoder", help="measure documents with vectors too: a model of sentence-transformers")
     given = parser.parse_args()
+    if given.data is None:
+        print("\n".join(report(json.loads(RESULTS.read_text())["collections"])))
+        return
     if not given.data.is_dir():
         sys.exit(
             f"{given.data} is not a folder; give the one that holds the collections (make bench-relevance DATA=...)"
@@ -269,10 +279,11 @@ def main() -> None:
                 found[name] = words(path, classes, Path(place))
             else:
                 found[name] = films(path, Path(place))
-    versions = {"python": platform.python_version(), "setsearch": setsearch.__version__, "numpy": np.__version__}
+        found[name]["version"] = setsearch.__version__
+    versions = {"python": platform.python_version(), "numpy": np.__version__}
     RESULTS.write_text(json.dumps({"versions": versions, "collections": found}, indent=1, sort_keys=True) + "\n")
     print(f"wrote {RESULTS}", file=sys.stderr)
-    report(found)
+    print("\n".join(report(found)))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,11 @@ from setsearch.cli.app import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+READ = [*(name for name in DOCUMENTS if name != "docs/cli.md"), "ARCHITECTURE.md", "CONTRIBUTING.md"]  # cli.md is made
+HISTORY = re.compile(
+    r"\b(since|until|before|after) (version )?0\.\d+\.\d|\bno longer\b|\bany more\b|\bused to be\b"
+    r"|\b(former|previous)ly\b|\b[Ss]ince (then|this was)\b|\bas before\b|\d before\)"
+)
 PUBLIC = re.compile(r"setsearch(\.(models|learning|text|web|spark|integrations(\.\w+)?))?")  # what documents may import
 
 
@@ -133,8 +138,23 @@ def test_public_names_exist_and_are_documented():
 
 def test_documents_have_their_size():
     assert len((ROOT / "README.md").read_text().split()) < 600
+    assert sum(len((ROOT / name).read_text().split()) for name in [*READ, "CHANGELOG.md"]) <= 15_000
     assert len((ROOT / "ARCHITECTURE.md").read_text().splitlines()) <= 100
     assert sum(path.stat().st_size for path in (ROOT / "sample_corpus").iterdir() if path.is_file()) < 5_000_000
+
+
+def test_documents_tell_no_history():
+    """What was is told by CHANGELOG.md and benchmarks/LOG.md."""
+    for name in READ:
+        found = HISTORY.search((ROOT / name).read_text())
+        assert not found, (name, found[0])
+
+
+def test_relevance_is_that_of_the_stored_results():
+    printed = subprocess.run(
+        [sys.executable, "benchmarks/relevance.py"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    assert printed in (ROOT / "docs" / "relevance.md").read_text()
 
 
 def test_one_version_everywhere():
