@@ -287,7 +287,7 @@ class Index(IndexTable):
             return list_readings(cursor, self._relations(cursor))
 
     def info(self) -> dict[str, Any]:
-        """What the index holds: readings with counts of items, features and postings, revision, defaults."""
+        """What the index holds: readings with counts of items, features and postings, revision, defaults, core."""
         with self._database.read() as cursor, limited(cursor, "reading the index"):
             return describe_index(cursor, self._readings, str(self._database), self._collection)
 

@@ -26,6 +26,7 @@ from setsearch.cli.output import first_of, print_lines, print_table, say
 from setsearch.cli.progress import count_items
 from setsearch.cli.source_options import Input, Rules, column_options, input_options, rule_options
 from setsearch.cli.vectors import add_matrix, is_matrix_file, tell_vectors
+from setsearch.core import NOT_BUILT
 from setsearch.errors import SetsearchError, UnknownReading, UsageError
 
 if TYPE_CHECKING:
@@ -202,6 +203,7 @@ def info(
     for name, own in content["vectors"].items():
         print(f"vectors of {name}: " + ", ".join(f"{key} {value}" for key, value in own.items() if value is not None))
     print(f"default items: {content['defaults']['items']}")
+    print(f"compiled core: {'yes' if content['core'] else f'no; {NOT_BUILT}'}")
 
 
 def check(

@@ -12,6 +12,14 @@ PATIENCE = 3.0  # seconds of silence
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
+def tell_missing_core() -> None:
+    """Say that numpy answers, where it does."""
+    from setsearch.core import NOT_BUILT, binding
+
+    if binding.library() is None:
+        say(NOT_BUILT)
+
+
 def mcp(db: DB) -> None:
     """Serve an index to an assistant, by the Model Context Protocol on stdin and stdout.
 
@@ -23,6 +31,7 @@ def mcp(db: DB) -> None:
         raise UsageError("the command mcp needs a package: pip install mcp") from error
     from setsearch.pool import watch_damage
 
+    tell_missing_core()
     watch_damage(db, say)
     make_server(db).run("stdio")
 
@@ -84,6 +93,7 @@ def serve(
     rules = Rules(token or None, read_only, tuple(cors or ()), hosts, pace.timeout)
     listening = bind(host, port)
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
+    tell_missing_core()
     watch_damage(db, say)
     if pace.refresh and not read_only:
         keep_fresh(db, pace.refresh, say)

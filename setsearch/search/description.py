@@ -4,6 +4,7 @@ import sqlite3
 from contextlib import suppress
 from typing import Any
 
+from setsearch.core import binding
 from setsearch.errors import LostArrays
 from setsearch.search.catalog import default_reading, defaults_of, describe_readings, relations_by_reading
 from setsearch.search.readings import Readings
@@ -15,7 +16,7 @@ from setsearch.storage.vectors import count_vectors, vector_source
 
 
 def describe_index(cursor: sqlite3.Cursor, readings: Readings, database: str, collection: str) -> dict[str, Any]:
-    """Readings with counts of items, features and postings, revision, vectors, defaults; raises NoIndex.
+    """Readings with counts of items, features and postings, revision, vectors, defaults, core; raises NoIndex.
 
     With a collection, of this one; else of all.
     """
@@ -39,6 +40,7 @@ def describe_index(cursor: sqlite3.Cursor, readings: Readings, database: str, co
         "contexts": next(filter(None, (readings.describe_contexts(cursor, relation) for relation in relations)), {}),
         "vectors": {name: value for relation in relations for name, value in _vectors(cursor, relation).items()},
         "defaults": {"items": default} | defaults.describe(),
+        "core": binding.library() is not None,
     }
 
 

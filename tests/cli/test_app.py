@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from typer.main import get_command
@@ -13,6 +14,7 @@ from typer.main import get_command
 import setsearch
 from setsearch.cli.app import COMMANDS, make_app
 from setsearch.cli.output import with_flags
+from setsearch.core import NOT_BUILT, binding
 
 
 @pytest.fixture
@@ -25,6 +27,16 @@ def animals(tmp_path):
 
 def test_version(run):
     assert run("--version") == (0, f"setsearch {setsearch.__version__}\n", "")
+
+
+def test_who_has_no_core_is_told(run, animals, monkeypatch):
+    assert json.loads(run("info", "a.db")[1])["core"] is (binding.library() is not None)
+    monkeypatch.setattr(binding, "library", lambda: None)
+    assert json.loads(run("info", "a.db")[1])["core"] is False
+    monkeypatch.setattr("setsearch.web.server.serve_alone", lambda db, rules, listening: listening.close())
+    assert run("serve", "a.db", "--port", "0")[2].splitlines().count(NOT_BUILT) == 1
+    monkeypatch.setattr("setsearch.cli.indexing.sys", Mock(stdout=Mock(isatty=lambda: True)))
+    assert run("info", "a.db")[1].splitlines()[-1] == f"compiled core: no; {NOT_BUILT}"
 
 
 def commands(command, name="setsearch"):
