@@ -17,7 +17,7 @@ ENCODER = .venv-encoder
 # Tests start many processes, which need not compile each module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long test-others test-encoder test-haystack test-oldest browser torture lint format docs bench bench-fresh bench-spark bench-relevance bench-screening clean
+.PHONY: demo test test-long test-others test-encoder test-haystack test-oldest browser torture lint format docs bench bench-fresh bench-spark bench-relevance bench-screening wheels clean
 
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
@@ -85,6 +85,12 @@ bench-relevance: $(VENV)/installed-bench
 
 bench-screening: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/screening.py $(DATA)
+
+# One for each platform that the build hook names, with the core that ziglang compiles, and the source archive.
+wheels: $(VENV)/installed-dev
+	for platform in $$($(RUN)/python -c 'import hatch_build; print(*hatch_build.TARGETS)'); do \
+	  SETSEARCH_CORE=$$platform $(RUN)/python -m build --wheel || exit 1; done
+	$(RUN)/python -m build --sdist
 
 clean:
 	rm -rf $(VENV) $(OTHERS) $(ENCODER) $(OLDEST) dist demo.db demo.db-wal demo.db-shm

@@ -111,8 +111,9 @@ def _compiled(source: Path, target: Path) -> str:
     others = [] if _system() == "win32" else ["-fPIC", "-fvisibility=hidden", "-lm"]
     if platform().endswith("universal2"):
         others += ["-arch", "arm64", "-arch", "x86_64"]
-    try:
-        subprocess.run([*compiler, *FLAGS, "-o", target, source, *others], check=True, capture_output=True, text=True)
+    command = [*compiler, *FLAGS, "-o", target.name, str(source.resolve()), *others]
+    try:  # a library for macOS knows the path that it was given: the name alone is the same everywhere
+        subprocess.run(command, cwd=target.parent, check=True, capture_output=True, text=True)
     except OSError as error:
         return f"{compiler[0]} cannot be started: {error.strerror}"
     except subprocess.CalledProcessError as error:
