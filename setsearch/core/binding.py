@@ -4,16 +4,18 @@ A call releases the interpreter's lock. Arrays are passed as they are, so they m
 """
 
 import ctypes as c
+import os
 import sys
 import threading
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from setsearch.arrays import Array, Floats, Ints, ListArrays, ListValues
+from setsearch.arrays import Array, Floats, Ids, Ints, ListArrays, ListValues
 from setsearch.errors import LostArrays
 
 VERSION, UNKNOWN, UNSURE = 3, -2, -3  # as in core.c
@@ -24,6 +26,7 @@ LIBRARY = Path(__file__).with_name("core" + {"win32": ".dll", "darwin": ".dylib"
 # Ids (int32) and values (float32, float64, or None for ones), where each list starts and ends, and its weight.
 Part = tuple[Any, ...]
 
+_ENCODING = "utf-8", "surrogatepass"
 _SIZE, _POINTER = c.c_int64, c.c_void_p
 _SIGNATURES: dict[str, list[Any]] = {
     "setsearch_version": [],
@@ -52,6 +55,7 @@ _SIGNATURES: dict[str, list[Any]] = {
     + [_POINTER] * 5
     + [_SIZE]
     + [_POINTER] * 4,
+    "setsearch_pieces": [_POINTER, _SIZE, _SIZE, *[_POINTER] * 4],
 }
 _threads = threading.local()
 
@@ -77,6 +81,20 @@ class PruningMemory(c.Structure):
     _fields_ = (
         *((name, _POINTER) for name in ("sums", "weights", "order", "keys", "bounds", "heap", "near_ids", "near_sums")),
         ("room", _SIZE),
+    )
+
+
+class _Pieces(c.Structure):
+    """`pieces_t` of core.c."""
+
+    _fields_ = (
+        ("bytes", _POINTER),
+        ("ends", _POINTER),
+        ("slots", _POINTER),
+        ("n_slots", _SIZE),
+        ("n_pieces", _SIZE),
+        ("n_slotted", _SIZE),
+        ("seed", c.c_uint64),
     )
 
 
@@ -194,6 +212,46 @@ def fold(items: Ints, source: ListArrays, alike: float, least: int, back: int) -
         library().setsearch_fold(address(items), len(items), *lists, alike, least, back, address(same), address(firsts))
     )
     return same
+
+
+class Pieces:
+    """Numbers of the pieces of texts: words of ASCII, and what stands between blanks (text/pieces.py)."""
+
+    def __init__(self, rules: bool, marks: bool) -> None:
+        assert rules, "words by other rules than those of core.c"
+        self.size, self.new, self._marks = 0, list[str](), marks
+        self._bytes, self._ends, self._slots = np.zeros(0, np.uint8), np.zeros(1, np.int64), np.zeros(0, np.uint64)
+        self._table = _Pieces(seed=int.from_bytes(os.urandom(8), "little"))
+
+    def find(self, texts: Sequence[str]) -> tuple[Ids, Ints, int]:
+        """The numbers of the pieces of all texts, how many each text has, and the characters that are no white space.
+
+        `new` are the pieces that had no number.
+        """
+        data = b"\xff".join([text.encode(*_ENCODING) for text in texts])
+        table, n = self._table, self._table.n_pieces
+        self._make_room(n, len(data))
+        pieces, lengths = np.empty(len(data), np.int32), np.zeros(max(len(texts), 1), np.int64)
+        characters = np.zeros(1, np.int64)
+        outputs = address(pieces), address(lengths), address(characters)
+        count = library().setsearch_pieces(data, len(data), self._marks, c.addressof(table), *outputs)
+        ends = self._ends[n : table.n_pieces + 1].tolist()
+        new = self._bytes[ends[0] : ends[-1]].tobytes()
+        self.size = ends[-1]
+        self.new = [str(new[a - ends[0] : b - ends[0]], *_ENCODING) for a, b in pairwise(ends)]
+        return pieces[:count], lengths[: len(texts)], int(characters[0])
+
+    def _make_room(self, n_pieces: int, size: int) -> None:
+        """Room for what `size` bytes may have: as many pieces, in half of the slots."""
+        table = self._table
+        if len(self._bytes) < self.size + size:
+            self._bytes = np.resize(self._bytes, 2 * (self.size + size))
+        if len(self._ends) <= n_pieces + size:
+            self._ends = np.resize(self._ends, 2 * (n_pieces + size) + 1)
+        if len(self._slots) < 2 * (n_pieces + size):
+            self._slots, table.n_slotted = np.zeros(1 << (2 * (n_pieces + size)).bit_length(), np.uint64), 0
+        table.bytes, table.ends, table.slots = address(self._bytes), address(self._ends), address(self._slots)
+        table.n_slots = len(self._slots)
 
 
 def _parts(parts: Sequence[Part]) -> tuple[list[Any], Any, int]:

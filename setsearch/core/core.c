@@ -852,3 +852,128 @@ ENTRY int64_t setsearch_fold(const int64_t *items, int64_t count, const uint32_t
     }
     return 0;
 }
+
+/* ---- Pieces of texts (text/pieces.py) ----
+
+   Texts are in UTF-8, with a byte 0xFF between two. A piece is a word of ASCII in lower case; what stands between two
+   blanks and has a byte beyond ASCII, a dot before a letter, or + or # behind one, is one piece as it is, since rules in
+   Python tell its words. Each distinct piece has a number, in the order of first occurrence. */
+
+enum { /* what a byte is */
+    BLANK = 1, WORD = 2, LETTER = 4, CONSONANT = 8, DIGIT = 16, BEYOND = 32, MARK = 64, TEXT_END = 0xFF
+};
+
+typedef struct {
+    uint8_t *bytes;   /* of all pieces, one behind the other */
+    int64_t *ends;    /* piece i is from ends[i] to ends[i + 1] */
+    uint64_t *slots;  /* a hash table: half of the hash, and the number plus 1; 0 is a free slot */
+    int64_t n_slots;  /* a power of two */
+    int64_t n_pieces;
+    int64_t n_slotted; /* those that are in the slots */
+    uint64_t seed;    /* of hashes: nobody can choose texts whose pieces all fall on each other */
+} pieces_t;
+
+/* What each byte is; h counts as a vowel. */
+static void tell_bytes(uint8_t *kinds) {
+    memset(kinds, 0, 128);
+    memset(kinds + 128, BEYOND, 128);
+    for (const char *c = " \t\n\r"; *c; c++) kinds[(uint8_t)*c] = BLANK;
+    for (const char *c = ",.;!?:"; *c; c++) kinds[(uint8_t)*c] = MARK;
+    for (int c = '0'; c <= '9'; c++) kinds[c] = WORD | DIGIT;
+    for (int c = 'a'; c <= 'z'; c++) kinds[c] = kinds[c - 32] = WORD | LETTER | (strchr("aeiouyh", c) ? 0 : CONSONANT);
+    kinds['_'] = WORD;
+    kinds[TEXT_END] = BLANK;
+}
+
+static uint64_t add_to_hash(uint64_t hash, uint8_t byte) { return (hash ^ byte) * 0x100000001B3u; } /* FNV-1a */
+
+/* The number of the piece of `size` bytes behind all others, which stays there if it is new. */
+static int32_t number_of(pieces_t *pieces, int64_t size, uint64_t hash) {
+    const int64_t n = pieces->n_pieces, begin = pieces->ends[n];
+    hash ^= hash >> 32;
+    hash *= 0x9E3779B97F4A7C15u;
+    const uint64_t upper = hash >> 32 << 32;
+    for (int64_t slot = (int64_t)(hash >> 16) & (pieces->n_slots - 1);; slot = (slot + 1) & (pieces->n_slots - 1)) {
+        const uint64_t entry = pieces->slots[slot];
+        if (!entry) {
+            pieces->slots[slot] = upper | (uint64_t)(n + 1);
+            pieces->ends[n + 1] = begin + size;
+            pieces->n_pieces = n + 1;
+            return (int32_t)n;
+        }
+        if ((entry ^ upper) >> 32) continue;
+        const int64_t number = (int64_t)(uint32_t)entry - 1, start = pieces->ends[number];
+        if (pieces->ends[number + 1] - start == size && !memcmp(pieces->bytes + start, pieces->bytes + begin, (size_t)size))
+            return (int32_t)number;
+    }
+}
+
+/* The number of some bytes as they are. */
+static int32_t number_of_bytes(pieces_t *pieces, const uint8_t *begin, const uint8_t *end) {
+    uint64_t hash = pieces->seed;
+    memmove(pieces->bytes + pieces->ends[pieces->n_pieces], begin, (size_t)(end - begin));
+    for (const uint8_t *p = begin; p < end; p++) hash = add_to_hash(hash, *p);
+    return number_of(pieces, end - begin, hash);
+}
+
+/* Whether a word goes on at a byte behind its first. */
+static int is_inside(const uint8_t *kinds, const uint8_t *p, const uint8_t *end) {
+    if (kinds[*p] & WORD) return 1;
+    if (p + 1 >= end) return 0;
+    if (*p == '\'') return (kinds[p[-1]] & LETTER) && (kinds[p[1]] & CONSONANT);
+    return (*p == '.' || *p == ',') && (kinds[p[-1]] & DIGIT) && (kinds[p[1]] & DIGIT);
+}
+
+/* The numbers of the words between two blanks; where they end. */
+static int32_t *add_words(pieces_t *pieces, const uint8_t *kinds, const uint8_t *p, const uint8_t *end, int64_t marks,
+                          int32_t *numbers) {
+    while (p < end) {
+        if (!(kinds[*p] & WORD)) {
+            if (marks && kinds[*p] & MARK) *numbers++ = number_of_bytes(pieces, p, p + 1);
+            p++;
+            continue;
+        }
+        uint8_t *const word = pieces->bytes + pieces->ends[pieces->n_pieces];
+        int64_t size = 0;
+        uint64_t hash = pieces->seed;
+        do {
+            word[size] = *p >= 'A' && *p <= 'Z' ? (uint8_t)(*p + 32) : *p;
+            hash = add_to_hash(hash, word[size++]);
+            p++;
+        } while (p < end && is_inside(kinds, p, end));
+        *numbers++ = number_of(pieces, size, hash);
+    }
+    return numbers;
+}
+
+/* The numbers of the pieces of texts: how many. With `marks`, commas and ends of sentences are pieces too. `lengths` gets
+   how many each text has, `characters` how many are no white space. There is room for as many pieces as bytes. */
+ENTRY int64_t setsearch_pieces(const uint8_t *data, int64_t size, int64_t marks, pieces_t *pieces, int32_t *numbers,
+                               int64_t *lengths, int64_t *characters) {
+    uint8_t kinds[256];
+    int32_t *next = numbers, *first = numbers;
+    const uint8_t *const last = data + size;
+    const int64_t n_pieces = pieces->n_pieces;
+    tell_bytes(kinds);
+    for (pieces->n_pieces = pieces->n_slotted; pieces->n_pieces < n_pieces;) {
+        const int64_t begin = pieces->ends[pieces->n_pieces], end = pieces->ends[pieces->n_pieces + 1];
+        number_of_bytes(pieces, pieces->bytes + begin, pieces->bytes + end);
+    }
+    for (const uint8_t *p = data; p < last;) {
+        const uint8_t *const begin = p;
+        int is_plain = 1;
+        for (; p < last && !(kinds[*p] & BLANK); p++) {
+            *characters += (*p & 0xC0) != 0x80;
+            if (kinds[*p] & BEYOND) is_plain = 0;
+            else if (*p == '.' && p + 1 < last && kinds[p[1]] & LETTER) is_plain = 0;
+            else if ((*p == '+' || *p == '#') && p > begin && kinds[p[-1]] & LETTER) is_plain = 0;
+        }
+        if (is_plain) next = add_words(pieces, kinds, begin, p, marks, next);
+        else *next++ = number_of_bytes(pieces, begin, p);
+        if (p == last) break;
+        if (*p++ == TEXT_END) *lengths++ = next - first, first = next;
+    }
+    *lengths = next - first;
+    pieces->n_slotted = pieces->n_pieces;
+    return next - numbers;
+}

@@ -54,8 +54,8 @@ class Writer:
             batch = Batch(self.term_ids, tokenizer)
             finished = batch.fill(items)
             written += self._write_batch(batch)
-        if tokenizer is not None and tokenizer.characters:
-            self.unread_share = tokenizer.unread / tokenizer.characters
+        if tokenizer is not None:
+            self.unread_share = tokenizer.unread_share
         self._finish()
         return written
 

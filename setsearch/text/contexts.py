@@ -254,10 +254,7 @@ def words_of_titles(words: Words, documents: Sequence[tuple[str, str | None]]) -
     What is in parentheses, as in "Mercury (planet)", is no part of a title.
     """
     titles = [(title or _stem_of(name)).partition(" (")[0] for name, title in documents]
-    data, sizes = words.spaced_tokens(titles)
-    ends = np.cumsum([size + 1 for size in sizes]).tolist()
-    pieces = [data[end - size : end].decode() for end, size in zip(ends, sizes, strict=True)]
-    return [" ".join(without_marks(piece.split())) for piece in pieces]
+    return [" ".join(without_marks(words.tokens(title))) for title in titles]
 
 
 def _stem_of(name: str) -> str:

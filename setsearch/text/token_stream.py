@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import Ids, Ints, offsets, positions
-from setsearch.text.tokenizer import TOKENIZED_TOGETHER, WordNumbers
-from setsearch.text.words import MARKS_OF_LISTS, MARKS_OF_SENTENCES, Words
+from setsearch.text.pieces import PieceNumbers
+from setsearch.text.tokenizer import TOKENIZED_TOGETHER
+from setsearch.text.words import MARKS_OF_LISTS, MARKS_OF_SENTENCES, OLD, Words
 
 RARE, BREAK, COMMA = 0, 1, 2
 FIRST_WORD = 3
@@ -73,11 +74,13 @@ class _Numbers(dict[str, int]):
 def tokenize(texts: Iterable[tuple[int, str]], words: Words, names: Sequence[str] = MARKS) -> Tokens:
     """The tokens of (document, text); `names` are those that have numbers already."""
     numbers = _Numbers(names)
-    finder = WordNumbers(numbers.__getitem__)
+    pieces = PieceNumbers(
+        lambda piece: ([numbers[token] for token in words.tokens(piece)], 0), words.kind != OLD, marks=True
+    )
     tokens, documents, lengths = array("i"), array("q"), array("q")
     for chunk in _chunks(texts):
         documents.extend(document for document, _ in chunk)
-        found, own = finder.find(*words.spaced_tokens([text for _, text in chunk]))
+        found, own = pieces.find([text for _, text in chunk])
         tokens.frombytes(found.tobytes())
         lengths.frombytes(own.tobytes())
     return Tokens(np.array(documents, np.int64), np.array(lengths, np.int64), np.array(tokens, np.int32), numbers.names)

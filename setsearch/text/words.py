@@ -14,14 +14,13 @@ normalize them, as versions before 0.22 did, "unicode-2" and "icu-2" fold them.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
-from itertools import accumulate, pairwise
+from collections.abc import Callable, Iterator
+from functools import cached_property, lru_cache, partial
+from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple, Protocol
 
 from setsearch.errors import UsageError
 from setsearch.text.letters import fold, normalize
-from setsearch.text.pieces import Pieces
 
 # Specifications of analyzers begin with them. A name without a number means the newest of its kind for new collections.
 OLD, UNICODE_1, ICU_1, UNICODE, ICU = KINDS = ("words", "unicode", "icu", "unicode-2", "icu-2")
@@ -30,6 +29,7 @@ NEWEST = {UNICODE_1: UNICODE, ICU_1: ICU}
 MARKS_OF_LISTS, MARKS_OF_SENTENCES = ",،、，", ".;!?:؛。．！？；：｡؟۔।॥…"
 MARKS = frozenset(MARKS_OF_LISTS + MARKS_OF_SENTENCES)
 _MARKS = ",.;!?:"  # those of ASCII
+_LONGEST, _MOST = 100, 100_000  # characters of a piece, and pieces, whose words are remembered
 _APOSTROPHES = "'’ʼ"
 _IGNORED = "\xad\u200e\u200f\u2060\ufeff\u061c"  # soft hyphens and marks of direction
 # ASCII in lower case.
@@ -55,19 +55,6 @@ class Span(NamedTuple):
     word: str
 
 
-class Spaced(NamedTuple):
-    """The words of several texts in UTF-8 with a space around each, the bytes of each text, and what gave no words.
-
-    A space also stands before the first, between any two, and after the last text. `unread` and `characters` count
-    characters that are no white space.
-    """
-
-    data: bytes
-    sizes: list[int]
-    unread: int
-    characters: int
-
-
 class Words(Protocol):
     """A way to split texts."""
 
@@ -82,11 +69,8 @@ class Words(Protocol):
     def spans(self, text: str) -> Iterator[Span]:
         """Where the words of a text are."""
 
-    def spaced(self, texts: Sequence[str]) -> Spaced:
-        """The words of many texts."""
-
-    def spaced_tokens(self, texts: Sequence[str]) -> tuple[bytes, list[int]]:
-        """The tokens of many texts, as the words of `spaced`: the bytes, and how many are of each text."""
+    def read(self, text: str) -> int:
+        """How many characters of a text are in words."""
 
 
 def words_of_kind(kind: str) -> Words:
@@ -123,19 +107,9 @@ class OldWords:
         """Where the words of a text are."""
         return (Span(match.start(), match.end(), match.group()) for match in self._words.finditer(text))
 
-    def spaced_tokens(self, texts: Sequence[str]) -> tuple[bytes, list[int]]:
-        """The tokens of many texts, as the words of `spaced`: the bytes, and how many are of each text."""
-        pieces = [" ".join(self.tokens(text)).encode() for text in texts]
-        return b" ".join([b"", *pieces, b""]), list(map(len, pieces))
-
-    def spaced(self, texts: Sequence[str]) -> Spaced:
-        """The words of many texts."""
-        plain = [text if text.isascii() else " ".join(self.split(text)) for text in texts]
-        data = " ".join(["", *plain, ""])
-        sizes = list(map(len, plain)) if data.isascii() else [len(text.encode()) for text in plain]
-        data_bytes = data.encode().translate(self._table)
-        characters = sum(map(_visible, texts))
-        return Spaced(data_bytes, sizes, max(characters - _visible(data_bytes.decode()), 0), characters)
+    def read(self, text: str) -> int:
+        """How many characters of a text are in words."""
+        return sum(map(len, self.split(text)))
 
 
 class UnicodeWords:
@@ -144,16 +118,15 @@ class UnicodeWords:
     def __init__(self, kind: str = UNICODE) -> None:
         self.kind = kind
         self._letters = normalize if kind in NEWEST else fold
-        self._words_of_piece = Pieces(self._split, self._read)
-        self._tokens_of_piece = Pieces(self._tokens, self._read)
+        self._words_of_piece, self._tokens_of_piece = map(lru_cache(_MOST), (self._split, self._tokens))
 
     def split(self, text: str) -> list[str]:
         """The words of a text, in order; parts of a dotted word follow it."""
-        return self._words_of_piece.split(text)
+        return self._split(text) if text.isascii() else _by_piece(text, self._split, self._words_of_piece)
 
     def tokens(self, text: str) -> list[str]:
         """The words of a text without parts of others, and commas and ends of sentences."""
-        return self._tokens_of_piece.split(text)
+        return self._tokens(text) if text.isascii() else _by_piece(text, self._tokens, self._tokens_of_piece)
 
     def _split(self, text: str) -> list[str]:
         """The words of a text by all rules, however long it takes."""
@@ -187,44 +160,7 @@ class UnicodeWords:
                 end = number + width
                 yield Span(start + places[number], start + places[end], "".join(units[number:end]))
 
-    def spaced(self, texts: Sequence[str]) -> Spaced:
-        """The words of many texts. ASCII without dots inside of words takes a few passes over all bytes."""
-        from setsearch.text.ascii_words import clean_ascii
-
-        plain = [self._words_of_piece.masked(text) for text in texts]
-        clean = clean_ascii([data for data, _ in plain])
-        characters, more = sum(map(_visible, texts)), [more for _, more in plain]
-        if not clean.one_by_one:
-            read = len(clean.data) - clean.data.count(b" ") - sum(more)
-            return Spaced(clean.data, clean.sizes, max(characters - read, 0), characters)
-        pieces, unread = [], 0
-        for number, (text, begin, size) in enumerate(zip(texts, clean.begins, clean.sizes, strict=True)):
-            if number in clean.one_by_one:
-                pieces.append(" ".join(self.split(text)).encode("utf-8", "replace"))
-                read = self._read(text)
-            else:
-                pieces.append(clean.data[begin : begin + size])
-                read = size - pieces[-1].count(b" ") - more[number]
-            unread += max(_visible(text) - read, 0)
-        return Spaced(b" ".join([b"", *pieces, b""]), list(map(len, pieces)), unread, characters)
-
-    def spaced_tokens(self, texts: Sequence[str]) -> tuple[bytes, list[int]]:
-        """The tokens of many texts, as the words of `spaced`: the bytes, and how many are of each text."""
-        from setsearch.text.ascii_words import clean_ascii
-
-        clean = clean_ascii([self._tokens_of_piece.masked(text)[0] for text in texts], marks=True)
-        if not clean.one_by_one:
-            return clean.data, clean.sizes
-        places = zip(clean.begins, clean.sizes, strict=True)
-        pieces = [
-            " ".join(self.tokens(text)).encode("utf-8", "replace")
-            if number in clean.one_by_one
-            else clean.data[begin : begin + size]
-            for number, (text, (begin, size)) in enumerate(zip(texts, places, strict=True))
-        ]
-        return b" ".join([b"", *pieces, b""]), list(map(len, pieces))
-
-    def _read(self, text: str) -> int:
+    def read(self, text: str) -> int:
         """How many characters of a text are in words."""
         if text.isascii():
             return sum(map(len, _ascii_words(text.lower())))
@@ -319,11 +255,12 @@ class IcuWords(UnicodeWords):
         return [str(text[start:end]) for start, end in pairwise([0, *breaks])]
 
 
+def _by_piece(text: str, split: Callable[[str], list[str]], remembered: Callable[[str], list[str]]) -> list[str]:
+    """What `split` gives for a text: no rule looks beyond a blank, and pieces that take long come again."""
+    pieces = text.split()
+    return list(chain.from_iterable((remembered if len(piece) <= _LONGEST else split)(piece) for piece in pieces))
+
+
 def _parts(word: str) -> list[str]:
     """The parts of a dotted word; none of another."""
     return word.strip(".").split(".") if _is_dotted(word) else []
-
-
-def _visible(text: str) -> int:
-    """The number of characters that are no spaces or ends of lines."""
-    return len(text) - sum(map(text.count, " \n\t\r"))
