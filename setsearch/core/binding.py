@@ -55,7 +55,7 @@ _SIGNATURES: dict[str, list[Any]] = {
     + [_POINTER] * 5
     + [_SIZE]
     + [_POINTER] * 4,
-    "setsearch_pieces": [_POINTER, _SIZE, _SIZE, *[_POINTER] * 4],
+    "setsearch_pieces": [_POINTER, _SIZE, _POINTER, _SIZE, *[_POINTER] * 4],
 }
 _threads = threading.local()
 
@@ -215,11 +215,14 @@ def fold(items: Ints, source: ListArrays, alike: float, least: int, back: int) -
 
 
 class Pieces:
-    """Numbers of the pieces of texts: words of ASCII, and what stands between blanks (text/pieces.py)."""
+    """Numbers of the pieces of texts: words of simple letters, and what stands between blanks (text/pieces.py).
 
-    def __init__(self, rules: bool, marks: bool) -> None:
-        assert rules, "words by other rules than those of core.c"
-        self.size, self.new, self._marks = 0, list[str](), marks
+    `kinds` tells what each character is that core.c knows. `marks`: whether commas and ends of sentences are pieces.
+    """
+
+    def __init__(self, kinds: bytes, marks: bool) -> None:
+        assert len(kinds) == 0x880, "another table than that of core.c"
+        self.size, self.new, self._kinds, self._marks = 0, list[str](), kinds, marks
         self._bytes, self._ends, self._slots = np.zeros(0, np.uint8), np.zeros(1, np.int64), np.zeros(0, np.uint64)
         self._table = _Pieces(seed=int.from_bytes(os.urandom(8), "little"))
 
@@ -234,7 +237,7 @@ class Pieces:
         pieces, lengths = np.empty(len(data), np.int32), np.zeros(max(len(texts), 1), np.int64)
         characters = np.zeros(1, np.int64)
         outputs = address(pieces), address(lengths), address(characters)
-        count = library().setsearch_pieces(data, len(data), self._marks, c.addressof(table), *outputs)
+        count = library().setsearch_pieces(data, len(data), self._kinds, self._marks, c.addressof(table), *outputs)
         ends = self._ends[n : table.n_pieces + 1].tolist()
         new = self._bytes[ends[0] : ends[-1]].tobytes()
         self.size = ends[-1]

@@ -855,12 +855,14 @@ ENTRY int64_t setsearch_fold(const int64_t *items, int64_t count, const uint32_t
 
 /* ---- Pieces of texts (text/pieces.py) ----
 
-   Texts are in UTF-8, with a byte 0xFF between two. A piece is a word of ASCII in lower case; what stands between two
-   blanks and has a byte beyond ASCII, a dot before a letter, or + or # behind one, is one piece as it is, since rules in
-   Python tell its words. Each distinct piece has a number, in the order of first occurrence. */
+   Texts are in UTF-8, with a byte 0xFF between two. A piece is a word of simple letters, those of ASCII in lower case.
+   What stands between two blanks is one piece as it is, if it has a character that is not simple, a dot before a letter,
+   or + or # behind one: rules in Python tell its words. Each distinct piece has a number, in the order of first
+   occurrence. */
 
-enum { /* what a byte is */
-    BLANK = 1, WORD = 2, LETTER = 4, CONSONANT = 8, DIGIT = 16, BEYOND = 32, MARK = 64, TEXT_END = 0xFF
+enum { /* what a character is; one that stands between words is none of these */
+    BLANK = 1, WORD = 2, LETTER = 4, CONSONANT = 8, DIGIT = 16, BEYOND = 32, MARK = 64, APOSTROPHE = 128,
+    TEXT_END = 0xFF, TWO_BYTES = 0x800 /* characters of at most two bytes; U+2000 to U+207F follow them in the table */
 };
 
 typedef struct {
@@ -873,16 +875,14 @@ typedef struct {
     uint64_t seed;    /* of hashes: nobody can choose texts whose pieces all fall on each other */
 } pieces_t;
 
-/* What each byte is; h counts as a vowel. */
-static void tell_bytes(uint8_t *kinds) {
-    memset(kinds, 0, 128);
-    memset(kinds + 128, BEYOND, 128);
-    for (const char *c = " \t\n\r"; *c; c++) kinds[(uint8_t)*c] = BLANK;
-    for (const char *c = ",.;!?:"; *c; c++) kinds[(uint8_t)*c] = MARK;
-    for (int c = '0'; c <= '9'; c++) kinds[c] = WORD | DIGIT;
-    for (int c = 'a'; c <= 'z'; c++) kinds[c] = kinds[c - 32] = WORD | LETTER | (strchr("aeiouyh", c) ? 0 : CONSONANT);
-    kinds['_'] = WORD;
-    kinds[TEXT_END] = BLANK;
+/* What the character at a byte is, BEYOND if the table lacks it, and how many bytes it has. */
+static inline int kind_at(const uint8_t *kinds, const uint8_t *p, int *width) {
+    *width = 1;
+    if (*p < 0x80) return kinds[*p];
+    if (*p == TEXT_END) return BLANK;
+    if (*p < 0xE0) return *width = 2, kinds[(*p & 0x1F) << 6 | (p[1] & 0x3F)];
+    *width = *p < 0xF0 ? 3 : 4;
+    return *p == 0xE2 && p[1] <= 0x81 ? kinds[TWO_BYTES + ((p[1] & 1) << 6 | (p[2] & 0x3F))] : BEYOND;
 }
 
 static uint64_t add_to_hash(uint64_t hash, uint8_t byte) { return (hash ^ byte) * 0x100000001B3u; } /* FNV-1a */
@@ -916,45 +916,50 @@ static int32_t number_of_bytes(pieces_t *pieces, const uint8_t *begin, const uin
     return number_of(pieces, end - begin, hash);
 }
 
-/* Whether a word goes on at a byte behind its first. */
-static int is_inside(const uint8_t *kinds, const uint8_t *p, const uint8_t *end) {
-    if (kinds[*p] & WORD) return 1;
-    if (p + 1 >= end) return 0;
-    if (*p == '\'') return (kinds[p[-1]] & LETTER) && (kinds[p[1]] & CONSONANT);
-    return (*p == '.' || *p == ',') && (kinds[p[-1]] & DIGIT) && (kinds[p[1]] & DIGIT);
+/* Whether a word goes on at a character between two others. */
+static int is_inside(int before, int kind, int after, uint8_t byte) {
+    if (kind & APOSTROPHE) return (before & LETTER) && (after & CONSONANT);
+    return (byte == '.' || byte == ',') && (before & DIGIT) && (after & DIGIT);
 }
 
 /* The numbers of the words between two blanks; where they end. */
 static int32_t *add_words(pieces_t *pieces, const uint8_t *kinds, const uint8_t *p, const uint8_t *end, int64_t marks,
                           int32_t *numbers) {
+    int width, next_width;
     while (p < end) {
-        if (!(kinds[*p] & WORD)) {
-            if (marks && kinds[*p] & MARK) *numbers++ = number_of_bytes(pieces, p, p + 1);
-            p++;
+        int kind = kind_at(kinds, p, &width);
+        if (!(kind & WORD)) {
+            if (marks && kind & MARK) *numbers++ = number_of_bytes(pieces, p, p + 1);
+            p += width;
             continue;
         }
         uint8_t *const word = pieces->bytes + pieces->ends[pieces->n_pieces];
         int64_t size = 0;
         uint64_t hash = pieces->seed;
-        do {
-            word[size] = *p >= 'A' && *p <= 'Z' ? (uint8_t)(*p + 32) : *p;
-            hash = add_to_hash(hash, word[size++]);
-            p++;
-        } while (p < end && is_inside(kinds, p, end));
+        for (;;) {
+            for (const uint8_t *const last = p + width; p < last; p++) {
+                word[size] = *p >= 'A' && *p <= 'Z' ? (uint8_t)(*p + 32) : *p;
+                hash = add_to_hash(hash, word[size++]);
+            }
+            const int before = kind;
+            if (p == end) break;
+            kind = kind_at(kinds, p, &width);
+            if (kind & WORD) continue;
+            if (p + width >= end || !is_inside(before, kind, kind_at(kinds, p + width, &next_width), *p)) break;
+        }
         *numbers++ = number_of(pieces, size, hash);
     }
     return numbers;
 }
 
-/* The numbers of the pieces of texts: how many. With `marks`, commas and ends of sentences are pieces too. `lengths` gets
+/* The numbers of the pieces of texts: how many. `kinds` tells what each character is. With `marks`, commas and ends of sentences are pieces too. `lengths` gets
    how many each text has, `characters` how many are no white space. There is room for as many pieces as bytes. */
-ENTRY int64_t setsearch_pieces(const uint8_t *data, int64_t size, int64_t marks, pieces_t *pieces, int32_t *numbers,
-                               int64_t *lengths, int64_t *characters) {
-    uint8_t kinds[256];
+ENTRY int64_t setsearch_pieces(const uint8_t *data, int64_t size, const uint8_t *kinds, int64_t marks, pieces_t *pieces,
+                               int32_t *numbers, int64_t *lengths, int64_t *characters) {
     int32_t *next = numbers, *first = numbers;
     const uint8_t *const last = data + size;
     const int64_t n_pieces = pieces->n_pieces;
-    tell_bytes(kinds);
+    int width = 1, next_width;
     for (pieces->n_pieces = pieces->n_slotted; pieces->n_pieces < n_pieces;) {
         const int64_t begin = pieces->ends[pieces->n_pieces], end = pieces->ends[pieces->n_pieces + 1];
         number_of_bytes(pieces, pieces->bytes + begin, pieces->bytes + end);
@@ -962,16 +967,19 @@ ENTRY int64_t setsearch_pieces(const uint8_t *data, int64_t size, int64_t marks,
     for (const uint8_t *p = data; p < last;) {
         const uint8_t *const begin = p;
         int is_plain = 1;
-        for (; p < last && !(kinds[*p] & BLANK); p++) {
-            *characters += (*p & 0xC0) != 0x80;
-            if (kinds[*p] & BEYOND) is_plain = 0;
-            else if (*p == '.' && p + 1 < last && kinds[p[1]] & LETTER) is_plain = 0;
-            else if ((*p == '+' || *p == '#') && p > begin && kinds[p[-1]] & LETTER) is_plain = 0;
+        for (int kind = 0, before = 0; p < last; p += width, before = kind) {
+            kind = kind_at(kinds, p, &width);
+            if (kind & BLANK) break;
+            ++*characters;
+            if (kind & BEYOND || (*p == '.' && p + 1 < last && kind_at(kinds, p + 1, &next_width) & LETTER)) is_plain = 0;
+            if ((*p == '+' || *p == '#') && before & LETTER) is_plain = 0;
         }
-        if (is_plain) next = add_words(pieces, kinds, begin, p, marks, next);
-        else *next++ = number_of_bytes(pieces, begin, p);
+        if (!is_plain) *next++ = number_of_bytes(pieces, begin, p);
+        else next = add_words(pieces, kinds, begin, p, marks, next);
         if (p == last) break;
-        if (*p++ == TEXT_END) *lengths++ = next - first, first = next;
+        *characters += width > 1; /* a no-break space is to be seen */
+        if (*p == TEXT_END) *lengths++ = next - first, first = next;
+        p += width;
     }
     *lengths = next - first;
     pieces->n_slotted = pieces->n_pieces;

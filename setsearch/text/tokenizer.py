@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from setsearch.arrays import Ids, Ints
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.extras import NumberedExtras, TermIds
-from setsearch.text.pieces import PieceNumbers
+from setsearch.text.pieces import PieceNumbers, simple_characters
 from setsearch.text.words import OLD
 
 TOKENIZED_TOGETHER = 1 << 16  # characters and texts; few enough for the processor's cache
@@ -33,7 +33,7 @@ class Tokenizer:
 
     def _split(self, piece: str) -> tuple[list[int], int]:
         """The numbers of the terms of a piece, and how many of its characters are in words."""
-        if piece.isascii() and piece.isalnum():  # most of them
+        if simple_characters().issuperset(piece):  # most of them
             words, read = [piece.lower()], len(piece)
         else:
             words, read = self._words.split(piece), self._words.read(piece)

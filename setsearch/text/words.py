@@ -21,6 +21,8 @@ from typing import Any, NamedTuple, Protocol
 
 from setsearch.errors import UsageError
 from setsearch.text.letters import fold, normalize
+from setsearch.text.pieces import MARKS as ASCII_MARKS
+from setsearch.text.pieces import VOWELS
 
 # Specifications of analyzers begin with them. A name without a number means the newest of its kind for new collections.
 OLD, UNICODE_1, ICU_1, UNICODE, ICU = KINDS = ("words", "unicode", "icu", "unicode-2", "icu-2")
@@ -28,7 +30,6 @@ NEWEST = {UNICODE_1: UNICODE, ICU_1: ICU}
 
 MARKS_OF_LISTS, MARKS_OF_SENTENCES = ",،、，", ".;!?:؛。．！？；：｡؟۔।॥…"
 MARKS = frozenset(MARKS_OF_LISTS + MARKS_OF_SENTENCES)
-_MARKS = ",.;!?:"  # those of ASCII
 _LONGEST, _MOST = 100, 100_000  # characters of a piece, and pieces, whose words are remembered
 _APOSTROPHES = "'’ʼ"
 _IGNORED = "\xad\u200e\u200f\u2060\ufeff\u061c"  # soft hyphens and marks of direction
@@ -43,7 +44,7 @@ _PARTS = {
 _ASCII_WORD = rf"\w+(?:(?:{_PARTS['apostrophe']}|{_PARTS['dot']}|{_PARTS['number']})\w+)*{_PARTS['suffix']}"
 _ASCII_WORD += "|" + _PARTS["dotted start"]
 _ascii_words = re.compile(_ASCII_WORD, re.ASCII).findall
-_ascii_tokens = re.compile(f"{_ASCII_WORD}|[{_MARKS}]", re.ASCII).findall
+_ascii_tokens = re.compile(f"{_ASCII_WORD}|[{ASCII_MARKS}]", re.ASCII).findall
 _is_dotted = re.compile(r"[^\W\d]\.[^\W\d]").search
 
 
@@ -90,7 +91,7 @@ class OldWords:
     """Runs of letters, digits and underscores. Combining marks that NFC leaves separate words."""
 
     kind = OLD
-    _words, _tokens = re.compile(r"\w+"), re.compile(rf"\w+|[{_MARKS}]")
+    _words, _tokens = re.compile(r"\w+"), re.compile(rf"\w+|[{ASCII_MARKS}]")
     _table = bytes(ord(c.lower()) if re.match(r"\w", c) else 32 for c in map(chr, range(128))) + bytes(range(128, 256))
 
     def split(self, text: str) -> list[str]:
@@ -206,7 +207,7 @@ class UnicodeWords:
         runs = [rf"(?P<{name}>[{chars}](?:[{chars}]|\p{{M}}|[\u200c\u200d])*)" for name, chars in scripts.items()]
         letter = rf"[[\p{{L}}\p{{M}}]--[{''.join(scripts.values())}]]"
         own = rf"[[\p{{Alphabetic}}\p{{L}}\p{{M}}\p{{N}}\p{{Pc}}\u200c\u200d\xad]--[{''.join(scripts.values())}]]"
-        vowel = "[aeiouyhàáâãäåæèéêëìíîïòóôõöøœùúûüýAEIOUYHÀÁÂÃÄÅÆÈÉÊËÌÍÎÏÒÓÔÕÖØŒÙÚÛÜÝ]"
+        vowel = f"[{VOWELS}]"
         inside = "|".join(
             (
                 rf"(?<={letter})[{_APOSTROPHES}](?={letter})(?!{vowel})",

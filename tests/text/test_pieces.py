@@ -35,6 +35,31 @@ PARTS = [
     "ไ",
     "\u093f",
 ]
+PARTS += [
+    "É",
+    "ß",
+    "İ",
+    "Σ",
+    "ñ",
+    "Ж",
+    "ж",
+    "א",
+    "م",
+    "«",
+    "”",
+    "—",
+    "…",
+    "ʼ",
+    "ﬁ",
+    "\u0301",
+    "l’h",
+    "d'é",
+    "\u2019",
+    "x\u0308",
+]
+CONTEXTS = (
+    "* a*b é*é A*É 1*2 a'*a l’* *'b *’é .* a.* *.b *, ,* 1,* *++ *# a*# **. (*) a*\u0301 ж*Ж «*» *\"* Σ*. ΑΣ*α _*_ a**b"
+)
 BLANKS = [" ", "\n", "\x0b", "\x1c", "\x85", "\xa0", "\u2009", "\u3000", "\0", "\xff", "\ud800"]
 ascii_texts = st.text(st.characters(codec="ascii"), max_size=30)
 dense = st.text(st.sampled_from("abzhAB19_ .,'+#;!\t"), max_size=30)
@@ -86,6 +111,22 @@ def test_pieces_have_the_words_of_the_whole_text(kind, marks, batches):
         assert numbering.characters == sum(len(text) - sum(map(text.count, " \n\t\r")) for text in every)
         assert numbering.read == sum(map(WORDS[kind].read, every))
         assert list(names) == list(dict.fromkeys(word for text in every for word in split(text)))
+
+
+@needs_core
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != OLD])
+@pytest.mark.parametrize("marks", [False, True])
+def test_each_character_is_what_the_rules_say(kind, marks):
+    """Alone, and beside letters, digits, marks and accents, of ASCII or not."""
+    texts = [
+        " ".join(context.replace("*", own) for context in CONTEXTS.split())
+        for own in [*map(chr, range(0x800)), *map(chr, range(0x1FF0, 0x2090)), "\uffff", "\U0001f44d"]
+    ]
+    numbering, names = numbered(kind, marks, True)
+    numbers, lengths = numbering.find(texts)
+    by_number, split = list(names), plain_words(kind, marks)
+    for own, text in zip(np.split(numbers, np.cumsum(lengths)[:-1]), texts, strict=True):
+        assert [by_number[number] for number in own] == split(text), ascii(text)
 
 
 @both_ways
