@@ -55,6 +55,7 @@ _SIGNATURES: dict[str, list[Any]] = {
     + [_POINTER] * 5
     + [_SIZE]
     + [_POINTER] * 4,
+    "setsearch_squares": [_SIZE, *[_POINTER] * 4, _SIZE, _SIZE, _SIZE, *[_POINTER] * 4, _SIZE, _POINTER],
     "setsearch_pieces": [_POINTER, _SIZE, _POINTER, _SIZE, *[_POINTER] * 4],
 }
 _threads = threading.local()
@@ -212,6 +213,31 @@ def fold(items: Ints, source: ListArrays, alike: float, least: int, back: int) -
         library().setsearch_fold(address(items), len(items), *lists, alike, least, back, address(same), address(firsts))
     )
     return same
+
+
+def squares(
+    source: ListArrays, totals: Ints, thresholds: Floats | None, factors: Floats, logs: Floats
+) -> Floats | None:
+    """The sums of the squares of the weights of each item, `(n_items,)`; None for a count without a logarithm.
+
+    `source`: ids and counts of all items, where each starts and ends. `factors` and `logs` are squares. Raises
+    LostArrays.
+    """
+    ids, counts, starts, ends = source
+    found = np.empty(len(starts))
+    entries = (
+        address(starts),
+        address(ends),
+        address(ids),
+        address(counts),
+        counts.itemsize,
+        len(ids),
+        len(factors),
+        address(totals),
+    )
+    rule = None if thresholds is None else address(thresholds), address(factors), address(logs), len(logs)
+    answer = library().setsearch_squares(len(starts), *entries, *rule, address(found))
+    return None if answer == UNKNOWN or _check(answer) else found
 
 
 class Pieces:

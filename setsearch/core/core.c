@@ -853,6 +853,32 @@ ENTRY int64_t setsearch_fold(const int64_t *items, int64_t count, const uint32_t
     return 0;
 }
 
+/* ---- Indexing ---- */
+
+/* sum_j w_ij^2 of each item (models/values.py), in whole multiples of a unit, which sums keep exactly: 0, or UNKNOWN for
+   a count without a logarithm.
+
+       w_ij^2 = factor_square_j log_square_tf, rounded,  if  tf_ij / L_i > threshold_j */
+ENTRY int64_t setsearch_squares(int64_t n_items, const int64_t *starts, const int64_t *ends, const uint32_t *ids,
+                                const void *counts, int64_t count_bytes, int64_t size, int64_t n_features,
+                                const int64_t *totals, const double *thresholds, const double *factor_squares,
+                                const double *log_squares, int64_t n_logs, double *squares) {
+    for (int64_t item = 0; item < n_items; item++) {
+        const double total = (double)totals[item];
+        double sum = 0;
+        if (starts[item] < 0 || ends[item] > size) return DAMAGED;
+        for (int64_t p = starts[item]; p < ends[item]; p++) {
+            const int64_t count = count_bytes == 2 ? ((const uint16_t *)counts)[p] : ((const int32_t *)counts)[p];
+            if (ids[p] >= n_features) return DAMAGED;
+            if (count < 0 || count >= n_logs) return UNKNOWN;
+            if (thresholds && !((double)count / total > thresholds[ids[p]])) continue;
+            sum += rint(factor_squares[ids[p]] * log_squares[count]);
+        }
+        squares[item] = sum;
+    }
+    return 0;
+}
+
 /* ---- Pieces of texts (text/pieces.py) ----
 
    Texts are in UTF-8, with a byte 0xFF between two. A piece is a word of simple letters, those of ASCII in lower case.

@@ -179,6 +179,13 @@ def _norms(statistics: RuleStatistics, counts: CountSource) -> Floats:
     n_items = 0 if statistics.factor is None else counts.n_items
     unit = square_unit(float(totals.max(initial=1)), int(lengths.max(initial=1)), n_items)
     factor_squares = factor**2 * unit
+    if statistics.factor is not None and binding.library() is not None:
+        by_item.settle()
+        buffer, starts, ends = by_item.arrays
+        source = buffer.ids, buffer.counts, starts, ends
+        found = binding.squares(source, by_item.totals, threshold, factor_squares, _logarithms() ** 2)
+        if found is not None:
+            return np.sqrt(found / unit)
     squares = np.zeros(len(by_item))
     for first, last, ids, chunk in by_item.chunks():
         own, features = lengths[first:last], ids.astype(np.intp)  # ids are in range: nothing clips

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import setsearch
 from setsearch.core import binding
-from setsearch.models.values import MOST_COUNTED, ValueRule
+from setsearch.errors import LostArrays
+from setsearch.models.values import MOST_COUNTED, CountSource, ValueRule, rule_statistics
 
 pytestmark = pytest.mark.skipif(binding.library() is None, reason="the core was not built (python hatch_build.py)")
 RULES = [
@@ -26,6 +27,46 @@ def arrays_of(fields, forward):
     lists.settle()
     buffer, starts, ends = lists.arrays
     return buffer.ids, buffer.counts, starts, ends
+
+
+relations = st.dictionaries(
+    st.integers(0, 30).map(str),
+    st.dictionaries(
+        st.integers(0, 20).map(str), st.sampled_from([1, 2, 3, 50, 999, 1000, 60_000, 1 << 17]), min_size=1
+    ),
+    min_size=2,
+    max_size=25,
+)
+
+
+@given(relations, st.sampled_from(RULES))
+def test_norms_are_those_of_numpy(data, rule):
+    """Also after writes, and for counts that the core has no logarithm of."""
+    connection, found = sqlite3.connect(":memory:"), []
+    with setsearch.open(connection, create=True) as index:
+        index.add(data.items(), ("film", "user"))
+        for changed in ([], [("new", {"0": 7, "other": 2})]):
+            index.update(changed, ("film", "user"))
+            for has_core in (True, False):
+                with index.items("film").fields() as fields, pytest.MonkeyPatch.context() as patch:
+                    if not has_core:
+                        patch.setattr(binding, "library", lambda: None)
+                    snapshot, cursor = fields.first.snapshot, fields.first.cursor
+                    lists = snapshot.read(cursor, True), snapshot.read(cursor, False)
+                    found.append(rule_statistics(rule, CountSource(fields.items.size, *lists)).norms.tolist())
+    connection.close()
+    assert found[0] == found[1]
+    assert found[2] == found[3]
+
+
+@pytest.mark.parametrize(("at", "change"), [(0, 99), (2, -1), (3, 99)])
+def test_squares_of_damaged_lists_are_refused(at, change):
+    source = [np.array([0, 1], np.int32), np.ones(2, np.uint16), np.array([0, 1]), np.array([1, 2])]
+    rule = np.ones(2, np.int64), None, np.ones(2), np.ones(5)
+    assert binding.squares(source, *rule).tolist() == [1, 1]
+    source[at][1] = change
+    with pytest.raises(LostArrays):
+        binding.squares(source, *rule)
 
 
 @given(
