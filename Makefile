@@ -123,5 +123,5 @@ $(ENCODER)/installed: pyproject.toml
 
 $(OLDEST)/installed: pyproject.toml tests/oldest-versions.txt
 	$(PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c tests/oldest-versions.txt -e ".[numba,icu,pdf,arrow,references,plot,whoosh,datasette,mcp,web]" biopython hypothesis mpmath pandas polars pytest pytest-xdist rispy scikit-learn
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c tests/oldest-versions.txt -e ".[icu,pdf,arrow,references,plot,whoosh,datasette,mcp,web]" biopython hypothesis mpmath pandas polars pytest pytest-xdist rispy scikit-learn
 	@touch $@

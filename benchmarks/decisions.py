@@ -34,7 +34,7 @@ def main() -> None:
             index.add(chain.from_iterable(map(records, paths)))
             index.refresh("now")
         found = {}
-        for kernel in ("numba", "scipy"):
+        for kernel in ("core", "numpy"):
             setsearch.use_kernel(kernel)
             with setsearch.open(f"{place}/a.db") as index:  # opened anew: a kernel must not find what another one read
                 number, times = decisions(index)

@@ -5,7 +5,7 @@
 FOLDER holds what `setsearch index` reads: .txt, .md and .jsonl files (also .gz), in it and in the folders below. With
 --sentences each sentence is a document. The default model answers, of documents and of terms; questions are sets of
 one to three documents, or of words that occur in one document. tantivy commits (with fsync) and reloads its reader;
-Xapian commits and reopens. Each figure is from a process of its own; "plain" is an installation without numba.
+Xapian commits and reopens. Each figure is from a process of its own; "numpy" is an installation without the core.
 """
 
 import argparse
@@ -31,15 +31,14 @@ from corpora import words
 import setsearch
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
-from setsearch.scoring.kernels import use_kernel
+from setsearch.scoring.kernels import KERNELS, use_kernel
 from setsearch.storage.synced_source import Columns
 
-KERNELS = {"numba": "numba", "plain": "scipy"}
 WRITES = 9  # of each kind, of which the median counts
 SETS = 1000
 QUESTIONS_PER_SECOND, ASKING = 5, 3
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("numpy", "scipy", "numba", "tantivy", "xapian-bindings-binary")
+PACKAGES = ("numpy", "scipy", "tantivy", "xapian-bindings-binary")
 
 Texts = list[tuple[str, str]]
 Answers = dict[str, Any]
@@ -108,7 +107,7 @@ class Questions:
 
 def after_writes(path: Path, texts: Texts, kernel: str) -> Answers:
     """Milliseconds of one write and the first answer after it, and of an answer without a write; medians."""
-    use_kernel(KERNELS[kernel])
+    use_kernel(kernel)
     rng, found = random.Random(1), {}
     with setsearch.open(path) as index:
         documents, terms = index.items("documents"), index.items("terms")
@@ -147,14 +146,10 @@ def after_writes(path: Path, texts: Texts, kernel: str) -> Answers:
 
 def new_sets(path: Path, texts: Texts, kernel: str, items: str) -> Answers:
     """The first question of a process; sets that were not asked before, and the same again; memory."""
-    use_kernel(KERNELS[kernel])
-    import scipy.sparse._sparsetools  # noqa: F401
-
+    use_kernel(kernel)
     import setsearch.scoring.best
     import setsearch.search.readings
 
-    if kernel == "numba":
-        import setsearch.scoring.compiled
     with setsearch.open(path) as index:
         asked = iter(Questions(index, texts, items, 2))
         sets = [next(asked) for _ in range(SETS)]
@@ -204,7 +199,6 @@ def live(path: Path, texts: Texts, asking: int, seconds: float) -> Answers:
     workers = [context.Process(target=_asker, args=(path, texts, number, end, queue)) for number in range(asking)]
     for worker in workers:
         worker.start()
-    use_kernel("scipy")
     found = _live(path, texts, end, 0)
     answers = [found, *(queue.get() for _ in workers)]
     for worker in workers:
@@ -225,7 +219,6 @@ def live(path: Path, texts: Texts, asking: int, seconds: float) -> Answers:
 
 
 def _asker(path: Path, texts: Texts, number: int, end: float, queue: Any) -> None:
-    use_kernel("scipy")
     queue.put(_live(path, texts, end, number + 1))
 
 

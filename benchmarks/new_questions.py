@@ -4,7 +4,7 @@
 
 FILE, or a folder, holds documents as `setsearch index` reads them. Seeds are documents at random, or words of one
 document that have contexts; they are drawn anew in each run. All contenders answer each set once, in turns of ten.
-"numba" and "plain" (an installation without numba) have each an index of their own, so that nothing that one has read
+The core and numpy (an installation without the core) have each an index of their own, so that nothing that one has read
 helps the other. The first 100 sets are not counted. Figures go to stdout, and with machine, versions and parameters to
 benchmarks/results/. `--as marks` puts accents, quotes and dashes into the texts, `--as lines` makes short ones of them.
 """
@@ -28,9 +28,8 @@ from peers import PEERS
 from queries import RESULTS, machine
 
 import setsearch
-from setsearch.scoring.kernels import use_kernel
+from setsearch.scoring.kernels import KERNELS, use_kernel
 
-KERNELS = {"numba": "numba", "plain": "scipy"}
 RIVALS = ("full sparse mat-vec", "bm25s, numba", "tantivy")
 SEEDS = {"documents": (1, 3, 10), "terms": (1, 3)}
 WARMING = 100
@@ -70,7 +69,7 @@ def ours(index: setsearch.Index, kernel: str, items: str, names: list[str]) -> A
     reading = index.items(items)
 
     def ask(seeds: list[int]) -> Any:
-        use_kernel(KERNELS[kernel])
+        use_kernel(kernel)
         return reading.expand([names[seed] for seed in seeds])
 
     return ask
@@ -124,7 +123,7 @@ def measure(documents: list[Document], questions: int, folder: Path, seed: int) 
     result: dict[str, Any] = {"documents": len(texts), "seed": seed, "questions": questions, "ms": {}}
     result["build"] = {kind: build(folder / f"{kind}.db", documents, kind) for kind in ("on", "off")}
     indexes = {kernel: setsearch.open(folder / "on.db") for kernel in KERNELS}
-    with indexes["plain"].items("terms").fields() as fields:
+    with indexes["numpy"].items("terms").fields() as fields:
         vocabulary = sorted(fields.items.names(fields.first.cursor))
     sets = NewSets(texts, vocabulary, seed)
     result["cold_ms"] = cold(folder / "on.db", [vocabulary[n] for n in next(sets.draw("terms", 3))])

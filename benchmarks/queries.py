@@ -159,12 +159,12 @@ def run(name: str, n_queries: int, peers: list[str]) -> dict[str, Any]:
         result["cold"] = cold_start(path)
         with setsearch.open(path) as index:
             result["entries"] = index.info()["readings"][0]["posting_count"]
-            contenders = {f"setsearch, {kernel}": ours(index, kernel) for kernel in reversed(KERNELS)}
+            contenders = {f"setsearch, {kernel}": ours(index, kernel) for kernel in KERNELS}
             queries = {(kind, n): seeds_of(collection, kind, n, n_queries) for kind in kinds for n in SEEDS}
             before = resident_mb()
             for some in queries.values():
                 for seeds in some:
-                    contenders["setsearch, numba"](seeds)
+                    contenders["setsearch, core"](seeds)
             result["resident_growth_mb"] = resident_mb() - before
             result["postings"] = {kind: {str(n): postings_of(index, queries[kind, n]) for n in SEEDS} for kind in kinds}
             result["bandwidth_bytes_s"] = bandwidth()
@@ -176,7 +176,7 @@ def run(name: str, n_queries: int, peers: list[str]) -> dict[str, Any]:
                 result["what"][peer] = PEERS[peer].__doc__
                 print(f"built {peer} in {result['build_s'][peer]:.1f} s", file=sys.stderr)
             if "full sparse mat-vec" in peers:
-                ours_3, full = contenders["setsearch, scipy"], contenders["full sparse mat-vec"]
+                ours_3, full = contenders["setsearch, core"], contenders["full sparse mat-vec"]
                 agree = [ours_3(seeds)[0] == full(seeds)[0] for seeds in queries["random", 3]]
                 assert np.mean(agree) > 0.9, "the best item is the same, but for ties"
             timers = {key: Timer(contenders, some) for key, some in queries.items()}

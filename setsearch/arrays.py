@@ -1,4 +1,4 @@
-"""Array types, runs of equal values, sorted entries, compiled functions, and exact arithmetic on a lattice.
+"""Array types, runs of equal values, sorted entries, and exact arithmetic on a lattice.
 
 Weights are rounded to multiples of 2^-36. Sums of such numbers below 2^17 are exact in float64, so neither the order of
 addition nor the kernel changes a bit of a score. Where entries have values other than 0 and 1, values and weights are
@@ -7,7 +7,7 @@ they are multiplied by a power of two before, and the scores divided by it: roun
 """
 
 import math
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,6 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int32]
 Floats32 = npt.NDArray[np.float32]
-Int16s = npt.NDArray[np.int16]
-Scores = TypeVar("Scores", Floats, Floats32, Int16s)
 ListArrays = tuple[npt.NDArray[Any], npt.NDArray[Any], Ints, Ints]  # ids and counts, where each list starts and ends
 
 LARGEST_COUNT = 2**31 - 1  # of a feature in an item
@@ -145,13 +143,3 @@ def to_lattice(weights: Floats, binary: bool = True, coefficient: float = 1.0) -
     np.rint(rounded, out=rounded)
     rounded *= 1 / lattice
     return rounded
-
-
-def compiled(function: Any) -> Any:
-    """A function that numba compiles; the next process finds it compiled, if there is a folder to keep it in."""
-    import numba
-
-    try:
-        return numba.njit(nogil=True, cache=True)(function)
-    except RuntimeError:  # nobody but others may write to the package's folder, and there is no home
-        return numba.njit(nogil=True)(function)

@@ -289,7 +289,7 @@ class Lists:
         """Raise LostArrays for entries that cannot be what was written; `is_new` if a list begins after the first."""
         if not len(ids):
             return
-        # Compiled loops rely on ids that ascend within a list.
+        # Sums rely on ids that ascend within a list.
         sound = bool(np.all((ids[1:] > ids[:-1]) | is_new)) and int(ids.min()) >= 0 and int(ids.max()) < self.n_ids
         if not sound or int(counts.min()) <= 0 or int(counts.max()) > np.iinfo(self.buffer.counts.dtype).max:
             raise self._damaged()

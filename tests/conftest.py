@@ -15,7 +15,7 @@ from setsearch import Index
 from setsearch.cli import app as cli
 from setsearch.core import binding
 from setsearch.models import defaults
-from setsearch.scoring import prefilter, valued_lists
+from setsearch.scoring import valued_lists
 from setsearch.search import known_names
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a job in the background; processes would inherit it
@@ -38,13 +38,6 @@ def papers_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """The paper's model as the default of every reading: for tests that were derived from the paper."""
     for name in ("DOCUMENTS", "TERMS", "RATINGS"):
         monkeypatch.setattr(f"setsearch.models.defaults.{name}", replace(getattr(defaults, name), model="bernoulli"))
-
-
-@pytest.fixture
-def always_prefiltered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few items are scored in few bits first, too, whatever their lists."""
-    for name, value in (("FEWEST_ITEMS", 0), ("WORK_OF_A_LIST", 0), ("FEW_TOUCHED", 10**9)):
-        monkeypatch.setattr(prefilter, name, value)
 
 
 @pytest.fixture(autouse=True)

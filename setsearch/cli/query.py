@@ -92,11 +92,8 @@ def expand(
         return
     if not (seeds or more["set"] or more["like"] or more["having"]):
         raise UsageError("no examples: give SEED..., --set NAME, --like, --having, or --batch FILE")
-    from setsearch.core import binding
     from setsearch.search.highlight import with_headlines
 
-    # For one query scipy and numba take longer to load than they save.
-    setsearch.use_kernel("numpy" if binding.library() is None else "core")
     with db.open(time_limit=time_limit) as index:
         name, saved = more.pop("set"), None
         if name is not None:

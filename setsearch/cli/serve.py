@@ -1,6 +1,5 @@
 """Commands that serve an index: to browsers and other programs, or to an assistant."""
 
-import threading
 from typing import Annotated, NamedTuple
 
 from setsearch.cli.help import ADVANCED, flag, option
@@ -8,7 +7,6 @@ from setsearch.cli.options import DB, Texts, with_options
 from setsearch.cli.output import say
 from setsearch.errors import UsageError
 
-PATIENCE = 3.0  # seconds of silence
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -97,15 +95,11 @@ def serve(
     watch_damage(db, say)
     if pace.refresh and not read_only:
         keep_fresh(db, pace.refresh, say)
-    patience = threading.Timer(PATIENCE, say, ["getting ready; with numba the first start compiles, about a minute"])
-    patience.daemon = True
-    patience.start()
     if pace.workers > 1:
         workers = Workers(db, rules, listening, pace.workers)  # each gets itself ready
     else:
         workers = None
         get_ready(db)
-    patience.cancel()
     say(f"{db} is at {address} (Ctrl-C stops)")
     if open_page:
         import webbrowser

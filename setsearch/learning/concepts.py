@@ -18,7 +18,7 @@ import numpy as np
 from setsearch.arrays import Floats, Ints, to_lattice
 from setsearch.errors import InvalidParameter, NoConcept
 from setsearch.models.values import PRESENCE
-from setsearch.scoring.best import accumulate
+from setsearch.scoring.kernels import accumulate
 from setsearch.scoring.postings import WeightedLists
 from setsearch.search.reading import Reading
 

@@ -1,14 +1,11 @@
 """Posting lists in memory, and their weights."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from setsearch.arrays import Floats, Floats32, Ids, Ints
-from setsearch.scoring.bitmaps import Bitmaps
-
-_NO_VALUES = np.zeros(0, np.float32)
 
 
 class ItemArrays(NamedTuple):
@@ -30,15 +27,13 @@ class ItemArrays(NamedTuple):
 class PostingArrays(NamedTuple):
     """Posting lists inside one array: list i is `ids[starts[i] : ends[i]]`, with `values` likewise, or ones.
 
-    `bitmaps`, if any, belong to the long lists. `largest` is an upper bound of |value|. `by_item`, if any, are the same
-    entries by item.
+    `largest` is an upper bound of |value|. `by_item`, if any, are the same entries by item.
     """
 
     ids: Ids
     starts: Ints
     ends: Ints
     values: Floats32 | Floats | None = None
-    bitmaps: Bitmaps | None = None
     largest: float = 1.0
     by_item: ItemArrays | None = None
 
@@ -57,13 +52,6 @@ class PostingArrays(NamedTuple):
         if not len(self.starts):
             return np.zeros(0)
         return np.concatenate([self.values[start:end] for start, end in self.spans()], dtype=np.float64)
-
-    def for_loops(self) -> tuple[Any, ...]:
-        """The arguments of compiled loops: ids, starts, ends, and values, or an empty array for ones.
-
-        Ids are unsigned, so that loops do not check for negative ones.
-        """
-        return self.ids.view(np.uint32), self.starts, self.ends, _NO_VALUES if self.values is None else self.values
 
     def spans(self) -> Iterable[tuple[int, int]]:
         """(start, end) of each list."""

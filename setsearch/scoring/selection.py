@@ -6,14 +6,14 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Floats, Floats32, Int16s, Ints
+from setsearch.arrays import Floats, Ints
 
 Best = tuple[Ints, Floats]  # ids, the best first, and scores
 Ranks = Callable[[Ints], Ints]  # the positions of items in the order of names, computed only to break ties
 
 
-def candidates(scores: Floats | Floats32 | Int16s, k: int, slack: float = 0.0) -> Ints:
-    """Ids that include the k best scores and all that are at most `slack` below the k-th, in no order.
+def candidates(scores: Floats, k: int) -> Ints:
+    """Ids that include the k best scores and all that equal the k-th, in no order.
 
     The k-th largest maximum of blocks is a lower bound of the k-th best score: only blocks that reach it matter. A
     block is every n_blocks-th score, so that all maxima are taken at once. Blocks have sqrt(n / k) scores: then there
@@ -25,13 +25,13 @@ def candidates(scores: Floats | Floats32 | Int16s, k: int, slack: float = 0.0) -
     n_blocks = len(scores) // size
     covered = n_blocks * size
     maxima = scores[:covered].reshape(size, n_blocks).max(axis=0)
-    bound = kth_largest(maxima, k) - slack
+    bound = kth_largest(maxima, k)
     blocks = np.flatnonzero(maxima >= bound)
     inside = (np.arange(size)[:, None] * n_blocks + blocks).ravel()
     return np.concatenate([inside, np.arange(covered, len(scores))])
 
 
-def kth_largest(scores: Floats | Floats32 | Int16s, k: int) -> float:
+def kth_largest(scores: Floats, k: int) -> float:
     """The k-th largest of at least k scores.
 
     Partitioning takes long if most are equal, so only those above the k-th largest maximum of blocks take part.

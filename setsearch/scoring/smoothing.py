@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from setsearch.arrays import Floats, Ids, Ints, median, to_lattice
-from setsearch.scoring.kernels import is_compiled
 
 LARGEST_FACTOR = 1.5
 
@@ -47,11 +46,6 @@ def neighbors_of(ids: Ints, similarities: Ints) -> Neighbors:
 
 def smooth(scores: Floats, neighbors: Neighbors, seeds: Ints, share: float) -> tuple[Floats, Floats]:
     """What is added to scores for t_i and for the neighbors, w = share, on the lattice: two `(n_ids,)`."""
-    if is_compiled():
-        from setsearch.scoring.compiled_smoothing import smoothed
-
-        found: tuple[Floats, Floats] = smoothed(scores, (neighbors.ids.view(np.uint32), *neighbors[1:]), seeds, share)
-        return found
     own = scores * neighbors.factors
     added = to_lattice(own - scores)
     others = np.ones(len(own), bool)

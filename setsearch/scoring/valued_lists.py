@@ -8,18 +8,17 @@ import numpy as np
 
 from setsearch.arrays import Entries, Floats, Floats32, Ids, Ints, ListArrays, ListValues, distinct, offsets
 from setsearch.lists import LOCK, Lists
-from setsearch.scoring.bitmaps import Bitmaps
 from setsearch.scoring.postings import ItemArrays, PostingArrays
 
 AHEAD = 1 << 15  # entries that are given values together with those that are needed
-AHEAD_COMPILED = 1 << 18  # the same by compiled code, which takes a twentieth of the time
+AHEAD_IN_CORE = 1 << 18  # the same in the core, which takes a twentieth of the time
 ROUNDING = 1e-9  # relative; far above that of a sum of squares
 AT_FIRST = 4  # times that only what is needed is read: a command asks twice
 NOTHING_AHEAD = 32  # times that only what is needed gets values: the next write throws them away
 
 
 class Value(NamedTuple):
-    """How entries get values: `of_entries`, those above 0 and their values; `of_lists`, in compiled code, if there is.
+    """How entries get values: `of_entries`, those above 0 and their values; `of_lists`, in the core, if there is.
 
     The latter gives those of some lists, given all; None if it cannot.
     """
@@ -45,7 +44,6 @@ class ValuedLists:
         self._next = 0  # lists before it have values
         self._seen = 1.0  # the largest value so far
         self._square = 0.0  # the largest sum of squared values of a list so far
-        self._bitmaps = None if valued else Bitmaps(lists.n_ids)
 
     @property
     def are_all_there(self) -> bool:
@@ -57,10 +55,10 @@ class ValuedLists:
         """Whether this may be the only question."""
         return self._asked <= AT_FIRST
 
-    def missing(self, lists: Ints, is_compiled: bool) -> Ints:
+    def missing(self, lists: Ints, in_core: bool) -> Ints:
         """Those of some lists that have no values yet, and some more: their entries are read before `fill`."""
         self._asked += 1
-        missing, most = lists[self._starts.take(lists) < 0], AHEAD_COMPILED if is_compiled else AHEAD
+        missing, most = lists[self._starts.take(lists) < 0], AHEAD_IN_CORE if in_core else AHEAD
         if self._asked <= NOTHING_AHEAD or self._lists.lengths[missing].sum() >= most:
             return missing
         return distinct(np.concatenate([missing, self._ahead(most)]))
@@ -80,7 +78,7 @@ class ValuedLists:
         """The posting lists of some features, ascending, which have values."""
         largest = self._seen if self._largest is None else self._largest
         starts, ends = self._starts.take(lists), self._ends.take(lists)
-        return PostingArrays(self._ids, starts, ends, self._values, self._bitmaps, largest, by_item)
+        return PostingArrays(self._ids, starts, ends, self._values, largest, by_item)
 
     @property
     def lengths(self) -> Ints:

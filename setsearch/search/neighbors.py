@@ -19,8 +19,8 @@ import numpy as np
 from setsearch.arrays import Array, Floats, Floats32, Ids, Ints, to_lattice
 from setsearch.errors import LostArrays
 from setsearch.models.values import ValueRule
-from setsearch.scoring.kernels import kernel
-from setsearch.scoring.postings import PostingArrays
+from setsearch.scoring.kernels import accumulate
+from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.scoring.selection import candidates
 from setsearch.scoring.smoothing import Neighbors, neighbors_of
 from setsearch.search.snapshot import Snapshot
@@ -132,7 +132,8 @@ def _nearest(entries: _Entries, inverse: Floats, word: int, scores: Floats) -> t
     features, postings = entries.features[own], entries.postings
     scores[:] = 0.0
     lists = postings._replace(starts=postings.starts[features], ends=postings.ends[features])
-    kernel()(scores, lists, _weights(entries.values[own].astype(float), entries.factors[features]))
+    weights = _weights(entries.values[own].astype(float), entries.factors[features])
+    accumulate(scores, WeightedLists(lists, weights))
     scores *= inverse
     scores[word] = 0.0
     ids = candidates(scores, min(NEAREST, len(scores)))

@@ -14,14 +14,12 @@ import numpy as np
 
 from setsearch.arrays import Entries, Floats, Ints, offsets, scale_for, to_lattice
 from setsearch.core.question import FieldLists
-from setsearch.lists import Buffer, Lists
+from setsearch.lists import Lists
 from setsearch.models import Model
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE, CountSource, RuleStatistics, ValueRule, rule_statistics
 from setsearch.scoring.base import Base
-from setsearch.scoring.best import accumulate
-from setsearch.scoring.bitmaps import Bitmaps
-from setsearch.scoring.kernels import is_core
+from setsearch.scoring.kernels import accumulate, is_core
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.scoring.valued_lists import Value, ValuedLists
 from setsearch.search.content import Content
@@ -90,7 +88,6 @@ class Snapshot:
         self.kept_starters = Kept[tuple[int, int], list[list[str]]]()  # sets to begin with (starters.py)
         self._statistics = Kept[ValueRule, RuleStatistics]()
         self._core_lists = Kept[ValueRule, FieldLists]()
-        self._bitmaps: tuple[Buffer, Bitmaps] | None = None  # those of one buffer: they know lists by their place
         self._ranks: Ints | None = None
         self._items_by_stems: dict[str, list[str]] | None = None
 
@@ -273,7 +270,7 @@ class Snapshot:
             lists = self.read(cursor, forward, wanted)
             lists.settle(wanted)
             buffer, starts, ends = lists.arrays
-            return PostingArrays(buffer.ids, starts[wanted], ends[wanted], None, self._bitmaps_of(buffer, forward))
+            return PostingArrays(buffer.ids, starts[wanted], ends[wanted])
         valued = self._valued_lists(forward, rule)
         if not valued.are_all_there:
             self._give_values(cursor, valued, wanted, forward, rule)
@@ -298,14 +295,6 @@ class Snapshot:
             None if of_lists is None else partial(of_lists, by_item=forward),
         )
         valued.fill(missing, value, entries)
-
-    def _bitmaps_of(self, buffer: Buffer, forward: bool) -> Bitmaps | None:
-        bitmaps = self._bitmaps
-        if forward:
-            return None
-        if bitmaps is None or bitmaps[0] is not buffer:
-            self._bitmaps = bitmaps = buffer, Bitmaps(self.items.next_id)
-        return bitmaps[1]
 
     def _valued_lists(self, forward: bool, rule: ValueRule) -> ValuedLists:
         lists = self.lists(forward)

@@ -11,9 +11,9 @@ from setsearch.arrays import LATTICE, Floats, Ints, moments, offsets, run_length
 from setsearch.models import Model, Query, Seeds
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE, ValueRule
-from setsearch.scoring.base import Base, scratch_copy
-from setsearch.scoring.best import accumulate, best, best_of
-from setsearch.scoring.kernels import ones
+from setsearch.scoring.base import Base
+from setsearch.scoring.best import best, best_of
+from setsearch.scoring.kernels import accumulate
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.scoring.selection import Best
 from setsearch.scoring.smoothing import Neighbors, smooth
@@ -190,7 +190,7 @@ class SeedWeights:
         if self.summed is None:
             ids, sums = best(self.base, self.lists, excluded, k, ranks, among)
         else:
-            ids, sums = best_of(scratch_copy(self.summed), excluded, k, ranks, among)
+            ids, sums = best_of(self.summed, excluded, k, ranks, among)
         return ids, sums / self.scale
 
     def with_prior(self, name: str, items: Ints, values: Floats, share: float) -> "SeedWeights":
@@ -370,8 +370,8 @@ def _seeds(field: Field, examples: Examples, model: Model) -> Seeds:
 def _seeds_of_one(stored: PostingArrays) -> Seeds:
     """What one seed has, as stored: ascending, each once. Copies, since a model may work in place."""
     own = slice(int(stored.starts[0]), int(stored.ends[0]))
-    ids, values = stored.ids[own], ones(len(stored.ids[own]), _FLOAT) if stored.values is None else stored.values[own]
-    return Seeds(ids.astype(_INT), ones(len(ids), _INT).copy(), values.astype(_FLOAT), 1)
+    ids, values = stored.ids[own], np.ones(len(stored.ids[own])) if stored.values is None else stored.values[own]
+    return Seeds(ids.astype(_INT), np.ones(len(ids), _INT), values.astype(_FLOAT), 1)
 
 
 def _binary_seeds(stored: PostingArrays, count: int) -> Seeds:

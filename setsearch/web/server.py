@@ -115,7 +115,7 @@ def _end_with_parent() -> None:
 
 
 def get_ready(db: Path) -> None:
-    """Ask as visitors will, so that lists are read, and loops compiled or loaded, while nobody waits."""
+    """Ask as visitors will, so that lists are read while nobody waits."""
     with suppress(SetsearchError, MemoryError), setsearch.open(db) as index:
         told = index.info()
         for own in told["readings"]:

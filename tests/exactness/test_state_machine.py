@@ -46,7 +46,7 @@ class Writes(RuleBasedStateMachine):
         self.small.setattr(flat, "ROOM", 1.0)
         self.small.setattr(flat, "MOST_CHANGES", 9)
         self.small.setattr(valued_lists, "AHEAD", 3)
-        self.small.setattr(valued_lists, "AHEAD_COMPILED", 3)
+        self.small.setattr(valued_lists, "AHEAD_IN_CORE", 3)
         self.small.setattr(valued_lists, "NOTHING_AHEAD", 2)
         self.content = {}
 

@@ -150,7 +150,7 @@ def test_only_active_lists_are_read(build, monkeypatch):
     monkeypatch.setattr(flat.Lists, "_span", counting)
     monkeypatch.setattr(PostingLists, "sweep", None)
     monkeypatch.setattr(valued_lists, "AHEAD", 1)
-    monkeypatch.setattr(valued_lists, "AHEAD_COMPILED", 1)
+    monkeypatch.setattr(valued_lists, "AHEAD_IN_CORE", 1)
     monkeypatch.setattr(valued_lists, "NOTHING_AHEAD", 2)
     with setsearch.open(index._database.path) as fresh:
         fresh.items("film").expand(["i2"], model="lift")

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 from oracle import lift_scores, multinomial_scores, poisson_scores, presence
 from oracle import same_scores as same
-from samples import random_data, random_questions
+from samples import random_data, random_questions, with_kernels
 
 from setsearch import errors
 from setsearch.models import Query, register
 from setsearch.models.values import COUNTS, PRESENCE, ValueRule
-from setsearch.scoring import base as bases
-from setsearch.scoring.kernels import KERNELS, use_kernel
 
 
 @pytest.mark.parametrize("case", range(10))
@@ -41,13 +39,9 @@ def test_explanations_sum_to_the_score(build, model):
 @pytest.mark.parametrize("model", ["multinomial", "poisson"])
 def test_kernels_give_the_same_bits(build, model):
     data = random_data(3, 200, 40, 0.3)
-    found = []
-    for kernel in KERNELS:
-        use_kernel(kernel)
-        found.append(build(data).items("film").expand(["i3", "i8"], 400, model=model))
-        found.append(build(dict(reversed(data.items()))).items("film").expand(["i8", "i3"], 400, model=model))
-    use_kernel(None)
-    assert all(hits == found[0] for hits in found)
+    readings = build(data).items("film"), build(dict(reversed(data.items()))).items("film")
+    found = with_kernels(lambda: [own.expand(["i3", "i8"], 400, model=model) for own in readings])
+    assert all(hits == found[0][0] for of_kernel in found for hits in of_kernel)
 
 
 def test_a_text_that_equals_an_item_says_what_the_item_says(tmp_path):
@@ -102,11 +96,10 @@ def test_a_model_of_ones_own_may_work_in_what_it_is_given(build, seeds):
         assert {hit.item: hit.score for hit in reading.expand(seeds, 99, model="doubled")} == expected
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize(
     "rule", [COUNTS, ValueRule(weighted=True), ValueRule("soft-twice-mean", weighted=True)], ids=str
 )
-def test_values_above_1_are_added_as_exactly(build, rule, kernel, request, monkeypatch):
+def test_values_above_1_are_added_as_exactly(build, rule):
     """For models of others: none of ours weighs counts or logarithms as they are."""
     own = rule
 
@@ -124,15 +117,9 @@ def test_values_above_1_are_added_as_exactly(build, rule, kernel, request, monke
     data = random_data(3, 60, 40, 0.5)
     data["i1"] = {feature: 900 * count for feature, count in data["i1"].items()}
     reading = build(data).items("film")
-    use_kernel("numpy")
-    plain = reading.expand(["i2", "i3"], 99, model="linear")
-    use_kernel(kernel)
-    request.getfixturevalue("always_prefiltered")
-    for sparse in (0, 1, 10**9):
-        monkeypatch.setattr(bases, "FEW_TOUCHED", sparse)
-        assert reading.expand(["i2", "i3"], 99, model="linear") == plain
-        assert reading.expand(["i2", "i3"], 5, model="linear") == plain[:5]
-    use_kernel(None)
+    plain, *others = with_kernels(lambda: reading.expand(["i2", "i3"], 99, model="linear"))
+    assert all(hits == plain for hits in others)
+    assert all(hits == plain[:5] for hits in with_kernels(lambda: reading.expand(["i2", "i3"], 5, model="linear")))
     if rule == COUNTS:
         shared = data["i2"].keys() | data["i3"].keys()
         df = {feature: sum(feature in own for own in data.values()) for feature in shared}

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from mpmath import mpf
 from oracle import presence
-from samples import random_data
+from samples import random_data, with_kernels
 
 import setsearch
 from setsearch import errors
 from setsearch.models.gamma import log_ratio
 from setsearch.models.values import ValueRule
-from setsearch.scoring.kernels import KERNELS, use_kernel
 
 SOME = [1e-100, 2, 1e100]
 MORE = [1e-30, 1e-6, 0.5, 50, 1000, 1e5, 4096, 5000, 1e8, 1e9, 1e12, 1e30]
@@ -155,12 +154,11 @@ def test_lift_at_every_accepted_strength(build, strength, binarize):
 @pytest.mark.parametrize("model", ["lift", "bernoulli", "multinomial", "poisson"])
 def test_kernels_and_ways_to_ask_agree_at_every_strength(build, model, strength):
     rows, options = random_data(3, 60, 30, 0.4), {"model": model, "strength": strength}
-    answers = []
-    for kernel in KERNELS:
-        use_kernel(kernel)
+
+    def ask():
+        """All hits, and those without some items."""
         reading = build(rows).items("film")
         hits = reading.expand(SEEDS, 99, explain=True, **options)
-        answers.append(hits)
         largest = max(abs(hit.score) for hit in hits)
         with reading.scores(SEEDS, **options) as (fields, scores):
             by_name = {name: scores[id] for id, (name, _) in fields.describe(fields.item_ids().tolist()).items()}
@@ -170,8 +168,9 @@ def test_kernels_and_ways_to_ask_agree_at_every_strength(build, model, strength)
             assert math.isclose(why.score, hit.score, rel_tol=1e-9, abs_tol=1e-9 * largest)
         without = reading.expand(SEEDS, 99, exclude=["i9", "i11"], gamma=0.5, **options)
         assert {hit.item for hit in without} == {hit.item for hit in hits} - {"i9", "i11"}
-        answers[-1] = (hits, without)
-    use_kernel(None)
+        return hits, without
+
+    answers = with_kernels(ask)
     assert all(answer == answers[0] for answer in answers)
 
 

@@ -1,108 +1,81 @@
-"""The kernels give the same bits."""
+"""The kernels give the same bits, and are chosen by name."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
+import hypothesis.strategies as st
 import numpy as np
 import pytest
-from samples import random_data
+from hypothesis import given
+from samples import with_kernels
 
+import setsearch
 from setsearch.arrays import to_lattice
+from setsearch.core import binding
 from setsearch.errors import InvalidParameter
 from setsearch.scoring import kernels
-from setsearch.scoring.kernels import KERNELS, use_kernel
-from setsearch.scoring.postings import PostingArrays
+from setsearch.scoring.base import Base
+from setsearch.scoring.best import best
+from setsearch.scoring.kernels import accumulate, is_core, use_kernel
+from setsearch.scoring.postings import PostingArrays, WeightedLists
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_kernels_give_the_same_bits(seed):
+@given(st.integers(0, 2**32), st.integers(1, 5000), st.sampled_from([None, "float32", "float64"]))
+def test_lists_are_added_as_by_hand(seed, n, kind):
+    """In any order, and taken away again."""
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(1, 5000))
-    lists = [np.sort(rng.choice(n, int(rng.integers(0, n + 1)), replace=False)).astype(np.int32) for _ in range(50)]
-    weights, base = to_lattice(rng.normal(size=50) * 9), to_lattice(rng.normal(size=n) * 99)
+    lists = [np.sort(rng.choice(n, int(rng.integers(0, n + 1)), replace=False)).astype(np.int32) for _ in range(9)]
+    weights, base = to_lattice(rng.normal(size=9) * 9, False), to_lattice(rng.normal(size=n) * 9, False)
+    ends = np.cumsum([len(ids) for ids in lists])
+    starts = ends - [len(ids) for ids in lists]
+    values = None if kind is None else to_lattice(rng.random(ends[-1]), False).astype(kind)
     base[:: max(n // 7, 1)] = -np.inf
     expected = base.copy()
-    for ids, weight in zip(reversed(lists), reversed(weights), strict=True):
-        expected[ids] += weight
-    ends = np.cumsum([len(ids) for ids in lists])
-    postings = PostingArrays(np.concatenate(lists), ends - [len(ids) for ids in lists], ends)
-    for kernel in KERNELS.values():
-        scores = base.copy()
-        kernel(scores, postings, weights)
-        assert np.array_equal(scores, expected)
-        kernel(scores, postings, -weights)
-        assert np.array_equal(scores, base)
+    for place, ids in reversed(list(enumerate(lists))):
+        own = 1.0 if values is None else values[starts[place] : ends[place]].astype(float)
+        expected[ids] += weights[place] * own
+    postings = PostingArrays(np.concatenate(lists), starts, ends, values)
+
+    def there_and_back():
+        """The sums with all lists, and without them again."""
+        sums = base.copy()
+        accumulate(sums, WeightedLists(postings, weights))
+        left = sums.copy()
+        accumulate(left, WeightedLists(postings, -weights))
+        return sums, left
+
+    for sums, left in with_kernels(there_and_back):
+        assert np.array_equal(sums, expected)
+        assert np.array_equal(left, base)
 
 
 def test_kernels_are_chosen_by_name():
-    with pytest.raises(InvalidParameter, match="'fortran'"):
+    with pytest.raises(InvalidParameter, match="unknown kernel 'fortran'; choose from core, numpy"):
         use_kernel("fortran")
+    use_kernel("numpy")
+    assert not is_core()
+    use_kernel(None)
+    assert is_core() == (binding.library() is not None)
 
 
-def test_without_the_private_functions_of_scipy_numpy_takes_over(build, monkeypatch):
-    reading = build(random_data(3, 60, 40, 0.4)).items("film")
-    with_kernel("scipy", monkeypatch)
-    expected = reading.expand(["i1", "i2"], 99, model="bernoulli")
-    monkeypatch.setattr(kernels, "sparse_functions", lambda: None)
-    rng, scores = np.random.default_rng(1), np.zeros(50)
-    ids = np.sort(rng.choice(50, 20, replace=False)).astype(np.int32)
-    postings, weights = PostingArrays(ids, np.array([0]), np.array([20])), to_lattice(np.array([0.7]))
-    KERNELS["scipy"](scores, postings, weights)
-    assert np.array_equal(np.flatnonzero(scores), ids)
-    assert reading.expand(["i1", "i2"], 99, model="bernoulli") == expected
+@pytest.mark.parametrize("name", ["scipy", "numba"])
+def test_kernels_that_are_gone_choose_the_fastest(name):
+    use_kernel("numpy")
+    with pytest.warns(FutureWarning, match=f"'{name}' is gone; use_kernel\\(None\\)") as told:
+        setsearch.use_kernel(name)
+    assert told[0].filename == __file__
+    assert kernels._chosen is None
 
 
-def with_kernel(name, monkeypatch):
-    """Choose a kernel until the test ends."""
-    monkeypatch.setattr(kernels, "_chosen", name)
-
-
-TESTS = Path(__file__).parents[1]
-PLAIN_LOOPS = """
-import sys
-sys.path[:0] = sys.argv[1:]
-from random import Random
-import numpy as np
-import setsearch
-from samples import random_data
-from setsearch.scoring import compiled_primitives
-setsearch.use_kernel("numba")
-with setsearch.open("x.db", create=True) as index:
-    index.add(random_data(3, 3000, 60, 0.5).items(), ("film", "user"))
-    reading, rng = index.items("film"), Random(1)
-    for model in ("bernoulli", "lift", "poisson"):
-        for size in (1, 3, 9):
-            for hit in reading.expand([f"i{rng.randrange(3000)}" for _ in range(size)], 12, model=model):
-                print(model, size, hit.item, hit.score.hex())
-"""
-
-
-@pytest.mark.long
-def test_plain_loops_give_the_bits_of_the_compiled_instructions(tmp_path):
-    helpers = [str(TESTS), str(TESTS / "exactness")]
-    outputs = []
-    for number, plain in enumerate(("", "1")):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        environment = os.environ | {"SETSEARCH_PLAIN_LOOPS": plain, "NUMBA_CACHE_DIR": str(folder / "cache")}
-        command = [sys.executable, "-c", PLAIN_LOOPS, *helpers]
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        outputs.append(done.stdout)
-    assert outputs[0] == outputs[1]
-    assert len(outputs[0].splitlines()) == 3 * 3 * 12
-
-
-WITHOUT_A_FOLDER = """
-from numba.core.caching import CompileResultCacheImpl
-CompileResultCacheImpl._locator_classes = []  # as where no folder may be written to
-from setsearch.arrays import compiled
-print(compiled(lambda x: x + 1)(1))
-"""
-
-
-def test_functions_are_compiled_where_nothing_can_be_kept():
-    done = subprocess.run([sys.executable, "-c", WITHOUT_A_FOLDER], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "2\n"), done.stderr
+@pytest.mark.parametrize("seed", range(5))
+def test_sums_too_large_to_be_exact_do_not_depend_on_what_was_asked_before(seed, kernel):
+    """Nor on the kernel: lists are added in their order."""
+    starts, ids = np.arange(0, 1500, 15), np.tile(np.arange(15, dtype=np.int32), 100)
+    rng = np.random.default_rng(seed)
+    values = to_lattice(0.5 + rng.random(1500) / 2, False).astype(np.float32)
+    weights = to_lattice(10 + rng.random(100), False)
+    expected = np.zeros(20_000)
+    for start, weight in zip(starts, weights, strict=True):
+        expected[:15] += weight * values[start : start + 15].astype(float)
+    part = WeightedLists(PostingArrays(ids, starts, starts + 15, values), weights)
+    for _ in range(2):
+        found = best(Base(np.zeros(20_000), 0.0), [part], [], 10, None)[1]
+        assert found[0] > 2**9
+        assert found.tolist() == np.sort(expected)[::-1][:10].tolist()

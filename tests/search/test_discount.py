@@ -37,7 +37,6 @@ def discounts(values, seeds, rejected):
     return {f: share(seeds, f) / (share(seeds, f) + DISCOUNT * share(rejected, f)) for f in features}
 
 
-@pytest.mark.parametrize("kernel", [None, "numpy"])
 @pytest.mark.parametrize("rejected", [REJECTED, REJECTED[:1]])
 def test_words_by_documents_equal_the_definition(built, rejected, kernel):
     texts, reading = built
@@ -47,12 +46,8 @@ def test_words_by_documents_equal_the_definition(built, rejected, kernel):
     factors = discounts(values, SEEDS, rejected)
     weights = {f: plus.get(f, 0.0) * factors.get(f, 0.0) - GAMMA * minus.get(f, 0.0) for f in {*plus, *minus}}
     expected = {item: sum(x * weights.get(f, 0.0) for f, x in own.items()) for item, own in values.items()}
-    setsearch.use_kernel(kernel)
-    try:
-        hits = reading.expand(SEEDS, 100, by="documents", exclude=rejected, explain=True)
-        same_scores(hits, expected, [*SEEDS, *rejected], 1e-5)
-    finally:
-        setsearch.use_kernel(None)
+    hits = reading.expand(SEEDS, 100, by="documents", exclude=rejected, explain=True)
+    same_scores(hits, expected, [*SEEDS, *rejected], 1e-5)
     for hit in hits:
         assert sum(part.weight for part in hit.features) == pytest.approx(hit.score, abs=1e-9)
 

@@ -62,12 +62,6 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@pytest.fixture(autouse=True)
-def fastest_kernel():
-    yield
-    setsearch.use_kernel(None)
-
-
 @settings(max_examples=60)
 @given(
     options=OPTIONS,

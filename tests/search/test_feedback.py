@@ -38,30 +38,25 @@ def built(request, tmp_path_factory):
         yield data, index.items("documents")
 
 
-@pytest.mark.parametrize("kernel", ["numpy", "default"])
 @pytest.mark.parametrize("least", [5000, 1])
 @pytest.mark.parametrize("seeds", [["i1"], ["i1", "i4"], ["i1", "i4", "i7"], ["i2", "i5", "i8", "i11", "i14"]])
 def test_a_second_pass_equals_its_definition(built, seeds, least, kernel, monkeypatch):
     monkeypatch.setattr(module, "LEAST", least)
     own = 20 if least > 1 else 3  # features of the seeds that always count
     monkeypatch.setattr(module, "OWN", own)
-    setsearch.use_kernel("numpy" if kernel == "numpy" else None)
-    try:
-        data, reading = built
-        for feedback in (0.25, 1.0):
-            options = {"feedback": feedback, "binarize": "presence", "popularity": 0.0}
-            expected = feedback_scores(data, seeds, feedback, least, 1.0, "presence", own=own)
-            hits = reading.expand(seeds, len(data), **options)
-            same_scores(hits, expected, seeds, 1e-6)
-            explained = reading.explain(seeds, hits[3].item, **options)
-            assert explained.score == pytest.approx(hits[3].score, abs=1e-12)
-            assert explained.score == pytest.approx(sum(part.weight for part in explained.features), abs=1e-9)
-            among = [hit.item for hit in hits[::3]]
-            assert [(h.item, h.score) for h in reading.rank(among, seeds, **options)] == [
-                (h.item, h.score) for h in hits[::3]
-            ]
-    finally:
-        setsearch.use_kernel(None)
+    data, reading = built
+    for feedback in (0.25, 1.0):
+        options = {"feedback": feedback, "binarize": "presence", "popularity": 0.0}
+        expected = feedback_scores(data, seeds, feedback, least, 1.0, "presence", own=own)
+        hits = reading.expand(seeds, len(data), **options)
+        same_scores(hits, expected, seeds, 1e-6)
+        explained = reading.explain(seeds, hits[3].item, **options)
+        assert explained.score == pytest.approx(hits[3].score, abs=1e-12)
+        assert explained.score == pytest.approx(sum(part.weight for part in explained.features), abs=1e-9)
+        among = [hit.item for hit in hits[::3]]
+        assert [(h.item, h.score) for h in reading.rank(among, seeds, **options)] == [
+            (h.item, h.score) for h in hits[::3]
+        ]
 
 
 def test_it_is_the_default_of_documents_with_few_seeds(built):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import RARITY, feedback_scores, lift_scores, meaning_scores, same_scores
-from samples import random_data
+from samples import random_data, with_kernels
 
 import setsearch
 from setsearch import errors
@@ -170,12 +170,8 @@ def test_neither_the_order_of_writes_nor_kernels_change_a_bit(built, tmp_path):
         other.add_vectors(names[:20], np.array([vectors[name] for name in names[:20]]))
         other.add_vectors(names[20:], [np.array(vectors[name], "<f8") * 7 for name in names[20:]])
         assert other.items("documents").expand(["i1", "i2"], **asked) == expected
-        for kernel in ("numpy", "scipy"):
-            setsearch.use_kernel(kernel)
-            try:
-                assert other.items("documents").expand(["i1", "i2"], **asked) == expected
-            finally:
-                setsearch.use_kernel(None)
+        for found in with_kernels(lambda: other.items("documents").expand(["i1", "i2"], **asked)):
+            assert found == expected
 
 
 def test_writes_of_items_and_vectors_are_followed(tmp_path):

@@ -14,10 +14,7 @@ from samples import random_data, right_checksums
 import setsearch
 from setsearch import errors, lists
 from setsearch.indexing import batch
-from setsearch.scoring import base as bases
-from setsearch.scoring import compiled as search_numba
 from setsearch.scoring import valued_lists
-from setsearch.scoring.kernels import KERNELS, use_kernel
 from setsearch.search import snapshot
 from setsearch.storage import names
 from setsearch.storage import sql as inserts
@@ -159,16 +156,10 @@ def test_a_read_only_connection(tmp_path):
     connection.close()
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("sparse", [0, 10**9])
-def test_threads_share_an_index(tmp_path, monkeypatch, kernel, sparse):
+def test_threads_share_an_index(tmp_path, monkeypatch, kernel):
     """Eight threads: the answers of one thread."""
-    monkeypatch.setattr(bases, "FEW_TOUCHED", sparse)
-    monkeypatch.setattr(search_numba, "CHUNK", 64)
-    monkeypatch.setattr(bases, "HIGHEST", 20)
-    use_kernel(kernel)
     monkeypatch.setattr(valued_lists, "AHEAD", 20)
-    monkeypatch.setattr(valued_lists, "AHEAD_COMPILED", 20)
+    monkeypatch.setattr(valued_lists, "AHEAD_IN_CORE", 20)
     monkeypatch.setattr(valued_lists, "NOTHING_AHEAD", 2)
     data = random_data(6, 80, 60, 0.2)
     with setsearch.open(tmp_path / "a.db", create=True) as index:
@@ -191,7 +182,6 @@ def test_threads_share_an_index(tmp_path, monkeypatch, kernel, sparse):
         assert wrong == []
         assert len(index._database._connections._idle) <= 8, "threads that are gone leave no connection behind"
         assert list(films.expand_many([[f"i{n}", f"i{n + 1}"] for n in range(40)], 5)) == list(expected.values())
-    use_kernel(None)
 
 
 def test_small_caches_and_pieces_change_nothing(tmp_path, monkeypatch):
@@ -201,7 +191,7 @@ def test_small_caches_and_pieces_change_nothing(tmp_path, monkeypatch):
         expected = [index.items("film").expand([f"i{n}"]) for n in range(30)]
     for ahead in (1, 100):
         monkeypatch.setattr(valued_lists, "AHEAD", ahead)
-        monkeypatch.setattr(valued_lists, "AHEAD_COMPILED", ahead)
+        monkeypatch.setattr(valued_lists, "AHEAD_IN_CORE", ahead)
         monkeypatch.setattr(valued_lists, "NOTHING_AHEAD", 2)
         monkeypatch.setattr(snapshot, "KEPT", 1)
         monkeypatch.setattr(lists, "CHUNK", 1 + ahead % 7)
@@ -264,7 +254,6 @@ def test_ids_that_do_not_exist_never_reach_a_kernel(tmp_path, table):
     [[[0, 0, 0, 1, 2]], [[0, 1, 2, 40], [3, 50]], [[*range(0, 60, 2)], [1, 3, 59]]],
     ids=["twice the same", "overlapping", "across pieces"],
 )
-@pytest.mark.parametrize("kernel", KERNELS)
 def test_lists_that_do_not_ascend_never_reach_a_kernel(tmp_path, monkeypatch, blocks, kernel):
     """A file that somebody made: sums, lengths, firsts and lasts are right."""
     path = tmp_path / "a.db"
@@ -283,12 +272,10 @@ def test_lists_that_do_not_ascend_never_reach_a_kernel(tmp_path, monkeypatch, bl
     connection.commit()
     connection.close()
     monkeypatch.setattr("setsearch.storage.posting_lists.SWEEP_STEP", 25)
-    use_kernel(kernel)
     with setsearch.open(path) as index:
         with pytest.raises(errors.CorruptIndex, match="damaged block"):
             index.items("document").expand(["e"], model="bernoulli")
         assert index.check()
-    use_kernel(None)
 
 
 def test_a_file_may_be_away_for_a_moment(tmp_path):

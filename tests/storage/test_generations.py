@@ -10,7 +10,6 @@ from samples import random_data
 
 import setsearch
 from setsearch.lists import SLICE, Lists
-from setsearch.scoring.kernels import KERNELS, use_kernel
 from setsearch.storage import generations
 
 HOSTILE = {
@@ -48,10 +47,8 @@ def ask(path):
         return [films.expand(["i1", "i2"], 99, model=model) for model in ("lift", "bernoulli", "multinomial")]
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("attack", HOSTILE)
 def test_a_hostile_array_is_not_used(path, attack, kernel):
-    use_kernel(kernel)
     expected = ask(path)
     name, change = HOSTILE[attack]
     connection = sqlite3.connect(path)
@@ -70,7 +67,6 @@ def test_a_hostile_array_is_not_used(path, attack, kernel):
     connection.commit()
     connection.close()
     assert ask(path) == expected
-    use_kernel(None)
 
 
 @settings(max_examples=20)

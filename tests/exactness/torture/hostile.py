@@ -27,7 +27,6 @@ COLLECTION = ("documents", "terms")
 def main() -> None:
     """Ask each file in a process of its own."""
     folder, wanted = Path(sys.argv[1]), sys.argv[2:]
-    setsearch.use_kernel("scipy")
     path = folder / "hostile.db"
     damage.make(path)
     data = path.read_bytes()
