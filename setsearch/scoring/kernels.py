@@ -4,16 +4,14 @@ import warnings
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from setsearch.arrays import Floats, Floats32
+from setsearch.arrays import Floats
 from setsearch.core import binding
 from setsearch.errors import InvalidParameter
 from setsearch.scoring.postings import Parts, WeightedLists
 
 KERNELS = ("core", "numpy")
 GONE = ("scipy", "numba")  # names of kernels that are not there any more
-ROWS = 1024  # of bytes that become float32 together: they stay in the cache
 
 _chosen: str | None = None
 
@@ -57,9 +55,3 @@ def accumulate(scores: Floats, *parts: WeightedLists) -> None:
 def lists_of(parts: Parts) -> list[Any]:
     """Weighted lists as the compiled core takes them."""
     return [(own.ids, own.values, own.starts, own.ends, weights) for own, weights in parts]
-
-
-def products(rows: npt.NDArray[np.int8], numbers: Floats32) -> Floats:
-    """rows @ numbers, `(n_rows,)`, of whole numbers whose sums stay below 2^24: exact, in any order."""
-    parts = [rows[start : start + ROWS].astype(np.float32) @ numbers for start in range(0, len(rows), ROWS)]
-    return np.concatenate([np.zeros(0, np.float32), *parts]).astype(float)

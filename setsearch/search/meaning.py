@@ -23,10 +23,9 @@ import numpy as np
 
 from setsearch.arrays import Floats, Floats32, Ints, places_among
 from setsearch.errors import InvalidParameter
-from setsearch.scoring.kernels import ROWS, products
 from setsearch.search.examples import Examples
 from setsearch.search.fields import Fields
-from setsearch.search.spread import directed, inverse_spread
+from setsearch.search.spread import ROWS, directed, inverse_spread
 from setsearch.search.weights import SeedWeights
 from setsearch.storage.vectors import ENCODER, LARGEST, Bytes, quantized
 
@@ -113,7 +112,7 @@ class Vectors:
         """The cosine of each row with a centroid, or a direction, times a number that is the same for all, `(n,)`."""
         bound = LARGEST * float(np.abs(centroid).sum())
         whole = np.rint(centroid * (2.0 ** np.floor(np.log2(EXACT / 2 / bound)) if bound else 0.0))
-        cosines = products(self.rows, whole.astype(np.float32)) / self.lengths - fsum(self.mean * whole)
+        cosines = _products(self.rows, whole.astype(np.float32)) / self.lengths - fsum(self.mean * whole)
         norms = self.centred_lengths
         centred: Floats = np.divide(cosines, norms, out=np.zeros(len(cosines)), where=norms > LEAST)
         return centred
@@ -129,6 +128,12 @@ class Vectors:
         total = sum(np.rint(rows * share[:, None] * STEPS).sum(axis=0) for share, rows in parts)
         rounding = NOISE * sum(len(rows) for _, rows in parts)
         return total / STEPS if np.any(np.abs(total) > rounding) else None
+
+
+def _products(rows: Bytes, numbers: Floats32) -> Floats:
+    """rows @ numbers, `(n_rows,)`, of whole numbers whose sums stay below 2^24: exact, in any order."""
+    parts = [rows[start : start + ROWS].astype(np.float32) @ numbers for start in range(0, len(rows), ROWS)]
+    return np.concatenate([np.zeros(0, np.float32), *parts]).astype(float)
 
 
 def lengths_of(rows: Bytes) -> Floats:

@@ -12,9 +12,9 @@ from math import fsum
 import numpy as np
 
 from setsearch.arrays import HASH, Floats
-from setsearch.scoring.kernels import ROWS
 from setsearch.storage.vectors import Bytes
 
+ROWS = 1024  # of bytes that become float32 together: they stay in the cache
 SHRINKAGE = 20.0  # variances of the mean size that are added to each
 ENOUGH = 4096  # vectors to estimate a covariance
 STEPS = 10

@@ -21,7 +21,7 @@ except SystemExit as done:
     assert not done.code, done.code
 print(*sorted(sys.modules), file=sys.stderr)
 """
-HEAVY = {"numpy", "scipy", "numba", "sqlite_utils", "whoosh", "pydantic", "rich", "pandas", "hypothesis"}
+HEAVY = {"numpy", "scipy", "sqlite_utils", "whoosh", "pydantic", "rich", "pandas", "hypothesis"}
 
 
 @pytest.fixture
