@@ -172,6 +172,8 @@ def values(
     ids, counts, starts, ends = source
     totals, thresholds, factors, scales = statistics
     starts, ends = starts[lists], ends[lists]
+    if starts.min(initial=0) < 0 or ends.max(initial=0) > len(ids):  # a sum of such lengths could be any number
+        raise LostArrays("the lists in memory")
     size, largest = int(np.maximum(ends - starts, 0).sum()), np.zeros(1)
     found = np.empty(size, np.int32), np.empty(size, np.float32), np.empty(len(lists), np.int64)
     entries = (
