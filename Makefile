@@ -17,7 +17,7 @@ ENCODER = .venv-encoder
 # Tests start many processes, which need not compile each module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long test-others test-encoder test-haystack test-oldest browser torture lint format docs bench bench-fresh bench-spark bench-relevance bench-screening wheels clean
+.PHONY: demo test test-long test-others test-encoder test-haystack test-oldest browser sanitize torture lint format docs bench bench-fresh bench-spark bench-relevance bench-screening wheels clean
 
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
@@ -47,6 +47,10 @@ test-oldest: $(OLDEST)/installed
 
 browser: $(VENV)/installed-dev
 	$(RUN)/python -m playwright install chromium
+
+# The compiled core under the sanitizers of gcc; part of test-long.
+sanitize: $(VENV)/installed-dev
+	$(RUN)/python -m pytest -m long tests/scoring/test_sanitized.py
 
 torture: $(VENV)/installed-dev
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check atheris
