@@ -32,6 +32,19 @@ def with_kernels(ask):
     return answers
 
 
+class NamesByRank:
+    """The order of the names of items: an array of their positions in it."""
+
+    def __init__(self, positions):
+        self.positions = positions
+
+    def ranks(self, ids):
+        return self.positions[ids]
+
+    def in_order(self):
+        return np.argsort(self.positions).tolist()
+
+
 def random_data(seed: int, items: int, features: int, density: float) -> dict[str, dict[str, int]]:
     """Random counts, with a feature of all items and an item without features among them."""
     rng = random.Random(seed)

@@ -18,7 +18,7 @@ import numpy as np
 from setsearch.arrays import Array, Floats, Ids, Ints, ListArrays, ListValues
 from setsearch.errors import LostArrays
 
-VERSION, UNKNOWN, UNSURE = 3, -2, -3  # as in core.c
+VERSION, UNKNOWN = 3, -2  # as in core.c
 BLOCK = 1 << 15  # sums
 LEAST_ROOM = 1 << 14  # candidates
 LIBRARY = Path(__file__).with_name("core" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so"))
@@ -31,11 +31,7 @@ _SIZE, _POINTER = c.c_int64, c.c_void_p
 _SIGNATURES: dict[str, list[Any]] = {
     "setsearch_version": [],
     "setsearch_add": [_POINTER, _SIZE, _POINTER, _SIZE, _POINTER],
-    "setsearch_best": [_POINTER, _SIZE] * 4 + [_SIZE] + [_POINTER] * 5 + [_SIZE],
-    "setsearch_prune": [
-        *(_POINTER, _SIZE, _POINTER, _POINTER, _POINTER, _SIZE, c.c_double, _POINTER, _SIZE, _SIZE),
-        *(_POINTER, _POINTER, _POINTER, _SIZE),
-    ],
+    "setsearch_best": [*[_POINTER, _SIZE] * 4, _SIZE, *[_POINTER] * 5, _SIZE, _POINTER],
     "setsearch_question": [_POINTER, _SIZE, _POINTER, _SIZE, _POINTER, _POINTER, _SIZE, *[_POINTER] * 7, _SIZE],
     "setsearch_fold": [
         _POINTER,
@@ -76,15 +72,6 @@ class PartStructure(c.Structure):
     )
 
 
-class PruningMemory(c.Structure):
-    """`pruning_t` of core.c."""
-
-    _fields_ = (
-        *((name, _POINTER) for name in ("sums", "weights", "order", "keys", "bounds", "heap", "near_ids", "near_sums")),
-        ("room", _SIZE),
-    )
-
-
 class _Pieces(c.Structure):
     """`pieces_t` of core.c."""
 
@@ -120,45 +107,24 @@ def add(scores: Floats, parts: Sequence[Part]) -> None:
     _check(library().setsearch_add(address(scores), len(scores), structures, len(kept), address(places)))
 
 
-def best(base: Floats, parts: Sequence[Part], excluded: Ints, among: Ints | None, k: int) -> tuple[Ints, Floats] | None:
+def best(
+    base: Floats, parts: Sequence[Part], excluded: Ints, among: Ints | None, k: int
+) -> tuple[Ints, Floats, float | None]:
     """The k best of base plus lists, and all that equal the k-th: ids and scores, in no order.
 
-    `excluded` and `among` ascend. None if too many are equal. Raises LostArrays.
+    `excluded` and `among` ascend. If too many equal the k-th, none of these are there, and the last is their score.
+    Raises LostArrays.
     """
     kept, structures, n_lists = _parts(parts)
-    base = np.ascontiguousarray(base, np.float64)
+    base, crowd = np.ascontiguousarray(base, np.float64), np.empty(1)
     k = min(k, len(base))
     room = max(LEAST_ROOM, 2 * k)
     scratch = _scratch("places", n_lists, np.int64), _scratch("sums", BLOCK, np.float64), _scratch("heap", k)
     found = _scratch("ids", room, np.int64), _scratch("scores", room)
     only = (None, 0) if among is None else (address(among), len(among))
     items = address(base), len(base), structures, len(kept), address(excluded), len(excluded), *only
-    count = _check(library().setsearch_best(*items, k, *map(address, (*scratch, *found)), room))
-    return None if count > room else (found[0][:count].copy(), found[1][:count].copy())
-
-
-def prune(
-    base: Floats, lists: Part, active: Ints, items: Part, n_features: int, norm: float, excluded: Ints, k: int
-) -> tuple[Ints, Floats] | None:
-    """As `best`, by the lists that matter (scoring/pruning.py), for a base of zeros; None if others may matter too.
-
-    `active`: the features of the lists. `items`: all features of all items, without weights, whose values have no
-    larger norm. Raises LostArrays.
-    """
-    _kept, structures, n_lists = _parts([lists, (*items, items[2])])
-    zeros = _zeros("pruned_sums", len(base), np.float32), _zeros("pruned_weights", n_features, np.float64)
-    found = _scratch("ids", LEAST_ROOM, np.int64), _scratch("scores", LEAST_ROOM)
-    order = _scratch("order", n_lists + 1, np.int64), _scratch("keys", n_lists), _scratch("bounds", n_lists + 1)
-    near = _scratch("near", LEAST_ROOM, np.int64), _scratch("near_sums", LEAST_ROOM)
-    memory = PruningMemory(*map(address, (*zeros, *order, _scratch("heap", k), *near)), LEAST_ROOM)
-    part, by_item = c.addressof(structures), c.addressof(structures) + c.sizeof(PartStructure)
-    items_of = address(base), len(base), part, address(active), by_item, n_features, norm
-    without, scratch = (address(excluded), len(excluded)), (c.addressof(memory), *map(address, found), LEAST_ROOM)
-    count = library().setsearch_prune(*items_of, *without, k, *scratch)
-    if count != UNSURE:
-        _check(count)
-    _threads.pruned_sums, _threads.pruned_weights = zeros
-    return None if count < 0 else (found[0][:count].copy(), found[1][:count].copy())
+    count = _check(library().setsearch_best(*items, k, *map(address, (*scratch, *found)), room, address(crowd)))
+    return found[0][:count].copy(), found[1][:count].copy(), float(crowd[0]) if crowd[0] > -np.inf else None
 
 
 def values(
@@ -309,13 +275,6 @@ def _scratch(name: str, size: int, dtype: Any = np.float64) -> Array:
         array = np.empty(max(size * 5 // 4, 1), dtype)
         setattr(_threads, name, array)
     return array
-
-
-def _zeros(name: str, size: int, dtype: Any) -> Array:
-    """Memory of this thread that is zeros between calls; an error in between leaves none that is half-used."""
-    array: Array | None = getattr(_threads, name, None)
-    setattr(_threads, name, None)
-    return np.zeros(size * 5 // 4 + 1, dtype) if array is None or len(array) < size else array
 
 
 def address(array: Any) -> int:

@@ -36,12 +36,11 @@ enum {
     BLOCK = 1 << 15, /* items that are scored together: their sums stay in the processor's cache */
     MANY = 4,       /* lists that have more than one posting for so many items touch many */
     STRETCH = 16,   /* scores that are compared with the least of the best together */
-    BINS = 4096,    /* of weights */
-    FEWEST_POSTINGS = 1 << 13 /* fewer are added in less time than it takes to choose */
+    BINS = 4096     /* of weights */
 };
 
 static const double VALUE_LATTICE = 4194304.0; /* 2^22 */
-static const double FIRST = 0.2, LATER = 0.5, JUST_BELOW = 0.99; /* shares of bounds: scoring/pruning.py */
+static const double FIRST = 0.2, LATER = 0.5, JUST_BELOW = 0.99; /* shares of bounds */
 static const double MARGIN = 5.684341886080802e-14; /* 2^-44, relative; logarithms differ by some 2^-53 */
 static const double NEAR = 0.0009765625;           /* 2^-10, as in models/lift.py */
 static const double EXACT_BELOW = 512, LEAST_SUM = 0.125; /* of weights: scoring/base.py, search/weights.py */
@@ -56,13 +55,15 @@ typedef struct {
     const double *weights;
 } part_t;
 
-/* What may be among the best so far: a heap of the k largest scores, the least first, and all that reach it. */
+/* What may be among the best so far: a heap of the k largest scores, the least first, and all that reach it. Where more
+   than there is room for have a score, none of these are kept: it is the score of the crowd. */
 typedef struct {
     int64_t k, filled;
     double *heap;
-    int64_t count, room;
+    int64_t count, room; /* at least k */
     int64_t *ids;
     double *scores;
+    double crowd; /* -INFINITY at first */
 } best_t;
 
 /* Distinct items, ascending unless said otherwise. */
@@ -173,36 +174,41 @@ static void compact(best_t *best) {
     for (int64_t i = 0; i < best->count; i++) {
         best->ids[kept] = best->ids[i];
         best->scores[kept] = best->scores[i];
-        kept += best->scores[i] >= bound;
+        kept += best->scores[i] >= bound && best->scores[i] > best->crowd;
     }
     best->count = kept;
 }
 
-/* A score of an item; 0 if there is no room for all that are equal. */
-static int offer(best_t *best, int64_t id, double score) {
-    if (score == -INFINITY || score < least(best)) return 1;
+/* A score of an item. */
+static void offer(best_t *best, int64_t id, double score) {
+    if (score == -INFINITY || score < least(best)) return;
     if (best->filled < best->k) insert(best, score);
     else if (score > best->heap[0]) replace_least(best->heap, best->k, score);
+    if (score <= best->crowd) return;
     if (best->count == best->room) compact(best);
-    if (best->count == best->room) return 0;
+    if (best->count == best->room) {
+        best->crowd = least(best);
+        compact(best);
+        if (score <= best->crowd) return;
+    }
     best->ids[best->count] = id;
     best->scores[best->count++] = score;
-    return 1;
 }
 
-/* The scores of `size` items from `first` on; 0 if there is no room for all that are equal. */
-static int offer_all(best_t *best, const double *scores, int64_t first, int64_t size) {
+/* The scores of `size` items from `first` on. */
+static void offer_all(best_t *best, const double *scores, int64_t first, int64_t size) {
     for (int64_t begin = 0; begin < size; begin += STRETCH) {
         const int64_t end = begin + STRETCH < size ? begin + STRETCH : size;
         const double bound = least(best);
         int reaching = 0;
-        for (int64_t i = begin; i < end; i++) reaching |= scores[i] >= bound;
+        for (int64_t i = begin; i < end; i++) reaching |= scores[i] >= bound && scores[i] > best->crowd;
         if (!reaching) continue;
-        for (int64_t i = begin; i < end; i++)
-            if (!offer(best, first + i, scores[i])) return 0;
+        for (int64_t i = begin; i < end; i++) offer(best, first + i, scores[i]);
     }
-    return 1;
 }
+
+/* Whether the k-th is one of a crowd. */
+static int is_crowded(const best_t *best) { return best->crowd > -INFINITY && best->crowd == least(best); }
 
 /* Sort scores, and the ids with them, the largest first: heapsort. */
 static void sort_down(double *scores, int64_t *ids, int64_t count) {
@@ -252,19 +258,32 @@ static int64_t find_best(const double *base, int64_t n, const part_t *parts, int
             sums[excluded->ids[without] - first] = -INFINITY;
         }
         if (!among->ids) {
-            if (!offer_all(best, sums, first, size)) return best->room + 1;
+            offer_all(best, sums, first, size);
             continue;
         }
         for (; within < among->count && among->ids[within] < last; within++) {
             if (among->ids[within] < first) return DAMAGED;
-            if (!offer(best, among->ids[within], sums[among->ids[within] - first])) return best->room + 1;
+            offer(best, among->ids[within], sums[among->ids[within] - first]);
         }
     }
     compact(best);
     return best->count;
 }
 
-/* ---- Pruning: the lists of most weight a posting first (scoring/pruning.py) ---- */
+/* ---- Pruning ----
+
+   Some lists, R, are not added. By Cauchy and Schwarz they add to the score of an item with the values x at most
+
+       sum over R of v_j x_j  <=  |v_R| |x|  <=  |v_R| norm          norm: the largest |x| of all items
+
+   so only items whose sum over the other lists is less than |v_R| norm below the k-th best can be among the best. These
+   are few, and get their scores from their own features (Anastasiu and Karypis 2014 prune joins by such bounds). The
+   lists that are left out are the long ones of little weight, which hold most postings: nine tenths on a dictionary.
+
+   What lists add is summed in single precision; the bounds have room for what that loses. Scores are exact.
+
+   The lists of the largest v_j^2 a posting are added first, until the bound is a part of |v|. Then there is a first
+   k-th best sum, and more lists are added until the bound is a part of it. */
 
 /* Add some lists, in their order, to sums in single precision; with `only_touched`, where a sum is not 0 already. */
 static int add_in_order(float *restrict sums, int64_t n, const part_t *lists, const int64_t *order, int64_t from,
@@ -401,24 +420,27 @@ static double order_lists(const part_t *lists, double norm, const pruning_t *mem
 static int64_t rescore(const part_t *lists, const int64_t *active, const part_t *items, int64_t n_features,
                        int64_t n_near, double reached, double bound, const pruning_t *memory, best_t *best) {
     double *weights = memory->weights;
-    int fits = 1;
     for (int64_t j = 0; j < lists->n_lists; j++) {
         if (active[j] < 0 || active[j] >= n_features) return DAMAGED;
         weights[active[j]] = lists->weights[j];
     }
-    for (int64_t i = 0; i < n_near && fits; i++) {
+    for (int64_t i = 0; i < n_near; i++) {
         const double sum = memory->near_sums[i];
         double score;
         if (sum < reached || sum + bound < least(best)) continue;
         if (score_of(items, memory->near_ids[i], weights, n_features, &score) < 0) return DAMAGED;
-        fits = offer(best, memory->near_ids[i], score);
+        offer(best, memory->near_ids[i], score);
     }
     for (int64_t j = 0; j < lists->n_lists; j++) weights[active[j]] = 0.0;
     compact(best);
-    return fits ? best->count : UNSURE;
+    return best->count;
 }
 
-/* What setsearch_prune tells. */
+/* As find_best, for a base of zeros (-INFINITY: no item) and one part with float32 values, whose sums are exact; UNSURE
+   where all lists must be added.
+
+   `active`: the features of the lists. `items`: the same entries by item, all items and features; the values of none
+   have a larger Euclidean norm than `norm`. Zeros in memory are so again unless the answer is DAMAGED. */
 static int64_t prune(const double *base, int64_t n, const part_t *lists, const int64_t *active, const part_t *items,
                      int64_t n_features, double norm, const ids_t *excluded, const pruning_t *memory, best_t *best) {
     float *sums = memory->sums;
@@ -469,7 +491,8 @@ typedef struct {
 /* The numbers of a question by lift. */
 typedef struct {
     double n_items, given, strength, rarity, budget, feedback, weight; /* n, N, ..., and that of an item that joins */
-    int64_t joining, least, own, more, k; /* how many join; search/feedback.py has the others */
+    int64_t joining, least, own, more; /* how many join; search/feedback.py has the others */
+    int64_t fewest, k;                 /* postings that are pruned; items that are wanted */
 } question_t;
 
 /* Memory of a thread for a field; room for all its features. */
@@ -689,11 +712,11 @@ static int64_t pass(const field_t *fields, int64_t n_fields, const double *base,
         if (add_all(all_sums, n, memory->parts, n_fields, memory->places) < 0) return DAMAGED;
         return largest(all_sums, n) <= limit ? n_positive(all_sums, n, excluded) : UNSURE;
     }
-    if (n_fields == 1 && !question->budget && fields->norm && limit == INFINITY && size >= FEWEST_POSTINGS) {
+    if (n_fields == 1 && !question->budget && fields->norm && limit == INFINITY && size >= question->fewest) {
         const int64_t found = prune(base, n, memory->parts, weighed->features, &fields->by_item,
                                     fields->by_feature.n_lists, fields->norm, excluded, &memory->pruning, best);
         if (found != UNSURE) return found;
-        best->filled = best->count = 0;
+        best->filled = best->count = 0, best->crowd = -INFINITY;
     }
     return find_best(base, n, memory->parts, n_fields, excluded, &all, limit, memory->places, memory->block, best);
 }
@@ -722,17 +745,20 @@ ENTRY int64_t setsearch_add(double *scores, int64_t n, const part_t *parts, int6
     return add_all(scores, n, parts, n_parts, places);
 }
 
-/* The k best items, and all that equal the k-th: how many, in no order; more than `room` if there are too many of these.
+/* The k best items, and all that equal the k-th: how many, in no order. If these are too many, only those above, and
+   `crowd` is their score, else -INFINITY.
 
    `excluded` and `among` ascend, below n; without `among` (NULL) all items count. Scratch memory: `places`, one number
    a list; `sums`, BLOCK of them; `heap`, k of them. `ids` and `scores` have `room`, at least k. */
 ENTRY int64_t setsearch_best(const double *base, int64_t n, const part_t *parts, int64_t n_parts,
                              const int64_t *excluded, int64_t n_excluded, const int64_t *among, int64_t n_among,
                              int64_t k, int64_t *places, double *sums, double *heap, int64_t *ids, double *scores,
-                             int64_t room) {
+                             int64_t room, double *crowd) {
     const ids_t without = {excluded, n_excluded}, within = {among, n_among};
-    best_t best = {k, 0, heap, 0, room, ids, scores};
-    return find_best(base, n, parts, n_parts, &without, &within, INFINITY, places, sums, &best);
+    best_t best = {k, 0, heap, 0, room, ids, scores, -INFINITY};
+    const int64_t found = find_best(base, n, parts, n_parts, &without, &within, INFINITY, places, sums, &best);
+    *crowd = is_crowded(&best) ? best.crowd : -INFINITY;
+    return found;
 }
 
 /* x_ij of all entries of some lists (models/values.py): those above 0, and how many each list has. The number of all,
@@ -773,21 +799,6 @@ ENTRY int64_t setsearch_values(const int64_t *lists, int64_t n_lists, int64_t by
     return n;
 }
 
-/* As setsearch_best, for a base of zeros (-INFINITY: no item) and one part with float32 values, whose sums are exact;
-   UNSURE where all lists must be added.
-
-   `active`: the features of the lists. `items`: the same entries by item, all items and features; the values of none
-   have a larger Euclidean norm than `norm`. Scratch memory: `sums`, n of them, and `weights`, n_features of them, are
-   zeros, and are so again unless the answer is DAMAGED; `order`, `keys`, `bounds`: one number a list, and one more. */
-ENTRY int64_t setsearch_prune(const double *base, int64_t n, const part_t *lists, const int64_t *active,
-                              const part_t *items, int64_t n_features, double norm, const int64_t *excluded,
-                              int64_t n_excluded, int64_t k, const pruning_t *memory, int64_t *ids, double *scores,
-                              int64_t room) {
-    const ids_t without = {excluded, n_excluded};
-    best_t best = {k, 0, memory->heap, 0, room, ids, scores};
-    return prune(base, n, lists, active, items, n_features, norm, &without, memory, &best);
-}
-
 /* A question by lift: the seeds' weights, the best items, and again with those among the examples that join. The k best
    items in order, fewer if there are; or all that equal the k-th and those before, in no order: then the count is above
    k. UNSURE where numpy must be asked: for a list without values, tiny or inexact sums, a weight in the middle of two, or
@@ -803,12 +814,12 @@ ENTRY int64_t setsearch_question(const field_t *fields, int64_t n_fields, const 
                                  double *left_out, int64_t *ids, double *scores, int64_t room) {
     const int64_t n_seeds = memory->n_examples;
     const ids_t without = {excluded, n_excluded};
-    best_t best = {question->joining, 0, memory->pruning.heap, 0, room, ids, scores};
+    best_t best = {question->joining, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
     for (int64_t f = 0; f < n_fields; f++) limits[f] = NO_LIMIT;
     if (question->joining) {
         const int64_t found = pass(fields, n_fields, base, n, question, limits, &without, memory, weighed, &best, NULL);
         if (found < 0) return found;
-        if (found != question->joining || !(best.heap[0] > 0)) return UNSURE;
+        if (found != question->joining || is_crowded(&best) || !(best.heap[0] > 0)) return UNSURE;
         for (int64_t f = 0; f < n_fields; f++)
             limits[f] = second_limit(fields + f, question, memory, weighed + f);
         for (int64_t i = 0; i < found; i++) {
@@ -816,9 +827,9 @@ ENTRY int64_t setsearch_question(const field_t *fields, int64_t n_fields, const 
             memory->shares[memory->n_examples++] = question->weight;
         }
     }
-    best = (best_t){question->k, 0, memory->pruning.heap, 0, room, ids, scores};
+    best = (best_t){question->k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
     const int64_t found = pass(fields, n_fields, base, n, question, limits, &without, memory, weighed, &best, all_sums);
-    if (found < 0 || found > room) return found < 0 ? found : UNSURE;
+    if (found < 0 || (!all_sums && is_crowded(&best))) return found < 0 ? found : UNSURE;
     for (int64_t e = 0; left_out && e < n_seeds; e++) left_out[e] = 0.0;
     for (int64_t f = 0; left_out && f < n_fields; f++)
         leave_out(fields + f, question, memory, weighed + f, n_seeds, left_out);

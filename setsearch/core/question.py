@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from setsearch.arrays import Array, Floats, Ints
-from setsearch.core.binding import BLOCK, LEAST_ROOM, Part, PartStructure, PruningMemory, address, library
+from setsearch.core import binding
+from setsearch.core.binding import BLOCK, LEAST_ROOM, Part, PartStructure, address
 from setsearch.errors import LostArrays
 
 UNSURE = -3
@@ -34,7 +35,16 @@ class _Question(c.Structure):
 
     _fields_ = (
         *((name, _REAL) for name in ("n_items", "given", "strength", "rarity", "budget", "feedback", "weight")),
-        *((name, _SIZE) for name in ("joining", "least", "own", "more", "k")),
+        *((name, _SIZE) for name in ("joining", "least", "own", "more", "fewest", "k")),
+    )
+
+
+class _Pruning(c.Structure):
+    """`pruning_t` of core.c."""
+
+    _fields_ = (
+        *((name, _POINTER) for name in ("sums", "weights", "order", "keys", "bounds", "heap", "near_ids", "near_sums")),
+        ("room", _SIZE),
     )
 
 
@@ -53,7 +63,7 @@ class _Memory(c.Structure):
     """`memory_t` of core.c."""
 
     _fields_ = (
-        ("pruning", PruningMemory),
+        ("pruning", _Pruning),
         *((name, _POINTER) for name in ("block", "places", "costs", "parts", "examples", "shares")),
         ("n_examples", _SIZE),
     )
@@ -73,6 +83,7 @@ class Numbers(NamedTuple):
     least: int
     own: int
     more: int
+    fewest: int
     k: int
 
 
@@ -127,7 +138,7 @@ class _Scratch:
             self._empty(room, np.int64),
             self._empty(room),
         ]
-        pruning = PruningMemory(*own, room)
+        pruning = _Pruning(*own, room)
         self.examples, self.shares = np.empty(2 * LEAST_ROOM, np.int64), np.empty(2 * LEAST_ROOM)
         parts = (PartStructure * len(n_features))()
         self._parts = parts
@@ -197,7 +208,7 @@ def ask(
     results = None if all_sums is None else address(all_sums), address(left_out), *scratch.found
     of_items = c.addressof(structures), len(fields), address(base), len(base), c.addressof(question)
     without = address(excluded), len(excluded)
-    count = library().setsearch_question(*of_items, *without, *scratch.at, *results)
+    count = binding.library().setsearch_question(*of_items, *without, *scratch.at, *results)
     if count < 0 and count != UNSURE:
         raise LostArrays("the lists in memory")
     _threads.scratch = scratch

@@ -8,26 +8,10 @@ import numpy as np
 from setsearch.arrays import Floats, Floats32, Ids, Ints
 
 
-class ItemArrays(NamedTuple):
-    """The same entries by item: item i has `features[starts[i] : ends[i]]`, with `values` likewise.
-
-    All items are there, with all their features, of which there are `n_features`. `norm` is an upper bound of the
-    Euclidean norm of an item's values. `active` are the features whose posting lists these entries are among.
-    """
-
-    features: Ids
-    values: Floats32 | Floats
-    starts: Ints
-    ends: Ints
-    n_features: int
-    norm: float
-    active: Ints
-
-
 class PostingArrays(NamedTuple):
     """Posting lists inside one array: list i is `ids[starts[i] : ends[i]]`, with `values` likewise, or ones.
 
-    `largest` is an upper bound of |value|. `by_item`, if any, are the same entries by item.
+    `largest` is an upper bound of |value|.
     """
 
     ids: Ids
@@ -35,7 +19,6 @@ class PostingArrays(NamedTuple):
     ends: Ints
     values: Floats32 | Floats | None = None
     largest: float = 1.0
-    by_item: ItemArrays | None = None
 
     def lists(self) -> list[Ids]:
         """The lists one by one."""

@@ -1,7 +1,8 @@
 """The k best of many scores, exactly and in order."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterable
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +10,18 @@ import numpy.typing as npt
 from setsearch.arrays import Floats, Ints
 
 Best = tuple[Ints, Floats]  # ids, the best first, and scores
-Ranks = Callable[[Ints], Ints]  # the positions of items in the order of names, computed only to break ties
+
+
+class Names(Protocol):
+    """The order of the names of items, which breaks ties."""
+
+    def ranks(self, ids: Ints) -> Ints:
+        """The positions of items in this order, or other numbers in it, `(n_ids,)`."""
+        ...
+
+    def in_order(self) -> Iterable[int]:
+        """The ids of all items in this order."""
+        ...
 
 
 def candidates(scores: Floats, k: int) -> Ints:
@@ -46,18 +58,11 @@ def kth_largest(scores: Floats, k: int) -> float:
     return float(bound) if len(above) < k else kth_largest(above, k)
 
 
-def sort_best(ids: npt.NDArray[np.integer], scores: Floats, k: int, ranks: Ranks) -> Best:
-    """The k best of distinct ids, best first, and their scores; ties by `ranks(ids)`; -inf is never among them."""
+def sort_best(ids: npt.NDArray[np.integer], scores: Floats, k: int, names: Names) -> Best:
+    """The k best of distinct ids, best first, and their scores; equal ones by name; -inf is never among them."""
     if len(ids) > 4 * k:
-        least = kth_largest(scores, k)
-        reach = scores >= least
+        reach = scores >= kth_largest(scores, k)
         ids, scores = ids[reach], scores[reach]
-        if len(ids) > 4 * k and least > -np.inf:  # many equal ones: only the first by rank matter
-            equal = scores == least
-            tied = ids[equal]
-            first = np.argpartition(ranks(tied.astype(np.int64, copy=False)), k - 1)[:k]
-            ids = np.concatenate([ids[~equal], tied[first]])
-            scores = np.concatenate([scores[~equal], np.full(k, least)])
     order = np.argsort(-scores, kind="stable")
     scores = scores[order]
     if len(scores) and scores[-1] == -np.inf:
@@ -65,5 +70,5 @@ def sort_best(ids: npt.NDArray[np.integer], scores: Floats, k: int, ranks: Ranks
         scores = scores[: len(order)]
     head = scores[: k + 1]
     if (head[1:] == head[:-1]).any():
-        order = order[np.lexsort((ranks(ids[order].astype(np.int64, copy=False)), -scores))]
+        order = order[np.lexsort((names.ranks(ids[order].astype(np.int64, copy=False)), -scores))]
     return ids[order[:k]].astype(np.int64, copy=False), scores[:k]

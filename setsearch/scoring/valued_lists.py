@@ -8,7 +8,7 @@ import numpy as np
 
 from setsearch.arrays import Entries, Floats, Floats32, Ids, Ints, ListArrays, ListValues, distinct, offsets
 from setsearch.lists import LOCK, Lists
-from setsearch.scoring.postings import ItemArrays, PostingArrays
+from setsearch.scoring.postings import PostingArrays
 
 AHEAD = 1 << 15  # entries that are given values together with those that are needed
 AHEAD_IN_CORE = 1 << 18  # the same in the core, which takes a twentieth of the time
@@ -74,11 +74,11 @@ class ValuedLists:
             while self._next < len(self._starts) and self._starts[self._next] >= 0:
                 self._skip()
 
-    def get(self, lists: Ints, by_item: ItemArrays | None = None) -> PostingArrays:
+    def get(self, lists: Ints) -> PostingArrays:
         """The posting lists of some features, ascending, which have values."""
         largest = self._seen if self._largest is None else self._largest
         starts, ends = self._starts.take(lists), self._ends.take(lists)
-        return PostingArrays(self._ids, starts, ends, self._values, largest, by_item)
+        return PostingArrays(self._ids, starts, ends, self._values, largest)
 
     @property
     def lengths(self) -> Ints:
@@ -94,12 +94,6 @@ class ValuedLists:
     def norm(self) -> float:
         """An upper bound of the Euclidean norm of the values of any list."""
         return math.sqrt(self._square) * (1 + ROUNDING)
-
-    def by_list(self, active: Ints) -> ItemArrays | None:
-        """All lists, as what posting lists of the `active` ids describe; None while some have no values."""
-        if self._values is None or not self.are_all_there:
-            return None
-        return ItemArrays(self._ids, self._values, self._starts, self._ends, self._lists.n_ids, self.norm, active)
 
     def _ahead(self, most: int) -> Ints:
         """Lists that nobody has asked for yet, with so many entries: the next questions find their values."""

@@ -5,7 +5,6 @@ It does what seed_weights, second_pass and best do one after another, to the bit
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +20,8 @@ from setsearch.search import feedback as passes
 from setsearch.search.examples import Examples
 from setsearch.search.fields import Fields
 from setsearch.search.weights import FieldWeights, Known, SeedWeights, field_weights
+
+FEWEST_POSTINGS = 1 << 13  # fewer are added in less time than it takes to choose among lists
 
 
 class Wanted(NamedTuple):
@@ -51,7 +52,7 @@ def weights_at_once(
         return None
     n_items, total, ids = fields.items.size, examples.total, np.array(sorted(examples.ids), np.int64)
     joins, feedback = second
-    limits = joins, passes.LEAST, passes.OWN, model.cost_of_a_list, min(wanted.k, n_items)
+    limits = joins, passes.LEAST, passes.OWN, model.cost_of_a_list, FEWEST_POSTINGS, min(wanted.k, n_items)
     numbers = Numbers(n_items, total, model.strength, model.rarity, model.budget, feedback, passes.WEIGHT, *limits)
     lists = [(*field.snapshot.core_lists(model.rule), field.coefficient) for field in fields.all]
     base, without = fields.base(model, total), sorted({*excluded, *examples.ids})
@@ -73,7 +74,7 @@ def weights_at_once(
 
     def weigh() -> tuple[FieldWeights, ...]:
         """The weights of all fields, as seed_weights makes them."""
-        again = answer if wanted.weights else ask(None, True)
+        again = answer if wanted.weights else ask(sums, True)
         assert again is not None
         seeds = (_seeds(join() if joins else examples, own) for own in again.weighed)
         return tuple(field_weights(*own, model, n_items) for own in zip(fields.all, seeds, strict=True))
@@ -86,7 +87,7 @@ def _in_order(answer: Answer, k: int, fields: Fields) -> Best:
     """The k best items, equal ones in the order of their names."""
     first = answer.scores[: k + 1]
     if (first[1:] == first[:-1]).any():
-        return sort_best(answer.ids, answer.scores, k, partial(fields.ranks, first=k))
+        return sort_best(answer.ids, answer.scores, k, fields)
     return answer.ids[:k], first[:k]
 
 

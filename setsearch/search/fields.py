@@ -140,9 +140,13 @@ class Fields(NamedTuple):
         """The ids of all items, ascending."""
         return np.fromiter(self.items.ids(self.first.cursor), np.int64)
 
-    def ranks(self, ids: Ints, first: int | None = None) -> Ints:
-        """The positions of items in the order of names, as Snapshot.ranks."""
-        return self.first.snapshot.ranks(self.first.cursor, ids, first)
+    def ranks(self, ids: Ints) -> Ints:
+        """The positions of items in the order of names, or other numbers in this order, `(n_ids,)`."""
+        return self.first.snapshot.ranks(self.first.cursor, ids)
+
+    def in_order(self) -> Iterable[int]:
+        """The ids of all items in the order of names."""
+        return self.first.snapshot.in_order(self.first.cursor)
 
     def describe(self, ids: Sequence[int]) -> Descriptions:
         """(name, title) of items."""

@@ -5,9 +5,8 @@ every value is computed from the same content, so it does not matter which threa
 """
 
 import sqlite3
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import islice
 from typing import TypeVar
 
 import numpy as np
@@ -200,34 +199,24 @@ class Snapshot:
             return self.lists(False).lengths
         return self.postings(cursor, np.arange(len(self.lists(False))), rule).lengths
 
-    def ranks(self, cursor: sqlite3.Cursor, ids: Ints, first: int | None = None) -> Ints:
-        """The positions of items in the order of names, or other numbers in this order, `(n_ids,)`.
-
-        If only the `first` of these items matter, all others have the same number, which is larger.
-        """
+    def ranks(self, cursor: sqlite3.Cursor, ids: Ints) -> Ints:
+        """The positions of items in the order of names, or other numbers in this order, `(n_ids,)`."""
         if self._ranks is None and len(ids) <= FEW:
             names = self.items.stored(cursor, ids.tolist())
             order = sorted(range(len(ids)), key=lambda place: names[int(ids[place])][0])
             ranks = np.empty(len(ids), np.int64)
             ranks[order] = np.arange(len(ids))
             return ranks
-        if self._ranks is None and first is not None:
-            return self._first_ranks(cursor, ids, first)
         if self._ranks is None:
             ranks = np.zeros(self.items.next_id, np.int64)
-            in_order = np.fromiter(self.items.ids(cursor, by_name=True), np.int64)
+            in_order = np.fromiter(self.in_order(cursor), np.int64)
             ranks[in_order] = np.arange(len(in_order))
             self._ranks = ranks
         return self._ranks[ids]
 
-    def _first_ranks(self, cursor: sqlite3.Cursor, ids: Ints, first: int) -> Ints:
-        """The same, reading no more names than until the first ones are known."""
-        wanted = np.zeros(self.items.next_id, bool)
-        wanted[ids] = True
-        found = list(islice((id for id in self.items.ids(cursor, by_name=True) if wanted[id]), first))
-        ranks = np.full(self.items.next_id, len(found), np.int64)
-        ranks[found] = np.arange(len(found))
-        return ranks[ids]
+    def in_order(self, cursor: sqlite3.Cursor) -> Iterable[int]:
+        """The ids of all items in the order of names."""
+        return self.items.ids(cursor, by_name=True)
 
     def forward(self, cursor: sqlite3.Cursor, items: Ints, rule: ValueRule) -> PostingArrays:
         """The features of some items (ascending ids) with their values."""
@@ -274,9 +263,7 @@ class Snapshot:
         valued = self._valued_lists(forward, rule)
         if not valued.are_all_there:
             self._give_values(cursor, valued, wanted, forward, rule)
-        across = None if forward else self._valued.get((True, rule))
-        by_item = None if across is None else across.by_list(wanted)
-        return valued.get(wanted, by_item)
+        return valued.get(wanted)
 
     def _give_values(
         self, cursor: sqlite3.Cursor, valued: ValuedLists, wanted: Ints, forward: bool, rule: ValueRule

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +12,10 @@ from setsearch.models import Model, Query, Seeds
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE, ValueRule
 from setsearch.scoring.base import Base
-from setsearch.scoring.best import best, best_of
+from setsearch.scoring.best import best
 from setsearch.scoring.kernels import accumulate
 from setsearch.scoring.postings import PostingArrays, WeightedLists
-from setsearch.scoring.selection import Best
+from setsearch.scoring.selection import Best, Names
 from setsearch.scoring.smoothing import Neighbors, smooth
 from setsearch.search.budget import Limit, limited
 from setsearch.search.examples import Examples, example_entries
@@ -181,16 +181,14 @@ class SeedWeights:
         """A new array of the scores of all items, `(n_ids,)`, without the constant."""
         return self.sums() / self.scale
 
-    def best(self, excluded: Sequence[int], k: int, fields: Fields, among: Ints | None = None) -> Best:
-        """As `scoring.best.best`; scores are without the constant, ties in the order of the names of `fields`."""
-        known, ranks = self.known, partial(fields.ranks, first=k)
+    def best(self, excluded: Sequence[int], k: int, names: Names, among: Ints | None = None) -> Best:
+        """As `scoring.best.best`; scores are without the constant."""
+        known = self.known
         if among is None and known is not None and known.k >= k and known.excluded == sorted({*excluded}):
             ids, sums = known.best
             return ids[:k], sums[:k] / self.scale
-        if self.summed is None:
-            ids, sums = best(self.base, self.lists, excluded, k, ranks, among)
-        else:
-            ids, sums = best_of(self.summed, excluded, k, ranks, among)
+        summed, lists = (self.base.items, self.lists) if self.summed is None else (self.summed, ())
+        ids, sums = best(summed, lists, excluded, k, names, among)
         return ids, sums / self.scale
 
     def with_prior(self, name: str, items: Ints, values: Floats, share: float) -> "SeedWeights":

@@ -131,7 +131,7 @@ class RemoteSnapshot(Snapshot):
         own = self.bases.get(self.layout, self.side, model, n_seeds)
         return Base(np.array(own.extremes), own.constant)
 
-    def ranks(self, cursor: sqlite3.Cursor, ids: Ints, first: int | None = None) -> Ints:
+    def ranks(self, cursor: sqlite3.Cursor, ids: Ints) -> Ints:
         """Ids are in the order of names."""
         return ids
 

@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from samples import random_data, with_kernels
+from samples import NamesByRank, random_data, with_kernels
 from starlette.testclient import TestClient
 
 import setsearch
@@ -14,7 +14,6 @@ from setsearch.arrays import to_lattice
 from setsearch.core import binding, question
 from setsearch.errors import InvalidParameter, LostArrays
 from setsearch.scoring import kernels
-from setsearch.scoring.base import Base
 from setsearch.scoring.best import best
 from setsearch.scoring.kernels import use_kernel
 from setsearch.scoring.postings import PostingArrays, WeightedLists
@@ -56,21 +55,37 @@ def test_any_lists_give_what_sorting_does(seed, n, is_flat, is_filtered):
     ranks, k = rng.permutation(n), int(rng.choice([1, 3, 20, n, n + 5]))
     order = np.lexsort((ranks, -expected))
     plain = order[: min(k, int((expected > -np.inf).sum()))]
-    for ids, scores in with_kernels(lambda: best(Base(items, 0.0), parts, excluded, k, ranks.take, among)):
+    for ids, scores in with_kernels(lambda: best(items, parts, excluded, k, NamesByRank(ranks), among)):
         assert ids.tolist() == plain.tolist()
         assert scores.tolist() == expected[plain].tolist()
 
 
 @needs_core
-def test_a_crowd_of_ties_is_left_to_numpy():
-    n, use = binding.LEAST_ROOM * 3, use_kernel
-    use("core")
-    nothing = np.zeros(0, np.int64)
-    assert binding.best(np.zeros(n), [], nothing, None, 10) is None
-    ranks = np.random.default_rng(0).permutation(n)
-    ids, scores = best(Base(np.zeros(n), 0.0), [], [], 10, ranks.take)
-    assert ids.tolist() == np.argsort(ranks)[:10].tolist()
-    assert scores.tolist() == [0.0] * 10
+@pytest.mark.parametrize("k", [5, 10, 900])
+@pytest.mark.parametrize("is_filtered", [False, True])
+def test_a_crowd_of_ties_is_in_the_order_of_names(k, is_filtered):
+    """Names are read until there are enough, some of which others have that are above, excluded or not among them."""
+    n, rng = binding.LEAST_ROOM * 3, np.random.default_rng(0)
+    items, positions = np.zeros(n), rng.permutation(n)
+    first = np.argsort(positions)
+    items[first[[0, 3, 5]]], items[first[1]] = [1.0, 2.0, 1.0], -1.0
+    excluded, among = [int(first[2])], rng.permutation(n)[: n // 2] if is_filtered else None
+    allowed = {*range(n)} if among is None else {*among.tolist()}
+    rest = [id for id in first.tolist() if id in allowed and id not in excluded]
+    expected = sorted(rest, key=lambda id: -items[id])[:k]
+    assert binding.best(items, [], np.array(excluded), None, k)[2] == 0.0
+    for ids, scores in with_kernels(lambda: best(items, [], excluded, k, NamesByRank(positions), among)):
+        assert ids.tolist() == expected
+        assert scores.tolist() == items[expected].tolist()
+
+
+@needs_core
+def test_a_crowd_below_the_best_is_none():
+    """More than there is room for were equal for a while, but better ones followed."""
+    n = binding.LEAST_ROOM * 3
+    items = np.where(np.arange(n) >= n - 20, np.arange(n), 0.0)
+    ids, _, crowd = binding.best(items, [], np.zeros(0, np.int64), None, 10)
+    assert crowd is None and sorted(ids.tolist()) == [*range(n - 10, n)]
 
 
 @needs_core
@@ -114,28 +129,6 @@ def test_values_of_damaged_lists_are_refused(at, change):
     source[at][-1 if at == 3 else 0] = change
     with pytest.raises(LostArrays):
         binding.values(np.arange(2), source, *arguments)
-
-
-@needs_core
-@pytest.mark.parametrize(
-    ("of", "at", "change"), [("lists", 0, 99), ("lists", 3, 99), ("items", 0, 99), ("items", 2, -1), ("items", 3, 99)]
-)
-def test_damaged_lists_are_not_pruned(of, at, change):
-    values = np.ones(3, np.float32)
-    parts = {
-        "lists": [np.array([0, 1, 2], np.int32), values, np.array([0]), np.array([3]), np.ones(1)],
-        "items": [np.zeros(3, np.int32), values, np.arange(3), np.arange(3) + 1],
-    }
-
-    def search():
-        """The two best."""
-        nothing = np.zeros(0, np.int64)
-        return binding.prune(np.zeros(3), parts["lists"], np.zeros(1, np.int64), parts["items"], 1, 1.0, nothing, 2)
-
-    assert sorted(search()[0].tolist()) == [0, 1, 2]
-    parts[of][at] = np.full_like(parts[of][at], change)
-    with pytest.raises(LostArrays):
-        search()
 
 
 def test_without_a_core_others_answer(monkeypatch, build):

@@ -11,7 +11,6 @@ from setsearch.arrays import to_lattice
 from setsearch.core import binding
 from setsearch.errors import InvalidParameter
 from setsearch.scoring import kernels
-from setsearch.scoring.base import Base
 from setsearch.scoring.best import best
 from setsearch.scoring.kernels import accumulate, is_core, use_kernel
 from setsearch.scoring.postings import PostingArrays, WeightedLists
@@ -76,6 +75,6 @@ def test_sums_too_large_to_be_exact_do_not_depend_on_what_was_asked_before(seed,
         expected[:15] += weight * values[start : start + 15].astype(float)
     part = WeightedLists(PostingArrays(ids, starts, starts + 15, values), weights)
     for _ in range(2):
-        found = best(Base(np.zeros(20_000), 0.0), [part], [], 10, None)[1]
+        found = best(np.zeros(20_000), [part], [], 10, None)[1]
         assert found[0] > 2**9
         assert found.tolist() == np.sort(expected)[::-1][:10].tolist()

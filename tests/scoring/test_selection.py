@@ -4,8 +4,8 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
+from samples import NamesByRank
 
-from setsearch.scoring.base import Base
 from setsearch.scoring.best import best
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 
@@ -20,7 +20,7 @@ NOTHING = PostingArrays(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0
 def test_top_k_equals_sorting(scores, k, random):
     ranks = np.array(random.sample(range(len(scores)), len(scores)))
     expected = sorted(np.flatnonzero(scores > -np.inf).tolist(), key=lambda id: (-scores[id], ranks[id]))[:k]
-    ids, found = best(Base(scores, 0.0), [WeightedLists(NOTHING, np.zeros(0))], [], k, ranks.take)
+    ids, found = best(scores, [WeightedLists(NOTHING, np.zeros(0))], [], k, NamesByRank(ranks))
     assert ids.tolist() == expected
     assert found.tolist() == scores[expected].tolist()
 
@@ -28,5 +28,5 @@ def test_top_k_equals_sorting(scores, k, random):
 @given(hnp.arrays(float, st.integers(1, 2000), elements=st.floats(-1e4, 1e4)), st.integers(1, 40))
 def test_distinct_scores_ask_for_no_ranks(scores, k):
     scores = np.unique(scores)
-    ids, _ = best(Base(scores, 0.0), [WeightedLists(NOTHING, np.zeros(0))], [], k, None)
+    ids, _ = best(scores, [WeightedLists(NOTHING, np.zeros(0))], [], k, None)
     assert ids.tolist() == list(range(len(scores)))[::-1][:k]

@@ -18,9 +18,11 @@ import damage
 import numpy as np
 
 import setsearch
-from setsearch.core import binding
+from setsearch.core import binding, question
+from setsearch.core.question import FieldLists, Numbers
 from setsearch.errors import LostArrays, SetsearchError
-from setsearch.scoring import pruning, valued_lists
+from setsearch.scoring import valued_lists
+from setsearch.search import core_passes
 from setsearch.storage import codec, integrity
 from setsearch.storage.packing import pack, unpack
 
@@ -47,7 +49,7 @@ def main() -> None:
     folder, files, calls = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     setsearch.use_kernel("core")
     accept_checksums()
-    pruning.FEWEST_POSTINGS = pruning.WORK_OF_A_LIST = valued_lists.NOTHING_AHEAD = 0  # small lists go all ways, too
+    core_passes.FEWEST_POSTINGS = valued_lists.NOTHING_AHEAD = 0  # small lists go all ways, too
     counts: Counter[str] = Counter()
     sound: dict[str, object] = {}  # answers
     count_calls(counts)
@@ -178,10 +180,12 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
     has = rng.random((n, n_features)) < rng.choice([0.05, 0.5, 1])
     lists, items = lists_of(has.T, rng), lists_of(has, rng)[:4]
     excluded, k = np.sort(rng.choice(n, min(n, 2), replace=False)), int(rng.integers(1, n + 1))
-    order = np.arange(n_features), np.append(np.sort(rng.random(n_features))[::-1], 0.0), 1e-6
+    seeds, joining = np.arange(min(n, 2)), int(rng.integers(0, 2)) * min(n, 3)
+    numbers = Numbers(n, float(len(seeds)), 2.0, 0.0, float(rng.choice([0, 5])), 0.5, 0.5, joining, 5, 2, 1, 0, k)
     source = [lists[0], rng.integers(0, 4, len(lists[0])).astype(np.uint16), lists[2], lists[3]]
     statistics = np.ones(n, np.int64), rng.random(n_features), np.ones(n_features), np.ones(n)
     among = np.sort(rng.choice(n, n // 2, replace=False)) if rng.random() < 0.5 else None
+    field, norm = FieldLists(lists[:4], items, lists[3] - lists[2]), float(rng.integers(0, 2))
     arrays = [array for array in (lists[0], *lists[2:4], items[0], *items[2:4], source[1]) if len(array)]
     for _ in range(rng.integers(0, 3)):
         array = arrays[rng.integers(len(arrays))]
@@ -190,7 +194,9 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
     for ask_core in (
         lambda: binding.add(np.zeros(n), [lists, lists]),
         lambda: binding.best(np.zeros(n), [lists], excluded, among, k),
-        lambda: binding.prune(np.zeros(n), lists, np.arange(n_features), items, n_features, excluded, order, k),
+        lambda: question.ask([(field, norm, 1.0)], np.zeros(n), numbers, (seeds, None), excluded, None, True),
+        lambda: question.ask([(field, norm, 1.0)] * 2, np.zeros(n), numbers, (seeds, None), excluded, np.empty(n)),
+        lambda: binding.fold(np.arange(n), (items[0], None, *items[2:4]), 0.9, 2, 5),
         lambda: binding.values(np.arange(n_features), tuple(source), False, statistics, np.log1p(np.arange(4))),
     ):
         try:

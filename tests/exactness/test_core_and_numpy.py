@@ -1,0 +1,125 @@
+"""The core and numpy give the same answers, to the bit, whatever is asked: random questions of every reading."""
+
+import random
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+from samples import KERNELS, with_kernels
+
+import setsearch
+from setsearch.errors import SetsearchError
+from setsearch.search import core_passes, feedback
+
+MODELS = (
+    *[{}] * 8,
+    {"feedback": 0},
+    {"feedback": 2.0},
+    {"strength": 0.5, "rarity": 1.5},
+    {"strength": 50},  # tiny weights
+    {"budget": 20.0},
+    {"popularity": 0},
+    {"binarize": "presence"},
+    {"neighbors": 0},
+    {"model": "bernoulli"},
+    {"model": "bernoulli", "strength": 100, "binarize": "twice-mean"},
+    {"model": "multinomial"},
+    {"model": "poisson"},
+)
+LIKES, BY = {"purpose": "likes"}, ("contexts", "documents")
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    """Texts with words and duplicates, ratings, and writes after the lists were derived."""
+    rng = random.Random(0)
+    words = [f"w{n}" for n in range(80)]
+    with setsearch.open(tmp_path_factory.mktemp("both") / "a.db", create=True, contexts="on") as index:
+        texts = [" ".join(rng.choices(words, range(80, 0, -1), k=rng.choice([0, 3, 30, 60]))) for _ in range(170)]
+        texts += texts[:25] + [f"{text} {words[n]}" for n, text in enumerate(texts[:25])]
+        index.add((f"d{n}", text, f"title {n % 50}", {"year": n % 7}) for n, text in enumerate(texts))
+        users = [{f"u{int(rng.paretovariate(0.7)) % 60}": rng.randint(1, 5) for _ in range(9)} for _ in range(90)]
+        index.add(((f"f{n}", own) for n, own in enumerate(users)), ("film", "user"))
+        index.refresh("now")
+        for name in ("documents", "terms"):
+            index.items(name).expand([index.items(name).find_names("1", 1)[0].item])
+        index.update(
+            [("d3", "w1 w2 w3 w70 w71", "other", {"year": 3}), ("new", " ".join(words[5:50]), None, {})],
+            ("documents", "terms"),
+        )
+        index.delete(["d9", "d10"], ("documents", "terms"))
+        yield index
+
+
+def question(index, rng):
+    """A random question: a reading, seeds, k and options."""
+    name = rng.choice(["documents"] * 4 + ["terms"] * 3 + ["film", "user"])
+    known = NAMES[name] if name in NAMES else NAMES.setdefault(name, names_of(index, name))
+    some = rng.sample(known, min(len(known), 16))
+    seeds, others = some[: rng.choice([1, 1, 2, 3, 5, 8])], some[8:]
+    options = dict(rng.choice(MODELS))
+    if rng.random() < 0.2:
+        seeds = {seed: rng.choice([0, 0.25, 1, 1, 3]) for seed in seeds}
+    for key, value in (
+        ("cut", rng.choice(["mark", "keep"])),
+        ("fold", True),
+        ("keep_seeds", True),
+        ("explain", True),
+        ("snippets", True),
+        ("exclude", others[: rng.choice([1, 3])]),
+        ("among", rng.sample(known, rng.choice([1, 20, len(known)]))),
+    ):
+        if rng.random() < 0.25:
+            options[key] = value
+    if name == "terms" and rng.random() < 0.3:
+        options["by"] = rng.choice(BY)
+    if name == "film" and rng.random() < 0.3:
+        options |= LIKES
+    if name == "documents" and rng.random() < 0.15:
+        options |= rng.choice([{"like": ["w1 w2 and w60"]}, {"filter": ["year >= 3"]}, {"at_most": 2, "per": "year"}])
+    return index.items(name), seeds, rng.choice([1, 3, 10, 10, 50, 1000]), options
+
+
+NAMES: dict[str, list[str]] = {}
+
+
+def names_of(index, name):
+    """The names of all items of a reading."""
+    with index.items(name).stored() as fields:
+        return [name for name, _ in fields.describe(fields.item_ids().tolist()).values()]
+
+
+def answer(reading, seeds, k, options):
+    """Hits and what belongs to them; or the error."""
+    try:
+        hits = reading.expand(seeds, k, **options)
+    except SetsearchError as error:
+        return type(error), str(error)
+    return list(hits), hits.blank, hits.learned, hits.common, hits.revision
+
+
+@pytest.mark.skipif(len(KERNELS) < 2, reason="the core was not built (python hatch_build.py)")
+@pytest.mark.parametrize("count", [400, pytest.param(10_000, marks=pytest.mark.long)])
+def test_any_question_has_the_same_answer(index, count, monkeypatch):
+    monkeypatch.setattr(feedback, "LEAST", 40)
+    asked, at_once = [0, 0], core_passes.question.ask
+
+    def counted(*arguments):
+        """Count whole questions that the core answers."""
+        found = at_once(*arguments)
+        asked[found is not None] += 1
+        return found
+
+    monkeypatch.setattr(core_passes.question, "ask", counted)
+
+    @settings(max_examples=count, database=None)
+    @given(st.integers(0, 2**60), st.booleans())
+    def compare(seed, is_pruned):
+        core_passes.FEWEST_POSTINGS = 0 if is_pruned else 1 << 60
+        asked_of = question(index, random.Random(seed))
+        first, second = with_kernels(lambda: answer(*asked_of))
+        assert first == second, asked_of[1:]
+
+    monkeypatch.setattr(core_passes, "FEWEST_POSTINGS", 0)
+    compare()
+    assert asked[True] > count / 4

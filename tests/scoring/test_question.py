@@ -1,0 +1,168 @@
+"""A question in one call of the core: the weights, the items and the bits of arithmetic on whole matrices."""
+
+import math
+
+import numpy as np
+import pytest
+
+from setsearch.arrays import VALUE_LATTICE, to_lattice
+from setsearch.core import binding, question
+from setsearch.core.question import FieldLists, Numbers
+from setsearch.errors import LostArrays
+from setsearch.models import Lift, Seeds
+
+pytestmark = pytest.mark.skipif(binding.library() is None, reason="the core was not built (python hatch_build.py)")
+
+
+def lists_of(rows):
+    """The lists of the rows of a matrix: ids, values, starts, ends."""
+    which, ids = np.nonzero(rows)
+    ends = np.cumsum((rows > 0).sum(axis=1), dtype=np.int64)
+    return [ids.astype(np.int32), rows[which, ids].astype(np.float32), np.append(0, ends)[:-1], ends]
+
+
+def random_matrix(rng, n_items, n_features, digits):
+    """Values up to 1, of features from rare to frequent, in multiples of a power of ten."""
+    shares = rng.random(n_features) ** 3
+    values = np.round(rng.random((n_items, n_features)), digits) * (rng.random((n_items, n_features)) < shares)
+    return to_lattice(values / np.maximum(np.linalg.norm(values, axis=1, keepdims=True), 1.0), False)
+
+
+def norm_of(matrix):
+    """An upper bound of the Euclidean norm of a row."""
+    return float(np.sqrt((matrix**2).sum(axis=1).max(initial=0))) * (1 + 1e-9)
+
+
+def numbers(n_items, total, k, joining=0, fewest=0, **model):
+    """The numbers of a question."""
+    model = {"strength": 2.0, "rarity": 0.0, "budget": 0.0, **model}
+    return Numbers(n_items, total, *model.values(), 0.25, 0.5, joining, 50, 3, 0, fewest, k)
+
+
+def weights_of(matrix, seeds, shares, model):
+    """The weights of features by models/lift.py, on the lattice."""
+    own, total = matrix[seeds], float(np.sum(shares))
+    active = np.flatnonzero((own > 0).any(axis=0))
+    having, sums = shares @ (own[:, active] > 0), shares @ own[:, active]
+    df = (matrix[:, active] > 0).sum(axis=0)
+    weights = np.zeros(matrix.shape[1])
+    weights[active] = to_lattice(model.query(Seeds(active, having, sums, total), df, len(matrix)).weights, False)
+    return weights
+
+
+@pytest.mark.parametrize("fewest", [0, 1 << 60], ids=["pruned", "all lists"])
+@pytest.mark.parametrize("seed", range(25))
+def test_one_pass_is_the_product_with_the_matrix(seed, fewest):
+    """Whatever the values, the ties, the weights of seeds; and whether lists are left out or not."""
+    rng, answered = np.random.default_rng(seed), 0
+    n_items, n_features = int(rng.integers(50, 600)), int(rng.integers(2, 40))
+    matrix = random_matrix(rng, n_items, n_features, int(rng.choice([1, 2, 8])))
+    base = np.zeros(n_items)
+    base[rng.random(n_items) < rng.choice([0, 0.1])] = -np.inf
+    matrix[base == -np.inf] = 0
+    field = FieldLists(tuple(lists_of(matrix.T)), tuple(lists_of(matrix)), (matrix > 0).sum(axis=0))
+    for _ in range(8):
+        model = Lift(strength=float(rng.choice([0.5, 2.0, 7.0])), rarity=float(rng.choice([0, 0.25, 2])))
+        seeds = np.sort(rng.choice(n_items, int(rng.integers(1, 7)), replace=False))
+        shares = rng.integers(1, 9, len(seeds)) / 4 if rng.random() < 0.3 else np.ones(len(seeds))
+        weights = weights_of(matrix, seeds, shares, model)
+        expected = base + matrix @ weights
+        left = np.setdiff1d(np.arange(n_items), seeds)
+        k = int(rng.choice([1, 2, 10, n_items]))
+        plain = left[np.lexsort((left, -expected[left]))]
+        plain = plain[expected[plain] > -np.inf][:k]
+        own = numbers(n_items, shares.sum(), k, fewest=fewest, strength=model.strength, rarity=model.rarity)
+        found = question.ask([(field, norm_of(matrix), 1.0)], base, own, (seeds, shares), seeds, None, True)
+        if found is None:  # nothing else has what the seeds have, or weights are tiny
+            assert expected[plain[0]] <= 0 or np.abs(weights).sum() < 0.126
+            continue
+        answered += 1
+        assert sorted(found.scores[:k].tolist(), reverse=True) == expected[plain].tolist()
+        assert np.array_equal(found.scores, expected[found.ids]) and not np.isin(found.ids, seeds).any()
+        (weighed,) = found.weighed
+        assert np.array_equal(weighed.features, np.flatnonzero((matrix[seeds] > 0).any(axis=0)))
+        assert np.array_equal(weighed.weights, weights[weighed.features])
+        for place in range(len(seeds) if len(seeds) > 1 else 0):
+            others = np.delete(np.arange(len(seeds)), place)
+            assert found.left_out[place] == pytest.approx(_without(matrix, seeds, shares, others, model), abs=1e-9)
+        sums = np.empty(n_items)
+        assert question.ask([(field, 0.0, 1.0)], base, own, (seeds, shares), seeds, sums) is not None
+        assert np.array_equal(sums, expected)
+    assert answered
+
+
+def _without(matrix, seeds, shares, others, model):
+    """The score of the seed that is left out, by weights that are not rounded."""
+    own = matrix[seeds[others]]
+    active = np.flatnonzero((own > 0).any(axis=0))
+    having, sums = shares[others] @ (own[:, active] > 0), shares[others] @ own[:, active]
+    df = (matrix[:, active] > 0).sum(axis=0)
+    weights = model.query(Seeds(active, having, sums, float(shares[others].sum())), df, len(matrix)).weights
+    (seed,) = np.setdiff1d(seeds, seeds[others])
+    return float(matrix[seed, active] @ weights)
+
+
+def test_long_lists_of_little_weight_are_not_read():
+    """Candidates get their scores from their own features, so other values in these lists change nothing."""
+    rng = np.random.default_rng(0)
+    matrix = random_matrix(rng, 500, 30, 8)
+    matrix[:, 5:] = np.where(rng.random((500, 25)) < 0.9, 2.0**-6, 0)
+    matrix[7, :5] = 0.4
+    by_feature, seeds, own = lists_of(matrix.T), np.array([7]), numbers(500, 1.0, 5)
+
+    def search():
+        """The five best."""
+        field = FieldLists(tuple(by_feature), tuple(lists_of(matrix)), (matrix > 0).sum(axis=0))
+        found = question.ask([(field, norm_of(matrix), 1.0)], np.zeros(500), own, (seeds, None), seeds)
+        return found.ids.tolist(), found.scores.tolist()
+
+    expected = search()
+    by_feature[1] = by_feature[1].copy()
+    by_feature[1][by_feature[2][5] :] = 9
+    assert search() == expected
+    own = numbers(500, 1.0, 5, fewest=1 << 60)
+    assert search() != expected
+
+
+@pytest.mark.parametrize(("part", "is_sure"), [(0.5, False), (0.25, True), (0.0, True), (0.499, True)])
+def test_weights_near_the_middle_of_two_are_left_to_numpy(part, is_sure):
+    """A logarithm of other last bits could round them otherwise."""
+    n_items, df = 1000, 10
+    matrix = np.zeros((n_items, 1))
+    matrix[:df, 0] = 1.0
+    weight = math.log((2 * df / n_items + 1) / 3 / (df / n_items)) * VALUE_LATTICE
+    coefficient = (3_000_000 + part) / weight
+    lists = FieldLists(tuple(lists_of(matrix.T)), tuple(lists_of(matrix)), np.array([df]))
+    own, seeds = numbers(n_items, 1.0, 3), np.array([0])
+    found = question.ask([(lists, 0.0, coefficient)], np.zeros(n_items), own, (seeds, None), seeds)
+    assert (found is not None) == is_sure
+
+
+def test_lists_without_values_are_left_to_numpy():
+    matrix = np.where(np.random.default_rng(3).random((100, 10)) < 0.3, 0.5, 0.0)
+    matrix[4, 2] = 0.5
+    for which, place in (("by_item", 4), ("by_feature", 2)):
+        lists = {"by_feature": lists_of(matrix.T), "by_item": lists_of(matrix)}
+        lists[which][2][place] = -1
+        field = FieldLists(tuple(lists["by_feature"]), tuple(lists["by_item"]), (matrix > 0).sum(axis=0))
+        own, seeds = numbers(100, 1.0, 3), np.array([4])
+        assert question.ask([(field, 0.0, 1.0)], np.zeros(100), own, (seeds, None), seeds) is None
+
+
+@pytest.mark.parametrize("norm", [0.0, 1.0])
+@pytest.mark.parametrize(
+    ("of", "at", "change"),
+    [("by_feature", 0, 99), ("by_feature", 0, -1), ("by_feature", 3, 999), ("by_item", 0, 99), ("by_item", 3, 999)],
+)
+def test_damaged_lists_are_refused(of, at, change, norm):
+    matrix = np.full((9, 3), 0.5)
+    matrix[3:, 1] = 0
+    lists = {"by_feature": lists_of(matrix.T), "by_item": lists_of(matrix)}
+    lists[of][at] = np.full_like(lists[of][at], change)
+    field = FieldLists(tuple(lists["by_feature"]), tuple(lists["by_item"]), np.array([9, 3, 9]))
+    seeds = np.array([0])
+    with pytest.raises(LostArrays):
+        question.ask([(field, norm, 1.0)], np.zeros(9), numbers(9, 1.0, 2), (seeds, None), seeds)
+    sound = FieldLists(tuple(lists_of(matrix.T)), tuple(lists_of(matrix)), np.array([9, 3, 9]))
+    found = question.ask([(sound, norm, 1.0)], np.zeros(9), numbers(9, 1.0, 2), (seeds, None), seeds)
+    assert found is not None, "memory of a call that failed is not used again"
