@@ -11,13 +11,15 @@ BUILT = pyproject.toml hatch_build.py setsearch/core/core.c
 # The same integrations with the other versions that are promised; they cannot share an environment.
 OTHERS = .venv-others
 OLDEST = .venv-oldest
+# An installation as it is where there is no compiler.
+PURE = .venv-pure
 # A model of sentence-transformers takes more room than everything else.
 ENCODER = .venv-encoder
 
 # Tests start many processes, which need not compile each module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long test-others test-encoder test-haystack test-oldest browser sanitize torture lint format docs bench bench-fresh bench-spark bench-relevance bench-screening wheels clean
+.PHONY: demo test test-long test-others test-pure test-encoder test-haystack test-oldest browser sanitize torture lint format docs bench bench-fresh bench-spark bench-relevance bench-screening wheels clean
 
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
@@ -30,6 +32,12 @@ test-long: $(VENV)/installed-dev
 
 test-others: $(OTHERS)/installed
 	$(OTHERS)/bin/python -m pytest -p no:cacheprovider tests/integrations/test_whoosh.py tests/integrations/test_datasette.py
+
+# `pytest` imports what is installed, `python -m pytest` would import this folder. The tests of the core skip.
+test-pure: $(PURE)/installed
+	SETSEARCH_CORE=0 $(PURE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall .
+	$(PURE)/bin/python -I -c "from setsearch.core import binding; assert binding.library() is None, binding.LIBRARY"
+	$(PURE)/bin/pytest -p no:cacheprovider -n auto --maxprocesses 4 --dist worksteal tests/scoring tests/search tests/cli
 
 test-encoder: $(ENCODER)/installed
 	$(ENCODER)/bin/python -m pytest -p no:cacheprovider tests/integrations/real_encoder.py
@@ -91,13 +99,14 @@ bench-screening: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/screening.py $(DATA)
 
 # One for each platform that the build hook names, with the core that ziglang compiles, and the source archive.
-wheels: $(VENV)/installed-dev
+wheels: $(VENV)/bin/python
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check build hatchling
 	for platform in $$($(RUN)/python -c 'import hatch_build; print(*hatch_build.TARGETS)'); do \
 	  SETSEARCH_CORE=$$platform $(RUN)/python -m build --wheel || exit 1; done
 	$(RUN)/python -m build --sdist
 
 clean:
-	rm -rf $(VENV) $(OTHERS) $(ENCODER) $(OLDEST) dist demo.db demo.db-wal demo.db-shm
+	rm -rf $(VENV) $(OTHERS) $(ENCODER) $(OLDEST) $(PURE) dist demo.db demo.db-wal demo.db-shm
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("setsearch needs Python 3.11 or newer, this is %d.%d; try make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
@@ -118,6 +127,11 @@ $(VENV)/installed-bench: $(BUILT) | $(VENV)/bin/python
 $(OTHERS)/installed: pyproject.toml
 	$(PYTHON) -m venv $(OTHERS)
 	$(OTHERS)/bin/python -m pip install --quiet --disable-pip-version-check -e . whoosh3 "datasette>=1.0a41" hypothesis playwright pytest
+	@touch $@
+
+$(PURE)/installed: pyproject.toml
+	$(PYTHON) -m venv $(PURE)
+	SETSEARCH_CORE=0 $(PURE)/bin/python -m pip install --quiet --disable-pip-version-check ".[icu,pdf,arrow,references,plot,web]" biopython httpx2 hypothesis mpmath pandas polars pytest pytest-xdist rispy scikit-learn
 	@touch $@
 
 $(ENCODER)/installed: pyproject.toml

@@ -125,7 +125,7 @@ def _compiler() -> list[str]:
     """The command of the compiler; empty if there is none."""
     if _is_by_zig():
         target = ["-target", TARGETS[_wish()]] if _wish() in TARGETS else []
-        return [sys.executable, "-m", "ziglang", "cc", *target]
+        return [sys.executable, "-m", "ziglang", "cc", "-s", *target]  # stripped: no path of this machine
     named = os.environ.get("CC", "").split()
     return named or [name for name in ("cc", "gcc", "clang") if shutil.which(name)][:1]
 

@@ -28,7 +28,9 @@ def use_kernel(name: str | None) -> None:
     if name is not None and name not in KERNELS:
         raise InvalidParameter(f"unknown kernel {name!r}; choose from {', '.join(KERNELS)}")
     if name == "core" and binding.library() is None:
-        raise InvalidParameter("the kernel 'core' was not built; install setsearch where there is a C compiler")
+        raise InvalidParameter(
+            "the kernel 'core' was not built; install setsearch where there is a C compiler, or with SETSEARCH_CORE=zig"
+        )
     _chosen = name
 
 

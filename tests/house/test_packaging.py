@@ -79,6 +79,7 @@ def test_sdist(built, tmp_path):
         "Makefile",
         "cli.py",
         "hatch_build.py",
+        "setsearch/core/core.c",
         "migrations",
         "examples",
         "docs",

@@ -131,6 +131,7 @@ def test_values_of_damaged_lists_are_refused(at, change):
         binding.values(np.arange(2), source, *arguments)
 
 
+@needs_core
 def test_without_a_core_others_answer(monkeypatch, build):
     reading = build(random_data(3, 60, 40, 0.4)).items("film")
     expected = reading.expand(["i1", "i2"], 99)
