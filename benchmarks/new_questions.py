@@ -30,6 +30,12 @@ from queries import RESULTS, machine
 import setsearch
 from setsearch.scoring.kernels import KERNELS, use_kernel
 
+# What commands, the page and the API ask, and the paper's model, beside the plain question.
+MORE = {
+    "cut and folding": {"cut": "mark", "fold": True},
+    "reasons and snippets, too": {"cut": "mark", "fold": True, "explain": True, "snippets": True},
+    "bernoulli": {"model": "bernoulli"},
+}
 RIVALS = ("full sparse mat-vec", "bm25s, numba", "tantivy")
 SEEDS = {"documents": (1, 3, 10), "terms": (1, 3)}
 WARMING = 100
@@ -64,13 +70,13 @@ class NewSets:
         return self.rng.choice(self.texts)[1]
 
 
-def ours(index: setsearch.Index, kernel: str, items: str, names: list[str]) -> Ask:
-    """The default question, by the public API."""
+def ours(index: setsearch.Index, kernel: str, items: str, names: list[str], options: dict[str, Any]) -> Ask:
+    """The default question with some options, by the public API."""
     reading = index.items(items)
 
     def ask(seeds: list[int]) -> Any:
         use_kernel(kernel)
-        return reading.expand([names[seed] for seed in seeds])
+        return reading.expand([names[seed] for seed in seeds], **options)
 
     return ask
 
@@ -130,8 +136,12 @@ def measure(documents: list[Document], questions: int, folder: Path, seed: int) 
     rivals = {name: PEERS[name](collection, texts, folder) for name in RIVALS}
     for items, numbers in SEEDS.items():
         names = vocabulary if items == "terms" else [name for name, _ in texts]
-        contenders = {f"setsearch, {kernel}": ours(index, kernel, items, names) for kernel, index in indexes.items()}
+        contenders = {
+            f"setsearch, {kernel}": ours(index, kernel, items, names, {}) for kernel, index in indexes.items()
+        }
         if items == "documents":
+            for title, options in MORE.items():
+                contenders[f"setsearch, core, {title}"] = ours(indexes["core"], "core", items, names, options)
             contenders |= rivals
         for n in numbers:
             drawn = sets.draw(items, n)
