@@ -52,6 +52,7 @@ _SIGNATURES: dict[str, list[Any]] = {
     + [_SIZE]
     + [_POINTER] * 4,
     "setsearch_squares": [_SIZE, *[_POINTER] * 4, _SIZE, _SIZE, _SIZE, *[_POINTER] * 4, _SIZE, _POINTER],
+    "setsearch_unpack": [_POINTER, _SIZE, _SIZE, _SIZE, _SIZE, c.c_int32, _SIZE, _POINTER],
     "setsearch_pieces": [_POINTER, _SIZE, _POINTER, _SIZE, *[_POINTER] * 4],
 }
 _threads = threading.local()
@@ -206,6 +207,13 @@ def squares(
     rule = None if thresholds is None else address(thresholds), address(factors), address(logs), len(logs)
     answer = library().setsearch_squares(len(starts), *entries, *rule, address(found))
     return None if answer == UNKNOWN or _check(answer) else found
+
+
+def unpack(data: bytes, bits: int, are_gaps: bool, length: int, least: int, n_apart: int) -> Ids | None:
+    """The numbers of a patched slice without its head (storage/packing.py); None for what cannot be one."""
+    values = np.empty(length, np.int32)
+    answer = library().setsearch_unpack(data, len(data), bits, are_gaps, length, least, n_apart, _at(values))
+    return None if answer < 0 else values
 
 
 class Pieces:

@@ -866,6 +866,9 @@ ENTRY int64_t setsearch_fold(const int64_t *items, int64_t count, const uint32_t
 
 /* ---- Indexing ---- */
 
+/* The whole number nearest to one from 0 up to 2^52, an even one in the middle, as rint, which is a call on many machines. */
+static double whole(double number) { return number + 4503599627370496.0 - 4503599627370496.0; }
+
 /* sum_j w_ij^2 of each item (models/values.py), in whole multiples of a unit, which sums keep exactly: 0, or UNKNOWN for
    a count without a logarithm.
 
@@ -882,11 +885,37 @@ ENTRY int64_t setsearch_squares(int64_t n_items, const int64_t *starts, const in
             const int64_t count = count_bytes == 2 ? ((const uint16_t *)counts)[p] : ((const int32_t *)counts)[p];
             if (ids[p] >= n_features) return DAMAGED;
             if (count < 0 || count >= n_logs) return UNKNOWN;
-            if (thresholds && !((double)count / total > thresholds[ids[p]])) continue;
-            sum += rint(factor_squares[ids[p]] * log_squares[count]);
+            const double square = whole(factor_squares[ids[p]] * log_squares[count]);
+            sum += thresholds ? square * (double)((double)count / total > thresholds[ids[p]]) : square;
         }
         squares[item] = sum;
     }
+    return 0;
+}
+
+/* The numbers of a patched slice (storage/packing.py), without its head: places and values of those apart, 2 and 4 bytes
+   each, and the small numbers of 1, 8 or 16 bits. `least` is added to each or, with `are_gaps`, each to the one before. */
+ENTRY int64_t setsearch_unpack(const uint8_t *data, int64_t size, int64_t bits, int64_t are_gaps, int64_t length,
+                               int32_t least, int64_t n_apart, int32_t *restrict values) {
+    const uint8_t *const patches = data + 2 * n_apart, *const small = patches + 4 * n_apart;
+    if ((bits != 1 && bits != 8 && bits != 16) || size != 6 * n_apart + (length * bits + 7) / 8) return DAMAGED;
+    if (bits == 1) {
+        const int64_t whole_bytes = length / 8;
+        for (int64_t i = 0; i < whole_bytes; i++)
+            for (int bit = 0; bit < 8; bit++) values[8 * i + bit] = small[i] >> (7 - bit) & 1;
+        for (int64_t i = 8 * whole_bytes; i < length; i++) values[i] = small[i >> 3] >> (7 - (i & 7)) & 1;
+    }
+    if (bits == 8) for (int64_t i = 0; i < length; i++) values[i] = small[i];
+    if (bits == 16) for (int64_t i = 0; i < length; i++) values[i] = small[2 * i] | small[2 * i + 1] << 8;
+    for (int64_t i = 0; i < n_apart; i++) {
+        const int64_t place = data[2 * i] | data[2 * i + 1] << 8;
+        const uint8_t *const p = patches + 4 * i;
+        if (place >= length) return DAMAGED;
+        values[place] = (int32_t)(p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24);
+    }
+    uint32_t sum = 0; /* modulo 2^32, as numpy */
+    if (are_gaps) for (int64_t i = 0; i < length; i++) values[i] = (int32_t)(sum += (uint32_t)values[i]);
+    else for (int64_t i = 0; i < length; i++) values[i] = (int32_t)((uint32_t)values[i] + (uint32_t)least);
     return 0;
 }
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from setsearch.core import binding
 from setsearch.storage import packing
 from setsearch.storage.packing import LONGEST, pack, unpack
 
@@ -56,6 +57,48 @@ def test_what_slices_hold_becomes_short(values, bits):
 def test_numbers_at_random_stay_as_they_are():
     array = np.random.default_rng(1).integers(0, 2**31, 1000)
     assert len(pack(array)) == 1 + 4 * 1000
+
+
+def unpacked_both_ways(data):
+    """What the core and numpy make of bytes; the core alone is asked if it was built."""
+    found = unpack(data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(binding, "library", lambda: None)
+        return [None if array is None else array.tolist() for array in (found, unpack(data))]
+
+
+@given(
+    st.lists(IDS, min_size=1, max_size=99),
+    st.integers(1, 40),
+    st.lists(st.tuples(st.integers(0, 60), st.integers(0, 255)), max_size=3),
+    st.booleans(),
+)
+def test_the_core_reads_what_numpy_reads(values, times, changes, ascend):
+    """Also of damaged slices."""
+    array = np.tile(np.array(sorted(values) if ascend else values, np.int64), times)
+    data = bytearray(pack(array))
+    for place, byte in changes:
+        data[1 + place % (len(data) - 1)] = byte
+    core, plain = unpacked_both_ways(bytes(data))
+    assert core == plain
+    assert changes or core == array.tolist()
+
+
+@given(
+    st.sampled_from([1, 8, 16]), st.booleans(), st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=70), st.data()
+)
+def test_the_core_reads_every_form(bits, are_gaps, numbers, chance):
+    """Patches that come twice, and sums and least values beyond 2^31."""
+    places = chance.draw(st.lists(st.integers(0, len(numbers)), max_size=4))
+    least = chance.draw(st.sampled_from([0, 3, -7, 2**31 - 1, -(2**31)]))
+    small = np.array(numbers) % (1 << bits)
+    packed = np.packbits(small.astype(bool)) if bits == 1 else small.astype(f"<u{bits // 8}")
+    patches = np.array(numbers[: len(places)] + [2**31 - 1] * 4)[: len(places)]
+    head = packing._HEAD.pack(bits, are_gaps, len(numbers), least, len(places))
+    parts = np.array(places, "<u2").tobytes(), patches.astype("<i4").tobytes(), packed.tobytes()
+    core, plain = unpacked_both_ways(bytes([packing._PATCHED]) + head + b"".join(parts))
+    assert core == plain
+    assert (core is None) == (len(numbers) in places)
 
 
 @given(st.binary(max_size=80))
