@@ -53,6 +53,7 @@ _SIGNATURES: dict[str, list[Any]] = {
     + [_POINTER] * 4,
     "setsearch_squares": [_SIZE, *[_POINTER] * 4, _SIZE, _SIZE, _SIZE, *[_POINTER] * 4, _SIZE, _POINTER],
     "setsearch_unpack": [_POINTER, _SIZE, _SIZE, _SIZE, _SIZE, c.c_int32, _SIZE, _POINTER],
+    "setsearch_encode": [_SIZE, *[_POINTER] * 9],
     "setsearch_pieces": [_POINTER, _SIZE, _POINTER, _SIZE, *[_POINTER] * 4],
 }
 _threads = threading.local()
@@ -214,6 +215,22 @@ def unpack(data: bytes, bits: int, are_gaps: bool, length: int, least: int, n_ap
     values = np.empty(length, np.int32)
     answer = library().setsearch_unpack(data, len(data), bits, are_gaps, length, least, n_apart, _at(values))
     return None if answer < 0 else values
+
+
+def encode(place: tuple[int, int], columns: Sequence[Ints], starts: Ints) -> tuple[Ints, bytes, Ints, Ints]:
+    """Blocks of sorted entries (lists, ids, counts) at `starts`, of which the last is their end (storage/codec.py).
+
+    Heads, `(n_blocks, 5)`; the bytes of all; where the gaps and the counts of each end, and their checksums,
+    `(n_blocks, 2)`.
+    """
+    n = len(starts) - 1
+    lists, ids, counts = (np.ascontiguousarray(column, np.int64) for column in columns)
+    out = np.empty(8 * len(ids), np.uint8)
+    heads, ends, checksums = np.empty((n, 5), np.int64), np.empty((n, 2), np.int64), np.empty((n, 2), np.int64)
+    where = np.array(place, np.int64)
+    entries = _at(lists), _at(ids), _at(counts), _at(where)
+    library().setsearch_encode(n, _at(starts), *entries, _at(out), _at(heads), _at(ends), _at(checksums))
+    return heads, out[: ends[-1, 1]].tobytes(), ends, checksums
 
 
 class Pieces:

@@ -8,14 +8,41 @@ tells the width. Counts have the same format, or are None if all are 1. All func
 import zlib
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Ints, offsets
+from setsearch.arrays import Entries, Ints, offsets
+from setsearch.core import binding
 from setsearch.errors import REPAIR_HINT, CorruptIndex
 
 WIDTHS: dict[int, np.dtype[Any]] = {1: np.dtype("<u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4")}
+
+
+class Blocks(NamedTuple):
+    """Blocks as they are stored: `heads` `(n_blocks, 5)`: list, first, last, length, total; and their checksums."""
+
+    heads: Ints
+    gaps: list[bytes]
+    counts: list[bytes | None]
+    gaps_checksums: Ints
+    counts_checksums: Ints
+
+
+def encode_blocks(place: tuple[int, int], entries: Entries, starts: Ints) -> Blocks:
+    """Entries, sorted by list and id, in blocks; `place` is the number of the table and the relation."""
+    if binding.library() is None:
+        first, last = starts[:-1], starts[1:] - 1
+        totals = np.add.reduceat(entries.counts, first)
+        heads = np.array([entries.lists[first], entries.ids[first], entries.ids[last], np.diff(starts), totals]).T
+        gaps, counts = encode_ids(entries.ids, starts), encode_counts(entries.counts, starts)
+        return Blocks(heads, gaps, counts, *block_checksums(place, heads, gaps, counts))
+    heads, data, ends, checksums = binding.encode(place, entries, starts)
+    begins = [0, *ends[:-1, 1].tolist()]
+    middles, stops = ends.T.tolist()
+    gaps = [data[begin:end] for begin, end in zip(begins, middles, strict=True)]
+    own = [data[begin:end] or None for begin, end in zip(middles, stops, strict=True)]
+    return Blocks(heads, gaps, own, checksums[:, 0], checksums[:, 1])
 
 
 def encode_ids(ids: Ints, starts: Ints) -> list[bytes]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from setsearch.arrays import Entries, Ints, run_starts
 from setsearch.errors import REPAIR_HINT, CorruptIndex
-from setsearch.storage.codec import block_checksums, decode_counts, decode_ids, encode_counts, encode_ids
+from setsearch.storage.codec import block_checksums, decode_counts, decode_ids, encode_blocks
 from setsearch.storage.sql import insert_rows
 
 FULL_BLOCK = 256  # ids; new ids behind a block of this length start the next one
@@ -163,24 +163,13 @@ class PostingLists:
             return
         begin = _cut_long_blocks(run_starts(entries.lists, blocks), len(blocks))
         starts = np.append(begin, len(entries.lists))
-        last = starts[1:] - 1
-        columns = (
-            entries.lists[begin].tolist(),
-            entries.ids[begin].tolist(),
-            entries.ids[last].tolist(),
-            np.diff(starts).tolist(),
-            np.add.reduceat(entries.counts, begin).tolist(),
-            encode_ids(entries.ids, starts),
-            encode_counts(entries.counts, starts),
-        )
-        *heads, gaps, counts = columns
-        checksums = block_checksums(self._place, np.array(heads).T, gaps, counts)
+        heads, gaps, counts, *checksums = encode_blocks(self._place, entries, starts)
         insert = (
             f"insert into setsearch_{self.table} "
             "(relation, list, first, last, length, total, gaps, counts, gaps_checksum, counts_checksum)"
         )
         values = f"({self.relation}, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        insert_rows(cursor, insert, values, *columns, *(own.tolist() for own in checksums))
+        insert_rows(cursor, insert, values, *heads.T.tolist(), gaps, counts, *(own.tolist() for own in checksums))
 
     @property
     def _place(self) -> tuple[int, int]:
