@@ -213,7 +213,7 @@ def squares(
 def unpack(data: bytes, bits: int, are_gaps: bool, length: int, least: int, n_apart: int) -> Ids | None:
     """The numbers of a patched slice without its head (storage/packing.py); None for what cannot be one."""
     values = np.empty(length, np.int32)
-    answer = library().setsearch_unpack(data, len(data), bits, are_gaps, length, least, n_apart, _at(values))
+    answer = library().setsearch_unpack(data, len(data), bits, are_gaps, length, least, n_apart, address(values))
     return None if answer < 0 else values
 
 
@@ -228,8 +228,10 @@ def encode(place: tuple[int, int], columns: Sequence[Ints], starts: Ints) -> tup
     out = np.empty(8 * len(ids), np.uint8)
     heads, ends, checksums = np.empty((n, 5), np.int64), np.empty((n, 2), np.int64), np.empty((n, 2), np.int64)
     where = np.array(place, np.int64)
-    entries = _at(lists), _at(ids), _at(counts), _at(where)
-    library().setsearch_encode(n, _at(starts), *entries, _at(out), _at(heads), _at(ends), _at(checksums))
+    entries = address(lists), address(ids), address(counts), address(where)
+    library().setsearch_encode(
+        n, address(starts), *entries, address(out), address(heads), address(ends), address(checksums)
+    )
     return heads, out[: ends[-1, 1]].tobytes(), ends, checksums
 
 
