@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from setsearch.storage.limits import Cancellation
     from setsearch.storage.synced_source import Columns
 
-__version__ = "0.23.0"
+__version__ = "0.24.0"
 __all__ = [
     "Cancellation",
     "Changes",
