@@ -1,4 +1,4 @@
-/* The compiled core: exact scores, and the k best of them.
+/* The compiled core: exact scores, and the k best of them; at the end, what indexing repeats most.
 
    Everything is in flat arrays that belong to the caller. A list is a slice of them:
 
@@ -65,6 +65,9 @@ typedef struct {
     double *scores;
     double crowd; /* -INFINITY at first */
 } best_t;
+
+/* The whole number nearest to one from 0 up to 2^52, an even one in the middle, as rint, which is a call on many machines. */
+static double whole(double number) { return number + 4503599627370496.0 - 4503599627370496.0; }
 
 /* Distinct items, ascending unless said otherwise. */
 typedef struct {
@@ -787,7 +790,7 @@ ENTRY int64_t setsearch_values(const int64_t *lists, int64_t n_lists, int64_t by
             if (count < 0 || count >= n_logs) return UNKNOWN;
             if (thresholds && !((double)count / (double)totals[item] > thresholds[feature])) continue;
             double value = logs[count] * factors[feature] * scales[item];
-            value = rint((value < 1.0 ? value : 1.0) * VALUE_LATTICE) * (1 / VALUE_LATTICE);
+            value = whole((value < 1.0 ? value : 1.0) * VALUE_LATTICE) * (1 / VALUE_LATTICE);
             if (!(value > 0)) continue;
             found_ids[n] = ids[p];
             found_values[n++] = (float)value;
@@ -865,9 +868,6 @@ ENTRY int64_t setsearch_fold(const int64_t *items, int64_t count, const uint32_t
 }
 
 /* ---- Indexing ---- */
-
-/* The whole number nearest to one from 0 up to 2^52, an even one in the middle, as rint, which is a call on many machines. */
-static double whole(double number) { return number + 4503599627370496.0 - 4503599627370496.0; }
 
 /* sum_j w_ij^2 of each item (models/values.py), in whole multiples of a unit, which sums keep exactly: 0, or UNKNOWN for
    a count without a logarithm.
@@ -973,10 +973,10 @@ ENTRY int64_t setsearch_encode(int64_t n_blocks, const int64_t *starts, const in
 
 /* ---- Pieces of texts (text/pieces.py) ----
 
-   Texts are in UTF-8, with a byte 0xFF between two. A piece is a word of simple letters, those of ASCII in lower case.
-   What stands between two blanks is one piece as it is, if it has a character that is not simple, a dot before a letter,
-   or + or # behind one: rules in Python tell its words. Each distinct piece has a number, in the order of first
-   occurrence. */
+   Texts are in UTF-8, as Python encodes it, with a byte 0xFF between two. A piece is a word of simple letters, those of
+   ASCII in lower case. What stands between two blanks is one piece as it is, if it has a character that is not simple, a
+   dot before a letter, or + or # behind one: rules in Python tell its words. Each distinct piece has a number, in the
+   order of first occurrence. */
 
 enum { /* what a character is; one that stands between words is none of these */
     BLANK = 1, WORD = 2, LETTER = 4, CONSONANT = 8, DIGIT = 16, BEYOND = 32, MARK = 64, APOSTROPHE = 128,
