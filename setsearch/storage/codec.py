@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from setsearch.arrays import Entries, Ints, offsets
-from setsearch.core import binding
+from setsearch.core import binding, indexing
 from setsearch.errors import REPAIR_HINT, CorruptIndex
 
 WIDTHS: dict[int, np.dtype[Any]] = {1: np.dtype("<u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4")}
@@ -37,7 +37,7 @@ def encode_blocks(place: tuple[int, int], entries: Entries, starts: Ints) -> Blo
         heads = np.array([entries.lists[first], entries.ids[first], entries.ids[last], np.diff(starts), totals]).T
         gaps, counts = encode_ids(entries.ids, starts), encode_counts(entries.counts, starts)
         return Blocks(heads, gaps, counts, *block_checksums(place, heads, gaps, counts))
-    heads, data, ends, checksums = binding.encode(place, entries, starts)
+    heads, data, ends, checksums = indexing.encode(place, entries, starts)
     begins = [0, *ends[:-1, 1].tolist()]
     middles, stops = ends.T.tolist()
     gaps = [data[begin:end] for begin, end in zip(begins, middles, strict=True)]

@@ -10,7 +10,7 @@ import struct
 import numpy as np
 
 from setsearch.arrays import Array
-from setsearch.core import binding
+from setsearch.core import binding, indexing
 
 LONGEST = 1 << 16  # numbers in a slice, so that places in it have 2 bytes
 _WIDTHS = {1: "<u1", 2: "<u2", 4: "<u4", 8: "<i8"}
@@ -71,7 +71,7 @@ def _unpatched(data: bytes) -> Array | None:
     if bits not in _BITS or length > LONGEST or len(data) != ends[1] + -(-length * bits // 8):
         return None
     if binding.library() is not None:
-        return binding.unpack(data[begin:], bits, is_gaps, length, least, n_apart)
+        return indexing.unpack(data[begin:], bits, is_gaps, length, least, n_apart)
     places = np.frombuffer(data, "<u2", n_apart, begin)
     packed = np.frombuffer(data, np.uint8 if bits == 1 else f"<u{bits // 8}", offset=ends[1])
     small = np.unpackbits(packed, count=length) if bits == 1 else packed

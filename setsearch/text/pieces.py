@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from setsearch.arrays import Ids, Ints, offsets, positions
-from setsearch.core import binding
+from setsearch.core import binding, indexing
 from setsearch.text.letters import fold
 
 MOST, MOST_BYTES = 1 << 20, 1 << 24  # distinct pieces, and their characters or bytes, that are remembered
@@ -71,7 +71,7 @@ class PieceNumbers:
         self._split = split
         has_core = rules and binding.library() is not None
         self._new_table: Callable[[], Any] = (
-            (lambda: binding.Pieces(_kinds(), marks)) if has_core else (lambda: _Dictionary(rules, marks))
+            (lambda: indexing.Pieces(_kinds(), marks)) if has_core else (lambda: _Dictionary(rules, marks))
         )
         self._begin()
 
@@ -101,7 +101,7 @@ class PieceNumbers:
 
 
 class _Dictionary(dict[str, int]):
-    """What `binding.Pieces` is, in Python: numbers of pieces between blanks."""
+    """What `indexing.Pieces` is, in Python: numbers of pieces between blanks."""
 
     def __init__(self, rules: bool, marks: bool) -> None:
         super().__init__()

@@ -1,0 +1,101 @@
+"""Texts and lists on their way into an index, by the compiled core: pieces of texts, and packed numbers."""
+
+import ctypes as c
+import os
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from setsearch.arrays import Ids, Ints
+from setsearch.core import binding
+from setsearch.core.binding import address
+
+_ENCODING = "utf-8", "surrogatepass"
+_SIZE, _POINTER = c.c_int64, c.c_void_p
+
+
+class _Pieces(c.Structure):
+    """`pieces_t` of core.c."""
+
+    _fields_ = (
+        ("bytes", _POINTER),
+        ("ends", _POINTER),
+        ("slots", _POINTER),
+        ("n_slots", _SIZE),
+        ("n_pieces", _SIZE),
+        ("n_slotted", _SIZE),
+        ("seed", c.c_uint64),
+    )
+
+
+def unpack(data: bytes, bits: int, are_gaps: bool, length: int, least: int, n_apart: int) -> Ids | None:
+    """The numbers of a patched slice without its head (storage/packing.py); None for what cannot be one."""
+    values = np.empty(length, np.int32)
+    answer = binding.library().setsearch_unpack(
+        data, len(data), bits, are_gaps, length, least, n_apart, address(values)
+    )
+    return None if answer < 0 else values
+
+
+def encode(place: tuple[int, int], columns: Sequence[Ints], starts: Ints) -> tuple[Ints, bytes, Ints, Ints]:
+    """Blocks of sorted entries (lists, ids, counts) at `starts`, of which the last is their end (storage/codec.py).
+
+    Heads, `(n_blocks, 5)`; the bytes of all; where the gaps and the counts of each end, and their checksums,
+    `(n_blocks, 2)`.
+    """
+    n = len(starts) - 1
+    lists, ids, counts = (np.ascontiguousarray(column, np.int64) for column in columns)
+    out = np.empty(8 * len(ids), np.uint8)
+    heads, ends, checksums = np.empty((n, 5), np.int64), np.empty((n, 2), np.int64), np.empty((n, 2), np.int64)
+    where = np.array(place, np.int64)
+    entries = address(lists), address(ids), address(counts), address(where)
+    binding.library().setsearch_encode(
+        n, address(starts), *entries, address(out), address(heads), address(ends), address(checksums)
+    )
+    return heads, out[: ends[-1, 1]].tobytes(), ends, checksums
+
+
+class Pieces:
+    """Numbers of the pieces of texts: words of simple letters, and what stands between blanks (text/pieces.py).
+
+    `kinds` tells what each character is that core.c knows. `marks`: whether commas and ends of sentences are pieces.
+    """
+
+    def __init__(self, kinds: bytes, marks: bool) -> None:
+        assert len(kinds) == 0x880, "another table than that of core.c"
+        self.size, self.new, self._kinds, self._marks = 0, list[str](), kinds, marks
+        self._bytes, self._ends, self._slots = np.zeros(0, np.uint8), np.zeros(1, np.int64), np.zeros(0, np.uint64)
+        self._table = _Pieces(seed=int.from_bytes(os.urandom(8), "little"))
+
+    def find(self, texts: Sequence[str]) -> tuple[Ids, Ints, int]:
+        """The numbers of the pieces of all texts, how many each text has, and the characters that are no white space.
+
+        `new` are the pieces that had no number.
+        """
+        data = b"\xff".join([text.encode(*_ENCODING) for text in texts])
+        table, n = self._table, self._table.n_pieces
+        self._make_room(n, len(data))
+        pieces, lengths = np.empty(len(data), np.int32), np.zeros(max(len(texts), 1), np.int64)
+        characters = np.zeros(1, np.int64)
+        outputs = address(pieces), address(lengths), address(characters)
+        count = binding.library().setsearch_pieces(
+            data, len(data), self._kinds, self._marks, c.addressof(table), *outputs
+        )
+        ends = self._ends[n : table.n_pieces + 1].tolist()
+        new = self._bytes[ends[0] : ends[-1]].tobytes()
+        self.size = ends[-1]
+        self.new = [str(new[a - ends[0] : b - ends[0]], *_ENCODING) for a, b in pairwise(ends)]
+        return pieces[:count], lengths[: len(texts)], int(characters[0])
+
+    def _make_room(self, n_pieces: int, size: int) -> None:
+        """Room for what `size` bytes may have: as many pieces, in half of the slots."""
+        table = self._table
+        if len(self._bytes) < self.size + size:
+            self._bytes = np.resize(self._bytes, 2 * (self.size + size))
+        if len(self._ends) <= n_pieces + size:
+            self._ends = np.resize(self._ends, 2 * (n_pieces + size) + 1)
+        if len(self._slots) < 2 * (n_pieces + size):
+            self._slots, table.n_slotted = np.zeros(1 << (2 * (n_pieces + size)).bit_length(), np.uint64), 0
+        table.bytes, table.ends, table.slots = address(self._bytes), address(self._ends), address(self._slots)
+        table.n_slots = len(self._slots)
