@@ -484,7 +484,8 @@ static int64_t prune(const double *base, int64_t n, const part_t *lists, const i
 
 /* ---- From examples to weights (models/lift.py, search/weights.py, search/budget.py) ---- */
 
-/* A field: its lists, by feature and by item, which have values; those that have none yet start at -1. */
+/* A field: its lists, by feature and by item, which have values; those that have none yet start at -1, or beyond the
+   size: another thread may give them some meanwhile. */
 typedef struct {
     part_t by_feature, by_item; /* without weights */
     const int64_t *stored;      /* the lengths of the lists of features before values decide */
@@ -520,6 +521,11 @@ typedef struct {
 
 /* What a limit leaves: features that cost `most` together, or all if it is negative; and those that always count. */
 static const int64_t NO_LIMIT = -1;
+
+/* Whether a list had values when the question was asked. */
+static int has_values(const part_t *part, int64_t start, int64_t end) {
+    return 0 <= start && start <= end && end <= part->size;
+}
 
 /* Whether a weight in multiples of 2^-22 is rounded to the same one in spite of other last bits of its logarithm. */
 static int is_sure(double units) { return fabs(units - floor(units) - 0.5) > fabs(units) * MARGIN; }
@@ -559,8 +565,8 @@ static int gather(const field_t *field, const memory_t *memory, weighed_t *own) 
     own->count = 0;
     for (int64_t e = 0; e < memory->n_examples; e++) {
         const int64_t id = memory->examples[e];
-        if (id < 0 || id >= items->n_lists || items->ends[id] > items->size) return DAMAGED;
-        if (items->starts[id] < 0) return UNSURE;
+        if (id < 0 || id >= items->n_lists) return DAMAGED;
+        if (!has_values(items, items->starts[id], items->ends[id])) return UNSURE;
     }
     for (int64_t e = 0; e < memory->n_examples; e++) {
         const int64_t id = memory->examples[e];
@@ -640,7 +646,7 @@ static int weigh(const field_t *field, const question_t *question, int64_t most,
     for (int64_t j = 0; j < own->count; j++) {
         own->starts[j] = field->by_feature.starts[own->features[j]];
         own->ends[j] = field->by_feature.ends[own->features[j]];
-        if (own->starts[j] < 0) return UNSURE;
+        if (!has_values(&field->by_feature, own->starts[j], own->ends[j])) return UNSURE;
     }
     find_units(question, total, own, 0, field);
     for (int64_t j = 0; j < own->count; j++) {

@@ -96,6 +96,18 @@ class Weighed(NamedTuple):
     weights: Floats
 
 
+class OpenField(NamedTuple):
+    """A field of a question: its lists, the norm of items, 0 while some have no values, and its coefficient.
+
+    `used`: the entries of both directions that have values now, all if it is None. Other threads may add some.
+    """
+
+    lists: "FieldLists"
+    norm: float
+    coefficient: float
+    used: tuple[int, int] | None = None
+
+
 class Answer(NamedTuple):
     """The best items, their scores, and how the examples were weighed; `joined`: the items that joined the seeds.
 
@@ -116,8 +128,7 @@ class FieldLists:
     def __init__(self, by_feature: Part, by_item: Part, stored: Ints) -> None:
         self._kept = by_feature, by_item, stored  # they must live as long as this
         self.n_features = len(stored)
-        parts = [_structure(*part) for part in (by_feature, by_item)]
-        self.structure = _Field(*parts, address(stored), 1.0, 0.0)
+        self.by_feature, self.by_item, self.stored = _structure(*by_feature), _structure(*by_item), address(stored)
 
 
 class _Scratch:
@@ -180,7 +191,7 @@ class _Scratch:
 
 
 def ask(
-    fields: Sequence[tuple[FieldLists, float, float]],
+    fields: Sequence[OpenField],
     base: Floats,
     numbers: Numbers,
     examples: tuple[Ints, Floats | None],
@@ -190,18 +201,20 @@ def ask(
 ) -> Answer | None:
     """The answer to a question; None where numpy must be asked (core.c: setsearch_question). Raises LostArrays.
 
-    `fields`: lists, the norm of items, 0 while some have no values, and the coefficient. `examples`: seeds, ascending,
-    and their weights if these are not 1. `excluded` ascends. `all_sums`, `(n_items,)`, are filled instead of finding
-    the best items. `weighs`: whether it is of interest how the examples were weighed.
+    `examples`: seeds, ascending, and their weights if these are not 1. `excluded` ascends. `all_sums`, `(n_items,)`,
+    are filled instead of finding the best items. `weighs`: whether it is of interest how the examples were weighed.
     """
     ids, shares = examples
     if len(ids) + numbers.joining > LEAST_ROOM:
         return None
-    scratch = _Scratch.take(len(base), [lists.n_features for lists, *_ in fields], max(numbers.k, numbers.joining))
+    scratch = _Scratch.take(len(base), [field.lists.n_features for field in fields], max(numbers.k, numbers.joining))
     structures = (_Field * len(fields))()
-    for place, (lists, norm, coefficient) in enumerate(fields):
-        structures[place] = lists.structure
-        structures[place].coefficient, structures[place].norm = coefficient, norm
+    for place, (lists, norm, coefficient, used) in enumerate(fields):
+        own = structures[place]
+        own.by_feature, own.by_item, own.stored = lists.by_feature, lists.by_item, lists.stored
+        own.coefficient, own.norm = coefficient, norm
+        if used is not None:
+            own.by_feature.size, own.by_item.size = used
     scratch.examples[: len(ids)], scratch.shares[: len(ids)] = ids, 1.0 if shares is None else shares
     scratch.memory.n_examples = len(ids)
     question, left_out = _Question(*numbers), np.empty(len(ids))

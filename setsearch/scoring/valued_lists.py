@@ -91,6 +91,11 @@ class ValuedLists:
         return self._ids, self._values, self._starts, self._ends
 
     @property
+    def used(self) -> int:
+        """The number of entries that have values."""
+        return self._used
+
+    @property
     def norm(self) -> float:
         """An upper bound of the Euclidean norm of the values of any list."""
         return math.sqrt(self._square) * (1 + ROUNDING)

@@ -54,7 +54,7 @@ def weights_at_once(
     joins, feedback = second
     limits = joins, passes.LEAST, passes.OWN, model.cost_of_a_list, FEWEST_POSTINGS, min(wanted.k, n_items)
     numbers = Numbers(n_items, total, model.strength, model.rarity, model.budget, feedback, passes.WEIGHT, *limits)
-    lists = [(*field.snapshot.core_lists(model.rule), field.coefficient) for field in fields.all]
+    lists = [field.snapshot.core_field(model.rule, field.coefficient) for field in fields.all]
     base, without = fields.base(model, total), sorted({*excluded, *examples.ids})
     excluding = np.array(without, np.int64)
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from setsearch.arrays import Entries, Floats, Ints, offsets, scale_for, to_lattice
-from setsearch.core.question import FieldLists
+from setsearch.core.question import FieldLists, OpenField
 from setsearch.lists import Lists
 from setsearch.models import Model
 from setsearch.models.model import has_tiny_weights
@@ -226,13 +226,14 @@ class Snapshot:
         """The posting lists of some features (ascending ids) with their values."""
         return self._with_values(cursor, features, False, rule)
 
-    def core_lists(self, rule: ValueRule) -> tuple[FieldLists, float]:
-        """The lists of a rule as the core takes them, and the norm of items: 0 while some have no values."""
+    def core_field(self, rule: ValueRule, coefficient: float) -> OpenField:
+        """The lists of a rule as the core takes them, as far as they have values now."""
         by_feature, by_item = self._valued_lists(False, rule), self._valued_lists(True, rule)
         lists = self._core_lists.get_or_make(
             rule, lambda: FieldLists(by_feature.part, by_item.part, self.lists(False).lengths)
         )
-        return lists, by_item.norm if by_item.are_all_there else 0.0
+        norm = by_item.norm if by_item.are_all_there else 0.0
+        return OpenField(lists, norm, coefficient, (by_feature.used, by_item.used))
 
     def new_item(self, cursor: sqlite3.Cursor, counts: Mapping[str, int], rule: ValueRule) -> tuple[Ints, Floats]:
         """Features (ascending ids) and values of an item that the index does not hold, from its counted features.

@@ -7,7 +7,7 @@ import pytest
 
 from setsearch.arrays import VALUE_LATTICE, to_lattice
 from setsearch.core import binding, question
-from setsearch.core.question import FieldLists, Numbers
+from setsearch.core.question import FieldLists, Numbers, OpenField
 from setsearch.errors import LostArrays
 from setsearch.models import Lift, Seeds
 
@@ -72,7 +72,7 @@ def test_one_pass_is_the_product_with_the_matrix(seed, fewest):
         plain = left[np.lexsort((left, -expected[left]))]
         plain = plain[expected[plain] > -np.inf][:k]
         own = numbers(n_items, shares.sum(), k, fewest=fewest, strength=model.strength, rarity=model.rarity)
-        found = question.ask([(field, norm_of(matrix), 1.0)], base, own, (seeds, shares), seeds, None, True)
+        found = question.ask([OpenField(field, norm_of(matrix), 1.0)], base, own, (seeds, shares), seeds, None, True)
         if found is None:  # nothing else has what the seeds have, or weights are tiny
             assert expected[plain[0]] <= 0 or np.abs(weights).sum() < 0.126
             continue
@@ -86,7 +86,7 @@ def test_one_pass_is_the_product_with_the_matrix(seed, fewest):
             others = np.delete(np.arange(len(seeds)), place)
             assert found.left_out[place] == pytest.approx(_without(matrix, seeds, shares, others, model), abs=1e-9)
         sums = np.empty(n_items)
-        assert question.ask([(field, 0.0, 1.0)], base, own, (seeds, shares), seeds, sums) is not None
+        assert question.ask([OpenField(field, 0.0, 1.0)], base, own, (seeds, shares), seeds, sums) is not None
         assert np.array_equal(sums, expected)
     assert answered
 
@@ -113,7 +113,7 @@ def test_long_lists_of_little_weight_are_not_read():
     def search():
         """The five best."""
         field = FieldLists(tuple(by_feature), tuple(lists_of(matrix)), (matrix > 0).sum(axis=0))
-        found = question.ask([(field, norm_of(matrix), 1.0)], np.zeros(500), own, (seeds, None), seeds)
+        found = question.ask([OpenField(field, norm_of(matrix), 1.0)], np.zeros(500), own, (seeds, None), seeds)
         return found.ids.tolist(), found.scores.tolist()
 
     expected = search()
@@ -134,25 +134,31 @@ def test_weights_near_the_middle_of_two_are_left_to_numpy(part, is_sure):
     coefficient = (3_000_000 + part) / weight
     lists = FieldLists(tuple(lists_of(matrix.T)), tuple(lists_of(matrix)), np.array([df]))
     own, seeds = numbers(n_items, 1.0, 3), np.array([0])
-    found = question.ask([(lists, 0.0, coefficient)], np.zeros(n_items), own, (seeds, None), seeds)
+    found = question.ask([OpenField(lists, 0.0, coefficient)], np.zeros(n_items), own, (seeds, None), seeds)
     assert (found is not None) == is_sure
 
 
 def test_lists_without_values_are_left_to_numpy():
     matrix = np.where(np.random.default_rng(3).random((100, 10)) < 0.3, 0.5, 0.0)
     matrix[4, 2] = 0.5
-    for which, place in (("by_item", 4), ("by_feature", 2)):
+    for which, place, at, value in (
+        ("by_item", 4, 2, -1),
+        ("by_feature", 2, 2, -1),
+        ("by_item", 4, 3, 1 << 40),  # in the end of the memory that another thread is about to fill
+        ("by_feature", 2, 3, 1 << 40),
+        ("by_feature", 2, 3, 0),
+    ):
         lists = {"by_feature": lists_of(matrix.T), "by_item": lists_of(matrix)}
-        lists[which][2][place] = -1
+        lists[which][at][place] = value
         field = FieldLists(tuple(lists["by_feature"]), tuple(lists["by_item"]), (matrix > 0).sum(axis=0))
         own, seeds = numbers(100, 1.0, 3), np.array([4])
-        assert question.ask([(field, 0.0, 1.0)], np.zeros(100), own, (seeds, None), seeds) is None
+        assert question.ask([OpenField(field, 0.0, 1.0)], np.zeros(100), own, (seeds, None), seeds) is None
 
 
 @pytest.mark.parametrize("norm", [0.0, 1.0])
 @pytest.mark.parametrize(
     ("of", "at", "change"),
-    [("by_feature", 0, 99), ("by_feature", 0, -1), ("by_feature", 3, 999), ("by_item", 0, 99), ("by_item", 3, 999)],
+    [("by_feature", 0, 99), ("by_feature", 0, -1), ("by_item", 0, 99), ("by_item", 0, -1)],
 )
 def test_damaged_lists_are_refused(of, at, change, norm):
     matrix = np.full((9, 3), 0.5)
@@ -162,7 +168,7 @@ def test_damaged_lists_are_refused(of, at, change, norm):
     field = FieldLists(tuple(lists["by_feature"]), tuple(lists["by_item"]), np.array([9, 3, 9]))
     seeds = np.array([0])
     with pytest.raises(LostArrays):
-        question.ask([(field, norm, 1.0)], np.zeros(9), numbers(9, 1.0, 2), (seeds, None), seeds)
+        question.ask([OpenField(field, norm, 1.0)], np.zeros(9), numbers(9, 1.0, 2), (seeds, None), seeds)
     sound = FieldLists(tuple(lists_of(matrix.T)), tuple(lists_of(matrix)), np.array([9, 3, 9]))
-    found = question.ask([(sound, norm, 1.0)], np.zeros(9), numbers(9, 1.0, 2), (seeds, None), seeds)
+    found = question.ask([OpenField(sound, norm, 1.0)], np.zeros(9), numbers(9, 1.0, 2), (seeds, None), seeds)
     assert found is not None, "memory of a call that failed is not used again"

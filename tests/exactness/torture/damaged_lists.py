@@ -19,7 +19,7 @@ import numpy as np
 
 import setsearch
 from setsearch.core import binding, question
-from setsearch.core.question import FieldLists, Numbers
+from setsearch.core.question import FieldLists, Numbers, OpenField
 from setsearch.errors import LostArrays, SetsearchError
 from setsearch.scoring import valued_lists
 from setsearch.search import core_passes
@@ -194,8 +194,10 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
     for ask_core in (
         lambda: binding.add(np.zeros(n), [lists, lists]),
         lambda: binding.best(np.zeros(n), [lists], excluded, among, k),
-        lambda: question.ask([(field, norm, 1.0)], np.zeros(n), numbers, (seeds, None), excluded, None, True),
-        lambda: question.ask([(field, norm, 1.0)] * 2, np.zeros(n), numbers, (seeds, None), excluded, np.empty(n)),
+        lambda: question.ask([OpenField(field, norm, 1.0)], np.zeros(n), numbers, (seeds, None), excluded, None, True),
+        lambda: question.ask(
+            [OpenField(field, norm, 1.0)] * 2, np.zeros(n), numbers, (seeds, None), excluded, np.empty(n)
+        ),
         lambda: binding.fold(np.arange(n), (items[0], None, *items[2:4]), 0.9, 2, 5),
         lambda: binding.values(np.arange(n_features), tuple(source), False, statistics, np.log1p(np.arange(4))),
     ):
