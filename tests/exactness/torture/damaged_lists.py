@@ -18,7 +18,7 @@ import damage
 import numpy as np
 
 import setsearch
-from setsearch.core import binding, question
+from setsearch.core import binding, indexing, question
 from setsearch.core.question import FieldLists, Numbers, OpenField
 from setsearch.errors import LostArrays, SetsearchError
 from setsearch.scoring import valued_lists
@@ -71,6 +71,14 @@ def main() -> None:
 def accept_checksums() -> None:
     """Every checksum is right, as in a file of somebody who computes them anew."""
     codec.zlib = integrity.zlib = SimpleNamespace(crc32=lambda *_: 0)
+    encode = indexing.encode
+
+    def encoded(*arguments):
+        """As `encode`."""
+        *found, checksums = encode(*arguments)
+        return *found, np.zeros_like(checksums)
+
+    indexing.encode = encoded
     integrity.DECLARATIONS = 0
 
 
