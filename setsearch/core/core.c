@@ -36,7 +36,8 @@ enum {
     BLOCK = 1 << 15, /* items that are scored together: their sums stay in the processor's cache */
     MANY = 4,       /* lists that have more than one posting for so many items touch many */
     STRETCH = 16,   /* scores that are compared with the least of the best together */
-    BINS = 4096     /* of weights */
+    BINS = 4096,    /* of weights */
+    FEW_HALVES = 24, RARE = 256 /* of weights of examples; items */
 };
 
 static const double VALUE_LATTICE = 4194304.0; /* 2^22 */
@@ -548,13 +549,19 @@ static double factor(const question_t *question, double exponent, double total, 
     return lift;
 }
 
-/* v_j of all features in multiples of 2^-22, not rounded, by document frequencies. */
+/* v_j of all features in multiples of 2^-22, not rounded, by document frequencies. Most features are rare, and few of the
+   examples have them: factors of these are worked out once. */
 static void find_units(const question_t *question, double total, weighed_t *own, int by_stored, const field_t *field) {
     const double exponent = exponent_of(question, question->given);
+    double known[FEW_HALVES][RARE] = {{0}}; /* by 2 c_j and d */
     for (int64_t j = 0; j < own->count; j++) {
         const int64_t df = by_stored ? field->stored[own->features[j]] : own->ends[j] - own->starts[j];
-        const double d = df > 1 ? (double)df : 1.0;
-        own->weights[j] = own->sums[j] / total * factor(question, exponent, total, own->having[j], d) * VALUE_LATTICE;
+        const double having = own->having[j], halves = 2 * having;
+        const int is_common = df < RARE && halves < FEW_HALVES && halves == floor(halves);
+        double once, *of_feature = is_common ? &known[(int)halves][df] : &once;
+        if (!is_common || *of_feature == 0)
+            *of_feature = factor(question, exponent, total, having, df > 1 ? (double)df : 1.0);
+        own->weights[j] = own->sums[j] / total * *of_feature * VALUE_LATTICE;
     }
 }
 
