@@ -147,8 +147,8 @@ def after_writes(path: Path, texts: Texts, kernel: str) -> Answers:
 def new_sets(path: Path, texts: Texts, kernel: str, items: str) -> Answers:
     """The first question of a process; sets that were not asked before, and the same again; memory."""
     use_kernel(kernel)
+    import setsearch.memory.readings
     import setsearch.scoring.best
-    import setsearch.search.readings
 
     with setsearch.open(path) as index:
         asked = iter(Questions(index, texts, items, 2))

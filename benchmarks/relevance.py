@@ -28,7 +28,7 @@ from scipy.sparse.linalg import svds
 import setsearch
 from setsearch.learning.baselines import Score
 from setsearch.learning.evaluation import NEIGHBORS, Design, Evaluation, count_matrix, evaluate
-from setsearch.search.fields import Fields
+from setsearch.memory.fields import Fields
 
 RESULTS = Path(__file__).parent / "results" / "relevance.json"
 SEEDS = (1, 3, 10)

@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any
 from setsearch.errors import SetsearchError
 
 if TYPE_CHECKING:
+    from setsearch.answers.answer import Hits
+    from setsearch.answers.reading import Reading
+    from setsearch.answers.results import Contribution, Explanation, Hit, SetFeature, Statistics
+    from setsearch.answers.sets import ItemSet
     from setsearch.index import Index
     from setsearch.indexing.intake import Item
     from setsearch.indexing.sync import Changes
-    from setsearch.search.reading import Reading
-    from setsearch.search.results import Contribution, Explanation, Hit, Hits, SetFeature, Statistics
-    from setsearch.search.sets import ItemSet
-    from setsearch.search.where import Where
-    from setsearch.storage.limits import Cancellation
+    from setsearch.memory.where import Where
+    from setsearch.sqlite.limits import Cancellation
     from setsearch.storage.synced_source import Columns
 
 __version__ = "0.24.0"
@@ -50,16 +51,17 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Cancellation": "storage.limits",
+    "Cancellation": "sqlite.limits",
     "Changes": "indexing.sync",
     "Columns": "storage.synced_source",
     "Index": "index",
     "Item": "indexing.intake",
-    "ItemSet": "search.sets",
-    "Reading": "search.reading",
-    "Where": "search.where",
+    "Hits": "answers.answer",
+    "ItemSet": "answers.sets",
+    "Reading": "answers.reading",
+    "Where": "memory.where",
     "use_kernel": "scoring.kernels",
-}  # all others live in search.results
+}  # all others live in answers.results
 
 
 def open(  # noqa: PLR0913
@@ -100,8 +102,8 @@ def open(  # noqa: PLR0913
     Raises MissingDatabase, InvalidParameter, UsageError.
     """
     from setsearch.index import Index
+    from setsearch.sqlite.database import Database
     from setsearch.storage.analyzers import TextSettings
-    from setsearch.storage.database import Database
     from setsearch.text.analyzer import Analyzer
     from setsearch.text.encoder import Encoder
 
@@ -124,5 +126,5 @@ def __getattr__(name: str) -> Any:
     if name in __all__:
         from importlib import import_module
 
-        return getattr(import_module(f"setsearch.{_HOMES.get(name, 'search.results')}"), name)
+        return getattr(import_module(f"setsearch.{_HOMES.get(name, 'answers.results')}"), name)
     raise AttributeError(f"module 'setsearch' has no attribute {name!r}")

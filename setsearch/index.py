@@ -5,22 +5,21 @@ from functools import partial
 from sqlite3 import Cursor
 from typing import TYPE_CHECKING, Any
 
+from setsearch.answers.decisions import Decisions
+from setsearch.answers.numeric import NumericReading
+from setsearch.answers.overview import describe_index, find_revision
+from setsearch.answers.reading import Reading
+from setsearch.answers.sets import ItemSet, delete_set, delete_sets_of, fill_set, load_set, new_set, saved_sets
+from setsearch.answers.tables import IndexTable
 from setsearch.errors import InvalidParameter, NoIndex, UsageError
-from setsearch.search.catalog import defaults_of, list_readings
-from setsearch.search.decisions import Decisions
-from setsearch.search.description import describe_index, find_revision
-from setsearch.search.freshness import parse_fresh
-from setsearch.search.memory import memory_of
-from setsearch.search.numeric import NumericReading
-from setsearch.search.reading import Reading
-from setsearch.search.readings import FieldsSource, Readings
-from setsearch.search.sets import ItemSet, delete_set, delete_sets_of, fill_set, load_set, new_set, saved_sets
-from setsearch.search.tables import IndexTable
+from setsearch.memory.catalog import defaults_of, list_readings
+from setsearch.memory.freshness import parse_fresh
+from setsearch.memory.readings import FieldsSource, Readings
+from setsearch.memory.shared import memory_of
+from setsearch.sqlite.database import Database
+from setsearch.sqlite.limits import limited
 from setsearch.storage.analyzers import Analyzers, TextSettings
-from setsearch.storage.collection_names import collection_of, name_in
-from setsearch.storage.database import Database
-from setsearch.storage.ids import id_text
-from setsearch.storage.limits import limited
+from setsearch.storage.ids import collection_of, id_text, name_in
 from setsearch.storage.relation import TEXT, Relation, delete_relation, find_relation, load_relations, of_collection
 from setsearch.storage.synced_source import SyncedSource, describe_table, drop_source, load_source, refuse_synced
 
@@ -270,7 +269,7 @@ class Index(IndexTable):
 
         With a collection, only what belongs to this one.
         """
-        from setsearch.storage.schema import drop_tables
+        from setsearch.sqlite.schema import drop_tables
 
         with self._database.write() as cursor:
             for relation in self._relations(cursor):

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import setsearch
 from setsearch.errors import Cancelled, CorruptIndex, DatabaseError, LockedDatabase, ReadOnlyDatabase, SetsearchError
 from setsearch.index import Index
-from setsearch.storage.connections import TIME_LIMIT
-from setsearch.storage.limits import Cancellation
+from setsearch.sqlite.connections import TIME_LIMIT
+from setsearch.sqlite.limits import Cancellation
 
 T = TypeVar("T")
 

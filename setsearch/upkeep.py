@@ -6,18 +6,18 @@ from functools import partial
 from sqlite3 import Cursor
 from typing import Any, NamedTuple
 
+from setsearch.answers.reading import Reading
 from setsearch.errors import SourceError, UsageError
 from setsearch.indexing import vectors as indexing
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.sync import Changes, needs_sync, sync
-from setsearch.search.catalog import find_again, relations_by_reading
-from setsearch.search.freshness import Fresh, is_fresh
+from setsearch.memory.catalog import find_again, relations_by_reading
+from setsearch.memory.freshness import Fresh, is_fresh
+from setsearch.memory.readings import Readings
 from setsearch.search.latent import latent_vectors
-from setsearch.search.reading import Reading
-from setsearch.search.readings import Readings
-from setsearch.storage.collection_names import collection_of, name_in, plain_name
-from setsearch.storage.database import Database
+from setsearch.sqlite.database import Database
 from setsearch.storage.generations import Generation
+from setsearch.storage.ids import collection_of, name_in, plain_name
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import VECTORS_OF, Relation, create_relation, load_relations, of_collection
 from setsearch.storage.vectors import LATENT, VectorSource, is_encoded, refuse_others, replace_vectors, vector_source

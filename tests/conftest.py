@@ -14,9 +14,9 @@ import setsearch
 from setsearch import Index
 from setsearch.cli import app as cli
 from setsearch.core import binding
+from setsearch.memory import names as known_names
 from setsearch.models import defaults
 from setsearch.scoring import valued_lists
-from setsearch.search import known_names
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a job in the background; processes would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -71,7 +71,7 @@ def make_app(names: Iterable[str]) -> typer.Typer:
     panel_of = {name: panel for panel, commands in PANELS.items() for name in commands}
     for name in names:
         module_name, _, function = {**COMMANDS, **ALIASES}[name].partition(".")
-        module = import_module(f"setsearch.cli.{module_name}")
+        module = import_module(f"setsearch.cli.commands.{module_name}")
         panel = panel_of.get(name)
         if function:
             hidden = name in ALIASES
@@ -172,7 +172,7 @@ def _complete() -> None:
 
 def _kept() -> str:
     """What a command leaves that was stopped."""
-    database = sys.modules.get("setsearch.storage.database")  # to load it may take what is missing
+    database = sys.modules.get("setsearch.sqlite.database")  # to load it may take what is missing
     has_written = database is not None and database.Database.has_written
     return "what was complete before is kept" if has_written else "nothing was changed"
 

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import setsearch
+from setsearch.answers.results import NOTHING_SHARED, display_name
 from setsearch.cli.output import first_of, say
-from setsearch.search.results import NOTHING_SHARED, display_name
 
 if TYPE_CHECKING:
+    from setsearch.answers.answer import Hits
+    from setsearch.answers.sets import AnyReading, ItemSet
     from setsearch.models.defaults import ModelOptions
-    from setsearch.search.results import Hits
-    from setsearch.search.sets import AnyReading, ItemSet
     from setsearch.spark import SparkReading
 
 Seeds = list[str] | dict[str, float]  # with their weights
@@ -19,7 +19,7 @@ Seeds = list[str] | dict[str, float]  # with their weights
 
 def present_members(reading: "AnyReading", saved: "ItemSet", db: str) -> tuple[list[str], list[str]]:
     """The accepted and the rejected members of a set that the index still has; the others are told."""
-    from setsearch.search.sets import those_gone
+    from setsearch.answers.sets import those_gone
 
     gone = those_gone(reading, [*saved.accepted, *saved.rejected])
     if gone:
@@ -36,8 +36,8 @@ def tell_notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits",
 
 
 def _notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", model: "ModelOptions") -> Iterator[str]:
-    from setsearch.search.left_out import ENOUGH, odd_one
-    from setsearch.search.numeric import NumericReading
+    from setsearch.answers.numeric import NumericReading
+    from setsearch.search.cutoff import ENOUGH, odd_one
 
     weights = seeds if isinstance(seeds, dict) else {}
     if not isinstance(reading, NumericReading):

@@ -113,7 +113,7 @@ def asking_options(
         return Asking(batch, time_limit, read_ids(among))
     if (where, match) == (None, None):
         return Asking(batch, time_limit)
-    from setsearch.search.where import Where
+    from setsearch.memory.where import Where
 
     return Asking(batch, time_limit, Where(where, match=match))
 

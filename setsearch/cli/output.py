@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from setsearch.answers.results import display_name, is_informative, shortened
 from setsearch.cli.help import OUTPUT, flag
 from setsearch.errors import QueryError, UsageError
-from setsearch.search.results import display_name, is_informative, shortened
 
 if TYPE_CHECKING:
-    from setsearch.search.picture import Point
+    from setsearch.answers.picture import Point
 
 CONTROL = dict.fromkeys([*range(32), *range(127, 160)], " ")  # characters that would break a line
 TWO_DIGITS_BELOW = 0.01  # three decimals would show too little
@@ -188,7 +188,7 @@ def _label(part: Row) -> str:
 
 def _tell_places(rows: list[Row]) -> None:
     """Say what the marks of contexts mean, if contexts are shown."""
-    from setsearch.search.reasons import ANY, PLACE  # which loads numpy
+    from setsearch.answers.reasons import ANY, PLACE  # which loads numpy
 
     labels = [_label(part).split(" ") for row in rows for part in (row, *_parts(row))]
     marks = {mark for label in labels if PLACE in label and len(label) > 1 for mark in label}
@@ -270,7 +270,7 @@ def print_map(points: "list[Point]") -> None:
 
 def map_lines(points: "list[Point]", columns: int | None = None, rows: int = MAP_ROWS) -> list[str]:
     """A map of a set as lines of `columns` characters; labels stand where there is room for them."""
-    from setsearch.search.picture import BEYOND, EXAMPLE, INSIDE, place_labels
+    from setsearch.answers.picture import BEYOND, EXAMPLE, INSIDE, place_labels
 
     columns = columns or min(shutil.get_terminal_size().columns, WIDEST_BARS)
     marks = {EXAMPLE: "●", INSIDE: "○", BEYOND: "·"}

@@ -496,7 +496,7 @@ typedef struct {
 /* The numbers of a question by lift. */
 typedef struct {
     double n_items, given, strength, rarity, budget, feedback, weight; /* n, N, ..., and that of an item that joins */
-    int64_t joining, least, own, more; /* how many join; search/feedback.py has the others */
+    int64_t joining, least, own, more; /* how many join; search/passes.py has the others */
     int64_t fewest, k;                 /* postings that are pruned; items that are wanted */
 } question_t;
 
@@ -665,7 +665,7 @@ static int weigh(const field_t *field, const question_t *question, int64_t most,
     return 0;
 }
 
-/* What a second pass may cost; the strongest features of the first one, which always count (search/feedback.py). */
+/* What a second pass may cost; the strongest features of the first one, which always count (search/passes.py). */
 static int64_t second_limit(const field_t *field, const question_t *question, const memory_t *memory, weighed_t *own) {
     const int64_t k = question->own < own->count ? question->own : own->count;
     double *strongest = memory->pruning.keys, cost = 0;
@@ -681,7 +681,7 @@ static int64_t second_limit(const field_t *field, const question_t *question, co
     return most > question->least ? most : question->least;
 }
 
-/* Add to the scores of the seeds what they have in a field, if the others are the set (search/left_out.py). */
+/* Add to the scores of the seeds what they have in a field, if the others are the set (search/cutoff.py). */
 static void leave_out(const field_t *field, const question_t *question, const memory_t *memory, const weighed_t *own,
                       int64_t n_seeds, double *scores) {
     double total = 0;
@@ -906,7 +906,7 @@ ENTRY int64_t setsearch_squares(int64_t n_items, const int64_t *starts, const in
     return 0;
 }
 
-/* The numbers of a patched slice (storage/packing.py), without its head: places and values of those apart, 2 and 4 bytes
+/* The numbers of a patched slice (storage/codec.py), without its head: places and values of those apart, 2 and 4 bytes
    each, and the small numbers of 1, 8 or 16 bits. `least` is added to each or, with `are_gaps`, each to the one before. */
 ENTRY int64_t setsearch_unpack(const uint8_t *data, int64_t size, int64_t bits, int64_t are_gaps, int64_t length,
                                int32_t least, int64_t n_apart, int32_t *restrict values) {

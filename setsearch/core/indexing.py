@@ -30,7 +30,7 @@ class _Pieces(c.Structure):
 
 
 def unpack(data: bytes, bits: int, are_gaps: bool, length: int, least: int, n_apart: int) -> Ids | None:
-    """The numbers of a patched slice without its head (storage/packing.py); None for what cannot be one."""
+    """The numbers of a patched slice without its head (storage/codec.py); None for what cannot be one."""
     values = np.empty(length, np.int32)
     answer = binding.library().setsearch_unpack(
         data, len(data), bits, are_gaps, length, least, n_apart, address(values)

@@ -8,9 +8,9 @@ import numpy as np
 
 from setsearch.arrays import LARGEST_COUNT, Ints
 from setsearch.errors import InvalidItem
+from setsearch.storage.documents import compress
 from setsearch.storage.ids import check_names
 from setsearch.storage.records import Record
-from setsearch.storage.texts import compress
 from setsearch.text.extras import TermIds
 from setsearch.text.tokenizer import TOKENIZED_TOGETHER, Tokenizer
 

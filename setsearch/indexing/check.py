@@ -16,7 +16,10 @@ from setsearch.errors import CorruptIndex, LostArrays, SetsearchError
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.sync import check_source, read_again
 from setsearch.lists import Lists
+from setsearch.sqlite.integrity import CHECKED, checksum_differs, sqlite_problems, write_checksum
+from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.analyzers import load_analyzer
+from setsearch.storage.documents import read_texts
 from setsearch.storage.generations import (
     CONTEXTS,
     LISTS,
@@ -27,14 +30,11 @@ from setsearch.storage.generations import (
     read_slices,
     sizes_of,
 )
-from setsearch.storage.integrity import CHECKED, checksum_differs, sqlite_problems, write_checksum
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.numbers import check_numbers
 from setsearch.storage.posting_lists import PostingLists
 from setsearch.storage.records import check_records
 from setsearch.storage.relation import Relation, load_relations
-from setsearch.storage.sql import insert_rows
-from setsearch.storage.texts import read_texts
 from setsearch.storage.vectors import delete_damaged, read_vectors
 
 UNREADABLE = (CorruptIndex, sqlite3.DatabaseError, TypeError, ValueError, OverflowError)

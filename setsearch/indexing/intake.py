@@ -13,10 +13,9 @@ from setsearch.indexing.references.identity import Group
 from setsearch.indexing.references.items import Filing
 from setsearch.indexing.writer import Writer
 from setsearch.storage.analyzers import CONTEXTS, Analyzers, TextSettings
-from setsearch.storage.collection_names import name_in, plain_name
+from setsearch.storage.documents import Values, encode_columns
 from setsearch.storage.generations import forget_contexts
-from setsearch.storage.ids import id_text
-from setsearch.storage.kept_columns import Values, encode_columns
+from setsearch.storage.ids import id_text, name_in, plain_name
 from setsearch.storage.records import Record
 from setsearch.storage.relation import TEXT, Relation, create_relation, find_relation, load_relations
 from setsearch.storage.vectors import ENCODER, VectorSource, refuse_others, set_source, vector_source

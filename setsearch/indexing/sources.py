@@ -43,7 +43,7 @@ from setsearch.indexing.rows.reader import (
     is_array,
 )
 from setsearch.indexing.rows.relation_columns import read_columns
-from setsearch.storage.kept_columns import encode_columns
+from setsearch.storage.documents import encode_columns
 from setsearch.storage.synced_source import Columns
 
 T = TypeVar("T")

@@ -19,12 +19,12 @@ from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceItem, SourceReader
 from setsearch.indexing.triggers import create_triggers, has_triggers
 from setsearch.indexing.writer import Writer
+from setsearch.sqlite.fts5 import find_declaration, find_tokenizer, read_terms
+from setsearch.sqlite.limits import limited, limited_rows, time_limit_of
+from setsearch.sqlite.sql import main_table, missing_table, quote, table_columns
 from setsearch.storage.analyzers import FTS5 as FTS5_SPEC
-from setsearch.storage.fts5 import find_declaration, find_tokenizer, read_terms
 from setsearch.storage.ids import is_storable
-from setsearch.storage.limits import limited, limited_rows, time_limit_of
 from setsearch.storage.relation import TEXT, Relation
-from setsearch.storage.sql import main_table, missing_table, quote, table_columns
 from setsearch.storage.synced_source import (
     FTS5,
     TABLE,

@@ -4,8 +4,8 @@ import re
 import sqlite3
 
 from setsearch.errors import InvalidParameter
+from setsearch.sqlite.sql import has_rowid, quote, table_columns
 from setsearch.storage.relation import Relation
-from setsearch.storage.sql import has_rowid, quote, table_columns
 from setsearch.storage.synced_source import SyncedSource, trigger_name
 
 Part = tuple[str | None, str]  # of a constraint: a column, None for an expression, and its collation

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem
 from setsearch.indexing.writer import Writer
-from setsearch.storage.database import Database
+from setsearch.sqlite.database import Database
+from setsearch.storage.documents import decompress
 from setsearch.storage.ids import check_names, id_text
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import Relation
-from setsearch.storage.texts import decompress
 from setsearch.storage.vectors import (
     ENCODER,
     OWN,

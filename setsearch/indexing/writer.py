@@ -10,13 +10,12 @@ import numpy as np
 from setsearch.arrays import LARGEST_COUNT, Entries, Ids, Ints, run_lengths, run_starts
 from setsearch.errors import DuplicateItem, InvalidItem
 from setsearch.indexing.batch import Batch, PreparedItem
+from setsearch.sqlite.sql import insert_rows
+from setsearch.storage.documents import stored_texts, write_columns
 from setsearch.storage.ids import is_storable
-from setsearch.storage.kept_columns import write_columns
 from setsearch.storage.names import NamesTaken
 from setsearch.storage.records import write_records
 from setsearch.storage.relation import Relation
-from setsearch.storage.sql import insert_rows
-from setsearch.storage.texts import stored_texts
 from setsearch.storage.vectors import delete_orphans, delete_vectors, digest, is_encoded
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.extras import TermIds

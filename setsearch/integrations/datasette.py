@@ -23,10 +23,10 @@ from datasette.utils import tilde_decode, tilde_encode
 from jinja2 import FileSystemLoader
 
 import setsearch
+from setsearch.answers.highlight import with_headlines
 from setsearch.errors import SetsearchError
+from setsearch.memory.where import Where
 from setsearch.pool import WORKERS, QuestionPool, until_gone, watch_damage
-from setsearch.search.highlight import headlines, with_headlines
-from setsearch.search.where import Where
 from setsearch.storage.synced_source import FTS5, TABLE
 
 MOST_HITS = 200  # on one page
@@ -205,7 +205,7 @@ class _Query:
         found = reading.expand(self.names, self.k, fresh=self.fresh, **options).shared()
         hits, marked = with_headlines(reading, found), [*self.names, *self.rejected]
         titles = reading.titles(marked)
-        titles |= headlines(reading, [name for name, title in titles.items() if title is None])
+        titles |= reading.headlines([name for name, title in titles.items() if title is None])
         examples = [
             {"item": name, "title": titles.get(name), "href": self.row(source, name), "without": self._without(name)}
             for name in marked

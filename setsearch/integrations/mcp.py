@@ -11,8 +11,8 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
 import setsearch
+from setsearch.answers.highlight import item_text, top_features, with_headlines
 from setsearch.errors import SetsearchError
-from setsearch.search.highlight import item_text, top_features, with_headlines
 
 T = TypeVar("T")
 Id = str | int  # of an item

@@ -16,7 +16,7 @@ import json
 import re
 from typing import Any
 
-from setsearch.search.results import WeightedQuery
+from setsearch.answers.results import WeightedQuery
 
 _special = re.compile(r'(["\\])')
 

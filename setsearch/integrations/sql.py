@@ -29,8 +29,8 @@ from typing import Any
 
 from setsearch.errors import InvalidParameter, SetsearchError
 from setsearch.index import Index
+from setsearch.sqlite.database import Database
 from setsearch.storage.analyzers import TextSettings
-from setsearch.storage.database import Database
 from setsearch.storage.ids import id_text
 
 _log = logging.getLogger("setsearch")

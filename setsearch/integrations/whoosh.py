@@ -27,8 +27,8 @@ from whoosh.qparser.taggers import RegexTagger
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import AmbiguousItem, SetsearchError, UnknownItem
 from setsearch.integrations.whoosh_documents import WhooshDocuments, segment_of
+from setsearch.memory.fields import Fields
 from setsearch.models.defaults import ModelOptions
-from setsearch.search.fields import Fields
 from setsearch.search.request import ExpandOptions, id_list, positive_integer
 
 LOWEST_SCORE = 1.0  # of the worst document: Whoosh drops scores of 0 and below

@@ -15,7 +15,7 @@ from setsearch.arrays import Ints
 from setsearch.errors import DuplicateItem, InvalidParameter, MissingDatabase, NoIndex, UnknownReading
 from setsearch.indexing.sources import SourceItem
 from setsearch.indexing.sync import Changes, SourceChanges
-from setsearch.search.fields import Fields
+from setsearch.memory.fields import Fields
 from setsearch.storage.synced_source import WHOOSH, SyncedSource
 
 OLDER_SEGMENTS = 64  # whose ids stay in memory, for searchers that are still open

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from setsearch.answers.reading import Reading
 from setsearch.arrays import Floats, Ints, places_among
 from setsearch.errors import InvalidParameter, NoSeeds
+from setsearch.memory.fields import Field, Fields
 from setsearch.models.values import COUNTS
-from setsearch.search.fields import Field, Fields
-from setsearch.search.reading import Reading
 
 MODELS = ("bernoulli", "multinomial")
 PRIORS = ("sizes", "uniform")

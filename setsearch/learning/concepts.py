@@ -15,12 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from setsearch.answers.reading import Reading
 from setsearch.arrays import Floats, Ints, to_lattice
 from setsearch.errors import InvalidParameter, NoConcept
 from setsearch.models.values import PRESENCE
 from setsearch.scoring.kernels import accumulate
 from setsearch.scoring.postings import WeightedLists
-from setsearch.search.reading import Reading
+from setsearch.search.examples import resolve_seeds
 
 
 class Hypothesis(NamedTuple):
@@ -58,7 +59,7 @@ def learn_concepts(
         if not (isinstance(weight, (int, float)) and math.isfinite(weight) and weight >= 0):
             raise InvalidParameter(f"the prior of {feature!r} must be a number from 0 on, not {weight!r}")
     with reading.stored() as fields:
-        ids, field = fields.resolve_seeds(seeds), fields.first
+        ids, field = resolve_seeds(fields, seeds), fields.first
         seed_features = field.forward(ids, PRESENCE).concatenated_ids().astype(np.int64)
         features, times = np.unique(seed_features, return_counts=True)
         shared = features[times == len(ids)]

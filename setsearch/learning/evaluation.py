@@ -17,11 +17,12 @@ from setsearch.arrays import Floats, Ints
 from setsearch.errors import NoSeeds
 from setsearch.learning.baselines import Baselines, Score
 from setsearch.learning.evidence import Evidence
+from setsearch.memory.fields import Fields
 from setsearch.models.defaults import RATINGS, Defaults, ModelOptions
 from setsearch.search.cutoff import tells, threshold
 from setsearch.search.examples import Examples
-from setsearch.search.fields import Fields
-from setsearch.search.priors import feedback, smoothing, two_passes, with_priors
+from setsearch.search.meaning import centroid_of
+from setsearch.search.passes import feedback, smoothing, two_passes, with_priors
 from setsearch.search.weights import SeedWeights
 
 MEASURES = ("map", "p10", "ndcg10", "r_precision")
@@ -277,7 +278,7 @@ def _vectors_alone(fields: Fields) -> Score:
     def score(seeds: Ints) -> Floats:
         """The cosines of all items."""
         scores = np.zeros(size)
-        centroid = vectors.centroid(Examples(seeds.tolist()))
+        centroid = centroid_of(vectors, Examples(seeds.tolist()))
         if centroid is not None:
             scores[vectors.ids] = vectors.cosines(centroid)
         return scores

@@ -5,12 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from setsearch.answers.reading import Reading
+from setsearch.answers.results import SetFeature
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import InvalidParameter
 from setsearch.models.values import COUNTS, PRESENCE
-from setsearch.search.reading import Reading
+from setsearch.search.examples import resolve_seeds
 from setsearch.search.request import positive_integer
-from setsearch.search.results import SetFeature
 
 
 class TermProbability(NamedTuple):
@@ -26,7 +27,7 @@ def most_informative(reading: Reading, members: Iterable[str], k: int = 10) -> l
     """The k features that best separate a set from all other items, also by their absence; `weight` in bits."""
     k = positive_integer(k)
     with reading.stored() as fields:
-        ids, field = fields.resolve_seeds(members), fields.first
+        ids, field = resolve_seeds(fields, members), fields.first
         seed_features = field.forward(ids, PRESENCE).concatenated_ids()
         inside = np.bincount(seed_features, minlength=field.features.next_id)
         df = field.frequencies()[0]
@@ -68,7 +69,7 @@ def language_model(reading: Reading, members: Iterable[str], k: int = 10, alpha:
     k = positive_integer(k)
     with reading.stored() as fields:
         field = fields.first
-        stored = field.forward(fields.resolve_seeds(members), COUNTS)
+        stored = field.forward(resolve_seeds(fields, members), COUNTS)
         counts = np.bincount(stored.concatenated_ids(), stored.concatenated_values(), field.features.next_id)
         ids = np.flatnonzero(counts).tolist()
         if k > len(ids):

@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from setsearch.answers.reading import Reading
 from setsearch.errors import AmbiguousItem, SourceError, UnknownItem
 from setsearch.indexing.references.reference import Reference, bibtex_plain
 from setsearch.indexing.references.tags import BIBTEX, TABLE, plain_column
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
 from setsearch.learning.review_files import BIBTEX_FIELDS, PREFIX, SAID, UNREAD, WORDS
-from setsearch.search.reading import Reading
 from setsearch.storage.synced_source import Columns
 from setsearch.text.headline import shorten
 from setsearch.text.identifiers import plain_title

@@ -8,17 +8,17 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from setsearch.answers.answer import Hits
+from setsearch.answers.decisions import Decision
+from setsearch.answers.highlight import item_text
+from setsearch.answers.reading import Reading
+from setsearch.answers.sets import require_one_side, those_gone
 from setsearch.errors import InvalidParameter, NoSeeds, NothingToRank
 from setsearch.index import Index
 from setsearch.indexing.references.items import stored_reference
 from setsearch.indexing.references.reference import Reference
 from setsearch.learning.stopping import CONFIDENCE, RECALL, Outlook, outlook
-from setsearch.search.decisions import Decision
-from setsearch.search.highlight import item_text
-from setsearch.search.reading import Reading
-from setsearch.search.results import Hits
-from setsearch.search.sets import require_one_side, those_gone
-from setsearch.storage.collection_names import plain_name
+from setsearch.storage.ids import plain_name
 from setsearch.storage.records import read_records
 
 

@@ -10,13 +10,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from setsearch.answers.decisions import Decision
 from setsearch.indexing.references.bibtex import bibtex_value, write_bibtex
 from setsearch.indexing.references.convert import converted, left_behind
 from setsearch.indexing.references.reference import Reference, without_braces
 from setsearch.indexing.references.tagged import write_tagged
 from setsearch.indexing.references.tags import BIBTEX, PUBMED, REFER, RIS, WOS
 from setsearch.learning.review import Record, Review
-from setsearch.search.decisions import Decision
 from setsearch.text.spreadsheets import csv_text
 
 SAID = {"yes": "ASReview_relevant", "no": "ASReview_irrelevant", "later": "ASReview_not_seen"}

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 import setsearch
+from setsearch.answers.passages import text_of
+from setsearch.answers.reading import Reading
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import UsageError
 from setsearch.learning.baselines import Score
 from setsearch.learning.evaluation import weights_of
+from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
-from setsearch.search.fields import Fields
-from setsearch.search.passages import text_of
-from setsearch.search.reading import Reading
 from setsearch.text.analyzer import Analyzer
 
 NGRAMS = 4

@@ -24,12 +24,12 @@ class ModelOptions(TypedDict, total=False):
     `budget`: how many features of the seeds count, the strongest (lift, see models/lift.py); 0 for all;
     `by`: what describes terms, "contexts", "documents" or "both" (the default if all terms of the query have contexts);
     `feedback`: how much a second pass may read, in which the best items join the seeds, as a share of what the first
-    one reads; 0 for one pass (lift; search/feedback.py);
+    one reads; 0 for one pass (lift; search/passes.py);
     `neighbors`: how much the scores of its nearest words count for a word with contexts, 0 for none (lift;
     scoring/smoothing.py);
     `vectors`: the weight of vectors, if the items have some, 0 for none (lift; search/meaning.py);
     `purpose` of a relation: "kind" (the default), or "likes", for which popular items come first
-    (search/priors.py);
+    (search/passes.py);
     `fresh`: how far contexts may be behind their texts, "now", a number of seconds, or a share of the documents such as
     "5%" (by default the last ones answer).
     """

@@ -1,1 +1,1 @@
-"""From seeds to hits, and why: readings, weights, cutoff, saved sets. Knows nothing of indexing."""
+"""From seeds to the scores of all items: examples, weights, passes, where a set ends. Knows nothing of indexing."""

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import Floats, Ints, to_lattice
+from setsearch.memory.fields import Field
 from setsearch.models import Lift, Model, Seeds
-from setsearch.search.fields import Field
 
 
 class Limit(NamedTuple):

@@ -11,9 +11,9 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from setsearch.errors import InvalidParameter
-from setsearch.search.fields import Fields
+from setsearch.memory.fields import Fields
 from setsearch.search.request import AtMost
-from setsearch.storage.kept_columns import require_column
+from setsearch.storage.documents import require_column
 
 
 def first_of_each(fields: Fields, ids: Sequence[int], at_most: AtMost) -> list[int]:

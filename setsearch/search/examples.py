@@ -8,9 +8,9 @@ import numpy as np
 
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import InvalidParameter, NoSeeds
+from setsearch.memory.fields import Field, Fields
 from setsearch.models.values import ValueRule
-from setsearch.search.fields import Field, Fields
-from setsearch.search.request import SeedNames, id_list, require_distinct, text_list
+from setsearch.search.request import Ids, SeedNames, id_list, require_distinct, text_list
 
 WEIGHT_LATTICE, LARGEST_WEIGHT = 1024, 1000  # of seeds
 
@@ -75,7 +75,7 @@ def find_examples(fields: Fields, seeds: SeedNames, like: Iterable[str] = (), ha
     features = id_list(having, "having")
     texts += [fields.resolve_features(features)] if features else []
     if not ids and not texts:
-        raise fields.no_seeds()
+        raise no_seeds(fields)
     counted = {id: fields.counted_documents(id) for id in rare.values()}
     examples = Examples(ids, texts, has_features=bool(features), like=given_texts, rare=counted)
     given = {name: seed_weight(name, weight) for name, weight in seeds.items()} if isinstance(seeds, Mapping) else {}
@@ -104,6 +104,19 @@ def find_rejected(fields: Fields, examples: Examples, names: Sequence[str]) -> l
     require_distinct(name for name, id in unknown.items() if id in examples.rare)
     require_distinct(name for name, _ in fields.describe(sorted({*examples.ids}.intersection(ids))).values())
     return ids
+
+
+def resolve_seeds(fields: Fields, seeds: Ids) -> list[int]:
+    """The distinct ids of seeds; raises UnknownItem, AmbiguousItem, NoSeeds."""
+    ids = fields.resolve_all(id_list(seeds, "seeds"))
+    if not ids:
+        raise no_seeds(fields)
+    return ids
+
+
+def no_seeds(fields: Fields) -> NoSeeds:
+    """The error for a query without examples."""
+    return NoSeeds(f"no seeds; give at least one of the {fields.items.size} {fields.items.name}")
 
 
 def seed_weight(name: str, weight: float) -> float:

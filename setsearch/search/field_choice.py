@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from setsearch.errors import InvalidParameter
+from setsearch.memory.fields import Fields
+from setsearch.memory.readings import BY, FieldsBy
 from setsearch.models.defaults import ModelOptions
-from setsearch.search.fields import Fields
-from setsearch.search.readings import BY, FieldsBy
 
 
 @dataclass(frozen=True)

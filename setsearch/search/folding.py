@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from setsearch.core import binding
+from setsearch.memory.fields import Field, Fields
 from setsearch.scoring.kernels import is_core
-from setsearch.search.fields import Field, Fields
 
 ALIKE = 0.9  # of the words of two documents, those that both have (Jaccard)
 LEAST_WORDS = 5  # of a document; fewer are the same by chance

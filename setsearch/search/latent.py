@@ -16,8 +16,8 @@ import numpy as np
 
 from setsearch.arrays import Ints, offsets
 from setsearch.errors import UsageError
+from setsearch.memory.fields import Field, Fields
 from setsearch.models.defaults import Defaults
-from setsearch.search.fields import Field, Fields
 from setsearch.storage.vectors import Bytes, quantized
 
 SIZE, SIZE_OF_TEXTS, SIZE_OF_WORDS = 64, 100, 200  # dimensions

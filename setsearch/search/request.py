@@ -7,8 +7,8 @@ import numpy as np
 
 from setsearch.arrays import Ints
 from setsearch.errors import InvalidParameter
+from setsearch.memory.where import Where
 from setsearch.models.defaults import ModelOptions
-from setsearch.search.where import Where
 from setsearch.storage.ids import id_text
 from setsearch.storage.names import Vocabulary
 

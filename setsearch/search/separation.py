@@ -3,7 +3,7 @@
     f(x) = p lift(x) / l + b + sum_j w_j x_j        l: the mean of the five best scores
 
 How far it may go depends on the question. A review asks for the next record, again and again, and without a second pass
-(search/feedback.py); what it rejected are the nearest records, hundreds of them. Then what was learned takes over from
+(search/passes.py); what it rejected are the nearest records, hundreds of them. Then what was learned takes over from
 lift the more, the more were rejected: of n items, R of them,
 
     p = 3 t R^(-2/3)        t = min(1, n / 1000)^3        C = 0.1
@@ -25,13 +25,13 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import HASH, VALUE_LATTICE, Floats, Ints, distinct, places_among, places_of
+from setsearch.memory.fields import Field, Fields
 from setsearch.models import Lift, Model
 from setsearch.models.model import Query, Seeds
 from setsearch.models.svm import Marked, fit, svm_rule
 from setsearch.models.values import ValueRule
 from setsearch.scoring.selection import candidates
 from setsearch.search.examples import Examples, example_entries
-from setsearch.search.fields import Field, Fields
 from setsearch.search.weights import FieldWeights, SeedWeights, weighted_lists
 
 PRIOR, DECAY = 3.0, 2 / 3  # the share of lift, in margins, with one rejection, and how it falls

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from setsearch.arrays import LATTICE, Floats, Ints, moments, offsets, run_lengths, run_starts, scale_for, to_lattice
+from setsearch.memory.fields import Field, Fields
 from setsearch.models import Model, Query, Seeds
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE, ValueRule
@@ -19,7 +20,6 @@ from setsearch.scoring.selection import Best, Names
 from setsearch.scoring.smoothing import Neighbors, smooth
 from setsearch.search.budget import Limit, limited
 from setsearch.search.examples import Examples, example_entries
-from setsearch.search.fields import Field, Fields
 
 OWN, NEAR = "near to few words", "used like "  # parts because of neighbors: this, and each of the nearest words
 LEAST_BOUND = 2.0**-4  # of what weights may add together, for the same
@@ -115,7 +115,7 @@ class SeedWeights:
     corrections: tuple[FieldWeights, ...] = ()
     summed: Floats | None = None  # base and lists, if they were added already
     known: Known | None = None  # of these weights
-    left_out: Floats | None = None  # of search/left_out.py, but for the last bits of logarithms
+    left_out: Floats | None = None  # of search/cutoff.py, but for the last bits of logarithms
 
     @cached_property
     def positive(self) -> tuple[FieldWeights, ...]:

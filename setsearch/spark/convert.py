@@ -12,9 +12,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 import setsearch
+from setsearch.answers.reading import Reading
+from setsearch.answers.sets import AnyReading
 from setsearch.errors import InvalidParameter, SourceError, UsageError
-from setsearch.search.reading import Reading
-from setsearch.search.sets import AnyReading
 from setsearch.spark.builder import Cells, Numbered, build, delete
 from setsearch.spark.contexts import ITEMS
 from setsearch.spark.layout import Layout, load_layout, located, read, require_place

@@ -1,14 +1,14 @@
-"""The fields of a reading on Parquet, from which search/field_choice.py chooses, as search/readings.py has them."""
+"""The fields of a reading on Parquet, from which search/field_choice.py chooses, as memory/readings.py has them."""
 
 from functools import cache
 
 from pyspark.sql import SparkSession
 
 from setsearch.arrays import Ints
-from setsearch.search.fields import Field, Fields
-from setsearch.search.readings import BY, FieldsBy
-from setsearch.search.vocabularies import WordVocabulary
-from setsearch.search.word_contexts import COEFFICIENTS
+from setsearch.memory.fields import Field, Fields
+from setsearch.memory.names import WordVocabulary
+from setsearch.memory.readings import BY, FieldsBy
+from setsearch.memory.word_contexts import COEFFICIENTS
 from setsearch.spark.bases import Bases
 from setsearch.spark.layout import Layout, Side
 from setsearch.spark.snapshot import RemoteSnapshot

@@ -11,21 +11,24 @@ import numpy as np
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from setsearch.answers.answer import Hits
+from setsearch.answers.contributions import contributions
+from setsearch.answers.hits import Row, make_hits
+from setsearch.answers.reasons import wording
+from setsearch.answers.results import Explanation, rest_of
+from setsearch.answers.word_notes import RARE, without_contexts_note
 from setsearch.errors import InvalidParameter, NothingToRank, SetsearchError
+from setsearch.memory.fields import Fields
+from setsearch.memory.readings import FieldsBy
+from setsearch.memory.where import Where
 from setsearch.models import Bernoulli, Lift, Model
 from setsearch.models.defaults import ModelOptions, defaults_for
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE
-from setsearch.search.contributions import contributions
 from setsearch.search.cutoff import FLOOR, threshold
 from setsearch.search.examples import Examples, find_examples, find_rejected
-from setsearch.search.feedback import how_many_join, second_pass
 from setsearch.search.field_choice import FieldChoice
-from setsearch.search.fields import Fields
-from setsearch.search.hits import Row, make_hits
-from setsearch.search.priors import by_presence
-from setsearch.search.readings import FieldsBy
-from setsearch.search.reasons import wording
+from setsearch.search.passes import by_presence, how_many_join, second_pass
 from setsearch.search.request import (
     NO_LIMIT,
     ExpandOptions,
@@ -35,10 +38,7 @@ from setsearch.search.request import (
     parse_request,
     parse_seeds,
 )
-from setsearch.search.results import Explanation, Hits, rest_of
 from setsearch.search.weights import SeedWeights, seed_weights
-from setsearch.search.where import Where
-from setsearch.search.word_uses import RARE, without_contexts_note
 from setsearch.spark.fields import FieldsSource
 from setsearch.spark.layout import Layout, Side, load_layout
 from setsearch.spark.ranking import Asked, Pairs, Ranking
@@ -287,7 +287,7 @@ class SparkReading:
     ) -> list[Hits | SetsearchError]:
         """The hits of sets that have the same fields."""
         fields = questions[0].fields
-        weights, among = self._weigh(questions, request, model), fields.allowed(request)
+        weights, among = self._weigh(questions, request, model), fields.allowed(request.among, request.filter)
         left_out = [own.rejected if request.keep_seeds else own.marked for own in questions]
         asked = [Asked(own, ids) for own, ids in zip(weights, left_out, strict=True)]
         ranking, depth = Ranking(questions[0].snapshots[0], among), FIRST if request.k == NO_LIMIT else request.k

@@ -8,9 +8,9 @@ import numpy as np
 from pyspark.sql import functions as F  # noqa: N812
 
 from setsearch.arrays import HASH, Floats, Ints
+from setsearch.memory.fields import Fields
 from setsearch.models.values import ValueRule
 from setsearch.search.examples import Examples
-from setsearch.search.fields import Fields
 from setsearch.search.separation import (
     LEADERS,
     SAMPLE,

@@ -16,12 +16,12 @@ from pyspark.sql import functions as F  # noqa: N812
 from setsearch.arrays import VALUE_LATTICE, Entries, Floats, Ints, offsets, positions
 from setsearch.errors import InvalidParameter
 from setsearch.lists import Lists
+from setsearch.memory.content import Content
+from setsearch.memory.snapshot import Snapshot
 from setsearch.models import Model
 from setsearch.models.values import PRESENCE, RuleStatistics, ValueRule, rarity
 from setsearch.scoring.base import Base
 from setsearch.scoring.postings import PostingArrays
-from setsearch.search.content import Content
-from setsearch.search.snapshot import Snapshot
 from setsearch.spark.bases import Bases
 from setsearch.spark.layout import NORMS, Layout, Side, local, read, read_lists
 from setsearch.spark.vocabulary import RemoteVocabulary

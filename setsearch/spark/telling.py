@@ -5,9 +5,9 @@ from typing import cast
 
 import numpy as np
 
+from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
 from setsearch.search.cutoff import few_above, middle_seed
-from setsearch.search.fields import Fields
 from setsearch.search.weights import SeedWeights
 from setsearch.spark.ranking import Asked, Ranking
 from setsearch.spark.snapshot import RemoteSnapshot

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from setsearch.arrays import Ints
-from setsearch.search.vocabularies import WordVocabulary
+from setsearch.memory.names import WordVocabulary
 from setsearch.spark.layout import Layout, Side, local, read
 from setsearch.storage.ids import is_storable
 from setsearch.storage.matching import Total, no_total

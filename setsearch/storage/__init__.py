@@ -1,1 +1,1 @@
-"""One SQLite file: connections, transactions, tables, posting lists, names, checksums. Knows no models."""
+"""What the tables hold: names, posting lists, texts, vectors, revisions, generations of arrays. Knows no models."""

@@ -5,7 +5,7 @@ import threading
 from dataclasses import dataclass, field
 
 from setsearch.errors import InvalidParameter
-from setsearch.storage.collection_names import check_collection
+from setsearch.storage.ids import check_collection
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.encoder import Encoder

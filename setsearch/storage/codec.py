@@ -1,10 +1,15 @@
-"""Posting lists as bytes: gaps of ascending ids, and counts, in 1, 2 or 4 bytes each.
+"""What is stored as bytes: posting lists, and slices of arrays.
 
 A block of `length` ids is its first id and `length - 1` gaps, all of one width, little-endian: the number of bytes
 tells the width. Counts have the same format, or are None if all are 1. All functions work on many blocks at once;
 `starts` holds the offset of each block in the concatenated arrays.
+
+A slice is stored as numbers of 1, 2, 4 or 8 bytes or, where that is shorter, as a *patched* slice (PFOR, Zukowski et
+al. 2006): small numbers of 1, 8 or 16 bits, and apart from them the few that do not fit. The small numbers are the
+values less the least one (counts), or the gaps between them (ids that ascend within each list).
 """
 
+import struct
 import zlib
 from collections.abc import Sequence
 from itertools import pairwise
@@ -12,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Entries, Ints, offsets
+from setsearch.arrays import Array, Entries, Ints, offsets
 from setsearch.core import binding, indexing
 from setsearch.errors import REPAIR_HINT, CorruptIndex
 
@@ -136,3 +141,73 @@ def _decode(blobs: Sequence[bytes], lengths: Ints, lead: int = 0) -> Ints:
             data = before + before.join([blobs[i] for i in np.flatnonzero(chosen).tolist()])
             out[slice(None) if chosen.all() else np.repeat(chosen, lengths)] = np.frombuffer(data, dtype)
     return out
+
+
+LONGEST = 1 << 16  # numbers in a slice, so that places in it have 2 bytes
+_WIDTHS = {1: "<u1", 2: "<u2", 4: "<u4", 8: "<i8"}
+_FLOATS, _PATCHED = 9, 10  # in place of a width
+_BITS = (1, 8, 16)
+_HEAD = struct.Struct("<BBIiI")  # bits, whether gaps, length, the least value, how many do not fit
+_BYTES_APART = 6  # of a number that does not fit: its place and its value
+
+
+def pack(values: Array) -> bytes:
+    """A slice of integers or floats, not empty, of at most `LONGEST` numbers."""
+    if values.dtype.kind == "f":
+        return bytes([_FLOATS]) + values.astype("<f8").tobytes()
+    least, largest = int(values.min()), int(values.max())
+    width = 8 if least < 0 else next(w for w in _WIDTHS if largest < 1 << 8 * w or w == 8)
+    if least >= 0 and largest < 1 << 31:
+        patched = _patched(values.astype(np.int64), least)
+        if len(patched) < width * len(values):
+            return bytes([_PATCHED]) + patched
+    return bytes([width]) + values.astype(_WIDTHS[width]).tobytes()
+
+
+def unpack(data: bytes) -> Array | None:
+    """The inverse of `pack`; None for what cannot be a slice."""
+    if not data:
+        return None
+    if data[0] == _PATCHED:
+        return _unpatched(data)
+    dtype = "<f8" if data[0] == _FLOATS else _WIDTHS.get(data[0])
+    if dtype is None or (len(data) - 1) % np.dtype(dtype).itemsize:
+        return None
+    return np.frombuffer(data, dtype, offset=1)
+
+
+def _patched(values: Array, least: int) -> bytes:
+    """The shortest patched slice of int64 values below 2^31."""
+    forms = []
+    for is_gaps, small in ((False, values - least), (True, np.diff(values, prepend=0))):
+        unsigned = small.view(np.uint64)  # negative ones become large
+        for bits in _BITS:
+            apart = int(np.count_nonzero(unsigned >> np.uint64(bits)))
+            forms.append((len(values) * bits + 8 * _BYTES_APART * apart, is_gaps, bits, small))
+    _, is_gaps, bits, small = min(forms, key=lambda form: form[0])
+    places = np.flatnonzero(small.view(np.uint64) >> np.uint64(bits))
+    patches = small[places]
+    small[places] = 0
+    packed = np.packbits(small.astype(bool)) if bits == 1 else small.astype(f"<u{bits // 8}")
+    head = _HEAD.pack(bits, is_gaps, len(values), 0 if is_gaps else least, len(places))
+    return head + places.astype("<u2").tobytes() + patches.astype("<i4").tobytes() + packed.tobytes()
+
+
+def _unpatched(data: bytes) -> Array | None:
+    begin = 1 + _HEAD.size
+    if len(data) < begin:
+        return None
+    bits, is_gaps, length, least, n_apart = _HEAD.unpack_from(data, 1)
+    ends = begin + 2 * n_apart, begin + _BYTES_APART * n_apart
+    if bits not in _BITS or length > LONGEST or len(data) != ends[1] + -(-length * bits // 8):
+        return None
+    if binding.library() is not None:
+        return indexing.unpack(data[begin:], bits, is_gaps, length, least, n_apart)
+    places = np.frombuffer(data, "<u2", n_apart, begin)
+    packed = np.frombuffer(data, np.uint8 if bits == 1 else f"<u{bits // 8}", offset=ends[1])
+    small = np.unpackbits(packed, count=length) if bits == 1 else packed
+    if places.max(initial=0) >= length:
+        return None
+    values = small.astype(np.int32)
+    values[places.astype(np.intp)] = np.frombuffer(data, "<i4", n_apart, ends[0])
+    return np.cumsum(values, dtype=np.int32) if is_gaps else values + np.int32(least)

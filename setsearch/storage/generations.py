@@ -21,9 +21,9 @@ import numpy as np
 from setsearch.arrays import LARGEST_COUNT, Array, Entries, Ints
 from setsearch.errors import LostArrays, SetsearchError, TakenOver
 from setsearch.lists import SLICE, Lists, Slice
-from setsearch.storage.database import Database
-from setsearch.storage.integrity import add_checksum, strip_checksum
-from setsearch.storage.packing import pack, unpack
+from setsearch.sqlite.database import Database
+from setsearch.sqlite.integrity import add_checksum, strip_checksum
+from setsearch.storage.codec import pack, unpack
 from setsearch.storage.revisions import Revision, random_number
 
 LISTS, CONTEXTS = "lists", "contexts"  # the names of generations

@@ -1,10 +1,13 @@
-"""Ids as texts: whole numbers, and objects with a primary key, have one spelling; and what can be stored."""
+"""Ids as texts, what can be stored, and the names of collections, such as comments/terms.
+
+Names without a slash belong to the collection without a name.
+"""
 
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
-from setsearch.errors import InvalidItem
+from setsearch.errors import InvalidItem, InvalidParameter
 
 LARGEST_EXACT = 2**53  # up to here a float is a whole number exactly
 
@@ -45,3 +48,27 @@ def check_names(names: Sequence[Any], titles: Sequence[Any]) -> None:
         for name, title in zip(names, titles, strict=True):
             if title is not None and not (isinstance(title, str) and (title == "" or is_storable(title))):
                 raise InvalidItem(f"item {name!r} has the title {title!r}; titles are text")
+
+
+SLASH = "/"
+
+
+def check_collection(name: object) -> None:
+    """Raise InvalidParameter for what cannot name a collection; the empty name is that of the one without."""
+    if name != "" and not (isinstance(name, str) and is_storable(name) and name.isprintable() and SLASH not in name):
+        raise InvalidParameter(f"a collection is a name such as 'comments', without a slash, not {name!r}")
+
+
+def name_in(collection: str, name: str) -> str:
+    """The whole name of what is called `name` in a collection; whole names stay as they are."""
+    return name if not collection or name.startswith(collection + SLASH) else f"{collection}{SLASH}{name}"
+
+
+def collection_of(name: str) -> str:
+    """The collection of a whole name."""
+    return name.partition(SLASH)[0] if SLASH in name else ""
+
+
+def plain_name(name: str) -> str:
+    """A name without its collection: documents, terms, or a column."""
+    return name.partition(SLASH)[2] if SLASH in name else name

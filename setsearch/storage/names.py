@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from setsearch.errors import REPAIR_HINT, AmbiguousItem, CorruptIndex, InvalidParameter, UnknownItem
+from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.ids import id_text, is_storable
 from setsearch.storage.matching import (
     LEAST_EDITED,
@@ -25,7 +26,6 @@ from setsearch.storage.matching import (
     trigrams,
 )
 from setsearch.storage.records import delete_records, items_called
-from setsearch.storage.sql import insert_rows
 
 HINTS = 3  # names that a message offers
 PLURALS = ("s", "es")  # endings of words whose singular is offered

@@ -8,11 +8,10 @@ import numpy as np
 
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import CorruptIndex, DuplicateItem, InvalidItem, InvalidParameter
-from setsearch.storage.collection_names import name_in
-from setsearch.storage.ids import check_names, is_storable
-from setsearch.storage.integrity import add_checksum, strip_checksum
+from setsearch.sqlite.integrity import add_checksum, strip_checksum
+from setsearch.sqlite.sql import insert_rows
+from setsearch.storage.ids import check_names, is_storable, name_in
 from setsearch.storage.relation import Relation, create_relation, load_relations
-from setsearch.storage.sql import insert_rows
 
 LARGEST_NUMBER = 1e100  # its square, and sums of squares, are finite
 NumericItem = tuple[str, Sequence[float]] | tuple[str, Sequence[float], str | None]

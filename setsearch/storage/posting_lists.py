@@ -15,8 +15,8 @@ import numpy as np
 
 from setsearch.arrays import Entries, Ints, run_starts
 from setsearch.errors import REPAIR_HINT, CorruptIndex
+from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.codec import block_checksums, decode_counts, decode_ids, encode_blocks
-from setsearch.storage.sql import insert_rows
 
 FULL_BLOCK = 256  # ids; new ids behind a block of this length start the next one
 LONGEST_BLOCK = 4096  # ids of a block when it is written; a change rewrites whole blocks

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from setsearch.errors import CorruptIndex, InvalidItem
-from setsearch.storage.integrity import add_checksum, strip_checksum
+from setsearch.sqlite.integrity import add_checksum, strip_checksum
 from setsearch.text.identifiers import is_doi, plain_doi, plain_title
 
 LONGEST_RECORD = 1 << 24  # bytes of one item

@@ -8,8 +8,7 @@ from typing import Any
 
 from setsearch.arrays import Ints
 from setsearch.errors import REPAIR_HINT, CorruptIndex, InvalidItem, InvalidParameter, NameTaken
-from setsearch.storage.collection_names import collection_of, name_in, plain_name
-from setsearch.storage.ids import is_storable
+from setsearch.storage.ids import collection_of, is_storable, name_in, plain_name
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.posting_lists import PostingLists
 from setsearch.storage.revisions import Revision, append_revision

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from setsearch.arrays import Ints
-from setsearch.storage.integrity import add_checksum, strip_checksum
+from setsearch.sqlite.integrity import add_checksum, strip_checksum
 
 MOST_REVISIONS = 4096  # that are kept
 MOST_ITEMS = 2000  # of one revision; after larger changes everything is read again

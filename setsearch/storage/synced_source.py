@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from setsearch.errors import CorruptIndex, UsageError
+from setsearch.sqlite.sql import quote
 from setsearch.storage.relation import TEXT, Relation, load_relations
-from setsearch.storage.sql import quote
 
 TABLE, FTS5, WHOOSH = "table", "fts5", "whoosh"
 TRIGGER_EVENTS = ("insert", "update", "update_key", "delete", "before_insert", "before_update")

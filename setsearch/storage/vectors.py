@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.errors import CorruptIndex, InvalidItem, UsageError
-from setsearch.storage.integrity import CHECKSUM_BYTES, add_checksum, strip_checksum
+from setsearch.sqlite.integrity import CHECKSUM_BYTES, add_checksum, strip_checksum
+from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.revisions import random_number
-from setsearch.storage.sql import insert_rows
 
 OWN, ENCODER, LATENT = "own", "encoder", "latent"
 SOURCES = (OWN, ENCODER, LATENT)

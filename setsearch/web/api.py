@@ -5,11 +5,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query
 
 import setsearch
+from setsearch.answers.finding import find_names
+from setsearch.answers.highlight import item_text, top_features
 from setsearch.errors import UnknownSet, UsageError
 from setsearch.index import Index
 from setsearch.pool import QuestionPool
-from setsearch.search.finding import find_names
-from setsearch.search.highlight import item_text, top_features
 from setsearch.web.access import Rules
 from setsearch.web.documents import add_documents
 from setsearch.web.schemas import (

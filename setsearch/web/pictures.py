@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from setsearch.search.picture import Placed, place_labels
-from setsearch.search.results import Hit, Hits
+from setsearch.answers.answer import Hits
+from setsearch.answers.picture import Placed, place_labels
+from setsearch.answers.results import Hit
 from setsearch.web.page_state import Address
 
 CURVE = 100, 40  # width and height

@@ -4,15 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from setsearch.answers.overview import first_sets
+from setsearch.answers.reading import Reading
+from setsearch.answers.results import is_informative, shortened
+from setsearch.answers.sets import AnyReading
 from setsearch.errors import InvalidParameter
 from setsearch.index import Index
 from setsearch.learning.review import Review
-from setsearch.search.highlight import headlines
-from setsearch.search.reading import Reading
-from setsearch.search.results import is_informative, shortened
-from setsearch.search.sets import AnyReading
-from setsearch.search.starters import first_sets
-from setsearch.storage.collection_names import collection_of, plain_name
+from setsearch.storage.ids import collection_of, plain_name
 from setsearch.web.page_state import Address
 from setsearch.web.typed_names import find_spelled
 
@@ -74,7 +73,7 @@ def make_start(
 def titles_of(reading: AnyReading, names: Iterable[str]) -> dict[str, str]:
     """Titles that tell more than the names; where there are none, headlines of texts."""
     titles = reading.titles(names)
-    titles |= headlines(reading, [name for name, title in titles.items() if title is None])
+    titles |= reading.headlines([name for name, title in titles.items() if title is None])
     return {name: title for name, title in titles.items() if title and is_informative(title, name)}
 
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from setsearch.answers.finding import find_names
+from setsearch.answers.reading import Reading
+from setsearch.answers.sets import AnyReading
 from setsearch.errors import AmbiguousItem, UnknownItem, UsageError
-from setsearch.search.finding import find_names
-from setsearch.search.reading import Reading
-from setsearch.search.sets import AnyReading
 from setsearch.web.page_state import MOST_NAMES, Address
 
 WORDS_OF_TEXT = 4  # from which on what is typed may be a text

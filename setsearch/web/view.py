@@ -4,15 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from setsearch.answers.answer import Hits
+from setsearch.answers.highlight import item_text, mark_features, top_features, with_headlines
+from setsearch.answers.reading import Reading
+from setsearch.answers.results import NOTHING_SHARED, Hit, Reason, display_name
+from setsearch.answers.sets import AnyReading
 from setsearch.errors import QueryError, UsageError
 from setsearch.index import Index
-from setsearch.search.highlight import item_text, mark_features, top_features, with_headlines
-from setsearch.search.left_out import ENOUGH, odd_one
-from setsearch.search.reading import Reading
-from setsearch.search.results import NOTHING_SHARED, Hit, Hits, Reason, display_name
-from setsearch.search.sets import AnyReading
-from setsearch.storage.collection_names import plain_name
+from setsearch.search.cutoff import ENOUGH, odd_one
 from setsearch.storage.conditions import equality
+from setsearch.storage.ids import plain_name
 from setsearch.web.page_state import Address
 from setsearch.web.pictures import Curve, Spot, make_curve, make_map
 from setsearch.web.start import Start, first_items, label_of, make_start, titles_of

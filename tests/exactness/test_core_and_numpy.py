@@ -9,7 +9,8 @@ from samples import KERNELS, with_kernels
 
 import setsearch
 from setsearch.errors import SetsearchError
-from setsearch.search import core_passes, feedback
+from setsearch.search import passes as core_passes
+from setsearch.search import passes as feedback
 
 MODELS = (
     *[{}] * 8,

@@ -15,9 +15,9 @@ from setsearch import arrays, errors
 from setsearch import lists as flat
 from setsearch.indexing import batch, writer
 from setsearch.scoring import valued_lists
+from setsearch.sqlite import sql as inserts
 from setsearch.storage import generations, names
 from setsearch.storage import posting_lists as lists
-from setsearch.storage import sql as inserts
 
 item_ids = st.sampled_from([f"i{n}" for n in range(12)])
 contents = st.dictionaries(

@@ -49,7 +49,7 @@ def test_commands_load_what_they_use(animals, arguments, libraries):
 
 def test_a_question_enters_nothing_of_indexing(animals):
     modules = loaded_by(animals, "expand", "x.db", "lion")
-    assert "setsearch.search.reading" in modules
+    assert "setsearch.answers.reading" in modules
     assert not {name for name in modules if name.startswith("setsearch.indexing")}
 
 

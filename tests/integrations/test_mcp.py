@@ -8,7 +8,7 @@ import pytest
 from patience import patience
 
 import setsearch
-from setsearch.search.highlight import with_headlines
+from setsearch.answers.highlight import with_headlines
 
 pytest.importorskip("mcp", reason="needs the MCP library: pip install setsearch[mcp]")
 

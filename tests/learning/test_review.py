@@ -13,10 +13,10 @@ from scipy.stats import hypergeom, nchypergeom_wallenius
 
 import setsearch
 from setsearch import errors
-from setsearch.cli.review import _state
+from setsearch.answers.decisions import Decision
+from setsearch.cli.commands.review import _state
 from setsearch.learning import Review
 from setsearch.learning.stopping import EVEN_AT, ODDS, chance_of_few, chance_of_missing, outlook
-from setsearch.search.decisions import Decision
 
 
 @pytest.fixture

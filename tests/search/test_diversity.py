@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import setsearch
 from setsearch import errors
+from setsearch.answers import hits as making
 from setsearch.indexing.intake import Item
-from setsearch.search import hits as making
 
 WORDS = "lion tiger cat savanna wheat barley oats field one two three".split()
 # Most are by one author, so that more items must be looked at; some have none.

@@ -11,8 +11,8 @@ from oracle import RARITY, feedback_scores, lift_scores, lift_weights, ranking, 
 
 import setsearch
 from setsearch import errors
-from setsearch.search import feedback as module
-from setsearch.search.left_out import odd_one
+from setsearch.search import passes as module
+from setsearch.search.cutoff import odd_one
 
 
 def collection(seed, n_items=120, n_features=60):

@@ -13,9 +13,9 @@ from samples import random_data, with_kernels
 import setsearch
 from setsearch import errors
 from setsearch.arrays import moments
-from setsearch.search.feedback import LEAST
-from setsearch.search.spread import ENOUGH, inverse_spread
-from setsearch.storage.integrity import add_checksum
+from setsearch.memory.vectors import ENOUGH, inverse_spread
+from setsearch.search.passes import LEAST
+from setsearch.sqlite.integrity import add_checksum
 
 SIZE = 12
 

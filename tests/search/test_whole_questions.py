@@ -8,8 +8,8 @@ from samples import KERNELS, with_kernels
 from test_feedback import collection, texts
 
 import setsearch
-from setsearch.search import feedback
-from setsearch.search.snapshot import Snapshot
+from setsearch.memory.snapshot import Snapshot
+from setsearch.search import passes as feedback
 
 BUDGETS = (5.0, 20.0, 60.0, 150.0, None, 0)
 

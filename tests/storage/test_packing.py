@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from setsearch.core import binding
-from setsearch.storage import packing
-from setsearch.storage.packing import LONGEST, pack, unpack
+from setsearch.storage import codec as packing
+from setsearch.storage.codec import LONGEST, pack, unpack
 
 EDGES = [0, 1, 2, 255, 256, 65_535, 65_536, 2**31 - 1, 2**31, 2**63 - 1, -1, -(2**63)]
 ANY = st.one_of(st.sampled_from(EDGES), st.integers(0, 3), st.integers(0, 70_000), st.integers(-(2**63), 2**63 - 1))

@@ -11,16 +11,7 @@ from setsearch import errors
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.letters import fold
 from setsearch.text.token_stream import BREAK, COMMA, tokenize
-from setsearch.text.words import (
-    ICU,
-    KINDS,
-    MARKS,
-    MARKS_OF_LISTS,
-    MARKS_OF_SENTENCES,
-    OLD,
-    UNICODE,
-    words_of_kind,
-)
+from setsearch.text.words import ICU, KINDS, MARKS, MARKS_OF_LISTS, MARKS_OF_SENTENCES, OLD, UNICODE, words_of_kind
 
 WORDS = words_of_kind(UNICODE)
 PIECES = [

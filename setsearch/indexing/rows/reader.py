@@ -17,9 +17,9 @@ from setsearch.indexing.encodings import encoding_by_mark, likely_encoding, line
 from setsearch.indexing.rows.cells import OpenCells, Row
 from setsearch.indexing.rows.csv_rows import csv_rows, split_old_ends
 from setsearch.indexing.rows.opening import is_stream, open_file, open_stream, read_whole, stream_name
-from setsearch.storage.connections import TIME_LIMIT, OwnConnection
-from setsearch.storage.limits import LimitedCursor, limited, limited_rows
-from setsearch.storage.sql import has_rowid, is_stored_table, main_table, missing_table, order_of_rows, table_columns
+from setsearch.sqlite.connections import TIME_LIMIT, OwnConnection
+from setsearch.sqlite.limits import LimitedCursor, limited, limited_rows
+from setsearch.sqlite.sql import has_rowid, is_stored_table, main_table, missing_table, order_of_rows, table_columns
 
 ARROW_FILES = (".parquet", ".arrow", ".feather")
 JSON = ".json"  # an array of objects is rows, anything else a text

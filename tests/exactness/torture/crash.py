@@ -14,7 +14,7 @@ from pathlib import Path
 import setsearch
 from setsearch.errors import SetsearchError
 from setsearch.scoring import kernels
-from setsearch.storage import connections
+from setsearch.sqlite import connections
 
 WORDS = [f"w{n}" for n in range(40)]
 State = dict[str, list[str]]  # documents

@@ -22,9 +22,10 @@ from setsearch.core import binding, indexing, question
 from setsearch.core.question import FieldLists, Numbers, OpenField
 from setsearch.errors import LostArrays, SetsearchError
 from setsearch.scoring import valued_lists
-from setsearch.search import core_passes
-from setsearch.storage import codec, integrity
-from setsearch.storage.packing import pack, unpack
+from setsearch.search import passes as core_passes
+from setsearch.sqlite import integrity
+from setsearch.storage import codec
+from setsearch.storage.codec import pack, unpack
 
 NUMBERS = (0, 1, 7, 11, 12, 40, 255, 1 << 16, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 40, 1 << 62, -1, -(1 << 62))
 HOW = (

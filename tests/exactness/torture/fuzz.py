@@ -15,10 +15,10 @@ with atheris.instrument_imports(include=["setsearch"]):
 
     from setsearch.errors import SetsearchError
     from setsearch.indexing import rows, sources
-    from setsearch.storage import fts5, texts
+    from setsearch.sqlite import fts5
+    from setsearch.storage import documents as texts
     from setsearch.storage.analyzers import load_analyzer
-    from setsearch.storage.codec import decode_counts, decode_ids
-    from setsearch.storage.packing import unpack
+    from setsearch.storage.codec import decode_counts, decode_ids, unpack
     from setsearch.text import analyzer as text
 
 FOLDER = Path(tempfile.mkdtemp())

@@ -16,7 +16,7 @@ from pathlib import Path
 import damage
 
 import setsearch
-from setsearch.storage.integrity import write_checksum
+from setsearch.sqlite.integrity import write_checksum
 
 NUMBERS = (0, -1, 1 << 31, 1 << 62)
 ROOM, MOST_GROWN = 700 << 20, 120 << 20  # bytes: that a process may take more than now, and should

@@ -14,11 +14,11 @@ from setsearch import Where
 from setsearch.errors import SetsearchError
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
+from setsearch.sqlite.fts5 import find_option
 from setsearch.storage.analyzers import load_analyzer
 from setsearch.storage.codec import decode_counts, decode_ids
-from setsearch.storage.fts5 import find_option
+from setsearch.storage.documents import decompress
 from setsearch.storage.synced_source import Columns
-from setsearch.storage.texts import decompress
 
 CASES = list(malformed.cases())
 LONG = ("json a million features", "json many features", "json a word a million times")

@@ -1,0 +1,1 @@
+"""What comes back: readings that are asked, hits, reasons, passages, pictures, and saved sets."""

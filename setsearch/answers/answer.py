@@ -1,0 +1,118 @@
+"""`Hits`, the answer to one question: in frames, tables and pictures."""
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from setsearch.answers.tables import html_table
+from setsearch.errors import UsageError
+
+if TYPE_CHECKING:
+    from setsearch.answers.picture import Point
+from setsearch.answers.results import Asked, Hit, Reason, is_informative
+
+SHOWN_PARTS = 5  # of an explanation in a table of hits
+
+
+COLUMNS = {"rank": int, "item": str, "score": float, "title": str, "belongs": bool}  # of frames
+
+
+class Hits(list[Hit]):
+    """Hits, and what they are of: the `revision` of the documents, and that of the contexts.
+
+    `contexts_revision` is None for an answer without contexts. `expand_many` gives all its answers the same ones.
+    `whole`: whether ids came as whole numbers, in a frame, so that they are numbers in frames again. `blank` is the
+    score of an item that shares nothing with the examples, None if features that no seed has count too; `learned`:
+    whether rejected items taught what separates them, so that scores are margins (search/separation.py); `common`: the
+    reasons that they share, if they are explained.
+    """
+
+    def __init__(
+        self,
+        hits: Iterable[Hit] = (),
+        revision: int = 0,
+        contexts_revision: int | None = None,
+        blank: float | None = None,
+        learned: bool = False,
+        common: tuple[Reason, ...] = (),
+        asked: Asked | None = None,
+        whole: bool = False,
+    ) -> None:
+        super().__init__(hits)
+        self.revision = revision
+        self.contexts_revision = contexts_revision
+        self.blank = blank
+        self.learned = learned
+        self.common = common
+        self.asked = asked
+        self.whole = whole
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "asked": None}  # a question has a database, which cannot be sent elsewhere
+
+    def to_pandas(self) -> Any:
+        """The hits as a frame of pandas. Raises UsageError without pandas."""
+        pandas = _library("pandas")
+        return pandas.DataFrame(self._rows(), columns=list(COLUMNS)).astype(self._ids)
+
+    def to_polars(self) -> Any:
+        """The hits as a frame of polars. Raises UsageError without polars."""
+        polars = _library("polars")
+        return polars.DataFrame(self._rows(), schema=COLUMNS | self._ids)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        id = self._ids.get("item", str)
+        return [{name: getattr(hit, name) for name in COLUMNS} | {"item": id(hit.item)} for hit in self]
+
+    @property
+    def _ids(self) -> dict[str, type[int]]:
+        """The type of the ids in frames, if it is not text: others may have been added since."""
+        is_whole = self.whole and all(hit.item.removeprefix("-").isdecimal() for hit in self)
+        return {"item": int} if is_whole else {}
+
+    def _repr_html_(self) -> str:
+        """The hits as a table, as notebooks show them; without columns that are empty."""
+        columns: dict[str, Callable[[Hit], Any]] = {
+            "rank": lambda hit: hit.rank,
+            "item": lambda hit: hit.item,
+            "title": lambda hit: hit.title if is_informative(hit.title, hit.item) else None,
+            "score": lambda hit: hit.score,
+            "belongs": lambda hit: hit.belongs,
+            "why": lambda hit: ", ".join(f"{part.feature} {part.weight:+.2f}" for part in hit.features[:SHOWN_PARTS]),
+            "passage": lambda hit: hit.snippet.text if hit.snippet else None,
+        }
+        shown = [name for name, cell in columns.items() if any(cell(hit) not in (None, "") for hit in self)]
+        return html_table(shown, ([columns[name](hit) for name in shown] for hit in self))
+
+    def map(self) -> "list[Point]":
+        """The seeds and the first hits on a map by what they share with the set (answers/picture.py).
+
+        What the hits do not have, explanations and the seeds, is asked again. Empty for less than three items.
+        """
+        from setsearch.answers.picture import map_hits
+
+        return map_hits(self, self.asked)
+
+    def plot(self) -> Any:
+        """A figure of matplotlib: the scores with the line where the set ends, and the map. Raises UsageError."""
+        from setsearch.answers.picture import plot_hits
+
+        return plot_hits(self, self.asked)
+
+    def shared(self) -> "Hits":
+        """The hits without items that share nothing with the examples."""
+        return self.with_hits(hit for hit in self if self.blank is None or hit.score != self.blank)
+
+    def with_hits(self, hits: Iterable[Hit]) -> "Hits":
+        """Other hits of the same answer."""
+        own = Hits(hits)
+        own.__dict__.update(self.__dict__)
+        return own
+
+
+def _library(name: str) -> Any:
+    """A library of frames; raises UsageError where it is missing."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise UsageError(f"a frame of {name} needs it: pip install {name}") from None

@@ -1,0 +1,93 @@
+"""Finding an item by its name: what somebody typed, in any case, any part of it, or with small errors."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol, Unpack
+
+from setsearch.answers.results import Found
+from setsearch.arrays import Entries, Ints
+from setsearch.errors import InvalidParameter
+from setsearch.memory.fields import Field, Fields
+from setsearch.models.defaults import ModelOptions
+from setsearch.storage.ids import id_text
+from setsearch.storage.names import Vocabulary
+
+Names = tuple[sqlite3.Cursor, Vocabulary, Ints | None]  # of items, with their totals
+
+
+class Named(Protocol):
+    """A reading as its names are looked for."""
+
+    def vocabularies(self) -> Iterator[Names]:
+        """Its vocabularies, each within one transaction."""
+
+
+class Described(Protocol):
+    """A reading of items that have features."""
+
+    def stored(self) -> AbstractContextManager[Fields]:
+        """As `Reading.stored`."""
+
+    def fields(self, names: Iterable[str] = (), **options: Unpack[ModelOptions]) -> AbstractContextManager[Fields]:
+        """As `Reading.fields`."""
+
+
+def find_all(reading: Described, names: Iterable[str], hint: bool = True) -> list[str]:
+    """As `Reading.find_all`."""
+    given, found = [*map(id_text, names)], dict[str, str]()
+
+    def add(fields: Fields, ids: Mapping[str, int]) -> list[str]:
+        """Add the names of what was found; those that are missing."""
+        described = fields.describe(list(ids.values()))
+        found.update((name, described[id][0]) for name, id in ids.items())
+        return [name for name in given if not isinstance(name, str) or name not in found]
+
+    with reading.stored() as fields:
+        has_phrases = fields.has_phrases
+        missing = add(fields, fields.find_all([name for name in given if isinstance(name, str)]))
+    if missing and has_phrases:
+        with reading.fields() as contexts:
+            missing = add(contexts, contexts.find_all([name for name in missing if isinstance(name, str)]))
+    if missing:  # by titles, or not at all
+        with reading.stored() as fields:
+            add(fields, {name: fields.resolve(name, hint) for name in missing})
+    return [found[name] for name in given]
+
+
+@contextmanager
+def item_entries(reading: Described, item: str) -> Iterator[tuple[Fields, Field, Entries]]:
+    """The features of an item, in one transaction: the fields, the one that has them, and its entries.
+
+    A phrase has its documents in the contexts. Raises UnknownItem, AmbiguousItem.
+    """
+    (name,) = find_all(reading, [item])
+    with reading.stored() as fields:
+        if not fields.has_phrases or fields.knows(name):
+            yield fields, fields.first, fields.first.read_forward([fields.resolve(name)])
+            return
+    with reading.fields(by="both") as contexts:
+        yield contexts, contexts.all[-1], contexts.all[-1].read_forward([contexts.resolve(name)])
+
+
+def find_names(reading: Named, text: str, k: int = 10) -> list[Found]:
+    """The k items whose id or title matches a text best.
+
+    First those that are the text, then those that begin with it, have it at a later word, are one edit from it, have it
+    inside, have all its words, or are similar to it; in any case; equal ones by total. Those after the first two are
+    looked for if fewer than k begin with the text, and similar ones if there are no others.
+    """
+    if not isinstance(text, str) or not isinstance(k, int) or k < 1:
+        raise InvalidParameter(f"a name is found by a text, and k is at least 1, not {text!r:.40} and {k!r:.40}")
+    best: dict[str, tuple[tuple[int, float, int, str], Found]] = {}
+
+    def look(cursor: sqlite3.Cursor, vocabulary: Vocabulary, totals: Ints | None) -> None:
+        for one in vocabulary.search(cursor, text, k):
+            total = 0 if totals is None else int(totals[one.id])
+            shown = vocabulary.titles_shown and one.title is not None
+            found = Found(str(one.title), None, total) if shown else Found(one.name, one.title, total)
+            best.setdefault(one.name, ((*one.order, -total, one.name), found))
+
+    for names in reading.vocabularies():
+        look(*names)
+    return [found for _, found in sorted(best.values())[:k]]

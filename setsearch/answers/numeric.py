@@ -1,0 +1,192 @@
+"""Items that numbers describe: the whole matrix is read and kept in memory."""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from setsearch.answers.answer import Hits
+from setsearch.answers.finding import Names, find_names
+from setsearch.answers.results import Asked, Contribution, Explanation, Found, Hit
+from setsearch.answers.tables import ReadingTable
+from setsearch.arrays import Floats, Ints
+from setsearch.errors import InvalidParameter, NoSeeds, NothingToRank
+from setsearch.models.defaults import number
+from setsearch.models.gaussian import Gaussian
+from setsearch.search.request import id_list, positive_integer, require_distinct
+from setsearch.storage.names import Vocabulary
+from setsearch.storage.numbers import column_names, read_numbers
+from setsearch.storage.relation import Relation
+
+Open = Callable[[], AbstractContextManager[tuple[sqlite3.Cursor, Relation]]]
+IGNORED = ("fresh", "cut", "gamma", "snippets", "fold")  # options of other readings that change nothing here
+
+
+@dataclass(frozen=True)
+class _Matrix:
+    """The numbers of one content: row i belongs to `ids[i]`. Rows are in the order of the names."""
+
+    stamp: int
+    ids: Ints
+    x: Floats
+
+    def row(self, id: int) -> int:
+        """The row of an item."""
+        return int(np.flatnonzero(self.ids == id)[0])
+
+
+class NumericReading(ReadingTable):
+    """Items that numbers describe: what `index.numbers(name)` returns. Threads may share it."""
+
+    def __init__(self, name: str, open: Open) -> None:
+        self.name = name
+        self._open = open
+        self._matrix: _Matrix | None = None
+
+    def expand(
+        self,
+        seeds: Iterable[str],
+        k: int | None = 10,
+        *,
+        exclude: Iterable[str] = (),
+        among: Iterable[str] | None = None,
+        keep_seeds: bool = False,
+        explain: bool = False,
+        strength: float | None = None,
+        **options: Any,
+    ) -> Hits:
+        """The k items that belong most with the seeds, by models/gaussian.py, in nats; ties in the order of ids.
+
+        `among` are the only items to return. Raises UnknownItem, NoSeeds, NothingToRank, InvalidParameter.
+        """
+        model, k = _model(strength, options), positive_integer(10 if k is None else k)
+        with self._open() as (cursor, relation):
+            matrix = self._load(cursor, relation)
+            ids, parts = self._score(cursor, relation, matrix, seeds, model)
+            excluded = [relation.items.resolve(cursor, name) for name in id_list(exclude, "exclude")]
+            both = relation.items.describe(cursor, sorted({*ids}.intersection(excluded)))
+            require_distinct(name for name, _ in both.values())
+            allowed = ~np.isin(matrix.ids, excluded + ([] if keep_seeds else ids))
+            if among is not None:
+                allowed &= np.isin(matrix.ids, [*relation.items.find(cursor, id_list(among, "among")).values()])
+            rows = np.flatnonzero(allowed)
+            if not len(rows):
+                raise NothingToRank(f"all {len(matrix.ids)} {self.name} are seeds or excluded, none is left to rank")
+            scores = parts.sum(axis=1)
+            names = relation.items.describe(cursor, matrix.ids[rows].tolist())
+            ranked = sorted((-float(scores[row]), names[int(matrix.ids[row])][0], int(row)) for row in rows)[:k]
+            columns = column_names(relation)
+            revision, whole = relation.revision, relation.items.whole
+        hits = [
+            Hit(
+                rank,
+                name,
+                -score,
+                names[int(matrix.ids[row])][1],
+                _contributions(columns, parts[row]) if explain else (),
+            )
+            for rank, (score, name, row) in enumerate(ranked, 1)
+        ]
+        return Hits(hits, revision, asked=Asked(self, seeds, {"strength": strength, "exclude": exclude}), whole=whole)
+
+    def expand_many(self, seed_sets: Iterable[Iterable[str]], k: int | None = 10, **options: Any) -> list[Hits]:
+        """Expand many sets of seeds; each answer equals that of `expand`. Raises as it does."""
+        return [self.expand(seeds, k, **options) for seeds in seed_sets]
+
+    def explain(self, seeds: Iterable[str], item: str, *, strength: float | None = None, **options: Any) -> Explanation:
+        """What each dimension adds to the score of one item. Raises as `expand` does."""
+        model = _model(strength, options)
+        with self._open() as (cursor, relation):
+            matrix = self._load(cursor, relation)
+            _, parts = self._score(cursor, relation, matrix, seeds, model)
+            id = relation.items.resolve(cursor, item)
+            row = matrix.row(id)
+            name, title = relation.items.describe(cursor, [id])[id]
+            features = _contributions(column_names(relation), parts[row])
+        return Explanation(name, float(parts[row].sum()), 0.0, 0.0, features, title)
+
+    def find(self, name: str, hint: bool = True) -> str:
+        """The name of an item as the index has it; raises UnknownItem (with similar names), AmbiguousItem."""
+        with self._open() as (cursor, relation):
+            id = relation.items.resolve(cursor, name, hint)
+            return relation.items.describe(cursor, [id])[id][0]
+
+    def find_all(self, names: Iterable[str], hint: bool = True) -> list[str]:
+        """The names of items as the index has them, one for each; raises as `find` does."""
+        return [self.find(name, hint) for name in names]
+
+    def find_names(self, text: str, k: int = 10) -> list[Found]:
+        """The k items whose id or title matches a text best: in any case, any part of it, or with small errors."""
+        return find_names(self, text, k)
+
+    def vocabularies(self) -> Iterator[Names]:
+        """The names of the items, within one transaction."""
+        with self._open() as (cursor, relation):
+            yield cursor, relation.items, None
+
+    def headlines(self, names: Iterable[str]) -> dict[str, str]:
+        """None: numbers have no text."""
+        return {}
+
+    def titles(self, names: Iterable[str]) -> dict[str, str | None]:
+        """The titles of those names that exist."""
+        with self._open() as (cursor, relation):
+            ids = relation.items.find(cursor, list(names)).values()
+            return dict(relation.items.describe(cursor, list(ids)).values())
+
+    def features_of(self, item: str) -> dict[str, float]:
+        """The numbers of an item, by column; raises UnknownItem."""
+        with self._open() as (cursor, relation):
+            matrix = self._load(cursor, relation)
+            row = matrix.row(relation.items.resolve(cursor, item))
+            return dict(zip(column_names(relation), matrix.x[row].tolist(), strict=True))
+
+    def item_count(self) -> int:
+        """n, the number of items."""
+        with self._open() as (_, relation):
+            return relation.items.size
+
+    @contextmanager
+    def vocabulary(self) -> Iterator[tuple[sqlite3.Cursor, Vocabulary]]:
+        """The names of the items, within one transaction."""
+        with self._open() as (cursor, relation):
+            yield cursor, relation.items
+
+    def _score(
+        self, cursor: sqlite3.Cursor, relation: Relation, matrix: _Matrix, seeds: Iterable[str], model: Gaussian
+    ) -> tuple[list[int], Floats]:
+        """The ids of the seeds, and what each dimension adds to each item."""
+        ids = list(dict.fromkeys(relation.items.resolve(cursor, name) for name in id_list(seeds, "seeds")))
+        if not ids:
+            raise NoSeeds(f"no seeds; give at least one of the {relation.items.size} {self.name}")
+        return ids, model.parts(matrix.x, np.array(sorted(map(matrix.row, ids))))
+
+    def _load(self, cursor: sqlite3.Cursor, relation: Relation) -> _Matrix:
+        matrix = self._matrix
+        if matrix is None or matrix.stamp != relation.stamp:
+            self._matrix = matrix = _Matrix(relation.stamp, *read_numbers(cursor, relation))
+        return matrix
+
+
+def _model(strength: float | None, options: dict[str, Any]) -> Gaussian:
+    unused = {key: value for key, value in options.items() if key not in IGNORED and _is_given(value)}
+    if unused.pop("model", "gaussian") != "gaussian":
+        raise InvalidParameter(f"numbers have the model gaussian, not {options['model']!r}")
+    if options.get("cut") == "keep" or unused:
+        raise InvalidParameter(f"{min(unused, default='cut')!r} is not for numbers; leave it out")
+    return Gaussian() if strength is None else Gaussian(number("strength", strength))
+
+
+def _is_given(value: object) -> bool:
+    try:
+        return bool(value)
+    except ValueError:  # an array is neither true nor false
+        return True
+
+
+def _contributions(columns: Sequence[str], parts: Floats) -> tuple[Contribution, ...]:
+    pairs = sorted(zip(parts.tolist(), columns, strict=True), key=lambda pair: (-pair[0], pair[1]))
+    return tuple(Contribution(column, part) for part, column in pairs)

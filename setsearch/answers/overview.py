@@ -1,0 +1,155 @@
+"""What an index holds, as `Index.info` shows it, and what to ask first of it."""
+
+import sqlite3
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from setsearch.answers.reading import Reading
+from setsearch.arrays import Ints
+from setsearch.core import binding
+from setsearch.errors import LostArrays, QueryError
+from setsearch.memory.catalog import default_reading, defaults_of, describe_readings, relations_by_reading
+from setsearch.memory.readings import Readings
+from setsearch.storage.generations import LISTS, find_generation, read_array
+from setsearch.storage.relation import Relation, load_relations, of_collection
+from setsearch.storage.synced_source import describe_sources
+from setsearch.storage.vectors import count_vectors, vector_source
+
+QUANTILES = (0.995, 0.99, 0.985, 0.98, 0.97, 0.95, 0.92, 0.9)  # of the items by total: not the rarest, nor the usual
+LEAST_LETTERS = 4  # of a word: shorter ones are mostly function words
+LOOKED_AT = 40  # items beside a quantile
+
+
+def sample_items(cursor: sqlite3.Cursor, relation: Relation, transposed: bool, k: int = 5) -> list[str]:
+    """Up to k items, neither the rarest nor the most frequent ones; of the features if `transposed`."""
+    vocabulary = relation.features if transposed else relation.items
+    most, is_word = int(vocabulary.size * (1 - QUANTILES[-1])) + LOOKED_AT, transposed and relation.analyzer is not None
+    totals = _totals(cursor, relation, transposed)
+    order, chosen = np.argsort(-totals, kind="stable")[:most].tolist(), dict[str, None]()
+    usual = _stop_words(relation) if is_word else frozenset[str]()
+    if relation.has_vectors_alone and not transposed:
+        order = [*islice(vocabulary.ids(cursor), most)]  # nothing tells how frequent they are
+    for quantile in QUANTILES:
+        place = int(vocabulary.size * (1 - quantile))
+        for name, _ in vocabulary.describe(cursor, order[place : place + LOOKED_AT]).values():
+            if name not in chosen and (not is_word or _is_telling(name, usual)):
+                chosen[name] = None
+                break
+    return [*chosen][:k]
+
+
+def _totals(cursor: sqlite3.Cursor, relation: Relation, transposed: bool) -> Ints:
+    """The sum of counts of each item: as it was when the lists were derived; else from the table, which takes long."""
+    generation = find_generation(cursor, relation.id, LISTS)
+    if generation is not None:
+        with suppress(LostArrays):
+            return read_array(cursor, generation, f"{'features' if transposed else 'items'} totals")
+    lists, names = (relation.postings, relation.features) if transposed else (relation.forward, relation.items)
+    return lists.frequencies(cursor, names.next_id)[1]
+
+
+def _is_telling(word: str, usual: frozenset[str]) -> bool:
+    return word.isalpha() and len(word) >= LEAST_LETTERS and word not in usual
+
+
+def _stop_words(relation: Relation) -> frozenset[str]:
+    """The stop words of the language of a collection; English ones if it has none, or one without a list."""
+    from stop_words import AVAILABLE_LANGUAGES, get_stop_words
+
+    languages = [part for part in (relation.analyzer or "").split() if part in AVAILABLE_LANGUAGES]
+    return frozenset(get_stop_words([*languages, "english"][0]))
+
+
+def first_sets(reading: Reading, n_sets: int = 3, size: int = 3) -> list[list[str]]:
+    """Sets of items that belong together: some items, each with those that are nearest to it. Kept until a write.
+
+    Those come first whose least member fits the other two best.
+    """
+    with reading.stored() as fields:
+        snapshot = fields.first.snapshot
+        kept = snapshot.kept_starters.get((n_sets, size))
+        if kept is not None:
+            return kept
+        seeds = sample_items(fields.first.cursor, fields.relation, snapshot.transposed, len(QUANTILES))
+    sets: list[tuple[float, list[str]]] = []
+    for seed in seeds:
+        try:
+            hits = reading.expand([seed], size - 1, fold=reading.kind == "documents").shared()
+            fits = reading.fits([seed, *(hit.item for hit in hits)])
+        except QueryError:
+            continue
+        if len(hits) == size - 1 and not any(hit.item in known for _, known in sets for hit in hits):
+            sets.append((min((fit.score for fit in fits), default=hits[-1].score), [seed, *(hit.item for hit in hits)]))
+    best = [names for _, names in sorted(sets, reverse=True)[:n_sets]]
+    return snapshot.kept_starters.get_or_make((n_sets, size), lambda: best)
+
+
+def describe_index(cursor: sqlite3.Cursor, readings: Readings, database: str, collection: str) -> dict[str, Any]:
+    """Readings with counts of items, features and postings, revision, vectors, defaults, core; raises NoIndex.
+
+    With a collection, of this one; else of all.
+    """
+    relations, default = _relations(cursor, database, collection)
+    postings = {relation.id: _posting_count(cursor, relation) for relation in relations}
+    some = {
+        vocabulary.name: sample_items(cursor, relation, transposed)
+        for relation in relations
+        for transposed, vocabulary in ((False, relation.items), (True, relation.features))
+    }
+    defaults = defaults_of(relations_by_reading(relations)[default], default)
+    return {
+        "readings": [
+            reading
+            | {"posting_count": postings[relation.id], "revision": relation.revision, "some": some[reading["items"]]}
+            for relation in relations
+            for reading in describe_readings(relation)
+        ],
+        "revision": _revision(relations),
+        "mirrors": describe_sources(cursor, relations),
+        "contexts": next(filter(None, (readings.describe_contexts(cursor, relation) for relation in relations)), {}),
+        "vectors": {name: value for relation in relations for name, value in _vectors(cursor, relation).items()},
+        "defaults": {"items": default} | defaults.describe(),
+        "core": binding.library() is not None,
+    }
+
+
+def find_revision(cursor: sqlite3.Cursor, database: str, collection: str) -> int:
+    """The revision of the index, or of a collection, and nothing else of it; raises NoIndex."""
+    return _revision(_relations(cursor, database, collection)[0])
+
+
+def _relations(cursor: sqlite3.Cursor, database: str, collection: str) -> tuple[list[Relation], str]:
+    """The relations of a collection, or all, and the reading by default; raises NoIndex."""
+    relations = load_relations(cursor)
+    default = default_reading(relations, database, collection)
+    return of_collection(relations, collection) if collection else relations, default
+
+
+def _revision(relations: list[Relation]) -> int:
+    return sum(relation.revision for relation in relations)
+
+
+def _posting_count(cursor: sqlite3.Cursor, relation: Relation) -> int:
+    """The number of nonzero cells: by what was derived from this content, else from the table, which takes longer."""
+    generation = find_generation(cursor, relation.id, LISTS)
+    if generation is not None and generation.stamp == relation.stamp:
+        with suppress(LostArrays):
+            return int(read_array(cursor, generation, "items lengths").sum(dtype="int64"))
+    return relation.postings.entry_count(cursor)
+
+
+def _vectors(cursor: sqlite3.Cursor, relation: Relation) -> dict[str, Any]:
+    """Where the vectors of both sides come from, how many there are and of how many dimensions."""
+    return {
+        vocabulary.name: {
+            "source": source.source,
+            "encoder": source.name or None,
+            "count": count_vectors(cursor, vocabulary),
+            "dimensions": source.size,
+        }
+        for vocabulary in (relation.items, relation.features)
+        if (source := vector_source(vocabulary)) is not None
+    }

@@ -1,0 +1,352 @@
+"""From seeds to the rest of the set: seeds -> model -> posting lists -> ranked hits, and why."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TypeVar, Unpack
+
+import numpy as np
+
+from setsearch.answers.answer import Hits
+from setsearch.answers.contributions import explanation, set_features, weighted_query
+from setsearch.answers.finding import Names, find_all, find_names, item_entries
+from setsearch.answers.hits import best_hits, wanted_of
+from setsearch.answers.passages import find_headlines
+from setsearch.answers.results import Asked, Explanation, Found, SetFeature, Statistics, WeightedQuery
+from setsearch.answers.tables import ReadingTable
+from setsearch.answers.word_notes import word_notes
+from setsearch.arrays import Floats
+from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, SetsearchError
+from setsearch.memory.fields import Fields
+from setsearch.memory.freshness import parse_fresh
+from setsearch.memory.readings import FieldsBy, FieldsSource
+from setsearch.models.defaults import Defaults, ModelOptions
+from setsearch.search.cutoff import SeedFit, fits
+from setsearch.search.examples import Examples, find_examples, find_rejected
+from setsearch.search.field_choice import FieldChoice
+from setsearch.search.passes import one_pass, two_passes, with_priors
+from setsearch.search.request import (
+    ExpandOptions,
+    ExpandRequest,
+    SeedNames,
+    id_list,
+    parse_request,
+    parse_seeds,
+    positive_integer,
+    text_list,
+)
+from setsearch.search.separation import with_correction
+from setsearch.search.weights import SeedWeights
+from setsearch.storage.ids import plain_name
+
+T = TypeVar("T")
+
+
+class Reading(ReadingTable):
+    """Items of one kind, described by features: what `index.items(name)` returns. Threads may share it."""
+
+    def __init__(
+        self, name: str, defaults: Defaults, source: FieldsSource, has_contexts: bool = False, has_forms: bool = False
+    ) -> None:
+        self.name = name
+        self.kind = plain_name(name)  # documents, terms, or a column, whatever the collection
+        self.defaults = defaults
+        self._source = source
+        self._has_contexts = has_contexts
+        self._choice = FieldChoice(self.kind, has_contexts)
+        self._has_forms = has_forms  # surface forms of stems
+
+    def expand(
+        self,
+        seeds: SeedNames,
+        k: int | None = 10,
+        *,
+        like: Iterable[str] = (),
+        having: Iterable[str] = (),
+        **options: Unpack[ExpandOptions],
+    ) -> Hits:
+        """The k items that belong most with the seeds, best first; ties in the order of ids.
+
+        Seeds are names, or names with weights: `{"red": 1, "blue": 0.5}`. The list has the `revision` of the documents.
+
+        With the model "bernoulli" a score is the natural logarithm of p(x | D) / p(x), equation (12) of the paper,
+        constant included. Every item is ranked, also those that share nothing with the seeds. Seeds are left out
+        unless `keep_seeds`. `explain` fills the `features` of the hits.
+
+        `exclude` leaves out more items, as negative examples. With "lift" they teach what separates them from the seeds
+        (search/separation.py): the hits are `learned`, and scores are margins, with 0 half-way. For words, what
+        rejected ones have counts less, and a part of their weights is subtracted. With `gamma` the score subtracts
+        gamma times their weights instead; 0, the default of models whose score is a probability, only leaves them out.
+        `among` filters before the best k are taken: ids (unknown ones are ignored), or a `Where`, an SQL condition.
+        `at_most=2, per="author"`: no more than the two best of each value of a kept column (search/diversity.py).
+        `like` adds texts as examples, `having` adds one example with these features. `cut` = "mark" fills the `belongs`
+        of the hits, unless the seeds of a relation do not tell it (search/cutoff.py); "keep" drops hits that do not
+        belong; then k = None returns all that do.
+
+        Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
+        """
+        request = parse_request(k, options)
+        names, texts, features = parse_seeds(seeds), text_list(like, "like"), id_list(having, "having")
+
+        def answer(fields_by: FieldsBy) -> Hits:
+            fields = self._choice.choose(fields_by, request.model, names, request.exclude)
+            return self._expand(fields, find_examples(fields, names, texts, features), request)
+
+        hits, own = self._answer(request.model, answer), {"gamma": request.gamma, "exclude": request.exclude}
+        hits.asked = Asked(self, names, {**request.model, **own, "like": texts, "having": features})
+        return hits
+
+    def _answer(self, options: ModelOptions, answer: Callable[[FieldsBy], T]) -> T:
+        return self._source.answer(lambda: self._fields_by(options), answer)
+
+    def expand_many(
+        self, seed_sets: Iterable[SeedNames], k: int | None = 10, **options: Unpack[ExpandOptions]
+    ) -> list[Hits]:
+        """Expand many sets of seeds on the same content; each answer equals that of `expand`.
+
+        Raises as `expand` does; the message gives the number of the set, from 1.
+        """
+        request, sets = parse_request(k, options), list(seed_sets)
+
+        def answer(fields_by: FieldsBy) -> list[Hits]:
+            answers = []
+            for number, seeds in enumerate(sets, 1):
+                try:
+                    names = parse_seeds(seeds)
+                    fields = self._choice.choose(fields_by, request.model, names, request.exclude)
+                    answers.append(self._expand(fields, find_examples(fields, names), request))
+                except LostArrays:
+                    raise
+                except SetsearchError as error:
+                    raise type(error)(f"set {number}: {error}") from error
+            return answers
+
+        return self._answer(request.model, answer)
+
+    def rank(
+        self,
+        candidates: Iterable[str],
+        seeds: SeedNames,
+        *,
+        missing: str = "error",
+        **options: Unpack[ExpandOptions],
+    ) -> Hits:
+        """Candidates, such as the hits of a search engine, reranked by the seeds; scores are those of `expand`.
+
+        A candidate that the index does not hold is an error, or is left out with `missing` = "skip". Raises as `expand`
+        does.
+        """
+        names = list(dict.fromkeys(id_list(candidates, "candidates")))
+        if missing not in ("error", "skip"):
+            raise InvalidParameter(f"missing is 'error' or 'skip', not {missing!r}")
+        if missing == "error":
+            names = list(dict.fromkeys(self.find_all(names)))
+        options = {"keep_seeds": True, **options, "among": names}
+        asked = parse_request(1, options).model
+        if self.words_without_contexts(names, **asked):
+            options["by"] = "documents"  # contexts would not rank these
+        return self.expand(seeds, len(names), **options) if names else Hits()
+
+    @contextmanager
+    def scores(
+        self,
+        seeds: SeedNames,
+        *,
+        like: Iterable[str] = (),
+        having: Iterable[str] = (),
+        **options: Unpack[ExpandOptions],
+    ) -> Iterator[tuple[Fields, Floats]]:
+        """The fields and the scores of all items, `(n_ids,)`, within one transaction; for integrations.
+
+        Items that `expand` would leave out have -inf. Raises as `expand` does.
+        """
+        request, names = parse_request(1, options), parse_seeds(seeds)
+        if request.at_most is not None:
+            raise InvalidParameter("`at_most` depends on the rank of all items; only `expand` and `rank` take it")
+        with self._fields_by(request.model) as fields_by:
+            fields = self._choice.choose(fields_by, request.model, names, request.exclude)
+            weights, excluded = self._weights(fields, find_examples(fields, names, like, having), request)
+            scores = weights.scores() + weights.constant
+            scores[excluded] = -np.inf
+            among = fields.allowed(request.among, request.filter)
+            if among is not None:
+                kept, scores = scores[among], np.full(len(scores), -np.inf)
+                scores[among] = kept
+            yield fields, scores
+
+    def explain(self, seeds: SeedNames, item: str, **options: Unpack[ModelOptions]) -> Explanation:
+        """The parts that sum to the score of one item, its features by weight. Raises as `expand` does."""
+        names = parse_seeds(seeds)
+
+        def answer(fields_by: FieldsBy) -> Explanation:
+            fields = self._choice.choose(fields_by, options, names, item=item)
+            weights = two_passes(fields, find_examples(fields, names), self.defaults, options)
+            return explanation(fields, with_priors(fields, weights, self.defaults, options), fields.resolve(item))
+
+        return self._answer(options, answer)
+
+    def fits(self, seeds: SeedNames, **options: Unpack[ModelOptions]) -> list[SeedFit]:
+        """How well each seed fits the others: its score if it is left out, the lowest first (lift, in one pass).
+
+        Empty for one seed, and for other models. Raises as `expand` does.
+        """
+        names = parse_seeds(seeds)
+
+        def answer(fields_by: FieldsBy) -> list[SeedFit]:
+            fields = self._choice.choose(fields_by, options, [*names])
+            examples = find_examples(fields, names)
+            examples.ids = sorted(examples.ids)
+            return fits(fields, one_pass(fields, examples, self.defaults, options))
+
+        return self._answer(options, answer)
+
+    def features(
+        self,
+        seeds: SeedNames,
+        k: int = 10,
+        *,
+        like: Iterable[str] = (),
+        having: Iterable[str] = (),
+        **options: Unpack[ModelOptions],
+    ) -> list[SetFeature]:
+        """The k features of largest weight (table 4 of the paper). Raises as `expand` does."""
+        k, names = positive_integer(k), parse_seeds(seeds)
+
+        def answer(fields_by: FieldsBy) -> list[SetFeature]:
+            fields = self._choice.choose(fields_by, options, [*names])
+            examples = find_examples(fields, names, like, having)
+            return set_features(one_pass(fields, examples, self.defaults, options), k)
+
+        return self._answer(options, answer)
+
+    def query(
+        self,
+        seeds: SeedNames,
+        most: int | None = None,
+        engine: Statistics | None = None,
+        **options: Unpack[ExpandOptions],
+    ) -> WeightedQuery:
+        """The set as a weighted query, for other engines: a constant, and the `most` features of largest weight.
+
+        `engine`: its statistics. The base is left out (integrations/queries.py). UsageError for words by contexts.
+        """
+        request, names = parse_request(most or 1, options), parse_seeds(seeds)
+
+        def answer(fields_by: FieldsBy) -> WeightedQuery:
+            fields = self._choice.choose(fields_by, request.model, names, request.exclude)
+            return weighted_query(self._weights(fields, find_examples(fields, names), request)[0], most, engine)
+
+        return self._answer(request.model, answer)
+
+    def item_count(self) -> int:
+        """n, the number of items."""
+        with self.stored() as fields:
+            return fields.items.size
+
+    def feature_count(self) -> int:
+        """The number of features in the index."""
+        with self.stored() as fields:
+            return fields.first.features.size
+
+    def document_frequency(self, feature: str) -> int:
+        """The number of items with a feature; 0 for an unknown one."""
+        return len(self.postings(feature))
+
+    def postings(self, feature: str) -> dict[str, int]:
+        """The items with a feature and their counts, in the order of ids."""
+        with self.stored() as fields:
+            id = fields.first.features.find_one(fields.first.cursor, feature)
+            entries = fields.first.read_postings([] if id is None else [id])
+            return fields.named_counts(fields.items, entries.ids, entries.counts)
+
+    def features_of(self, item: str) -> dict[str, int]:
+        """The features of an item and their counts, in the order of names; raises UnknownItem."""
+        with item_entries(self, item) as (fields, field, entries):
+            return fields.named_counts(field.features, entries.ids, entries.counts)
+
+    def find(self, name: str, hint: bool = True) -> str:
+        """The name of an item as the index has it; raises UnknownItem (with similar names), AmbiguousItem."""
+        return self.find_all([name], hint)[0]
+
+    def find_all(self, names: Iterable[str], hint: bool = True) -> list[str]:
+        """Names as the index has them, of ids, titles (also without a parenthesis at their end), words or phrases."""
+        return find_all(self, names, hint)
+
+    def find_names(self, text: str, k: int = 10) -> list[Found]:
+        """The k items whose id or title matches a text best: in any case, any part of it, or with small errors."""
+        return find_names(self, text, k)
+
+    def vocabularies(self) -> Iterator[Names]:
+        """The names of the items with their totals, each kind within one transaction; phrases are of contexts only."""
+        with self.stored() as fields:
+            yield fields.first.cursor, fields.items, fields.first.totals()
+            has_phrases = fields.has_phrases
+        if has_phrases:
+            with self.fields() as fields:
+                yield fields.first.cursor, fields.items, fields.first.totals()
+
+    def headlines(self, names: Iterable[str]) -> dict[str, str]:
+        """The headlines of those documents whose text is known."""
+        names = [*names]
+        if not names or self.kind != "documents":
+            return {}
+        with self.stored() as fields:
+            return find_headlines(fields, names)
+
+    def titles(self, names: Iterable[str]) -> dict[str, str | None]:
+        """The titles of those names that exist."""
+        with self.stored() as fields:
+            return dict(fields.describe([fields.resolve(name) for name in names if fields.knows(name)]).values())
+
+    def words_without_contexts(self, names: list[str], **options: Unpack[ModelOptions]) -> list[str]:
+        """The names that contexts do not know, so that a query by default uses documents; else empty."""
+        if not self._has_contexts or self._choice.keys(options)[0] != "both":
+            return []
+        with self._fields_by(options) as fields_by:
+            fields = fields_by("both")
+            return [] if fields is None else [name for name in names if not fields.knows(name)]
+
+    def word_notes(self, seeds: Iterable[str], **options: Unpack[ModelOptions]) -> list[str]:
+        """What is so of seeds that are words, one line each: no contexts and why, or contexts from a sample of uses."""
+        if not self._has_contexts or self._choice.keys(options)[0] != "both":
+            return []
+        with self._fields_by(options) as fields_by:
+            return [*word_notes(fields_by("both"), lambda: fields_by("documents"), [*seeds])]
+
+    @contextmanager
+    def fields(self, names: Iterable[str] = (), **options: Unpack[ModelOptions]) -> Iterator[Fields]:
+        """The fields that a query for some names with these options uses, within one transaction."""
+        with self._fields_by(options) as fields_by:
+            yield self._choice.choose(fields_by, options, [*names])
+
+    @contextmanager
+    def stored(self) -> Iterator[Fields]:
+        """The stored relation as the only field, within one transaction."""
+        with self._source.open(False) as fields_by:
+            fields = fields_by("documents")
+            assert fields is not None
+            yield fields
+
+    def _fields_by(self, options: ModelOptions) -> AbstractContextManager[FieldsBy]:
+        self.defaults.check(options)
+        uses_contexts = self._has_contexts and self._choice.keys(options) != ["documents"]
+        return self._source.open(self._has_forms or uses_contexts, parse_fresh(options.get("fresh")))
+
+    def _weights(self, fields: Fields, examples: Examples, request: ExpandRequest) -> tuple[SeedWeights, list[int]]:
+        """What scores items, and the items that are not returned."""
+        excluded = find_rejected(fields, examples, request.exclude)
+        rejection = self.defaults.rejection_of(self.defaults.make(request.model), request.gamma)
+        wanted = wanted_of(fields, request, self.defaults)
+        weights = two_passes(fields, examples, self.defaults, request.model, excluded, rejection, wanted)
+        weights = with_priors(fields, weights, self.defaults, request.model)
+        if excluded and rejection is None:
+            weights = with_correction(fields, weights, excluded, self.defaults.feedback_of(request.model) > 0)
+        if not examples.ids and not any(own.df.any() for own in weights.positive) and not weights.priors:
+            raise NoSeeds(
+                "the example has no feature more often than the collection; try `binarize=presence`, or others"
+            )
+        return weights, excluded + ([] if request.keep_seeds else list(examples.ids))
+
+    def _expand(self, fields: Fields, examples: Examples, request: ExpandRequest) -> Hits:
+        weights, excluded = self._weights(fields, examples, request)
+        cannot_tell = self._choice.cannot_tell(fields, request.model)
+        return best_hits(fields, weights, excluded, request, self.defaults, cannot_tell)

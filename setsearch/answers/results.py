@@ -1,0 +1,152 @@
+"""What a query returns."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from setsearch.answers.tables import html_table
+
+LEAST_REST = 1e-6  # more than what sums of floats lose
+NOTHING_SHARED = "nothing else has a feature that tells these examples from the rest"
+
+
+class Contribution(NamedTuple):
+    """What one feature adds to a score, in nats."""
+
+    feature: str
+    weight: float
+    title: str | None = None
+
+
+class Reason(NamedTuple):
+    """What a part of a score, in nats, tells a person: `label`; `sentence` is empty for what explains itself.
+
+    `features` are those whose weights it sums, the heaviest first; none of the base and the constant.
+    """
+
+    label: str
+    weight: float
+    sentence: str = ""
+    features: tuple[str, ...] = ()
+
+
+class Snippet(NamedTuple):
+    """A passage of a document; `marks` are the places of the words that speak for the set, (start, end)."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+    def pieces(self) -> list[tuple[str, bool]]:
+        """The text in pieces, and whether each is marked."""
+        cuts = [0, *(place for mark in self.marks for place in mark), len(self.text)]
+        return [(self.text[a:b], n % 2 == 1) for n, (a, b) in enumerate(pairwise(cuts)) if a < b]
+
+
+class Hit(NamedTuple):
+    """An item of the expanded set; `score` in nats.
+
+    `features`, the exact parts of the score, and `reasons`, which tell them to people (answers/reasons.py), are filled
+    if an explanation was requested, `belongs` if the cut was: whether the score is above the
+    threshold (search/cutoff.py), `snippet` if snippets were, for a document whose text is known; `columns` are those
+    that were kept of it; `duplicates` are documents with nearly the same words, if they were folded.
+    """
+
+    rank: int
+    item: str
+    score: float
+    title: str | None = None
+    features: tuple[Contribution, ...] = ()
+    belongs: bool | None = None
+    snippet: Snippet | None = None
+    columns: Mapping[str, Any] | None = None
+    duplicates: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+
+    @property
+    def rest(self) -> float:
+        """What its features leave of the score, in nats, if it was explained: base and constant; 0 but for rounding."""
+        return rest_of(self.score, self.features)
+
+
+def rest_of(score: float, features: Iterable[Contribution]) -> float:
+    """What features leave of a score; 0 but for rounding."""
+    rest = score - sum(part.weight for part in features)
+    return rest if abs(rest) > LEAST_REST else 0.0
+
+
+class WeightedQuery(NamedTuple):
+    """A set as other engines understand it: `constant`, and what each feature adds on average to items that have it."""
+
+    constant: float
+    weights: list[tuple[str, float]]  # the largest amount first
+
+
+class Statistics(NamedTuple):
+    """Those of another engine: how many items it has, and a function from features to their document frequencies."""
+
+    items: int
+    frequencies: Callable[[Sequence[str]], Sequence[int]]
+
+
+class Asked(NamedTuple):
+    """The question of some hits: a reading, its seeds, and the options that scores depend on."""
+
+    reading: Any
+    seeds: Iterable[str]
+    options: Mapping[str, Any]
+
+
+class SetFeature(NamedTuple):
+    """A feature of a set: its weight in nats, the number of seeds with it, the number of items with it."""
+
+    rank: int
+    feature: str
+    weight: float
+    seeds: int
+    document_frequency: int
+    title: str | None = None
+
+
+class Explanation(NamedTuple):
+    """Why an item has its score: `score` = `constant` + `base` + the sum of the weights of `features`, in nats.
+
+    `reasons` tell the same to people.
+    """
+
+    item: str
+    score: float
+    constant: float
+    base: float
+    features: tuple[Contribution, ...]
+    title: str | None = None
+    reasons: tuple[Reason, ...] = ()
+
+    def _repr_html_(self) -> str:
+        """The parts as a table, as notebooks show them."""
+        parts = [("constant", self.constant), ("base", self.base)]
+        named = [(display_name(part.feature, part.title), part.weight) for part in self.features]
+        rows = [*(part for part in parts if part[1]), *named, ("score", self.score)]
+        return html_table(("part", "nats"), rows, f"Why {display_name(self.item, self.title)} has its score")
+
+
+class Found(NamedTuple):
+    """An item whose name matches; `total` is the sum of the counts of its features, 0 for items with numbers."""
+
+    item: str
+    title: str | None
+    total: int
+
+
+def is_informative(title: str | None, name: str) -> bool:
+    """Whether a title tells a reader more than the name."""
+    return title is not None and title not in name
+
+
+def display_name(name: str, title: str | None) -> str:
+    """The title if it tells more than the name, else the name."""
+    return title if title is not None and is_informative(title, name) else name
+
+
+def shortened(text: str, most: int) -> str:
+    """A text of at most so many characters, the last of which says that it goes on."""
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,0 +1,239 @@
+"""Saved sets: accepted and rejected items under a name in the database."""
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from setsearch.answers.numeric import NumericReading
+from setsearch.answers.reading import Reading
+from setsearch.answers.results import Hit
+from setsearch.answers.tables import SetTable
+from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeeds, UnknownItem, UnknownSet
+from setsearch.sqlite.database import Database
+from setsearch.storage.ids import is_storable
+
+AnyReading = Reading | NumericReading
+LONGEST_NAME = 200  # characters
+IS_MEMBER = "accepted < 2"  # what a review put off is no member
+
+
+class ItemSet(SetTable):
+    """A set that grows: `accepted` items are its examples, `rejected` ones negative examples. Made by `Index.set`.
+
+    `version` is that of the set as it was loaded or saved; "" if there was none.
+    """
+
+    def __init__(self, name: str, reading: AnyReading, database: Database) -> None:
+        self.name = name
+        self.accepted: list[str] = []
+        self.rejected: list[str] = []
+        self._reading = reading
+        self._database = database
+        self._changes: dict[str, int | None] = {}  # since loading: 1 accepted, 0 rejected, None forgotten
+        self.version = ""
+
+    @property
+    def items(self) -> str:
+        """What is ranked."""
+        return self._reading.name
+
+    def titles(self) -> dict[str, str | None]:
+        """The titles of its members that the index has."""
+        return self._reading.titles([*self.accepted, *self.rejected])
+
+    def accept(self, *items: str) -> None:
+        """Accept items, also rejected ones. Raises UnknownItem; then nothing has changed."""
+        self._move(items, self.accepted)
+
+    def reject(self, *items: str) -> None:
+        """Reject items, also accepted ones. Raises UnknownItem; then nothing has changed."""
+        self._move(items, self.rejected)
+
+    def forget(self, *items: str) -> None:
+        """Remove items from the set."""
+        for item in items:
+            self._changes[item] = None
+            for marked in (self.accepted, self.rejected):
+                if item in marked:
+                    marked.remove(item)
+
+    def expand(self, k: int | None = 10, **options: Any) -> list[Hit]:
+        """`Reading.expand` with the accepted items as seeds and the rejected ones as negative examples."""
+        if not self.accepted:
+            raise NoSeeds(f"the set {self.name!r} has no accepted item; accept one first")
+        try:
+            return self._reading.expand(self.accepted, k, exclude=self.rejected, **options)
+        except UnknownItem:
+            gone = those_gone(self._reading, [*self.accepted, *self.rejected])
+            if not gone:
+                raise
+            raise UnknownItem(f"{gone[0]!r} of the set {self.name!r} has left the index; forget it") from None
+
+    def save(self, replace: bool = False, version: str | None = None) -> None:
+        """Store the changes in one transaction; changes by others to the same set stay.
+
+        With `replace` the stored set becomes equal to this one. Raises ChangedSet if it is not of `version`.
+        """
+        changes = self._changes
+        if replace:
+            changes = dict(self._marks)
+        with self._database.write() as cursor:
+            if version is not None:
+                _require_version(cursor, self.name, version)
+            if replace and saved_items(cursor, self.name) != self.items:
+                _delete(cursor, self.name)
+            elif replace:
+                cursor.execute(
+                    f"delete from setsearch_member where name = ? and {IS_MEMBER} "
+                    "and item not in (select value from json_each(?))",
+                    (self.name, json.dumps([*changes])),
+                )
+            cursor.execute("insert or ignore into setsearch_set (name, items) values (?, ?)", (self.name, self.items))
+            items = saved_items(cursor, self.name)
+            if items != self.items:
+                raise InvalidParameter(f"the set {self.name!r} is of {items} now, not of {self.items}")
+            for item, mark in changes.items():
+                if mark is None:
+                    cursor.execute("delete from setsearch_member where name = ? and item = ?", (self.name, item))
+                else:
+                    cursor.execute(  # what was decided before keeps its place in a review
+                        "insert into setsearch_member (name, item, accepted) values (?, ?, ?) "
+                        "on conflict do update set accepted = excluded.accepted, "
+                        "number = case when accepted = excluded.accepted then number end",
+                        (self.name, item, mark),
+                    )
+        self.version, self._changes = _version(self._marks), {}  # others may have changed more: that is another version
+
+    @property
+    def _marks(self) -> dict[str, int]:
+        return dict.fromkeys(self.accepted, 1) | dict.fromkeys(self.rejected, 0)
+
+    def _move(self, items: tuple[str, ...], target: list[str]) -> None:
+        names = dict.fromkeys(self._reading.find_all(items))
+        self.forget(*names)
+        target += names
+        self._changes |= dict.fromkeys(names, int(target is self.accepted))
+
+
+def check_name(name: str) -> None:
+    """Raise InvalidParameter for what cannot be the name of a set."""
+    if not is_storable(name) or not name.isprintable():
+        raise InvalidParameter(f"the name of a set has printable characters only; {name!r:.60} has others")
+
+
+def _check_new_name(name: str) -> None:
+    """Raise InvalidParameter for what a set may not be named any more."""
+    if not name.strip() or len(name) > LONGEST_NAME:
+        raise InvalidParameter(f"the name of a set is 1 to {LONGEST_NAME} printable characters, not {name!r:.60}")
+
+
+def new_set(name: str, database: Database, reading: AnyReading) -> ItemSet:
+    """An empty set; raises InvalidParameter for an unusable name."""
+    check_name(name)
+    _check_new_name(name)
+    return ItemSet(name, reading, database)
+
+
+def those_gone(reading: AnyReading, members: Sequence[str]) -> list[str]:
+    """The members that the index has no longer."""
+    if isinstance(reading, NumericReading):
+        with reading.vocabulary() as (cursor, vocabulary):
+            known = vocabulary.find(cursor, list(members))
+            return [member for member in members if member not in known]
+    gone = []
+    with reading.stored() as fields:
+        known = fields.first.snapshot.find_all(fields.first.cursor, members)
+    for member in members:
+        if member not in known:
+            try:
+                reading.find(member, hint=False)
+            except AmbiguousItem:
+                continue
+            except UnknownItem:
+                gone.append(member)
+    return gone
+
+
+def fill_set(empty: ItemSet, accepted: Iterable[str], rejected: Iterable[str]) -> None:
+    """Give a set its members; raises InvalidParameter if one is on both sides, UnknownItem."""
+    empty.accept(*accepted)
+    before = [*empty.accepted]
+    empty.reject(*rejected)
+    require_one_side(before, empty.rejected)
+
+
+def require_one_side(accepted: Sequence[str], rejected: Sequence[str]) -> None:
+    """Raise InvalidParameter for an item that is accepted and rejected; both have the names of the index."""
+    out = {*rejected}
+    both = next((item for item in accepted if item in out), None)
+    if both is not None:
+        raise InvalidParameter(f"{both!r} is accepted and rejected; leave out one of them")
+
+
+def load_set(name: str, items: str | None, database: Database, reading: Callable[[str | None], AnyReading]) -> ItemSet:
+    """The saved set of this name, or a new, empty one of `items`. Raises InvalidParameter."""
+    check_name(name)
+    with database.read() as cursor:
+        stored, marks = saved_items(cursor, name), _saved_marks(cursor, name)
+    if stored is not None and items not in (None, stored):
+        raise InvalidParameter(f"the set {name!r} is of {stored}, not of {items}; use another name")
+    if stored is None:
+        return new_set(name, database, reading(items))
+    loaded = ItemSet(name, reading(stored), database)
+    loaded.accepted += [item for item, mark in marks.items() if mark == 1]
+    loaded.rejected += [item for item, mark in marks.items() if mark == 0]
+    loaded.version = _version(marks)
+    return loaded
+
+
+def saved_items(cursor: sqlite3.Cursor, name: str) -> str | None:
+    """Of what a saved set is; None if there is none of this name."""
+    row = cursor.execute("select items from setsearch_set where name = ?", (name,)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def saved_sets(database: Database) -> dict[str, str]:
+    """The names of all saved sets, each with its items."""
+    with database.read() as cursor:
+        return dict(cursor.execute("select name, items from setsearch_set order by name"))
+
+
+def delete_set(database: Database, name: str) -> None:
+    """Delete a saved set; raises UnknownSet."""
+    with database.write() as cursor:
+        if not is_storable(name) or not _delete(cursor, name):
+            raise UnknownSet(f"no set {name!r}; `setsearch set list` shows all")
+
+
+def delete_sets_of(cursor: sqlite3.Cursor, items: Sequence[str]) -> None:
+    """Delete all sets of these items."""
+    names = cursor.execute(
+        f"select name from setsearch_set where items in ({', '.join('?' * len(items))})", tuple(items)
+    ).fetchall()
+    for (name,) in names:
+        _delete(cursor, name)
+
+
+def _saved_marks(cursor: sqlite3.Cursor, name: str) -> dict[str, int]:
+    """Whether each member is accepted, by their names in order."""
+    statement = f"select item, accepted from setsearch_member where name = ? and {IS_MEMBER} order by item"
+    return dict(cursor.execute(statement, (name,)))
+
+
+def _version(marks: dict[str, int]) -> str:
+    return f"{zlib.crc32(json.dumps(sorted(marks.items())).encode()):08x}"
+
+
+def _require_version(cursor: sqlite3.Cursor, name: str, version: str) -> None:
+    found = "" if saved_items(cursor, name) is None else _version(_saved_marks(cursor, name))
+    if found and not version:
+        raise ChangedSet(f"there is a set {name!r} already: open it to change it, or take another name")
+    if found != version:
+        raise ChangedSet(f"somebody has changed the set {name!r} meanwhile: save this one under another name")
+
+
+def _delete(cursor: sqlite3.Cursor, name: str) -> bool:
+    cursor.execute("delete from setsearch_member where name = ?", (name,))
+    return cursor.execute("delete from setsearch_set where name = ?", (name,)).rowcount > 0

@@ -1,0 +1,303 @@
+"""Commands that fill a database and look after it."""
+
+import dataclasses
+import shlex
+import sqlite3
+import sys
+from contextlib import closing, nullcontext, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+import setsearch
+from setsearch.cli.collection import Collection
+from setsearch.cli.commands.vectors import add_matrix, is_matrix_file, tell_vectors
+from setsearch.cli.help import argument, flag, option
+from setsearch.cli.model_options import Fresh
+from setsearch.cli.options import DB, TimeLimit, Timeout, text_options, waiting_options, with_options
+from setsearch.cli.output import first_of, print_lines, print_table, say
+from setsearch.cli.progress import count_items
+from setsearch.cli.source_options import Input, Rules, column_options, input_options, rule_options
+from setsearch.core import NOT_BUILT
+from setsearch.errors import SetsearchError, UnknownReading, UsageError
+
+if TYPE_CHECKING:
+    from setsearch.indexing.sources import SourceReader
+    from setsearch.storage.synced_source import Columns
+
+T = TypeVar("T")
+SHOWN_SKIPS, SHOWN_MERGED = 20, 10  # lines
+RULES = "--split, --titles, --min-features and --min-items"
+
+
+@with_options(
+    given=input_options, rules=rule_options, columns=column_options, settings=text_options, waiting=waiting_options
+)
+def index_command(
+    db: Collection,
+    sources: Annotated[list[str] | None, typer.Argument(metavar="SOURCE...", show_default=False)] = None,
+    *,
+    replace: Annotated[bool, flag("--replace", "Replace the whole collection.")] = False,
+    given: Input,
+    rules: Rules,
+    columns: "Columns",
+    settings: dict[str, Any],
+    waiting: dict[str, Any],
+    track: Annotated[bool, flag("--track", "Note changes of the table by triggers, for `update`.")] = False,
+) -> None:
+    """Index texts or a relation; items that exist are updated by id.
+
+    A SOURCE is a folder of text files of any kind; a file: text, HTML, mail (.eml, mbox), PDF, references (RIS, BibTeX,
+    PubMed), or rows (JSONL, CSV, TSV, Parquet, Arrow), also .gz; - for JSONL on standard input; a .npy file, whose
+    rows are vectors of items that nothing else describes (`vectors`); or, with --table, an SQLite database (default: DB
+    itself). With --items and --features each row says that an item has a feature; give
+    all rows of an item in one call. `update` applies changes of a table of DB itself. An FTS5 table gives the terms of
+    its own index.
+
+    Example: setsearch index notes.db notes --language english
+    """
+    table = given.table
+    if not sources and table is None:
+        raise UsageError("no source: give a folder, files, - for standard input, or --table NAME")
+    if any(map(is_matrix_file, sources or [])):
+        _index_matrix(db, sources or [], columns, replace, waiting)
+        return
+    relation = columns.relation
+    if relation[1] != "terms" and (
+        settings["language"] or settings["encoder"] or settings["contexts"] not in ("auto", "off")
+    ):
+        raise UsageError("--language, --encoder, --contexts and --phrases are for texts, not for a relation or numbers")
+    if columns.numbers and replace:
+        raise UsageError("--replace is not for numbers; index into a new database")
+    is_own_table = table is not None and not sources
+    if track and (not is_own_table or columns.numbers):
+        raise UsageError("--track is for --table of the database itself, with texts or a relation")
+    if is_own_table and not columns.numbers and any(rules):
+        raise UsageError(f"--keep, {RULES} are not for a table of the database itself; index a view of the rows")
+    if is_own_table and not db.path.is_file():
+        raise SetsearchError(f"{db} does not exist, so it has no table {table!r} to index")
+    with (
+        closing(sqlite3.connect(db.path, timeout=waiting["timeout"]))
+        if is_own_table and columns.numbers
+        else nullcontext() as host,
+        setsearch.open(host or db.path, create=not is_own_table, collection=db.name, **waiting, **settings) as index,
+    ):
+        reader = _make_reader(given, rules, columns, host, waiting["time_limit"])
+        if columns.numbers:
+            written = index.add_numbers(count_items(reader.read_numbers(sources or [])), columns.numbers, relation[0])
+        elif is_own_table:
+            roles = dataclasses.replace(columns, errors=given.errors)
+            changes = index.add_table(table or "", roles, track=track, replace=replace, progress=count_items)
+            written = changes.written
+            index.refresh("now", count_items)
+        else:
+            write = index.replace if replace else index.update
+            written = write(count_items(reader.read(sources or [])), relation)
+            index.refresh("now", count_items)
+        _tell_indexed(index, written, str(db))
+        _tell_left_out(index, reader, db)
+
+
+def _index_matrix(
+    db: Collection, sources: list[str], columns: "Columns", replace: bool, waiting: dict[str, Any]
+) -> None:
+    """Index the rows of a matrix as items that only vectors describe."""
+    if len(sources) > 1 or columns.features or columns.numbers:
+        raise UsageError(
+            "a .npy file is indexed by itself, with --items NAME for what its rows are; "
+            "`setsearch vectors` adds vectors to items that there are"
+        )
+    with db.open(create=True, **waiting) as index:
+        tell_vectors(index, add_matrix(index, Path(sources[0]), None, columns.items, replace), str(db))
+
+
+def update(db: Collection, *, fresh: Fresh = "now", timeout: Timeout = 5.0, time_limit: TimeLimit = 10.0) -> None:
+    """Apply the changes of an indexed table (`index DB --table`), and derive contexts of words again.
+
+    With --track, triggers have noted the changed rows, and only these are read; otherwise all are. Contexts that lack
+    no more than --fresh allows stay as they are. Questions and other writes go on meanwhile.
+
+    Example: setsearch update app.db
+    """
+    with db.open(timeout=timeout, time_limit=time_limit) as index:
+        changes = index.refresh(fresh, count_items)
+        info = index.info()
+    written = f"updated {changes.written}, deleted {changes.deleted} in {db}" if info["mirrors"] else str(db)
+    contexts = info["contexts"]
+    known = f"; contexts of {contexts['terms']:,} words know write {contexts['revision']}" if contexts else ""
+    if not info["mirrors"]:
+        written += f" follows no table; after changes of files, index them again. It is at write {info['revision']}"
+    say(written + known)
+
+
+def drop(
+    db: Collection,
+    *,
+    yes: Annotated[bool, flag("--yes", "Do not ask.")] = False,
+    timeout: Timeout = 5.0,
+) -> None:
+    """Remove the index and the saved sets from a database; the tables of the application stay as they are.
+
+    Example: setsearch drop app.db --yes
+    """
+    with db.open(timeout=timeout) as index:
+        held = ", ".join(f"{r['item_count']} {r['items']}" for r in index.info()["readings"])
+        sets = index.sets()
+        what = f"the index of {held}" + (f" and the sets {', '.join(sets)}" if sets else "")
+        if not yes and not (sys.stdin.isatty() and typer.confirm(f"Drop {what} from {db}?", err=True)):
+            raise UsageError(f"nothing was dropped; --yes drops {what}")
+        index.drop()
+    say(f"dropped {what} from {db}")
+
+
+def delete(
+    db: Collection,
+    ids: Annotated[list[str], argument("ID...", "What to delete.")],
+    *,
+    items: Annotated[str | None, option("NAME", "The kind of items, if there are several.")] = None,
+    timeout: Timeout = 5.0,
+) -> None:
+    """Delete items by id.
+
+    Example: setsearch delete notes.db old.txt
+    """
+    with db.open(timeout=timeout) as index:
+        both = [(r["items"], r["features"]) for r in index.info()["readings"]]
+        relations = [names for number, names in enumerate(both) if names[::-1] not in both[:number]]
+        named = [names for names in relations if names[0] == items]
+        if items is not None and not named:
+            raise UsageError(f"--items is one of {', '.join(names[0] for names in relations)}, not {items!r}")
+        say(f"deleted {index.delete(ids, named[0] if named else None)} from {db}")
+
+
+def info(
+    db: Collection,
+    *,
+    json: Annotated[bool, flag("--json", "One JSON object (default when piped).")] = False,
+    time_limit: TimeLimit = 10.0,
+) -> None:
+    """What a database holds, and the defaults.
+
+    Example: setsearch info notes.db
+    """
+    with db.open(time_limit=time_limit) as index:
+        content = index.info()
+    if json or not sys.stdout.isatty():
+        print_lines([content])
+        return
+    readings = content["readings"]
+    print_table([{key: own[key] for key in own if not isinstance(own[key], (dict, list))} for own in readings])
+    for reading in content["readings"]:
+        if reading["some"]:
+            print(f"some {reading['items']}: {', '.join(reading['some'])}")
+    if content["contexts"]:
+        print("contexts: " + ", ".join(f"{key} {value}" for key, value in content["contexts"].items()))
+    for name, own in content["vectors"].items():
+        print(f"vectors of {name}: " + ", ".join(f"{key} {value}" for key, value in own.items() if value is not None))
+    print(f"default items: {content['defaults']['items']}")
+    print(f"compiled core: {'yes' if content['core'] else f'no; {NOT_BUILT}'}")
+
+
+def check(
+    db: DB,
+    *,
+    repair: Annotated[bool, flag("--repair", "Repair what can be repaired.")] = False,
+    timeout: Timeout = 5.0,
+) -> None:
+    """Recompute every statistic and compare; verify names, texts, checksums and triggers.
+
+    Example: setsearch check notes.db --repair
+    """
+    with setsearch.open(db, timeout=timeout) as index:
+        problems = index.check()
+        if problems and repair:
+            for line in [*problems, *index.repair()]:
+                say(line)
+            problems = index.check()
+    if problems:
+        way_out = "index the collection again" if repair else "--repair repairs what can be repaired"
+        raise SetsearchError(f"{db}: {'; '.join(problems)}; {way_out}")
+    say(f"{db} is sound")
+
+
+def _make_reader(
+    given: Input, rules: Rules, columns: "Columns", host: sqlite3.Connection | None, time_limit: float
+) -> "SourceReader":
+    from setsearch.indexing.rows.cell_rules import CellRules
+    from setsearch.indexing.rows.reader import RowReader
+    from setsearch.indexing.sources import SourceReader
+    from setsearch.indexing.titles import titles_by_item
+
+    if columns.features is None and any(rules._replace(keep=None)):
+        raise UsageError(f"{RULES} are for a relation: name its --items and --features")
+    form: Any = {"encoding": given.encoding, "delimiter": given.delimiter}
+    skipped: list[str] = []
+
+    def warn(message: str) -> None:
+        """Tell the first ones, and count all."""
+        skipped.append(message)
+        if len(skipped) <= SHOWN_SKIPS:
+            say(message)
+
+    titles = (
+        {} if rules.titles is None else titles_by_item(RowReader(given.errors, warn, **form), rules.titles, columns)
+    )
+    cells = CellRules(rules.keep, rules.split, titles, rules.min_features, rules.min_items)
+    rows = RowReader(given.errors, warn, given.table, host, time_limit=time_limit, **form)
+    return SourceReader(columns, rows, given.globs, cells, given.follow, skipped)
+
+
+def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collection) -> None:
+    """Everything that is not in the index, or not as somebody may expect it."""
+    for why, names in sorted(reader.files.left_out.items()):
+        say(f"left out {_files(names)}: {why}")
+    unread = ", ".join(f"{count:,} {what}" for what, count in sorted(reader.files.unread.items()) if count)
+    if unread:
+        say(f"not read: {unread}")
+    if len(reader.skipped) > SHOWN_SKIPS:
+        say(f"skipped {len(reader.skipped):,} in all")
+    for encoding, names in sorted(reader.rows.decided.items()):
+        say(f"read {_files(names)} as {encoding}; --encoding names another one")
+    if reader.numbered:
+        say(f"{first_of(reader.numbered)} has no column 'id': its rows are numbered (--id names a column)")
+    _tell_references(reader)
+    written = reader.seen
+    kept = list[str]()  # files that are empty now, and had a text when they were indexed before
+    if reader.files.empty:
+        with suppress(UnknownReading):
+            kept = [id for id in index.items("documents").titles(reader.files.empty) if id not in written]
+    if kept:
+        way_out = shlex.join(["setsearch", "delete", str(db), *kept[:1]])
+        say(f"the index keeps the earlier text of {_files(kept)}; `{way_out}` deletes it")
+
+
+def _tell_references(reader: "SourceReader") -> None:
+    """Which references came several times, and which have names of an earlier version."""
+    merged, older, bare = reader.filed.merged, reader.filed.older, reader.filed.bare
+    if bare:
+        say(f"{len(bare):,} reference{'s' * (len(bare) > 1)} without an abstract ({first_of(bare)})")
+    if merged:
+        say(f"merged {len(merged):,} reference{'s' * (len(merged) > 1)} that came several times:")
+    for name, files in [*merged.items()][:SHOWN_MERGED]:
+        say(f"  {name}: {', '.join(files)}")
+    if len(merged) > SHOWN_MERGED:
+        say(f"  ... and {len(merged) - SHOWN_MERGED:,} more")
+    if older:
+        names = f"{len(older):,} reference{'s' * (len(older) > 1)} ({first_of(older)})"
+        say(f"{names} keep their ids of an earlier version; --replace gives them a DOI, a PMID or their own key")
+
+
+def _files(names: list[str]) -> str:
+    """How many files, and the first of them."""
+    return f"{len(names):,} file{'s' * (len(names) > 1)} ({first_of(names)})"
+
+
+def _tell_indexed(index: "setsearch.Index", written: int, db: str) -> None:
+    content = index.info()
+    parts = [f"{r['item_count']:,} {r['items']}" for r in content["readings"]]
+    if content["contexts"]:
+        parts.append(f"{content['contexts']['terms']:,} of them in context")
+    parts += [f"vectors of {own['count']:,} {name}" for name, own in content["vectors"].items()]
+    unread = f" ({index.unread_share:.1%} of the text is in no word)" if index.unread_share else ""
+    say(f"indexed {written:,}{unread}; {db} now holds {', '.join(parts)}")

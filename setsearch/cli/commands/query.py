@@ -1,0 +1,331 @@
+"""Commands that ask: which items belong to a set, and why."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import setsearch
+from setsearch.answers.results import Snippet, is_informative
+from setsearch.cli.collection import Collection
+from setsearch.cli.help import argument, option
+from setsearch.cli.model_options import model_options
+from setsearch.cli.notes import present_members, tell_notes
+from setsearch.cli.options import (
+    Asking,
+    Items,
+    OptionalSeeds,
+    Seeds,
+    Top,
+    asking_options,
+    diversity_options,
+    expand_options,
+    more_examples,
+    together,
+    with_options,
+)
+from setsearch.cli.output import (
+    Show,
+    bar_options,
+    drop_redundant_titles,
+    format_options,
+    picture_options,
+    print_bars,
+    print_csv,
+    print_json,
+    print_lines,
+    print_map,
+    print_table,
+    print_tsv,
+    say,
+)
+from setsearch.errors import QueryError, SetsearchError, SourceError, UnknownSet, UsageError
+
+if TYPE_CHECKING:
+    from setsearch.answers.results import Hit
+    from setsearch.answers.sets import AnyReading
+    from setsearch.models.defaults import ModelOptions
+
+Answer = tuple[str, Any, "list[Hit] | SetsearchError"]  # the place of a set, its seeds, and what they got
+# Names of what is said of a hit; columns of documents that have them are shown as "NAME (kept)".
+RESERVED = {
+    *("rank", "item", "score", "belongs", "title", "features", "reasons", "rest", "snippet", "marks", "duplicates"),
+    *("revision", "contexts_revision"),
+}
+WEIGHTINGS = ("weight", "mi", "probability")
+
+
+@with_options(
+    asking=asking_options,
+    more=more_examples,
+    wanted=together(expand_options, diversity_options),
+    model=model_options,
+    picture=picture_options,
+    show=format_options,
+)
+def expand(
+    db: Collection,
+    seeds: OptionalSeeds = None,
+    *,
+    items: Items = None,
+    asking: Asking,
+    more: dict[str, Any],
+    wanted: dict[str, Any],
+    model: "ModelOptions",
+    picture: str | None,
+    show: Show,
+) -> None:
+    """Give a few examples, get the rest of the set.
+
+    With --batch, each line of output is a JSON object with the seeds and the hits of one line of input.
+
+    Example: setsearch expand notes.db red blue green -k 5
+    """
+    batch, time_limit, wanted["among"] = asking
+    if batch is not None:
+        if seeds or any(more.values()):
+            raise UsageError("--batch FILE brings its own examples; leave the others out")
+        require_lines(show)
+        if picture is not None:
+            raise UsageError(f"--batch writes a line of JSON for each set; leave --{picture} out")
+        with db.open(time_limit=time_limit) as index:
+            print_batch(batch, _batch_answers(index.reading(items), batch, wanted, model), wanted["explain"])
+        return
+    if not (seeds or more["set"] or more["like"] or more["having"]):
+        raise UsageError("no examples: give SEED..., --set NAME, --like, --having, or --batch FILE")
+    from setsearch.answers.highlight import with_headlines
+
+    with db.open(time_limit=time_limit) as index:
+        name, saved = more.pop("set"), None
+        if name is not None:
+            if name not in index.sets():
+                raise UnknownSet(f"no set {name!r}; `setsearch set list {db}` shows all")
+            saved = index.set(name, items)
+        reading = index.reading(items if saved is None else saved.items)
+        if saved is not None:
+            accepted, rejected = present_members(reading, saved, str(db))
+            seeds, wanted["exclude"] = [*accepted, *(seeds or ())], [*wanted["exclude"], *rejected]
+        more["like"] = [_read_text(text) for text in more["like"]]
+        weighted = _weighted(list(seeds or ()), more.pop("seed_weights"))
+        hits = with_headlines(reading, reading.expand(weighted, **more, **wanted, **model).shared())
+        tell_notes(reading, weighted, hits, model)
+        points = hits.map() if picture == "map" else []
+    if picture == "map":
+        print_map(points)
+        return
+    rows = hit_rows(hits, wanted["explain"])
+    if show in (print_json, print_lines) and picture is None:
+        rows = with_revisions(rows, hits)
+    (print_bars if picture == "bars" else show)(rows)
+
+
+@with_options(model=model_options, show=format_options)
+def explain_command(
+    db: Collection,
+    item: Annotated[str, argument("ITEM", "The item whose score to explain.")],
+    seeds: Seeds,
+    *,
+    items: Items = None,
+    model: "ModelOptions",
+    show: Show,
+) -> None:
+    """The parts that sum to an item's score: the constant, the base, and the features shared with the seeds.
+
+    Example: setsearch explain notes.db neon helium argon
+    """
+    with db.open() as index:
+        explanation = index.reading(items).explain(seeds, item, **model)
+    if show in (print_json, print_lines):
+        row: dict[str, Any] = {"item": explanation.item} | ({"title": explanation.title} if explanation.title else {})
+        row |= {"score": explanation.score, "constant": explanation.constant, "base": explanation.base}
+        reasons = reason_rows(explanation.reasons)
+        print_lines([row | {"features": _contribution_rows(explanation.features), "reasons": reasons}])
+        return
+    parts: list[dict[str, Any]] = [
+        {"part": "constant", "weight": explanation.constant},
+        {"part": "base", "weight": explanation.base},
+    ]
+    if show is print_table:
+        parts += [{"part": own.label, "weight": own.weight} for own in explanation.reasons if own.features]
+    else:
+        parts += [{"part": _label(part.feature, part.title), "weight": part.weight} for part in explanation.features]
+    show([*parts, {"part": f"score of {_label(explanation.item, explanation.title)}", "weight": explanation.score}])
+
+
+@with_options(model=model_options, as_bars=bar_options, show=format_options)
+def features(
+    db: Collection,
+    seeds: Seeds,
+    *,
+    items: Items = None,
+    k: Top = 10,
+    weigh: Annotated[
+        str, option("HOW", "weight (of the model), mi (mutual information, bits), probability (in texts).")
+    ] = "weight",
+    model: "ModelOptions",
+    as_bars: bool,
+    show: Show,
+) -> None:
+    """The features that define a set.
+
+    Example: setsearch features notes.db Mozart Beethoven --items documents
+    """
+    if model["by"] in WEIGHTINGS:  # the spelling of version 0.3
+        weigh, model["by"] = model["by"], None
+    if weigh not in WEIGHTINGS:
+        raise UsageError(f"--weigh is one of {', '.join(WEIGHTINGS)}, not {weigh!r}")
+    given = [f"--{name}" for name, value in model.items() if value is not None]
+    if weigh != "weight" and given:
+        raise UsageError(f"--weigh {weigh} counts and uses no model; leave {' and '.join(given)} out")
+    with db.open() as index:
+        reading = index.items(items)
+        if weigh == "weight":
+            found: Any = reading.features(seeds, k, **model)
+        else:
+            from setsearch.learning import language_model, most_informative
+
+            found = (most_informative if weigh == "mi" else language_model)(reading, seeds, k)
+    rows = drop_redundant_titles([part._asdict() for part in found])
+    (print_bars if as_bars else show)(rows)
+
+
+@with_options(show=format_options)
+def find(
+    db: Collection,
+    text: Annotated[str, argument("TEXT", "What is known of the name.")],
+    *,
+    items: Items = None,
+    k: Top = 10,
+    show: Show,
+) -> None:
+    """Find an item by its name or title: any part of it, in any case, with small errors.
+
+    Example: setsearch find films.db "toy story" --items film
+    """
+    with db.open() as index:
+        found = index.reading(items).find_names(text, k)
+    if not found:
+        say(f"note: no name is like {text!r}")
+    titled = any(one.title is not None for one in found)
+    show([{key: value for key, value in one._asdict().items() if titled or key != "title"} for one in found])
+
+
+def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
+    """Hits as rows to print, without empty columns."""
+    rows = []
+    titled = any(is_informative(hit.title, hit.item) for hit in hits)
+    folded = any(hit.duplicates for hit in hits)
+    columns = {name: f"{name} (kept)" if name in RESERVED else name for hit in hits for name in hit.columns or ()}
+    has_snippets = any(hit.snippet is not None for hit in hits)
+    rests = [hit.rest for hit in hits] if explain else []  # base and constant
+    has_reasons = any(hit.reasons for hit in hits)  # numbers have none
+    for number, hit in enumerate(hits):
+        row: dict[str, Any] = {"rank": hit.rank, "item": hit.item, "score": hit.score}
+        if hit.belongs is not None:
+            row["belongs"] = hit.belongs
+        if titled:
+            row["title"] = hit.title
+        if explain:
+            row["features"] = _contribution_rows(hit.features)
+            row |= {"reasons": reason_rows(hit.reasons)} if has_reasons else {}
+            row |= {"rest": rests[number]} if any(rests) else {}
+        if has_snippets:
+            snippet = hit.snippet or Snippet("")
+            row |= {"snippet": snippet.text, "marks": snippet.marks}
+        if folded:
+            row["duplicates"] = list(hit.duplicates)
+        rows.append(row | {shown: (hit.columns or {}).get(name) for name, shown in columns.items()})
+    return rows
+
+
+def with_revisions(rows: list[dict[str, Any]], hits: "list[Hit]") -> list[dict[str, Any]]:
+    """Rows that tell which writes an answer knows."""
+    if not isinstance(hits, setsearch.Hits) or not hits.revision:
+        return rows
+    known = {"revision": hits.revision}
+    if hits.contexts_revision is not None:
+        known["contexts_revision"] = hits.contexts_revision
+    return [row | known for row in rows]
+
+
+def require_lines(show: Show) -> None:
+    """Refuse to print the answers of many sets as one table."""
+    if show in (print_csv, print_tsv):
+        raise UsageError("--batch writes a line of JSON for each set; leave --csv and --tsv out")
+
+
+def print_batch(batch: str, answers: Iterable[Answer], explain: bool) -> None:
+    """A line of JSON for each set: its seeds and its hits. A set that has no answer is told, and the others go on."""
+    failed = 0
+    for place, seeds, hits in answers:
+        if isinstance(hits, SetsearchError):
+            failed += 1
+            say(f"{place}: {hits}")
+        else:
+            print_lines([{"seeds": seeds, "hits": with_revisions(hit_rows(hits, explain), hits)}])
+    if failed:
+        raise SourceError(f"{failed} of the sets in {batch} had no answer; the others are above")
+
+
+def _batch_answers(
+    reading: "AnyReading", batch: str, wanted: dict[str, Any], model: "ModelOptions"
+) -> Iterator[Answer]:
+    from setsearch.cli.set_files import read_seed_sets
+
+    for place, seeds in read_seed_sets(batch):
+        answer: list[Hit] | SetsearchError
+        try:
+            answer = seeds if isinstance(seeds, SourceError) else reading.expand(seeds, **wanted, **model).shared()
+        except (QueryError, SourceError) as error:
+            answer = error
+        yield place, seeds, answer
+
+
+def _weighted(seeds: list[str], weights: str | None) -> list[str] | dict[str, float]:
+    """The seeds, with their weights if there are some."""
+    if weights is None:
+        return seeds
+    try:
+        numbers = [float(number) for number in weights.split(",")]
+    except ValueError as error:
+        raise UsageError(f"--seed-weights are numbers such as 1,0.5, not {weights!r:.60}") from error
+    if len(numbers) != len(seeds):
+        raise UsageError(f"--seed-weights has {len(numbers)} numbers for {len(seeds)} seeds; give one for each")
+    if len(set(seeds)) < len(seeds):
+        raise UsageError("a seed is given twice; with --seed-weights give each once")
+    return dict(zip(seeds, numbers, strict=True))
+
+
+def _read_text(text: str) -> str:
+    """The text itself, or what `index` reads in the file of this name."""
+    if not text.strip():
+        raise UsageError("--like is empty; give a text, or a file")
+    path = Path(text)
+    try:
+        is_file, is_folder = path.is_file(), path.is_dir()
+    except OSError:  # for example too long for a path
+        is_file = is_folder = False
+    if is_folder:
+        raise SourceError(f"{text} is a folder; give a file, or the text itself")
+    if is_file:
+        from setsearch.indexing.files import FileReader
+        from setsearch.indexing.rows.reader import RowReader
+
+        reader = FileReader(RowReader())
+        texts = [text for _, text, _ in reader.documents(path, path.name, is_named=True)]
+        return "\n".join([*texts, *(copy.reference.text() for copy in reader.references)])
+    if path.suffix in (".txt", ".md") and " " not in text:
+        raise SourceError(f"{text} does not exist; give a file, or the text itself")
+    return text
+
+
+def _contribution_rows(parts: Iterable[Any]) -> list[dict[str, Any]]:
+    return [{key: value for key, value in part._asdict().items() if value is not None} for part in parts]
+
+
+def reason_rows(reasons: Iterable[Any]) -> list[dict[str, Any]]:
+    """Reasons as rows to print."""
+    return [{"label": reason.label, "weight": reason.weight} for reason in reasons]
+
+
+def _label(name: str, title: str | None) -> str:
+    return f"{name} ({title})" if is_informative(title, name) else name

@@ -1,0 +1,195 @@
+"""The command that reviews items one by one: yes, no, later; what is found so far, and when to stop."""
+
+import shlex
+import shutil
+import textwrap
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from setsearch.answers.results import Hit
+from setsearch.cli.collection import Collection
+from setsearch.cli.commands.grow import typed_lines
+from setsearch.cli.help import argument, option
+from setsearch.cli.options import Items
+from setsearch.cli.output import bars, first_of, say
+from setsearch.cli.progress import count_items
+from setsearch.errors import Interrupted, NoSeeds, SetsearchError, UnknownSet, UsageError
+
+if TYPE_CHECKING:
+    from setsearch.answers.decisions import Decision
+    from setsearch.learning.known import Known
+    from setsearch.learning.review import Review
+
+ANSWERS = {"y": "yes", "n": "no", "l": "later"}
+LONGEST = 1500  # characters of a text
+SHOWN_LINES = 20
+AUTHORS = 6
+HELP = """y  yes, it belongs
+n  no; a reason may follow: n wrong population
+l  later: it comes back at the end
+m  a note: m ask Ann; without an answer it comes back at the end
+u  undo the last answer or note
+w  why: the features of this one
+t  the whole text
+q  done for now; every answer is kept"""
+
+
+def review(
+    db: Collection,
+    name: Annotated[str, argument("NAME", "The name of the review.")],
+    seeds: Annotated[list[str] | None, argument("[ID...]", "Items known to belong, to begin with.")] = None,
+    *,
+    no: Annotated[list[str] | None, option("ID", "An item known not to; may be repeated.")] = None,
+    known: Annotated[
+        str | None, option("FILE", "Answers known before: rows (item, decision), or references with notes.")
+    ] = None,
+    export: Annotated[
+        Path | None, option("FILE", "Write all with their answers, .csv, .ris, .bib, .nbib, .ciw, .enw, and end.")
+    ] = None,
+    items: Items = None,
+    recall: Annotated[float, option("R", "The share that is to be found.")] = 0.95,
+) -> None:
+    """Say yes or no to one item after another, the likeliest first, until enough are found.
+
+    Each answer is kept at once, and changes what comes next. Answers are a saved set; `serve` shows the same review.
+
+    Example: setsearch review notes.db dances waltz
+    """
+    from setsearch.learning.known import read_known
+    from setsearch.learning.review import Review
+    from setsearch.learning.review_files import KINDS, write_review
+
+    kind = "" if export is None else export.suffix.removeprefix(".").lower()
+    if export is not None and kind not in KINDS:
+        raise UsageError(f"--export writes {', '.join(f'.{own}' for own in KINDS)}, not {export.name!r}")
+    with db.open() as index:
+        if export is not None and name not in index.sets() and not (seeds or no or known):
+            raise UnknownSet(f"no set {name!r} to export; `setsearch set list` shows all")
+        current = Review(index, name, items, recall=recall)
+        _tell_changed(current.know(seeds or (), no or ()), {})
+        if known:
+            given = {current.reading.find(own): "yes" for own in seeds or ()}
+            given |= {current.reading.find(own): "no" for own in no or ()}
+            answers = read_known(known, current.reading, given)
+            changed = current.know(answers.accepted, answers.rejected)
+            _tell_known(known, answers)
+            _tell_changed(changed, answers.places)
+        if export is not None:
+            dropped = Counter[str]()
+            export.write_text(write_review(current, kind, count_items, dropped), encoding="utf-8")
+            if dropped:
+                tags = first_of([f"{tag} {number:,}" for tag, number in dropped.most_common()])
+                say(f"not in {export}: {dropped.total():,} fields ({tags}) for which .{kind} has no tag")
+            say(f"wrote {export}: {_state(current)}")
+            return
+        try:
+            _run(current)
+        except NoSeeds as error:
+            own = f"setsearch review {shlex.quote(str(db))} {shlex.quote(name)}"
+            raise NoSeeds(f'{error}: `{own} "TITLE"`, or several with `--known FILE`') from error
+        except KeyboardInterrupt as error:
+            raise Interrupted("stopped; every answer is kept") from error
+        say(f"{name}: {_state(current)}; `setsearch review {shlex.quote(str(db))} {shlex.quote(name)}` goes on")
+
+
+def _tell_known(source: str, known: "Known") -> None:
+    """How many answers there are, and which do not count."""
+    later = f", {known.later:,} later, which is no answer" if known.later else ""
+    say(f"{source}: {len(known.accepted):,} yes, {len(known.rejected):,} no{later}")
+    number = len(known.problems)
+    _tell_lines(f"{number:,} answer{'s do' if number > 1 else ' does'} not count", known.problems)
+
+
+def _tell_changed(before: "list[Decision]", places: Mapping[str, str]) -> None:
+    """Which answers of the review were replaced, and where the new ones are."""
+    new = {"yes": "no", "no": "yes"}
+    lines = [
+        f"{own.item} {own.said} -> {new[own.said]}, {places.get(own.item, 'on the command line')}" for own in before
+    ]
+    _tell_lines(f"{len(lines):,} answer{'s' * (len(lines) > 1)} changed", lines)
+
+
+def _tell_lines(what: str, lines: Sequence[str]) -> None:
+    """The first of some lines, if there are some."""
+    if lines:
+        say(f"{what}:")
+    for line in lines[:SHOWN_LINES]:
+        say(f"  {line}")
+    if len(lines) > SHOWN_LINES:
+        say(f"  ... and {len(lines) - SHOWN_LINES:,} more")
+
+
+def _run(review: "Review") -> None:
+    """Show what is first and read answers, until all are decided or the reader is done."""
+    shown = _show(review)
+    lines = typed_lines()
+    while shown is not None and (line := next(lines, "q")) not in ("q", "quit"):
+        key, _, rest = line.partition(" ")
+        try:
+            if line in ANSWERS or (key == "n" and rest):
+                review.decide(shown.item, ANSWERS[key], reason=rest.strip())
+            elif key == "m" and rest:
+                review.decide(shown.item, "later", note=rest.strip())  # kept, even if no answer follows
+                say(f"note: {rest.strip()}")
+                continue
+            elif line == "u":
+                undone = review.undo()
+                say("nothing to undo" if undone is None else _undone(undone))
+            elif line == "w":
+                say("\n".join(bars([{"feature": own.label, "weight": own.weight} for own in shown.reasons])))
+                continue
+            elif line == "t":
+                say(_text(review, shown, None))
+                continue
+            else:
+                say(HELP)
+                continue
+            shown = _show(review)
+        except SetsearchError as error:
+            say(f"Error: {error}")
+
+
+def _undone(decision: "Decision") -> str:
+    note = f", with the note: {decision.note}" if decision.note else ""
+    return f"undone: {decision.said} to {decision.item}{note}"
+
+
+def _show(review: "Review") -> Hit | None:
+    """Print the next item; None if all are decided."""
+    hits = review.queue()
+    if not hits:
+        say("all are decided")
+        return None
+    hit = hits[0]
+    record = review.record(hit.item, hit.title)
+    say(f"\n{record.title}" + (f"  ({hit.item})" if record.title != hit.item else ""))
+    if record.reference is not None:
+        authors, own = record.reference.values("author"), record.reference
+        parts = ("; ".join(authors[:AUTHORS]) + " et al." * (len(authors) > AUTHORS), own.first("journal"), own.year)
+        say(". ".join(filter(None, parts)))
+    say(_text(review, hit, LONGEST))
+    say(f"{_state(review)}\ny yes, n no, l later, m note, u undo, w why, q done, h help")
+    return hit
+
+
+def _text(review: "Review", hit: Hit, most: int | None) -> str:
+    text = review.record(hit.item, hit.title).text
+    cut = text if most is None or len(text) <= most else f"{text[:most]}… (t shows all)"
+    width = min(shutil.get_terminal_size().columns, 100)
+    return "\n".join(textwrap.fill(line, width) for line in cut.splitlines())
+
+
+def _state(review: "Review") -> str:
+    progress = review.progress()
+    ahead = progress.outlook
+    state = f"{progress.found:,} found, {progress.read:,} of {progress.records:,} read"
+    if progress.read == progress.records:
+        return state
+    if progress.may_stop:
+        return f"{state}; you may stop: {review.recall:.0%} are found with {review.confidence:.0%} confidence"
+    if ahead.is_narrow:
+        return f"{state}; {ahead.at_least:,} to {ahead.at_most:,} left"
+    answers = f"{ahead.answers_needed:,} more answer{'s' * (ahead.answers_needed > 1)}"
+    return f"{state}; at least {answers} before you can stop"

@@ -1,0 +1,195 @@
+"""Commands on Spark: `setsearch spark ...`."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from setsearch.cli.commands.query import hit_rows, print_batch, require_lines
+from setsearch.cli.help import ADVANCED, PanelCommand, argument, flag, option
+from setsearch.cli.model_options import By
+from setsearch.cli.notes import tell_notes
+from setsearch.cli.options import DB, Items, OptionalSeeds, contexts_choice, with_options
+from setsearch.cli.output import Show, format_options, say
+from setsearch.cli.source_options import column_options
+from setsearch.errors import Interrupted, SetsearchError, SourceError, UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from setsearch.answers.answer import Hits
+    from setsearch.spark import SparkReading
+    from setsearch.storage.synced_source import Columns
+
+app = typer.Typer(
+    help="The same on Spark, with a Parquet index, for collections beyond one machine.", rich_markup_mode=None
+)
+
+Place = Annotated[str, argument("INDEX", "A folder, or hdfs://, s3a://, ...")]
+Master = Annotated[str | None, option("URL", "spark://..., local[2]; default: Spark's own.", ADVANCED)]
+
+
+@app.command("build", cls=PanelCommand)
+@with_options(columns=column_options)
+def build_command(
+    place: Place,
+    source: Annotated[str, argument("SOURCE", "Parquet, .jsonl, or a table.")],
+    *,
+    columns: "Columns",
+    language: Annotated[str | None, option("NAME", "Stem words (Snowball).")] = None,
+    stop_words: Annotated[bool, flag("--stop-words", "Drop the stop words of the language.")] = False,
+    contexts: Annotated[
+        bool | None,
+        flag("--contexts/--no-contexts", "Describe words by co-occurrence contexts. Default: for 50 k to 25 M words."),
+    ] = None,
+    phrases: Annotated[
+        bool | None, flag("--phrases/--no-phrases", "Contexts, with or without phrases such as New York as items.")
+    ] = None,
+    master: Master = None,
+) -> None:
+    """Build an index of documents or of a relation; replaces one at the same place.
+
+    Example: setsearch spark build index docs.parquet --id id --text text
+    """
+    from setsearch.text.analyzer import Analyzer
+
+    choice = contexts_choice(contexts, phrases)
+    analyzer = Analyzer(language, stop_words)
+    columns.relation  # noqa: B018  # raises for contradicting columns before Spark starts
+    with _building(place), on_spark(master) as spark:
+        from setsearch.spark import build, cells_of, read_source
+
+        layout = build(spark, cells_of(read_source(spark, source), columns, analyzer, choice), place)
+    _tell_built(layout)
+
+
+def _wanted(
+    *,
+    k: Annotated[int | None, option("K", "How many; by default 10, with --cut all.", None, "-k")] = None,
+    exclude: Annotated[
+        list[str] | None, option("SEED", "A negative example, which is left out; may be repeated.")
+    ] = None,
+    cut: Annotated[bool, flag("--cut", "Only items that belong to the set.")] = False,
+    explain: Annotated[bool, flag("--explain", "Show the features behind each score.")] = False,
+    gamma: Annotated[
+        float | None, option("G", "Subtract G times the weights of negative examples, 0 to 1.", min=0, max=1)
+    ] = None,
+    among: Annotated[str | None, option("FILE", "Return only these ids, one a line.")] = None,
+    model: Annotated[str | None, option("NAME", "lift, bernoulli (the paper's).")] = None,
+    strength: Annotated[float | None, option("K", "Strength of the prior.")] = None,
+    by: By = None,
+) -> dict[str, Any]:
+    """How to score, and what to return."""
+    from setsearch.cli.set_files import read_ids
+
+    wanted = {"k": k if k is not None or cut else 10, "exclude": exclude or (), "cut": "keep" if cut else "mark"}
+    how = {"model": model, "strength": strength, "by": by, "gamma": gamma, "explain": explain}
+    return wanted | how | {"among": None if among is None else read_ids(among)}
+
+
+@app.command("expand", cls=PanelCommand)
+@with_options(wanted=_wanted, show=format_options)
+def expand(
+    place: Place,
+    seeds: OptionalSeeds = None,
+    *,
+    items: Items = None,
+    batch: Annotated[str | None, option("FILE", "Many sets at once, as `expand`.")] = None,
+    master: Master = None,
+    wanted: dict[str, Any],
+    show: Show,
+) -> None:
+    """Give a few examples, get the rest of the set: the items and scores of `setsearch expand`.
+
+    Example: setsearch spark expand index doc-1 doc-2 --items documents
+    """
+    if bool(seeds) == (batch is not None):
+        raise UsageError("give SEED..., or --batch FILE")
+    if batch is not None:
+        require_lines(show)
+    from setsearch.cli.set_files import read_seed_sets
+
+    sets: list[tuple[str, list[str] | SourceError]] = [("", seeds or [])] if batch is None else [*read_seed_sets(batch)]
+    asked = [own for _, own in sets if isinstance(own, list)]
+    with on_spark(master) as spark:
+        from setsearch.spark import SparkIndex
+
+        reading = SparkIndex(spark, place).items(items)
+        found = iter(_shared(reading, asked, wanted))
+        answers = [(where, own, next(found) if isinstance(own, list) else own) for where, own in sets]
+        if batch is None:
+            hits = answers[0][2]
+            if isinstance(hits, SetsearchError):
+                raise hits
+            tell_notes(reading, seeds or [], hits, {"model": wanted["model"], "by": wanted["by"]})
+            rows = hit_rows(hits, wanted["explain"])
+    if batch is None:
+        show(rows)
+    else:
+        print_batch(batch, answers, wanted["explain"])
+
+
+def _shared(reading: "SparkReading", sets: list[list[str]], wanted: dict[str, Any]) -> "list[Hits | SetsearchError]":
+    """The hits that share something with their seeds."""
+    found = reading.expand_each(sets, **wanted)
+    return [hits if isinstance(hits, SetsearchError) else hits.shared() for hits in found]
+
+
+@app.command("from-sqlite", cls=PanelCommand)
+def from_sqlite(db: DB, place: Place, *, items: Items = None, master: Master = None) -> None:
+    """Convert a database to a Parquet index: names, counts, titles and contexts of words.
+
+    Example: setsearch spark from-sqlite notes.db index
+    """
+    with _building(place), on_spark(master) as spark:
+        from setsearch.spark import from_sqlite
+
+        layout = from_sqlite(spark, db, place, items)
+    _tell_built(layout)
+
+
+@app.command("to-sqlite", cls=PanelCommand)
+def to_sqlite(
+    place: Place,
+    db: Annotated[Path, argument("DB", "A file that does not exist yet.")],
+    *,
+    where: Annotated[str | None, option("SQL", "Items for which this holds: id, name, title, length, total.")] = None,
+    sample: Annotated[float | None, option("SHARE", "About this share of the items.")] = None,
+    master: Master = None,
+) -> None:
+    """Convert a Parquet index, or a part of it, to a database.
+
+    Example: setsearch spark to-sqlite index part.db --sample .1
+    """
+    with on_spark(master) as spark:
+        from setsearch.spark import to_sqlite
+
+        count = to_sqlite(spark, place, db, where=where, sample=sample)
+    say(f"{count:,} items are in {db}")
+
+
+@contextmanager
+def on_spark(master: str | None) -> "Iterator[SparkSession]":
+    """A Spark session; raises UsageError if Spark is not installed."""
+    try:
+        from setsearch.spark.session import session
+    except ImportError as error:
+        raise UsageError(f"{error}; Spark also needs Java 17") from error
+    with session(master) as spark:
+        yield spark
+
+
+@contextmanager
+def _building(place: str) -> "Iterator[None]":
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise Interrupted(f"stopped; {place} may hold no index now: build it again") from error
+
+
+def _tell_built(layout: Any) -> None:
+    sides = [*layout.sides, *(own for own, _ in layout.contexts[:1])]
+    counts = ", ".join(f"{side.count:,} {side.items}" for side in sides)
+    say(f"built {layout.place}: {counts}")

@@ -1,0 +1,1 @@
+"""What a process keeps of an index: lists, names, contexts, vectors, as of a revision. Knows no seed."""

@@ -1,0 +1,96 @@
+"""What a database can rank: the readings of its relations, by the names of their items, and their defaults."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from setsearch.errors import NoIndex, UnknownReading
+from setsearch.models.defaults import NUMBERS, VECTORS, Defaults, defaults_for
+from setsearch.storage.ids import collection_of, plain_name
+from setsearch.storage.records import has_records
+from setsearch.storage.relation import Relation, load_relations, of_collection
+
+
+def find_again(cursor: sqlite3.Cursor, name: str) -> Relation:
+    """The relation of a reading that was there; raises UnknownReading."""
+    relation = relations_by_reading(load_relations(cursor)).get(name)
+    if relation is None:
+        raise UnknownReading(f"the index no longer has {name!r}")
+    return relation
+
+
+def relations_by_reading(relations: Sequence[Relation]) -> dict[str, Relation]:
+    """The names of all readings, each with its relation."""
+    return {
+        vocabulary.name: relation
+        for relation in relations
+        for vocabulary in (relation.items, relation.features)
+        if vocabulary is relation.items or (relation.columns is None and not relation.has_vectors_alone)
+    }
+
+
+def describe_readings(relation: Relation) -> list[dict[str, Any]]:
+    """The readings of a relation as `Index.info` shows them."""
+    return [
+        {
+            "items": items.name,
+            "features": features.name,
+            "item_count": items.size,
+            "feature_count": features.size,
+            "text": relation.analyzer is not None,
+            "defaults": defaults_of(relation, items.name).describe(),
+        }
+        for items, features in ((relation.items, relation.features), (relation.features, relation.items))
+        if items.name in relations_by_reading([relation])
+    ]
+
+
+def list_readings(cursor: sqlite3.Cursor, relations: Sequence[Relation]) -> list[dict[str, Any]]:
+    """The readings of some relations, with what a page tells of each: `references`, and how many a person counts."""
+    return [
+        reading
+        | {
+            "references": reading["items"] == relation.items.name and has_records(cursor, relation.items.id),
+            "shown_count": _shown_count(cursor, relation, reading["items"]),
+        }
+        for relation in relations
+        for reading in describe_readings(relation)
+    ]
+
+
+def _shown_count(cursor: sqlite3.Cursor, relation: Relation, name: str) -> int:
+    """The number of items; of the terms of texts, those that are words, not numbers or runs of characters."""
+    vocabulary = relation.items if name == relation.items.name else relation.features
+    if relation.analyzer is None or vocabulary is relation.items:
+        return vocabulary.size
+    others = "name >= '0' and name < ':' and name not glob '*[^0-9.,]*'"
+    others += " or name >= '~' and name < char(127)" * vocabulary.has_ngrams
+    (count,) = cursor.execute(
+        f"select count(*) from setsearch_name where kind = ? and ({others})", (vocabulary.id,)
+    ).fetchone()
+    return vocabulary.size - int(count)
+
+
+def defaults_of(relation: Relation, name: str) -> Defaults:
+    """The defaults of a reading."""
+    if relation.columns is not None:
+        return NUMBERS
+    if relation.has_vectors_alone:
+        return VECTORS
+    names = plain_name(name), plain_name(relation.features.name)
+    return defaults_for(*names, is_text=relation.analyzer is not None)
+
+
+def default_reading(relations: Sequence[Relation], database: str, collection: str = "") -> str:
+    """The terms of a text collection, else the items of its first relation; raises NoIndex, UnknownReading.
+
+    Without the name of a collection, it is the first one.
+    """
+    if not relations:
+        raise NoIndex(f"{database} holds no setsearch index; `setsearch index {database} SOURCE` creates one")
+    own = of_collection(relations, collection)
+    if collection and not own:
+        known = sorted({collection_of(relation.items.name) for relation in relations} - {""})
+        raise UnknownReading(f"{database} has no collection {collection!r}; it has {', '.join(known) or 'none'}")
+    first = own[0] if own else relations[0]
+    return first.features.name if first.analyzer else first.items.name

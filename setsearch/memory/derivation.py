@@ -1,0 +1,208 @@
+"""Derives what makes questions fast: the lists of a relation as arrays, and the contexts of its words.
+
+One process at a time derives (storage/generations.py). It reads in one transaction, computes outside of any, writes in
+short ones, and publishes with one row: no question waits for it, and no other write for more than a slice.
+"""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from setsearch.arrays import Array
+from setsearch.errors import CorruptIndex, DatabaseError
+from setsearch.memory.content import RelationContent
+from setsearch.memory.neighbors import nearest_words
+from setsearch.memory.snapshot import Snapshot
+from setsearch.memory.word_contexts import (
+    COEFFICIENTS,
+    IN_MEMORY,
+    Arrays,
+    WordContexts,
+    make_contexts,
+    read_tokens,
+    stored_arrays,
+)
+from setsearch.models.values import ValueRule
+from setsearch.sqlite.database import Database
+from setsearch.storage.documents import read_texts
+from setsearch.storage.generations import CONTEXTS, LISTS, Draft, Generation, arrays_of, find_generation
+from setsearch.storage.relation import Relation, wants_contexts
+from setsearch.storage.revisions import changed_items
+from setsearch.text.analyzer import Analyzer
+from setsearch.text.contexts import (
+    ContextField,
+    ContextPairs,
+    choose_items,
+    context_fields,
+    document_field,
+    least_count,
+    words_of_titles,
+)
+from setsearch.text.token_stream import Tokens, arrange, merge_phrases, token_stream, tokenize
+
+TITLES_OF_WRITE = 5000
+
+Renew = Callable[[], None]  # tells other processes that this one is at work
+
+
+class _Texts(NamedTuple):
+    """What contexts are derived from, as one transaction sees it."""
+
+    relation: Relation
+    documents: list[tuple[int, str, str | None]]  # id, name, title of those with a text, by name
+    parts: list[Tokens]  # tokens of documents; the last part that has a document counts
+    has_contexts: bool
+
+
+def derive_lists(database: Database, content: RelationContent, rules: Iterable[tuple[Snapshot, ValueRule]]) -> None:
+    """Store the lists of a relation, all of which have been read, and the norms of some rules.
+
+    Raises LockedDatabase, ReadOnlyDatabase; nothing is stored then.
+    """
+    draft = Draft.begin(database, content.relation.id, LISTS)
+    if draft is None:
+        return
+    try:
+        draft.write(_arrays_of(content, rules))
+        draft.publish(content.relation.revision, content.relation.stamp)
+    except BaseException:
+        draft.abandon()
+        raise
+
+
+def _arrays_of(content: RelationContent, rules: Iterable[tuple[Snapshot, ValueRule]]) -> Iterable[tuple[str, Array]]:
+    yield "sizes", np.array([len(content.by_item), len(content.by_feature)])
+    yield "absent", content.absent
+    yield from arrays_of("items", content.by_item)
+    yield from arrays_of("features", content.by_feature)
+    for snapshot, rule in rules:
+        yield from snapshot.norms(rule).items()
+
+
+def derive_contexts(
+    database: Database,
+    find: Callable[[sqlite3.Cursor], Relation],
+    how: tuple[Analyzer, ValueRule],
+    required: bool = False,
+) -> WordContexts | None:
+    """Derive the contexts of a collection and store them; None if another process is at work.
+
+    Where they cannot be stored they stay in memory; `required` raises the reason.
+    """
+    with database.read() as cursor:
+        relation = find(cursor)
+    draft = None
+    if not database.is_nested:
+        try:
+            draft = Draft.begin(database, relation.id, CONTEXTS)
+            if draft is None:
+                return None
+        except DatabaseError as error:
+            if required or isinstance(error, CorruptIndex):
+                raise
+    try:
+        with database.read() as cursor:
+            texts = _read(cursor, find(cursor), how[0])
+        return _derive(texts, how, draft, required)
+    except BaseException:
+        if draft is not None:
+            draft.abandon()
+        raise
+
+
+def _read(cursor: sqlite3.Cursor, relation: Relation, analyzer: Analyzer) -> _Texts:
+    """The documents in the order of their names, so that results do not depend on the order of writes."""
+    documents = cursor.execute(
+        "select n.id, n.name, n.title from setsearch_name n join setsearch_text t "
+        "on t.relation = ? and t.item = n.id where n.kind = ? order by n.name",
+        (relation.id, relation.items.id),
+    ).fetchall()
+    known, changed = None, None
+    generation = find_generation(cursor, relation.id, CONTEXTS)
+    if generation is not None:
+        changed = changed_items(cursor, relation.state, generation.state)
+        known = None if changed is None else read_tokens(cursor, generation)
+    if known is None or changed is None:
+        parts = [tokenize(read_texts(cursor, relation), analyzer.words)]
+    else:
+        texts = read_texts(cursor, relation, changed.tolist())
+        parts = [known, tokenize(texts, analyzer.words, known.names)]
+    return _Texts(relation, documents, parts, wants_contexts(cursor, relation))
+
+
+def _derive(texts: _Texts, how: tuple[Analyzer, ValueRule], draft: Draft | None, required: bool) -> WordContexts:
+    (analyzer, rule), relation = how, texts.relation
+    renew = draft.renew if draft is not None else lambda: None
+    renew()
+    tokens = arrange(np.array([id for id, _, _ in texts.documents], np.int64), texts.parts)
+    arrays, fields = _fields(texts, tokens, analyzer, renew)
+    generation = Generation(IN_MEMORY, relation.id, CONTEXTS, relation.revision, relation.stamp)
+    contexts = make_contexts(generation, arrays, {name: field.cells for name, field in fields.items()})
+    if fields:
+        weighted = [(contexts.snapshots[name], COEFFICIENTS[name]) for name in fields]
+        arrays |= nearest_words(weighted, rule, contexts.words.size, renew)
+    if draft is None:
+        return contexts
+    try:
+        draft.write(stored_arrays(contexts, arrays, rule))
+        if analyzer.language is not None:
+            _store_surface_forms(draft, relation, _surface_forms(tokens, analyzer))
+        return replace(contexts, generation=draft.publish(relation.revision, relation.stamp))
+    except DatabaseError as error:
+        draft.abandon()
+        if required or isinstance(error, CorruptIndex):
+            raise
+        return contexts
+
+
+def _fields(texts: _Texts, tokens: Tokens, analyzer: Analyzer, renew: Renew) -> tuple[Arrays, dict[str, ContextField]]:
+    """The fields of contexts, and what is stored of them beside their lists."""
+    arrays: Arrays = {"items": "[]", "sizes": "{}"}
+    arrays |= {"token documents": tokens.documents, "token lengths": tokens.lengths, "tokens": tokens.tokens}
+    arrays["token names"] = json.dumps(tokens.names, ensure_ascii=False)
+    if not texts.has_contexts:
+        return arrays, {}
+    stream = token_stream(tokens)
+    if texts.relation.has_phrases:
+        stream = merge_phrases(stream)
+    counts = stream.counts
+    items = choose_items(stream.names, counts, len(stream.tokens), analyzer)
+    fields = {}
+    titles = words_of_titles(analyzer.words, [(name, title) for _, name, title in texts.documents])
+    pairs = ContextPairs(stream, items, [name for _, name, _ in texts.documents], titles)
+    for name, field in context_fields(pairs):
+        renew()
+        fields[f"contexts {name}"] = field
+        arrays[f"{name} keys"] = field.keys
+    no_keys = np.zeros(texts.relation.items.next_id, np.int64)
+    fields["documents"] = ContextField(document_field(stream, items.of), no_keys)  # whatever the collection
+    arrays["items"] = json.dumps(items.names, ensure_ascii=False)
+    arrays["uses"], arrays["occurrences"] = pairs.uses, items.occurrences
+    arrays["least uses"] = np.array([least_count(len(stream.tokens))])
+    arrays["words"] = json.dumps(stream.names, ensure_ascii=False)
+    arrays["documents"] = json.dumps(texts.documents, ensure_ascii=False)
+    arrays["sizes"] = json.dumps({name: len(field.keys) for name, field in fields.items()})
+    return arrays, fields
+
+
+def _surface_forms(tokens: Tokens, analyzer: Analyzer) -> dict[str, str]:
+    """The most frequent surface form of each stem; ties alphabetically."""
+    counts = np.bincount(tokens.tokens, minlength=len(tokens.names)).tolist()
+    forms: dict[str, str] = {}
+    for _, form in sorted((-count, name) for count, name in zip(counts, tokens.names, strict=True)):
+        forms.setdefault(analyzer.stem(form), form)  # marks are no stems of anything
+    return forms
+
+
+def _store_surface_forms(draft: Draft, relation: Relation, forms: dict[str, str]) -> None:
+    """Store surface forms as titles of the stems, some in each transaction."""
+    rows = [(form, relation.features.id, term, form) for term, form in forms.items()]
+    for start in range(0, len(rows), TITLES_OF_WRITE):
+        draft.execute(
+            "update setsearch_name set title = ? where kind = ? and name = ? and title is not ?",
+            rows[start : start + TITLES_OF_WRITE],
+        )

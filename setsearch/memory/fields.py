@@ -1,0 +1,344 @@
+"""Fields: groups of features of the same items, within one transaction. The scores of several fields are added."""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from setsearch.arrays import Entries, Floats, Ints, ListArrays, to_lattice
+from setsearch.errors import InvalidParameter, UnknownItem
+from setsearch.memory.snapshot import Snapshot
+from setsearch.memory.vectors import Vectors
+from setsearch.memory.where import Where
+from setsearch.memory.word_uses import WordUses
+from setsearch.models import Model
+from setsearch.models.values import RuleStatistics, ValueRule
+from setsearch.scoring.base import Base
+from setsearch.scoring.postings import PostingArrays
+from setsearch.scoring.smoothing import Neighbors
+from setsearch.storage.documents import Values, find_by_columns, has_columns, read_columns
+from setsearch.storage.ids import id_text
+from setsearch.storage.names import Vocabulary
+from setsearch.storage.relation import Relation
+from setsearch.text.analyzer import Analyzer
+from setsearch.text.words import without_marks
+
+Descriptions = dict[int, tuple[str, str | None]]  # (name, title) of ids
+
+
+class Field(NamedTuple):
+    """One relation in one transaction, and the coefficient of its scores."""
+
+    snapshot: Snapshot
+    cursor: sqlite3.Cursor
+    coefficient: float = 1.0
+
+    @property
+    def items(self) -> Vocabulary:
+        """What is ranked."""
+        return self.snapshot.items
+
+    @property
+    def features(self) -> Vocabulary:
+        """What describes the items."""
+        return self.snapshot.features
+
+    def describe_features(self, ids: Sequence[int]) -> Descriptions:
+        """(name, title) of features."""
+        return self.snapshot.describe_features(self.cursor, ids)
+
+    def find_features(self, names: Iterable[str]) -> dict[str, int]:
+        """The ids of those features that exist."""
+        return self.features.find(self.cursor, list(names))
+
+    def frequencies(self) -> tuple[Ints, Ints]:
+        """Document frequency and sum of counts of every feature: two `(n_features,)` arrays."""
+        lists = self.snapshot.lists(False)
+        return lists.lengths, lists.totals
+
+    def stored_lengths(self, features: Ints) -> Ints:
+        """The document frequencies of some features, by stored counts."""
+        return self.snapshot.stored_lengths(features)
+
+    def totals(self) -> Ints:
+        """Sum of counts of every item, `(n_ids,)`."""
+        return self.snapshot.totals
+
+    def statistics(self, rule: ValueRule) -> RuleStatistics:
+        """The statistics of a rule."""
+        return self.snapshot.statistics(self.cursor, rule)
+
+    def postings(self, features: Ints, rule: ValueRule) -> PostingArrays:
+        """The items of some features (ascending ids) with their values."""
+        return self.snapshot.postings(self.cursor, features, rule)
+
+    def forward(self, items: Iterable[int], rule: ValueRule) -> PostingArrays:
+        """The features of some items, in the order of their ids, with their values."""
+        return self.snapshot.forward(self.cursor, np.array(sorted(items), np.int64), rule)
+
+    def new_item(self, counts: Mapping[str, int], rule: ValueRule) -> tuple[Ints, Floats]:
+        """Features and values of an item that the index does not hold."""
+        return self.snapshot.new_item(self.cursor, counts, rule)
+
+    def read_postings(self, features: Sequence[int]) -> Entries:
+        """The stored (feature, item, count) of some features, ascending."""
+        wanted = np.array(features, np.int64)
+        return self.snapshot.read(self.cursor, False, wanted).take(wanted)
+
+    def read_forward(self, items: Sequence[int]) -> Entries:
+        """The stored (item, feature, count) of some items, ascending."""
+        return self.snapshot.read_forward(self.cursor, np.array(items, np.int64))
+
+    def read_lists(self, items: Ints) -> ListArrays:
+        """The arrays of the stored lists of all items, of which these have been read."""
+        lists = self.snapshot.read(self.cursor, True, items)
+        lists.settle(items)
+        buffer, starts, ends = lists.arrays
+        return buffer.ids, buffer.counts, starts, ends
+
+    def sweep(self) -> Iterator[Entries]:
+        """All stored (item, feature, count), in steps."""
+        return self.snapshot.read(self.cursor, True).sweep()
+
+    def base(self, model: Model, n_seeds: float) -> Base:
+        """What every item scores before the seeds are known."""
+        return self.snapshot.base(self.cursor, model, n_seeds)
+
+
+class Fields(NamedTuple):
+    """The fields of a query. All have the same items; the first one names and orders them.
+
+    `relation` is the stored one in this transaction; `analyzer` turns text into names of terms. `contexts_revision` is
+    the revision that contexts were derived from, None for fields without contexts.
+    """
+
+    all: tuple[Field, ...]
+    relation: Relation
+    analyzer: Analyzer | None
+    contexts_revision: int | None = None
+    stored: "Fields | None" = None  # by documents, where words without contexts are looked up
+    vectors: Callable[[], Vectors] | None = None  # None if items have none
+    nearest: Callable[[], Neighbors] | None = None  # None if items have no neighbors
+    uses: WordUses | None = None  # of words with contexts; None if it is unknown
+
+    @property
+    def first(self) -> Field:
+        """The field that names the items."""
+        return self.all[0]
+
+    @property
+    def items(self) -> Vocabulary:
+        """What is ranked."""
+        return self.first.snapshot.items
+
+    def item_ids(self) -> Ints:
+        """The ids of all items, ascending."""
+        return np.fromiter(self.items.ids(self.first.cursor), np.int64)
+
+    def ranks(self, ids: Ints) -> Ints:
+        """The positions of items in the order of names, or other numbers in this order, `(n_ids,)`."""
+        return self.first.snapshot.ranks(self.first.cursor, ids)
+
+    def in_order(self) -> Iterable[int]:
+        """The ids of all items in the order of names."""
+        return self.first.snapshot.in_order(self.first.cursor)
+
+    def describe(self, ids: Sequence[int]) -> Descriptions:
+        """(name, title) of items."""
+        return self.first.snapshot.describe(self.first.cursor, ids)
+
+    def base(self, model: Model, n_seeds: float) -> Base:
+        """What every item scores before the seeds are known: the sum over the fields."""
+        if len(self.all) == 1:
+            return self.first.base(model, n_seeds)
+
+        def add() -> Base:
+            bases = [(field.coefficient, field.base(model, n_seeds)) for field in self.all]
+            scale = min(base.scale for _, base in bases)
+            items = [
+                to_lattice(base.items, model.rule.binary, coefficient * (scale / base.scale))
+                for coefficient, base in bases
+            ]
+            return Base(np.sum(items, axis=0), sum(coefficient * base.constant for coefficient, base in bases), scale)
+
+        key = ("sum", model, n_seeds, *(field.coefficient for field in self.all))
+        return self.first.snapshot.kept_bases.get_or_make(key, add)
+
+    @property
+    def has_phrases(self) -> bool:
+        """Whether terms may have phrases beside them, which are items of the contexts only."""
+        return self.first.snapshot.transposed and self.relation.has_phrases
+
+    @property
+    def encodes(self) -> bool:
+        """Whether texts get vectors, so that they need not share a word with the collection."""
+        return self.vectors is not None and self.vectors().encodes
+
+    def knows(self, name: str) -> bool:
+        """Whether an item has this name."""
+        return self.find(name) is not None
+
+    def find(self, name: str) -> int | None:
+        """The id of an item by its name, or by the name as the analyzer writes it."""
+        name = id_text(name)
+        return self.find_all([name]).get(name) if isinstance(name, str) else None
+
+    def resolve(self, name: str, hint: bool = True) -> int:
+        """The id of an item: by name, by the name as the analyzer writes it, or by a unique title."""
+        id = self.find(name)
+        if id is not None:
+            return id
+        name = id_text(name)
+        way_out = self._way_out(name) if hint and isinstance(name, str) else ""
+        try:
+            return self.items.resolve(self.first.cursor, name, hint and not way_out, self.first.snapshot.total)
+        except UnknownItem:
+            if not way_out:
+                raise
+            raise UnknownItem(f"no {name!r} among the {self.items.size:,} {self.items.name}{way_out}") from None
+
+    def _way_out(self, name: str) -> str:
+        """What to do about the name of no item, if it is known otherwise; else empty."""
+        other = self.all[-1].features  # of terms: the documents
+        if self._known_feature(other, name) is not None:
+            ways = [f"rank the {other.name} with `items={other.name}`"]
+            if self.have_columns and self.first.snapshot.takes_features:
+                text = ", or by a text with `like`" if self.analyzer is not None else ""
+                ways.insert(0, f"find {self.items.name} by `having={name}`{text}")
+            return f", but it is one of the {other.name}; {'; or '.join(ways)}"
+        words = name.split()
+        if self._may_be_phrase(name):
+            return "; phrases are among them where texts were indexed with `--phrases`"
+        are_terms = self.relation.has_phrases and not self.have_columns
+        if are_terms and len(words) > 1 and "," not in name and all(map(self.knows, words)):
+            return f": its words are, but not as a phrase; give each by itself: {' '.join(words)}"
+        return ""
+
+    def _known_feature(self, features: Vocabulary, name: str) -> str | None:
+        """A feature by its name, or by the name as the analyzer writes it, if that is one word."""
+        forms = [name]
+        if self.analyzer is not None and self.analyzer.is_available and self.have_columns:
+            terms = [*self.analyzer.terms(name)]
+            forms += terms if len(terms) == 1 else []
+        return next((form for form in forms if features.find_one(self.first.cursor, form) is not None), None)
+
+    def _may_be_phrase(self, name: str) -> bool:
+        """Whether a name is of several words, and phrases are no items of this collection."""
+        is_term = self.analyzer is not None and self.analyzer.is_available and self.first.snapshot.transposed
+        return is_term and not self.relation.has_phrases and len(name.split()) > 1
+
+    def resolve_all(self, names: Sequence[str]) -> list[int]:
+        """The distinct ids of items, in the order of the names."""
+        known = self.first.snapshot.find_all(self.first.cursor, names)
+        return list(dict.fromkeys([known[name] if name in known else self.resolve(name) for name in names]))
+
+    def without_contexts(self, names: Sequence[str]) -> dict[str, int]:
+        """The words that have no contexts, with their stored ids; raises UnknownItem, AmbiguousItem."""
+        stored = self.stored
+        return {} if stored is None else {name: stored.resolve(name) for name in names if not self.knows(name)}
+
+    def counted_documents(self, id: int) -> dict[str, int]:
+        """The documents of a word without contexts, by its stored id, with their counts."""
+        stored = self.stored
+        assert stored is not None
+        entries = stored.first.read_forward([id])
+        return stored.named_counts(stored.first.features, entries.ids, entries.counts)
+
+    def resolve_known(self, names: Iterable[str]) -> list[int]:
+        """The distinct ids of those names that exist, in the order of the items' names."""
+        ids = {self.resolve(name) for name in names if self.knows(name)}
+        described = self.describe(sorted(ids))
+        return sorted(ids, key=lambda id: described[id][0])
+
+    def named_counts(self, vocabulary: Vocabulary, ids: Ints, counts: Ints) -> dict[str, int]:
+        """Counts by name, in the order of the names."""
+        names = vocabulary.describe(self.first.cursor, ids.tolist())
+        return dict(sorted((names[id][0], count) for id, count in zip(ids.tolist(), counts.tolist(), strict=True)))
+
+    def allowed(self, among: Sequence[str] | Where | None, filter: Sequence[str]) -> Ints | None:
+        """The only items to return, ascending; None for all. Raises InvalidParameter, TimeLimitExceeded, Cancelled."""
+        ids = None if among is None else self.resolve_among(among)
+        if not filter:
+            return ids
+        if not self.have_columns:
+            raise InvalidParameter(f"a filter applies to columns that were kept of documents, not to {self.items.name}")
+        key, cursor = tuple(filter), self.first.cursor
+        met = self.first.snapshot.kept_filters.get_or_make(key, lambda: find_by_columns(cursor, self.relation.id, key))
+        return met if ids is None else np.intersect1d(ids, met)
+
+    def resolve_among(self, among: Sequence[str] | Where) -> Ints:
+        """The only items to return, ascending: those names that exist, or those of a condition."""
+        if isinstance(among, Where):
+            return among.ids(self.first.cursor, self.relation, self.items.name)
+        return np.array(sorted({*self.find_all(among).values()}), np.int64)
+
+    def count_terms(self, text: str) -> Mapping[str, int]:
+        """The counted terms of a text that the index does not hold; raises UnknownItem if it knows none of them."""
+        is_document = not self.first.snapshot.transposed and self.analyzer is not None and len(self.all) == 1
+        if not isinstance(text, str) or not is_document or self.analyzer is None:
+            raise InvalidParameter(f"a text is an example of documents, not of {self.items.name} (given: {text!r:.40})")
+        terms = self.analyzer(text)
+        counts = terms if isinstance(terms, Mapping) else Counter(terms)
+        if not self.first.find_features(counts) and not self.encodes:
+            raise UnknownItem(f"the text {text!r:.60} has no word that the index knows; give another one")
+        return counts
+
+    def resolve_features(self, names: Sequence[str]) -> Mapping[str, int]:
+        """Features as an example that has just these; raises UnknownItem."""
+        vocabulary, cursor = self.first.features, self.first.cursor
+        is_text = self.analyzer is not None and self.analyzer.is_available and not self.first.snapshot.transposed
+        counts = {}
+        for name in names:
+            forms = [name, *(self.analyzer.terms(name) if self.analyzer and is_text else ())]
+            known = [form for form in forms if vocabulary.find_one(cursor, form) is not None]
+            if not known:
+                hint = vocabulary.hint(cursor, name)
+                among = f"no {name!r} among the {vocabulary.size:,} {vocabulary.name}"
+                raise UnknownItem(f"{among}{'; ' * bool(hint)}{hint}")
+            counts[known[0]] = 1
+        return counts
+
+    @property
+    def have_columns(self) -> bool:
+        """Whether columns may have been kept of the items: of words none are."""
+        return not self.first.snapshot.transposed and self.contexts_revision is None
+
+    def columns_of(self, ids: Sequence[int]) -> dict[int, Values]:
+        """The columns that were kept of documents."""
+        if not self.have_columns:
+            return {}
+        snapshot, cursor, relation = self.first.snapshot, self.first.cursor, self.relation.id
+        if snapshot.has_columns is None:
+            snapshot.has_columns = has_columns(cursor, relation)
+        return read_columns(cursor, relation, ids) if snapshot.has_columns else {}
+
+    def find_all(self, names: Sequence[str]) -> dict[str, int]:
+        """The ids of those names that exist, as they are or as items are written; few look-ups for all."""
+        snapshot, cursor = self.first.snapshot, self.first.cursor
+        found = snapshot.find_all(cursor, names)
+        if len(found) < len(names) and self._have_forms:
+            forms = {name: [*self.forms(name)] for name in names if name not in found}
+            known = snapshot.find_all(cursor, [form for own in forms.values() for form in own])
+            firsts = ((name, next((form for form in own if form in known), None)) for name, own in forms.items())
+            found |= {name: known[form] for name, form in firsts if form is not None}
+        return found
+
+    @property
+    def _have_forms(self) -> bool:
+        """Whether items are words, which may be written in several ways."""
+        return self.analyzer is not None and self.analyzer.is_available and not self.have_columns
+
+    def forms(self, name: str) -> Iterator[str]:
+        """A name as items are written: terms by the analyzer, words of contexts in lower case."""
+        if self.analyzer is None or not self._have_forms:
+            return
+        snapshot = self.first.snapshot
+        if self.contexts_revision is not None:
+            forms = without_marks(self.analyzer.words.tokens(name))
+            yield " ".join(forms)
+            if self.analyzer.has_stems:
+                yield from snapshot.inflections(self.first.cursor, forms, self.analyzer.stem)
+        elif len(terms := self.analyzer.terms(name)) == 1:
+            yield terms[0]

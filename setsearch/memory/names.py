@@ -1,0 +1,217 @@
+"""The names of what a process keeps: of stored vocabularies, once somebody has asked often, and of contexts."""
+
+import json
+import sqlite3
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
+from operator import add
+
+import numpy as np
+
+from setsearch.arrays import Ints
+from setsearch.lists import LOCK
+from setsearch.storage.matching import is_one_edit
+from setsearch.storage.names import LAST_CHARACTER, MOST_CANDIDATES, Vocabulary
+from setsearch.storage.revisions import Revision
+from setsearch.text.contexts import describe_context
+
+MOST = 1 << 20  # ids; of more, none is kept
+AT_ONCE = 4096  # names that one look-up reads ahead
+AT_FIRST = 64  # look-ups that read nothing ahead: after a write they would be thrown away soon
+SEPARATOR = b"\0"  # between name and title; no name has it
+
+
+class KnownNames:
+    """Some more names are read with each look-up, until all are there. Threads may share it."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        # Vocabularies without an id are no rows of a table; a shown title is not the name that somebody looks for.
+        is_kept = vocabulary.id > 0 and not vocabulary.titles_shown and vocabulary.next_id <= MOST
+        self._size = vocabulary.next_id if is_kept else -1
+        self._asked = 0
+        self._text = bytearray()
+        self._starts, self._ends = array("Q"), array("Q")  # of the names; a title follows, up to the next start
+        self._hashes = array("q")
+        self._by_hash: tuple[Ints, Ints] | None = None  # hashes, ascending, and their ids, once all names are there
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all names are there."""
+        return self._by_hash is not None
+
+    def learn(self, cursor: sqlite3.Cursor) -> None:
+        """Read some more names. Raises CorruptIndex."""
+        self._asked += 1
+        if self._asked <= AT_FIRST or self._size < 0 or self.is_complete:
+            return
+        with LOCK:
+            first = len(self._ends)
+            found = self._vocabulary.describe_range(cursor, first, first + AT_ONCE - 1)
+            rows = [found.get(id, ("", None)) for id in range(first, min(first + AT_ONCE, self._size))]
+            names = [name.encode() for name, _ in rows]
+            texts = [
+                own if title is None else own + SEPARATOR + title.encode()
+                for own, (_, title) in zip(names, rows, strict=True)
+            ]
+            starts = list(accumulate(map(len, texts), initial=len(self._text)))[:-1]
+            self._starts.extend(starts)
+            self._ends.extend(map(add, starts, map(len, names)))
+            self._hashes.extend(hash(name) for name, _ in rows)
+            self._text += b"".join(texts)
+            if len(self._ends) == self._size and not self.is_complete:
+                self._starts.append(len(self._text))
+                hashes = np.array(self._hashes, np.int64)
+                order = np.argsort(hashes)
+                self._by_hash, self._hashes = (hashes[order], order), array("q")
+
+    def find(self, names: Iterable[str]) -> dict[str, int]:
+        """The ids of those names that exist; all names are there."""
+        assert self._by_hash is not None
+        (hashes, ids), wanted, found = self._by_hash, [name for name in names if name], {}
+        own = np.array([*map(hash, wanted)], np.int64)
+        firsts, ends = (hashes.searchsorted(own, side).tolist() for side in ("left", "right"))
+        for name, first, end in zip(wanted, firsts, ends, strict=True):
+            for id in ids[first:end].tolist():
+                if self._text[self._starts[id] : self._ends[id]] == name.encode():
+                    found[name] = id
+        return found
+
+    def describe(self, id: int) -> tuple[str, str | None]:
+        """(name, title) of an id; all names are there. Raises KeyError for one without a name."""
+        start, end, following = self._starts[id], self._ends[id], self._starts[id + 1]
+        if start == end:
+            raise KeyError(id)
+        title = None if end == following else self._text[end + 1 : following].decode()
+        return self._text[start:end].decode(), title
+
+
+Load = Callable[[sqlite3.Cursor, str], Ints | str]  # an array or a text of the generation, by name
+CONTEXTS_OF = "contexts "  # before the name of a field of contexts
+
+
+class WordVocabulary(Vocabulary):
+    """Words that have contexts: the id of a word is its place in the order of the words."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        super().__init__(-1, "terms in context", len(words), len(words))
+        self.words = words
+        self._ids = dict(zip(words, range(len(words)), strict=True))
+
+    def find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
+        """The ids of those names that exist."""
+        return {name: self._ids[name] for name in names if name in self._ids}
+
+    def titled(self, cursor: sqlite3.Cursor, title: str) -> list[tuple[int, str]]:
+        """Empty: words have no titles."""
+        return []
+
+    def called(self, cursor: sqlite3.Cursor, text: str) -> list[tuple[int, str]]:
+        """Empty: the analyzer knows in which case words are."""
+        return []
+
+    def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        """(word, None) of each id."""
+        return {id: (self.words[id], None) for id in ids}
+
+    def ids(self, cursor: sqlite3.Cursor, by_name: bool = False) -> Iterable[int]:
+        """All ids, which are in the order of the words."""
+        return range(self.size)
+
+    def names(self, cursor: sqlite3.Cursor) -> list[str]:
+        """All words, sorted."""
+        return list(self.words)
+
+    def starting_with(self, cursor: sqlite3.Cursor, prefix: str, limit: int) -> list[int]:
+        """Ids whose word begins with a text (case-sensitive)."""
+        first, last = (bisect_left(self.words, text) for text in (prefix, prefix + LAST_CHARACTER))
+        return list(range(first, min(last, first + limit)))
+
+    def one_edit_away(self, cursor: sqlite3.Cursor, text: str) -> list[int]:
+        """Ids of words that are one edit from a text."""
+        wanted = text.casefold()
+        return [id for id, word in enumerate(self.words) if is_one_edit(wanted, word)]
+
+    def containing(self, cursor: sqlite3.Cursor, text: str) -> list[int]:
+        """Ids of words that have all words of a text."""
+        wanted = text.lower().split()
+        return [id for id, word in enumerate(self.words) if all(part in word for part in wanted)][:MOST_CANDIDATES]
+
+    def alike(self, cursor: sqlite3.Cursor, text: str) -> list[int]:
+        """Ids of words of about the length of a text, those with its first letter first."""
+        near = [id for id, word in enumerate(self.words) if len(text) * 2 // 3 <= len(word) <= len(text) * 3 // 2 + 1]
+        near.sort(key=lambda id: self.words[id][:1] != text[:1])
+        return near[:MOST_CANDIDATES]
+
+    stored = describe
+
+
+class ContextVocabulary(Vocabulary):
+    """The contexts of a field, which cannot be found by name."""
+
+    are_contexts = True  # and not documents, which rare words have, too
+
+    def __init__(self, name: str, size: int, load: Load) -> None:
+        super().__init__(-1, name, size, size)
+        self._load = load
+        self._known: tuple[Ints, list[str]] | None = None  # the keys of contexts, and the words in them
+
+    def find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
+        """Empty: contexts are not found by name."""
+        return {}
+
+    def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        """(context in words, None) of each id."""
+        if not ids:
+            return {}
+        field = self.name.removeprefix(CONTEXTS_OF)
+        if self._known is None:
+            words = json.loads(str(self._load(cursor, "words")))
+            self._known = np.asarray(self._load(cursor, f"{field} keys")), words
+        keys, words = self._known
+        return {id: (describe_context(field, int(keys[id]), words.__getitem__), None) for id in ids}
+
+
+class DocumentVocabulary(Vocabulary):
+    """The documents of a collection as they were when a generation was derived.
+
+    As long as that is the present revision, the table of names tells them; reading all of them takes longer.
+    """
+
+    def __init__(self, name: str, size: int, load: Load, of: Revision) -> None:
+        super().__init__(-1, name, size, size)
+        self._load, self._of = load, of
+        self._known: tuple[dict[int, tuple[str, str | None]], dict[str, int]] | None = None  # by id, by name
+
+    def find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
+        """The ids of those documents that were there."""
+        stored = self._stored(cursor)
+        if stored is not None:
+            return stored.find(cursor, names)
+        ids = self._read(cursor)[1]
+        return {name: ids[name] for name in names if name in ids}
+
+    def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        """(document, title) of each id."""
+        stored = self._stored(cursor) if ids else None
+        if stored is not None:
+            return stored.describe(cursor, ids)
+        return {id: self._read(cursor)[0][id] for id in ids}
+
+    def _stored(self, cursor: sqlite3.Cursor) -> Vocabulary | None:
+        """The documents of the table, if they are the same; None once the others were read."""
+        row = None
+        if self._known is None:
+            row = cursor.execute(
+                "select items from setsearch_relation where id = ? and revision = ? and stamp = ?", self._of
+            ).fetchone()
+        return None if row is None else Vocabulary(row[0], self.name, self.size, self.next_id)
+
+    def _read(self, cursor: sqlite3.Cursor) -> tuple[dict[int, tuple[str, str | None]], dict[str, int]]:
+        if self._known is None:
+            documents = json.loads(str(self._load(cursor, "documents")))
+            by_id = {id: (name, title) for id, name, title in documents}
+            self._known = by_id, {name: id for id, name, _ in documents}
+        return self._known

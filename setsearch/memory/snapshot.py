@@ -1,0 +1,326 @@
+"""What one reading derives from its content: values of entries, statistics of rules, bases, descriptions.
+
+A snapshot belongs to one content, so nothing in it becomes wrong; a new content gets a new snapshot. Threads share it:
+every value is computed from the same content, so it does not matter which thread's copy is kept.
+"""
+
+import sqlite3
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+
+from setsearch.arrays import Entries, Floats, Ints, offsets, scale_for, to_lattice
+from setsearch.core.question import FieldLists, OpenField
+from setsearch.lists import Lists
+from setsearch.memory.content import Content
+from setsearch.memory.names import KnownNames
+from setsearch.models import Model
+from setsearch.models.model import has_tiny_weights
+from setsearch.models.values import PRESENCE, CountSource, RuleStatistics, ValueRule, rule_statistics
+from setsearch.scoring.base import Base
+from setsearch.scoring.kernels import accumulate, is_core
+from setsearch.scoring.postings import PostingArrays, WeightedLists
+from setsearch.scoring.valued_lists import Value, ValuedLists
+from setsearch.storage.ids import is_storable
+from setsearch.storage.names import Vocabulary
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+CACHED_NAMES = 100_000
+NGRAM = "~"  # the first character of n-grams (text/extras.py)
+KEPT = 8  # bases, filters, rules of values, ...: a caller may think of any number of options
+FEW = 2000  # items that are put in the order of names without the names of all
+
+
+class Kept(dict[K, V]):
+    """Values by key, of which a few are kept: a full one starts again. Threads may share it."""
+
+    def get_or_make(self, key: K, make: Callable[[], V]) -> V:
+        """The value of a key, made now if it is not kept."""
+        value = self.get(key)  # only once: another thread may start again at any time
+        if value is None:
+            value = make()
+            if len(self) >= KEPT:
+                self.clear()
+            value = self.setdefault(key, value)
+        return value
+
+
+class _Descriptions:
+    """(name, title) of the ids that were asked for. Threads may share it."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._known: dict[int, tuple[str, str | None]] = {}
+
+    def of(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        """Those of some ids."""
+        known = self._known
+        missing = set(ids).difference(known)
+        if missing:
+            loaded = self._vocabulary.describe(cursor, sorted(missing))
+            if len(known) + len(loaded) > CACHED_NAMES:
+                self._known = known = {id: known[id] for id in ids if id in known}
+            known.update(loaded)
+        return {id: known[id] for id in ids}
+
+
+class Snapshot:
+    """A content with one side as items."""
+
+    takes_features = True  # as examples: `having`, and `like`
+
+    def __init__(self, content: Content, transposed: bool = False) -> None:
+        self.content = content
+        self.transposed = transposed
+        self._known_ids: dict[str, int] = {}
+        self.has_columns: bool | None = None  # whether columns were kept of some items; None if nobody has looked
+        self._names = KnownNames(self.items)
+        self._item_descriptions = _Descriptions(self.items)
+        self._feature_descriptions = _Descriptions(self.features)
+        self._valued = Kept[tuple[bool, ValueRule], ValuedLists]()
+        self.kept_bases = Kept[Hashable, Base]()
+        self.kept_filters = Kept[tuple[str, ...], Ints]()  # the items that meet some conditions
+        self.kept_starters = Kept[tuple[int, int], list[list[str]]]()  # sets to begin with (answers/overview.py)
+        self._statistics = Kept[ValueRule, RuleStatistics]()
+        self._core_lists = Kept[ValueRule, FieldLists]()
+        self._ranks: Ints | None = None
+        self._items_by_stems: dict[str, list[str]] | None = None
+
+    @property
+    def items(self) -> Vocabulary:
+        """What is ranked."""
+        return self.content.features if self.transposed else self.content.items
+
+    @property
+    def features(self) -> Vocabulary:
+        """What describes the items."""
+        return self.content.items if self.transposed else self.content.features
+
+    @property
+    def totals(self) -> Ints:
+        """Sum of counts of every item, `(n_ids,)`."""
+        return self.lists(True).totals
+
+    def total(self, id: int) -> int:
+        """Sum of counts of an item."""
+        return int(self.totals[id])
+
+    def lists(self, forward: bool) -> Lists:
+        """item -> features, or feature -> items; what a query reads of them is read by `read`."""
+        return self.content.by_item if forward != self.transposed else self.content.by_feature
+
+    def read(self, cursor: sqlite3.Cursor, forward: bool, lists: Ints | None = None) -> Lists:
+        """The lists of one direction, some of them or all having been read."""
+        return self.content.read(cursor, forward != self.transposed, lists)
+
+    def read_forward(self, cursor: sqlite3.Cursor, items: Ints) -> Entries:
+        """The stored (item, feature, count) of some items, ascending."""
+        return self.read(cursor, True, items).take(items)
+
+    def stored_lengths(self, features: Ints) -> Ints:
+        """The document frequencies of some features, by stored counts."""
+        return self.lists(False).lengths[features]
+
+    def find_all(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
+        """The ids of those names that items have."""
+        found = {name: self._known_ids[name] for name in names if name in self._known_ids}
+        if len(found) < len(names):
+            missing = [name for name in names if name not in found and is_storable(name)]
+            if self._names.is_complete:
+                return found | self._names.find(missing)
+            new = self.items.find(cursor, missing)
+            if len(self._known_ids) + len(new) <= CACHED_NAMES:
+                self._known_ids.update(new)
+            found |= new
+        return found
+
+    def inflections(self, cursor: sqlite3.Cursor, words: Sequence[str], stem: Callable[[str], str]) -> list[str]:
+        """The items with the same stems as some words, the most frequent first."""
+        if self._items_by_stems is None:
+            totals = self.totals
+            by_stems: dict[str, list[str]] = {}
+            names = self.items.describe(cursor, [*self.items.ids(cursor)])
+            for id in sorted(names, key=lambda id: -int(totals[id])):
+                by_stems.setdefault(" ".join(map(stem, names[id][0].split(" "))), []).append(names[id][0])
+            self._items_by_stems = by_stems
+        return self._items_by_stems.get(" ".join(map(stem, words)), [])
+
+    def describe(self, cursor: sqlite3.Cursor, items: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        """(name, title) of items."""
+        if self._names.is_complete:
+            return {item: self._names.describe(item) for item in items}
+        self._names.learn(cursor)
+        return self._item_descriptions.of(cursor, items)
+
+    def describe_features(self, cursor: sqlite3.Cursor, features: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        """(name, title) of features."""
+        return self._feature_descriptions.of(cursor, features)
+
+    def statistics(self, cursor: sqlite3.Cursor, rule: ValueRule) -> RuleStatistics:
+        """The statistics of a rule: from memory, or in a pass over all entries, unless the file has their norms."""
+
+        def make() -> RuleStatistics:
+            """Read what the rule needs, and compute."""
+            norms = None
+            if rule.slope is not None:
+                norms = self.content.stored_norms(cursor, self.norms_name(rule), self.items.next_id)
+            if norms is None and rule.slope is not None:
+                self.read(cursor, True)
+            if rule.binarization == "twice-mean":
+                self.read(cursor, False)
+            return rule_statistics(rule, self._counts, norms)
+
+        return self._statistics.get_or_make(rule, make)
+
+    def statistics_in_memory(self, rule: ValueRule) -> RuleStatistics:
+        """The statistics of a rule; all lists have been read."""
+        return self._statistics.get_or_make(rule, lambda: rule_statistics(rule, self._counts))
+
+    @property
+    def _counts(self) -> CountSource:
+        return CountSource(self.items.size, self.lists(True), self.lists(False))
+
+    def norms_name(self, rule: ValueRule) -> str:
+        """Under which name the norms of a rule are stored."""
+        return f"norms of {self.items.name} by {self.features.name}, {rule}"
+
+    def norms(self, rule: ValueRule) -> dict[str, Floats]:
+        """The norms `(n_ids,)` of a rule by their name, none for a rule without; all lists have been read."""
+        norms = None if rule.slope is None else self.statistics_in_memory(rule).norms
+        return {} if norms is None else {self.norms_name(rule): norms}
+
+    def document_frequencies(self, cursor: sqlite3.Cursor, rule: ValueRule) -> Ints:
+        """The number of items that have each feature with a value above 0, `(n_features,)`."""
+        if rule == PRESENCE:
+            return self.lists(False).lengths
+        return self.postings(cursor, np.arange(len(self.lists(False))), rule).lengths
+
+    def ranks(self, cursor: sqlite3.Cursor, ids: Ints) -> Ints:
+        """The positions of items in the order of names, or other numbers in this order, `(n_ids,)`."""
+        if self._ranks is None and len(ids) <= FEW:
+            names = self.items.stored(cursor, ids.tolist())
+            order = sorted(range(len(ids)), key=lambda place: names[int(ids[place])][0])
+            ranks = np.empty(len(ids), np.int64)
+            ranks[order] = np.arange(len(ids))
+            return ranks
+        if self._ranks is None:
+            ranks = np.zeros(self.items.next_id, np.int64)
+            in_order = np.fromiter(self.in_order(cursor), np.int64)
+            ranks[in_order] = np.arange(len(in_order))
+            self._ranks = ranks
+        return self._ranks[ids]
+
+    def in_order(self, cursor: sqlite3.Cursor) -> Iterable[int]:
+        """The ids of all items in the order of names."""
+        return self.items.ids(cursor, by_name=True)
+
+    def forward(self, cursor: sqlite3.Cursor, items: Ints, rule: ValueRule) -> PostingArrays:
+        """The features of some items (ascending ids) with their values."""
+        return self._with_values(cursor, items, True, rule)
+
+    def postings(self, cursor: sqlite3.Cursor, features: Ints, rule: ValueRule) -> PostingArrays:
+        """The posting lists of some features (ascending ids) with their values."""
+        return self._with_values(cursor, features, False, rule)
+
+    def core_field(self, rule: ValueRule, coefficient: float) -> OpenField:
+        """The lists of a rule as the core takes them, as far as they have values now."""
+        by_feature, by_item = self._valued_lists(False, rule), self._valued_lists(True, rule)
+        lists = self._core_lists.get_or_make(
+            rule, lambda: FieldLists(by_feature.part, by_item.part, self.lists(False).lengths)
+        )
+        norm = by_item.norm if by_item.are_all_there else 0.0
+        return OpenField(lists, norm, coefficient, (by_feature.used, by_item.used))
+
+    def new_item(self, cursor: sqlite3.Cursor, counts: Mapping[str, int], rule: ValueRule) -> tuple[Ints, Floats]:
+        """Features (ascending ids) and values of an item that the index does not hold, from its counted features.
+
+        Features that the index does not know count for the length only.
+        """
+        known = self.features.find(cursor, list(counts))
+        features = np.array(sorted(known.values()), np.int64)
+        by_id = {id: counts[name] for name, id in known.items()}
+        own_counts = np.array([by_id[id] for id in features.tolist()], np.int64)
+        values = np.ones(len(features))
+        if rule != PRESENCE:
+            statistics, places = self._statistics_of(cursor, features, rule)
+            values = statistics.values_of_new(places, own_counts, sum(counts.values()))
+        positive = values > 0
+        return features[positive], values[positive]
+
+    def _statistics_of(self, cursor: sqlite3.Cursor, features: Ints, rule: ValueRule) -> tuple[RuleStatistics, Ints]:
+        """The statistics of a rule, and where they have those of some features."""
+        return self.statistics(cursor, rule), features
+
+    def _with_values(self, cursor: sqlite3.Cursor, wanted: Ints, forward: bool, rule: ValueRule) -> PostingArrays:
+        if rule == PRESENCE:
+            lists = self.read(cursor, forward, wanted)
+            lists.settle(wanted)
+            buffer, starts, ends = lists.arrays
+            return PostingArrays(buffer.ids, starts[wanted], ends[wanted])
+        valued = self._valued_lists(forward, rule)
+        if not valued.are_all_there:
+            self._give_values(cursor, valued, wanted, forward, rule)
+        return valued.get(wanted)
+
+    def _give_values(
+        self, cursor: sqlite3.Cursor, valued: ValuedLists, wanted: Ints, forward: bool, rule: ValueRule
+    ) -> None:
+        """Give some lists their values, and perhaps more of them."""
+        statistics = self.statistics(cursor, rule)
+        of_lists = statistics.values_of_lists if is_core() and statistics.is_compilable else None
+        missing = valued.missing(wanted, of_lists is not None)
+        if not len(missing):
+            return
+        entries = self.content.entries(cursor, forward != self.transposed, missing) if valued.is_first else None
+        if entries is None:
+            self.read(cursor, forward, missing)
+        value = Value(
+            partial(statistics.values_of, by_item=forward),
+            None if of_lists is None else partial(of_lists, by_item=forward),
+        )
+        valued.fill(missing, value, entries)
+
+    def _valued_lists(self, forward: bool, rule: ValueRule) -> ValuedLists:
+        lists = self.lists(forward)
+        return self._valued.get_or_make((forward, rule), lambda: ValuedLists(lists, not rule.binary, rule.largest))
+
+    def base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: float) -> Base:
+        """The base of every item and the constant: from memory, or in one pass over all entries."""
+        return self.kept_bases.get_or_make((model, n_seeds), lambda: self._compute_base(cursor, model, n_seeds))
+
+    def _compute_base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: float) -> Base:
+        scores = np.zeros(self.items.next_id)
+        scores[self.absent(cursor)] = -np.inf
+        if not getattr(model, "has_base", True):
+            return Base(scores, 0.0)
+        df = self.document_frequencies(cursor, model.rule)
+        background = model.background(df, self.items.size, n_seeds)
+        if background is None:
+            return Base(scores, 0.0)
+        bound = len(background.weights) * float(np.abs(background.weights).max(initial=0.0))
+        scale = scale_for(bound, model.rule.binary) if has_tiny_weights(model) else 1.0
+        weights = to_lattice(background.weights, model.rule.binary, scale)
+        if model.rule == PRESENCE:
+            by_item = self.read(cursor, True)
+            lengths = by_item.lengths
+            for first, last, features, _ in by_item.chunks():
+                own = lengths[first:last]
+                begin = offsets(own)[:-1][own > 0]
+                if len(begin):
+                    scores[first:last][own > 0] += np.add.reduceat(weights.take(features), begin)
+        else:
+            accumulate(scores, WeightedLists(self.postings(cursor, np.arange(len(df)), model.rule), weights))
+        return Base(scores, background.constant, scale)
+
+    def absent(self, cursor: sqlite3.Cursor) -> Ints:
+        """The ids without an item; character n-grams, which describe texts, are no items."""
+        if not self.transposed:
+            return self.content.absent
+        absent = np.flatnonzero(self.lists(True).lengths == 0)
+        if not self.items.has_ngrams:
+            return absent
+        return np.union1d(absent, self.items.starting_with(cursor, NGRAM, self.items.next_id)).astype(np.int64)

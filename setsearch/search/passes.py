@@ -1,0 +1,276 @@
+"""One pass or two, by numpy or by the compiled core, and what counts beside features.
+
+Few seeds, five at most, say little. In a second pass (pseudo-relevance feedback) the items that score best, of n / 25
+at most, become seeds of weight 1/2 until there are ten, and the weights are made again; under a budget (models/lift.py)
+10 // N join N seeds, three to five or none. The second pass reads as much as the first one times `feedback`, 5,000
+postings at least: the strongest features whose lists together are as long, without lists that are longer by themselves;
+and in any case the 20 strongest features of the seeds. Under a budget a list counts as long as it costs. Strength is
+estimated with the document frequencies of the stored counts, so that only the lists that count get values.
+
+The core does what seed_weights, second_pass and best do one after another, to the bit, for seeds that the index holds.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from setsearch.arrays import Floats, Ints
+from setsearch.core import question
+from setsearch.core.question import Answer, Numbers, Weighed
+from setsearch.memory.fields import Fields
+from setsearch.models import Lift, Model, Seeds
+from setsearch.models.defaults import Defaults, ModelOptions, Rejection
+from setsearch.models.model import has_tiny_weights
+from setsearch.scoring.kernels import is_core
+from setsearch.scoring.selection import Best, sort_best
+from setsearch.scoring.smoothing import Smoothing
+from setsearch.search.budget import Limit
+from setsearch.search.examples import Examples
+from setsearch.search.weights import FieldWeights, Known, SeedWeights, field_weights, seed_weights
+
+EXAMPLES = 10  # seeds and what joins them
+FEWEST = 2  # that may join
+WITH_BUDGET = 3, 5  # at least and at most so many: each has thousands of features
+WEIGHT = 0.5  # of an item that joins
+SHARE = 25  # of so many items one may join
+LEAST = 5000  # postings that a second pass may always read
+OWN = 20  # features of the seeds that always count
+
+
+def joining(model: Lift, total: float, n_items: int) -> int:
+    """How many items join seeds whose weights add up to N."""
+    fewest, most = WITH_BUDGET if model.budget else (FEWEST, EXAMPLES)
+    missing = EXAMPLES / max(total, 1.0) if model.budget else EXAMPLES - total
+    count = min(int(missing), most, n_items // SHARE)
+    return count if count >= fewest and total <= EXAMPLES / 2 else 0
+
+
+def own_features(features: Ints, weights: Floats) -> Ints:
+    """The strongest features of the seeds; equal ones stay together."""
+    if len(features) <= OWN:
+        return features
+    kept: Ints = features[weights >= np.partition(weights, -OWN)[-OWN]]
+    return kept
+
+
+def how_many_join(model: Model, examples: Examples, n_items: int, feedback: float) -> int:
+    """How many items join examples, 0 for no second pass."""
+    if not feedback or examples.has_features or not isinstance(model, Lift):
+        return 0
+    return joining(model, examples.total, n_items)
+
+
+def second_pass(fields: Fields, first: SeedWeights, ids: Sequence[int], feedback: float) -> SeedWeights:
+    """The weights of the examples of a first pass with the best items among them."""
+    if not ids:
+        return first
+    assert isinstance(first.model, Lift)
+    more, limits = first.model.cost_of_a_list, []
+    for own in first.positive:
+        cost = int(own.field.stored_lengths(own.seeds.features).sum()) + more * len(own.seeds.features)
+        limits.append(
+            Limit(max(int(feedback * cost), LEAST), own_features(own.seeds.features, own.lists.weights), more)
+        )
+    joined = first.examples.joined_by(ids, WEIGHT)
+    second = seed_weights(fields, joined, first.model, limits)
+    return second.having(examples=first.examples, join=lambda: joined)
+
+
+FEWEST_POSTINGS = 1 << 13  # fewer are added in less time than it takes to choose among lists
+
+
+class Wanted(NamedTuple):
+    """What is wanted of a question: the k best items, 0 for the sums of all; and whether its weights are, too."""
+
+    k: int = 0
+    weights: bool = True
+
+
+ALL = Wanted()
+
+
+def weights_at_once(
+    fields: Fields,
+    examples: Examples,
+    model: Model,
+    second: tuple[int, float],
+    excluded: Sequence[int],
+    wanted: Wanted,
+) -> SeedWeights | None:
+    """The weights of examples, if as many others joined as `second` says, and what a second pass may read.
+
+    None where the other modules must be asked: without a core, for texts and other models, for lists without values,
+    and where the core is not sure.
+    """
+    is_simple = not examples.texts and not examples.rare and (examples.weights is None or examples.weights.all())
+    if not is_simple or not isinstance(model, Lift) or not is_core() or has_tiny_weights(model):
+        return None
+    n_items, total, ids = fields.items.size, examples.total, np.array(sorted(examples.ids), np.int64)
+    joins, feedback = second
+    limits = joins, LEAST, OWN, model.cost_of_a_list, FEWEST_POSTINGS, min(wanted.k, n_items)
+    numbers = Numbers(n_items, total, model.strength, model.rarity, model.budget, feedback, WEIGHT, *limits)
+    lists = [field.snapshot.core_field(model.rule, field.coefficient) for field in fields.all]
+    base, without = fields.base(model, total), sorted({*excluded, *examples.ids})
+    excluding = np.array(without, np.int64)
+
+    def ask(sums: Floats | None, weighs: bool) -> Answer | None:
+        """The answer of the core."""
+        return question.ask(lists, base.items, numbers, (ids, examples.weights), excluding, sums, weighs)
+
+    sums = None if wanted.k else np.empty(len(base.items))
+    answer = ask(sums, wanted.weights)
+    if answer is None:
+        return None
+    known = Known(without, wanted.k, _in_order(answer, wanted.k, fields)) if wanted.k else None
+
+    def join() -> Examples:
+        """The seeds, and what joined them."""
+        return examples.joined_by(answer.joined.tolist(), WEIGHT)
+
+    def weigh() -> tuple[FieldWeights, ...]:
+        """The weights of all fields, as seed_weights makes them."""
+        again = answer if wanted.weights else ask(sums, True)
+        assert again is not None
+        seeds = (_seeds(join() if joins else examples, own) for own in again.weighed)
+        return tuple(field_weights(*own, model, n_items) for own in zip(fields.all, seeds, strict=True))
+
+    weights = SeedWeights(model, examples, weigh, base, 0.0, join=join if joins else None, summed=sums)
+    return replace(weights, known=known, left_out=answer.left_out)
+
+
+def _in_order(answer: Answer, k: int, fields: Fields) -> Best:
+    """The k best items, equal ones in the order of their names."""
+    first = answer.scores[: k + 1]
+    if (first[1:] == first[:-1]).any():
+        return sort_best(answer.ids, answer.scores, k, fields)
+    return answer.ids[:k], first[:k]
+
+
+def _seeds(examples: Examples, own: Weighed) -> Seeds:
+    """What examples have in a field."""
+    having = own.having.astype(np.int64) if examples.weights is None else own.having
+    return Seeds(own.features, having, own.sums, examples.total, given=examples.given)
+
+
+POPULARITY = 2.0  # standard deviations of the scores for one of the logarithms, with one seed
+
+
+def with_popularity(fields: Fields, weights: SeedWeights) -> SeedWeights:
+    """Weights with a prior for popular items, of relations such as ratings, as a part of the base.
+
+        score_i = lift_i + (2 / N) sd(lift) z_i         z_i = (ln m_i - mean(ln m)) / sd(ln m)
+
+    m_i is the number of features of an item: who rated it. Means and standard deviations (sd) are over all items. What
+    belongs to a kind, such as a genre, is another question, for which this prior is wrong (docs/relevance.md).
+    """
+    items = np.flatnonzero(weights.base.items > -np.inf)
+    logs = np.log(np.maximum(fields.first.snapshot.lists(True).lengths[items], 1))
+    return weights.with_prior("popular", items, logs, POPULARITY / max(weights.examples.total, 1.0))
+
+
+def smoothing(fields: Fields, defaults: Defaults, options: ModelOptions, total: float) -> Smoothing | None:
+    """The neighbors that count, and the share w = W (1 / 2 + 2 / N) of what they score. Raises InvalidParameter."""
+    weight = defaults.neighbors_of(options)
+    if fields.nearest is None or not weight:
+        return None
+    return Smoothing(fields.nearest(), weight * (0.5 + 2 / max(total, 1.0)))
+
+
+def feedback(fields: Fields, defaults: Defaults, options: ModelOptions) -> float:
+    """The share that a second pass may read: by default none where neighbors count. Raises InvalidParameter."""
+    are_smoothed = fields.nearest is not None and defaults.neighbors_of(options) > 0
+    return 0.0 if are_smoothed and options.get("feedback") is None else defaults.feedback_of(options)
+
+
+def with_priors(fields: Fields, weights: SeedWeights, defaults: Defaults, options: ModelOptions) -> SeedWeights:
+    """Weights with the parts of the base that the options ask for; raises InvalidParameter."""
+    if defaults.wants_likes(options):
+        weights = with_popularity(fields, weights)
+    smooth = smoothing(fields, defaults, options, weights.examples.total)
+    if smooth is not None:
+        weights = weights.smoothed(*smooth)
+    return with_vectors(fields, weights, defaults, options)
+
+
+def one_pass(fields: Fields, examples: Examples, defaults: Defaults, options: ModelOptions) -> SeedWeights:
+    """The weights of examples. Raises InvalidParameter.
+
+    By default a feature counts if an item has more of it than the collection. In a collection of some sentences that
+    may leave nothing that another item has; then all features of an item count.
+    """
+    model = defaults.make(options)
+    weights = seed_weights(fields, examples, model)
+    other = by_presence(model, defaults, options)
+    return weights if other is None or weights.reach_others() else seed_weights(fields, examples, other)
+
+
+def by_presence(model: Model, defaults: Defaults, options: ModelOptions) -> Model | None:
+    """The model by which all features count; None if that is another one's choice, or the same model."""
+    if not isinstance(model, Lift) or options.get("binarize") is not None:
+        return None
+    other = defaults.make({**options, "binarize": "presence"})
+    return None if other == model else other
+
+
+def two_passes(
+    fields: Fields,
+    examples: Examples,
+    defaults: Defaults,
+    options: ModelOptions,
+    excluded: Sequence[int] = (),
+    rejection: Rejection | None = None,
+    wanted: Wanted = ALL,
+) -> SeedWeights:
+    """The weights of examples, less what a rejection takes away because of excluded items.
+
+    If they are asked twice, it and vectors also say which items join; excluded ones and examples do not. Raises
+    InvalidParameter.
+    """
+    subtract, share = _subtracting(fields, excluded, rejection), feedback(fields, defaults, options)
+    model = defaults.make(options)
+    count = how_many_join(model, examples, fields.items.size, share)
+    takes_away = bool(excluded) and rejection is not None and rejection.gamma > 0
+    if not count or not (takes_away or uses_vectors(fields, defaults, options)):
+        found = weights_at_once(fields, examples, model, (count, share), excluded, wanted)
+        if found is not None:
+            return subtract(found)
+    first = one_pass(fields, examples, defaults, options)
+    count = how_many_join(first.model, examples, fields.items.size, share)
+    if count:
+        weights = with_vectors(fields, subtract(first), defaults, options)
+        ids, scores = weights.best([*excluded, *examples.ids], count, fields)
+        first = second_pass(fields, first, ids[scores > 0].tolist(), share)
+    return subtract(first)
+
+
+def _subtracting(
+    fields: Fields, excluded: Sequence[int], rejection: Rejection | None
+) -> Callable[[SeedWeights], SeedWeights]:
+    """What takes away from weights; it weighs the excluded items once for each model."""
+    if not excluded or rejection is None or not rejection.gamma:
+        return lambda weights: weights
+    examples, known = Examples(sorted(excluded)), dict[Model, SeedWeights]()
+
+    def subtract(weights: SeedWeights) -> SeedWeights:
+        """Weights less those of the excluded items."""
+        if weights.model not in known:
+            known[weights.model] = seed_weights(fields, examples, weights.model)
+        return weights.minus(known[weights.model], *rejection)
+
+    return subtract
+
+
+def uses_vectors(fields: Fields, defaults: Defaults, options: ModelOptions) -> bool:
+    """Whether vectors are a field of the question; raises InvalidParameter."""
+    return fields.vectors is not None and defaults.vectors_of(options) > 0
+
+
+def with_vectors(fields: Fields, weights: SeedWeights, defaults: Defaults, options: ModelOptions) -> SeedWeights:
+    """Weights with the field of vectors, if there are some; raises InvalidParameter."""
+    if fields.vectors is None or not uses_vectors(fields, defaults, options):
+        return weights
+    from setsearch.search.meaning import with_meaning
+
+    return with_meaning(fields, weights, defaults.vectors_of(options, fields.vectors().source))

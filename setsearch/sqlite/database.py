@@ -1,0 +1,231 @@
+"""The database: transactions in which our tables exist, have the present schema, and are intact."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from functools import cached_property
+from typing import Any, ClassVar
+
+from setsearch.errors import NewerSchema, NoIndex, ReadOnlyDatabase
+from setsearch.sqlite.connections import TIME_LIMIT, Connections, OwnConnection
+from setsearch.sqlite.creation import new_file
+from setsearch.sqlite.forks import File
+from setsearch.sqlite.integrity import checksum_differs, require_tables, write_checksum
+from setsearch.sqlite.limits import limited
+from setsearch.sqlite.transactions import READ, WRITE, Transaction
+from setsearch.sqlite.turns import turns_of
+
+# The migrations of schema.py. A query does not import them; a test keeps both equal.
+SCHEMA = {
+    "m001_relations",
+    "m002_contexts",
+    "m003_origins",
+    "m004_checksums",
+    "m005_generations",
+    "m006_columns",
+    "m007_vectors",
+    "m008_decisions",
+    "m009_changes",
+    "m010_records",
+    "m011_whole",
+}
+Checked = tuple[object, int]  # a file, and SQLite's schema version of its tables
+MOST_CHECKED = 64  # one more, and all are checked again
+_checked: set[Checked] = set()  # files of lent connections: a host may open one for each request
+WITH_CHECKSUM = "m003_origins"  # the migration that made the checksum of small tables
+
+
+class Database:
+    """Transactions on one SQLite database. Threads may share it.
+
+    `place` is a path or a function, by which each transaction has a connection of its own, or the host's connection,
+    which one thread at a time uses.
+    """
+
+    has_written: ClassVar[bool] = False  # whether a write of this process has taken effect
+
+    def __init__(
+        self,
+        place: Any,
+        *,
+        create: bool = False,
+        timeout: float = 5.0,
+        time_limit: float = TIME_LIMIT,
+    ) -> None:
+        self._connections = Connections(place, timeout, time_limit)
+        self.path = self._connections.path
+        self.checked: Checked | None = None  # what passed the check
+        self._turns = None if self.path is None else turns_of(str(self.path.absolute()))
+        self._has_log = False  # whether the journal mode was looked at
+        if not create:
+            self._connections.require_file()
+
+    def __str__(self) -> str:
+        return str(self._connections)
+
+    @cached_property
+    def lent_file(self) -> tuple[str, File] | None:
+        """The path, device and inode of the file that a lent connection has open; None for others, and in memory."""
+        return self._connections.file()
+
+    def close(self) -> None:
+        """Close our own connections; the next call opens new ones. A lent connection stays open."""
+        self._connections.close_idle()
+
+    def read(self) -> Transaction:
+        """A cursor in one consistent snapshot; tables of an earlier version are migrated first."""
+        return _ReadTransaction(self, self._connections)
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Cursor]:
+        """A cursor in one write transaction. A new file appears with its first transaction, or not at all."""
+        turn = nullcontext() if self._turns is None else self._turns.take(self, self._connections.timeout)
+        with turn, self._write() as cursor:
+            yield cursor
+
+    @contextmanager
+    def _write(self) -> Iterator[sqlite3.Cursor]:
+        path = self.path
+        if path is not None and not path.exists() and not self._connections.has_opened:
+            with new_file(path, self._connections.timeout) as draft:
+                if draft is not None:
+                    connections = self._connections.elsewhere(draft)
+                    try:
+                        with self._transaction(connections) as cursor:
+                            yield cursor
+                    finally:
+                        connections.close_idle()
+            if draft is not None:
+                Database.has_written = True
+                self._connections.adopt_file()
+                return
+        with self._transaction(self._connections) as cursor:
+            yield cursor
+        self._use_log()
+
+    @contextmanager
+    def _transaction(self, connections: Connections) -> Iterator[sqlite3.Cursor]:
+        transaction = Transaction(connections, WRITE)
+        try:
+            with transaction as cursor:
+                intact = self._migrate(cursor)
+                yield cursor
+                if intact and self.applied_migrations(cursor):  # unless everything was dropped
+                    write_checksum(cursor)
+        finally:
+            if connections is self._connections:  # what a new file holds counts when the file has its name
+                Database.has_written |= transaction.is_committed
+
+    def _use_log(self) -> None:
+        """Switch a file with no tables but ours to a write-ahead log; a host's keeps its journal mode."""
+        if self.path is None or self._has_log:
+            return
+        connection = self._connections.take()
+        with suppress(sqlite3.Error):
+            others = connection.execute(
+                "select 1 from sqlite_master where tbl_name not like 'setsearch\\_%' escape '\\' "
+                "and name not like 'sqlite\\_%' escape '\\' limit 1"
+            ).fetchone()
+            self._has_log = others is not None or connection.execute("pragma journal_mode = wal").fetchone() == ("wal",)
+        self._connections.give(connection)
+        self._connections.close_idle()  # a connection knows the log that was there when it was opened
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether the host has begun a transaction on the connection that it lends."""
+        lent = self._connections.lent
+        return lent is not None and lent.in_transaction
+
+    def migrate(self) -> None:
+        """Migrate tables of an earlier version; raises ReadOnlyDatabase."""
+        try:
+            with self.write():
+                pass
+        except ReadOnlyDatabase as error:
+            raise ReadOnlyDatabase(
+                f"{self} was written by an earlier setsearch; open it once where you may write"
+            ) from error
+
+    def applied_migrations(self, cursor: sqlite3.Cursor) -> set[str]:
+        """The migrations that made the tables; empty without an index. Raises NewerSchema."""
+        table = cursor.execute("select 1 from sqlite_master where name = 'setsearch_migrations'").fetchone()
+        if table is None:
+            return set()
+        applied = {name for (name,) in cursor.execute("select name from setsearch_migrations")}
+        if not applied <= SCHEMA:
+            raise NewerSchema(
+                f"{self} was written by a newer setsearch ({max(applied - SCHEMA)}); upgrade setsearch to read it"
+            )
+        return applied
+
+    def _migrate(self, cursor: sqlite3.Cursor) -> bool:
+        """Bring the tables to the present schema; returns whether they are intact: damage stays visible to `check`."""
+        # Not by `checked`: a rollback makes SQLite reuse the version for another schema.
+        applied = self.applied_migrations(cursor)
+        if applied == SCHEMA:
+            require_tables(cursor, str(self))
+            return not checksum_differs(cursor)
+        with limited(cursor, "reading the index of an earlier version"):
+            intact = WITH_CHECKSUM not in applied or not checksum_differs(cursor)
+        from sqlite_utils import Database as Tables  # slow to import, and needed once in the life of a file
+
+        from setsearch.sqlite.schema import migrations
+
+        connection = cursor.connection
+        self._connections.use_legacy_transactions(connection)
+        row_factory, connection.row_factory = connection.row_factory, None
+        if applied:
+            import logging
+
+            logging.getLogger("setsearch").warning("%s: converting the index of an earlier version, once", self)
+        try:
+            tables: Any = getattr(connection, "raw", connection)
+            migrations.apply(Tables(tables, recursive_triggers=False, execute_plugins=False))
+        finally:
+            connection.row_factory = row_factory
+        require_tables(cursor, str(self))
+        return intact
+
+
+class _ReadTransaction(Transaction):
+    """A transaction that reads tables of the present schema."""
+
+    __slots__ = ("_database",)
+
+    def __init__(self, database: Database, connections: Connections) -> None:
+        super().__init__(connections, READ)
+        self._database = database
+
+    def __enter__(self) -> sqlite3.Cursor:
+        cursor = super().__enter__()
+        try:
+            (version,) = cursor.execute("pragma schema_version").fetchone()
+            checked = self._file(cursor), version
+            if checked == self._database.checked or checked in _checked or self._is_current(cursor, checked):
+                return cursor
+        except BaseException as error:
+            self._fail(error)
+            raise
+        self.__exit__(None, None, None)
+        self._database.migrate()
+        return super().__enter__()
+
+    def _file(self, cursor: sqlite3.Cursor) -> object:
+        """The file that is open."""
+        connection = cursor.connection
+        return connection.file if isinstance(connection, OwnConnection) else self._database.lent_file
+
+    def _is_current(self, cursor: sqlite3.Cursor, checked: Checked) -> bool:
+        """Whether the tables have the present schema. Raises NoIndex, NewerSchema, CorruptIndex."""
+        database = self._database
+        applied = database.applied_migrations(cursor)
+        if not applied:
+            raise NoIndex(f"{database} holds no setsearch index; `setsearch index {database} SOURCE` creates one")
+        if applied == SCHEMA:
+            require_tables(cursor, str(database))
+            database.checked = checked
+            if database.lent_file is not None and not self._nested:  # a rollback makes SQLite reuse the version
+                if len(_checked) >= MOST_CHECKED:
+                    _checked.clear()
+                _checked.add(checked)
+        return applied == SCHEMA

@@ -1,0 +1,222 @@
+"""What is stored of documents beside their terms: texts, and columns to be shown with them."""
+
+import datetime
+import json
+import math
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from setsearch.arrays import Ints
+from setsearch.errors import CorruptIndex, InvalidItem, InvalidParameter
+from setsearch.sqlite.integrity import add_checksum, strip_checksum
+from setsearch.storage.conditions import Condition, parse_condition, plain_date
+from setsearch.storage.relation import Relation
+
+LONGEST_TEXT = 1 << 27  # bytes; a small compressed blob in a hostile file must not take all memory
+
+
+def compress(text: str) -> bytes:
+    """A text as stored; raises InvalidItem if it is too long."""
+    data = text.encode("utf-8", "replace")
+    if len(data) > LONGEST_TEXT:
+        raise InvalidItem(
+            f"a text of {len(data) >> 20} MB is too long to be kept for contexts (at most {LONGEST_TEXT >> 20} MB): "
+            "split it, or switch contexts off"
+        )
+    return zlib.compress(data, 1)
+
+
+def decompress(stored: bytes) -> str:
+    """The inverse of `compress`; raises CorruptIndex."""
+    try:
+        decompressor = zlib.decompressobj()
+        text = decompressor.decompress(stored, LONGEST_TEXT)
+        if not decompressor.eof or decompressor.unused_data:
+            raise zlib.error("unexpected end")
+        return text.decode()
+    except (zlib.error, UnicodeDecodeError) as error:
+        raise CorruptIndex(f"a stored text is damaged ({error}); index the collection again") from error
+
+
+def stored_texts(cursor: sqlite3.Cursor, relation: int, documents: Sequence[int]) -> dict[int, bytes | None]:
+    """The texts of some documents as stored; None for those without."""
+    rows = cursor.execute(
+        "select item, text from setsearch_text where relation = ? and item in (select value from json_each(?))",
+        (relation, json.dumps([*documents])),
+    )
+    return dict.fromkeys(documents) | dict(rows.fetchall())
+
+
+def read_texts(
+    cursor: sqlite3.Cursor, relation: Relation, documents: Sequence[int] | None = None
+) -> Iterator[tuple[int, str]]:
+    """(id, text) of some documents, or of all, in the order of their names: results do not depend on that of writes."""
+    text_cursor = cursor.connection.cursor()
+    text_cursor.row_factory = None
+    condition = "" if documents is None else "and n.id in (select value from json_each(?))"
+    rows = text_cursor.execute(
+        "select n.id, t.text from setsearch_name n join setsearch_text t on t.relation = ? and t.item = n.id "
+        f"where n.kind = ? {condition} order by n.name",
+        (relation.id, relation.items.id, *(() if documents is None else (json.dumps(documents),))),
+    )
+    for id, text in rows:
+        yield id, decompress(text)
+
+
+LONGEST_COLUMNS = 1 << 20  # bytes of one item
+
+Values = Mapping[str, Any]  # texts, numbers, booleans and None by column
+
+
+def encode_columns(item: str, values: Values) -> bytes:
+    """The columns of an item as stored; raises InvalidItem for what is no JSON object, or too long."""
+    try:
+        if not all(isinstance(name, str) for name in values):
+            raise TypeError("names of columns are texts")
+        present = {name: _present(value) for name, value in values.items()}
+        data = json.dumps(present, ensure_ascii=False, allow_nan=False, default=_plain).encode("utf-8", "replace")
+    except (TypeError, ValueError) as error:
+        raise InvalidItem(f"the columns of item {item!r} cannot be kept: {error}") from error
+    if len(data) > LONGEST_COLUMNS:
+        raise InvalidItem(f"the columns of item {item!r} take {len(data) >> 10} KB; keep less")
+    return data
+
+
+def _present(value: Any) -> Any:
+    """A value without missing numbers, which are None; bytes that are text as text."""
+    if isinstance(value, (list, tuple)):
+        return [_present(part) for part in value]
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        with suppress(UnicodeDecodeError):
+            return bytes(value).decode()
+    return None if isinstance(value, (float, Decimal)) and math.isnan(value) else value
+
+
+def _plain(value: Any) -> Any:
+    """A value of a frame or a database as JSON has it; raises TypeError."""
+    if isinstance(value, (datetime.date, datetime.time)):
+        return plain_date(value)
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, datetime.timedelta):
+        value = datetime.timedelta(seconds=value.total_seconds())  # of pandas, which writes it otherwise
+    if isinstance(value, (UUID, datetime.timedelta)):
+        return str(value)
+    if isinstance(value, (tuple, set, frozenset)):
+        return sorted(value, key=str) if isinstance(value, (set, frozenset)) else list(value)
+    if hasattr(value, "tolist"):  # of numpy
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} {value!r:.40} is neither text, number, date, duration nor list")
+
+
+def write_columns(cursor: sqlite3.Cursor, relation: int, rows: Iterable[tuple[int, bytes | None]]) -> list[int]:
+    """Store the columns of items, and delete those of items without; returns the items for which that is a change."""
+    new = {id: None if data is None else add_checksum(data, f"{relation} {id}") for id, data in rows}
+    stored = {}
+    if has_columns(cursor, relation):
+        statement = "select item, columns from setsearch_columns where relation = ? and item in "
+        items = json.dumps([*new])
+        stored = dict(cursor.execute(f"{statement}(select value from json_each(?))", (relation, items)).fetchall())
+    changed = [id for id, data in new.items() if not _are_equal(relation, id, stored.get(id), data)]
+    cursor.executemany(
+        "delete from setsearch_columns where relation = ? and item = ?", [(relation, id) for id in stored]
+    )
+    cursor.executemany(
+        "insert into setsearch_columns (relation, item, columns) values (?, ?, ?)",
+        [(relation, id, data) for id, data in new.items() if data is not None],
+    )
+    return changed
+
+
+def _are_equal(relation: int, id: int, one: bytes | None, other: bytes | None) -> bool:
+    """Whether stored columns are the same, in whatever order."""
+    if one == other or one is None or other is None:
+        return one == other
+    return _decoded(relation, id, one) == _decoded(relation, id, other)
+
+
+def has_columns(cursor: sqlite3.Cursor, relation: int) -> bool:
+    """Whether columns were kept of some items."""
+    statement = "select exists (select 1 from setsearch_columns where relation = ?)"
+    return bool(cursor.execute(statement, (relation,)).fetchone()[0])
+
+
+def read_columns(cursor: sqlite3.Cursor, relation: int, items: Sequence[int]) -> dict[int, Values]:
+    """The columns of those items that have some; raises CorruptIndex."""
+    rows = cursor.execute(
+        "select item, columns from setsearch_columns where relation = ? and item in (select value from json_each(?))",
+        (relation, json.dumps(items)),
+    ).fetchall()
+    return {id: _decoded(relation, id, data) for id, data in rows}
+
+
+def find_by_columns(cursor: sqlite3.Cursor, relation: int, conditions: Sequence[str]) -> Ints:
+    """The items whose columns meet all conditions, ascending; raises InvalidParameter, CorruptIndex.
+
+    A condition such as "year >= 2001" compares one column with a number or a text. Of a list, one value must meet it.
+    """
+    parsed = [_parsed(text) for text in conditions]
+    known: dict[str, None] = {}
+    found = []
+    rows = cursor.execute("select item, columns from setsearch_columns where relation = ? order by item", (relation,))
+    for id, data in rows:
+        values = _decoded(relation, id, data)
+        known.update(dict.fromkeys(values))
+        if all(_meets(condition, values.get(condition.column)) for condition in parsed):
+            found.append(id)
+    for condition in parsed:
+        if condition.column not in known:
+            raise _not_kept(condition.column, "filter by", known)
+    return np.array(found, np.int64)
+
+
+def require_column(cursor: sqlite3.Cursor, relation: int, column: str) -> None:
+    """Raise InvalidParameter for a column that no item has; reads up to the first one that has it."""
+    known: dict[str, None] = {}
+    rows = cursor.execute("select item, columns from setsearch_columns where relation = ?", (relation,))
+    for id, data in rows:
+        known.update(dict.fromkeys(_decoded(relation, id, data)))
+        if column in known:
+            return
+    raise _not_kept(column, "count by", known)
+
+
+def _not_kept(column: str, purpose: str, known: Iterable[str]) -> InvalidParameter:
+    kept = ", ".join(known) or "none; index with `--keep-columns` (in Python `keep_columns`)"
+    return InvalidParameter(f"no column {column!r} was kept to {purpose}; kept: {kept}")
+
+
+def _parsed(text: str) -> Condition:
+    condition = parse_condition(text)
+    if condition is None or (condition.sign not in ("=", "!=") and not condition.orders):
+        raise InvalidParameter(
+            "a filter compares a column with a number or a date, or with a text by = or !=, as 'year >= 2001'; "
+            f"not {text!r:.60}"
+        )
+    return condition
+
+
+def _meets(condition: Condition, value: Any) -> bool:
+    """Whether a kept value meets a condition; a text is not equal to any number."""
+    if isinstance(value, list):
+        return any(_meets(condition, part) for part in value)
+    met = condition.compare(value)
+    return condition.sign == "!=" if met is None else met
+
+
+def _decoded(relation: int, id: int, data: bytes) -> Values:
+    stored = strip_checksum(data, f"{relation} {id}") if isinstance(data, bytes) else None
+    try:
+        values = None if stored is None else json.loads(stored)
+    except ValueError:
+        values = None
+    if not isinstance(values, dict):
+        raise CorruptIndex("the stored columns of an item are damaged; index the collection again")
+    return values

@@ -1,0 +1,174 @@
+"""Items are found by what is known of their names."""
+
+import re
+import sqlite3
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+import setsearch
+from setsearch import errors
+from setsearch.answers.finding import find_names
+from setsearch.storage.ids import is_storable
+from setsearch.storage.matching import is_one_edit
+
+
+def test_names_are_completed(database):
+    with setsearch.open(database) as index:
+        documents, terms = index.items("documents"), index.items("terms")
+        assert [row.item for row in find_names(documents, "l", 2)] == ["d0", "d2"], "by title, those with most first"
+        assert [row.item for row in find_names(documents, "BARLEY")] == ["d4"]
+        assert [row.item for row in find_names(documents, "yor")] == ["d5"], "a later word"
+        assert find_names(documents, "yor")[0].total == 2
+        assert find_names(terms, "the")[0].total == 4
+        assert find_names(terms, "q") == []
+        assert find_names(terms, "\0") == []
+        assert len(find_names(terms, "", 5)) == 5
+        assert find_names(terms, "loin")[0].item == "lion"
+        index.add_numbers([("ann", [1.0]), ("bob", [2.0])], ["height"], "body")
+        assert [row.item for row in find_names(index.numbers("body"), "A")] == ["ann"]
+
+
+@pytest.mark.parametrize("text", [" ".join(f"w{n}" for n in range(1500)), "x" * 60_000])
+def test_very_long_names_are_only_unknown(database, text):
+    with setsearch.open(database) as index:
+        documents = index.items("documents")
+        assert find_names(documents, text) == []
+        with pytest.raises(errors.UnknownItem):
+            documents.find(text)
+
+
+def test_completion_equals_a_look_at_every_name(build):
+    names = ["lion", "Lion", "lioness", "a lion", "LIONS", "li", "l%on", "l_on", "ließ", "z"]
+    index = build({name: {"x": n + 1} for n, name in enumerate(names)})
+    reading = index.items("film")
+    totals = {name: n + 1 for n, name in enumerate(names)}
+    for prefix in ("l", "li", "lion", "L", "z", "l%"):
+        expected = [name for name in names if name.lower().startswith(prefix.lower())]
+        expected.sort(key=lambda name: (name.lower() != prefix.lower(), -totals[name], name))
+        assert [row.item for row in find_names(reading, prefix, len(expected))] == expected
+
+
+TITLES = ["Toy Story (1995)", "Toy Story 2 (1999)", "Story of Us, The (1999)", "Café Society (2016)", "МОСКВА", "Alien"]
+
+
+def titles_found(index, text, k=10):
+    return [found.title for found in index.items("film").find_names(text, k)]
+
+
+@pytest.fixture
+def films(tmp_path):
+    with setsearch.open(tmp_path / "f.db", create=True) as index:
+        index.add([(f"f{n}", {"ann": n + 1}, title) for n, title in enumerate(TITLES)], ("film", "user"))
+        yield index
+
+
+def test_titles_are_found_as_people_remember_them(films):
+    assert titles_found(films, "Toy Story") == ["Toy Story 2 (1999)", "Toy Story (1995)"], "the one with more first"
+    assert titles_found(films, "toy stroy") == ["Toy Story 2 (1999)", "Toy Story (1995)"]
+    assert titles_found(films, "us story") == ["Story of Us, The (1999)"], "its words"
+    assert titles_found(films, "ociet") == ["Café Society (2016)"], "inside"
+    assert titles_found(films, "CAFÉ") == ["Café Society (2016)"]
+    assert titles_found(films, "москва") == ["МОСКВА"]
+    assert titles_found(films, "1999") == ["Story of Us, The (1999)", "Toy Story 2 (1999)"]
+    assert titles_found(films, "Allien") == ["Alien"]
+    assert titles_found(films, "f5") == ["Alien"]
+    assert titles_found(films, "100%") == titles_found(films, "zzzzz") == titles_found(films, "_") == []
+    with pytest.raises(errors.InvalidParameter):
+        titles_found(films, "x", 0)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("Toy Storys", "Toy Story (1995)"), ("allien", "Alien"), ("ociety", "Café"), ("F5s", "'f5'")]
+)
+def test_an_unknown_name_offers_titles(films, typed, meant):
+    with pytest.raises(errors.UnknownItem, match=f"did you mean .*{re.escape(meant)}"):
+        films.items("film").expand([typed])
+
+
+def test_a_name_is_one_in_any_case_and_without_its_parenthesis(films):
+    reading = films.items("film")
+    for typed, id in (("toy story", "f0"), ("TOY STORY 2 (1999)", "f1"), ("alien", "f5"), ("café society", "f3")):
+        assert reading.find(typed) == id
+        assert reading.expand([typed], 2) == reading.expand([id], 2)
+    films.update([("f9", {"ann": 1}, "Alien (1979)"), ("f8", {"ann": 1}, "Hamlet (1990)"), ("f7", {}, "Hamlet (1996)")])
+    assert reading.find("ALIEN") == "f5", "the whole title comes first"
+    with pytest.raises(errors.AmbiguousItem, match="'f7', 'f8'"):
+        reading.find("hamlet")
+    chosen = films.set("mine", "film")
+    chosen.accept("toy story", "москва")
+    assert chosen.accepted == ["f0", "f4"]
+
+
+@given(st.text("abAB%_ é(É)", max_size=5), st.lists(st.text("abAB%_ é(É)", min_size=1), max_size=9))
+def test_who_is_called_so_is_found_as_by_a_look_at_every_name(text, names):
+    held = [name for name in dict.fromkeys(names) if is_storable(name)]
+    connection = sqlite3.connect(":memory:")
+    with setsearch.open(connection) as index:
+        index.add([(name, {"x": 1}) for name in ["zzz", *held]], ("film", "user"))
+        with index.items("film").stored() as fields:
+            found = [name for _, name in fields.items.called(fields.first.cursor, text)]
+    connection.close()
+    whole = [name for name in held if name.casefold() == text.casefold()]
+    before = [name for name in held if name.endswith(")") and name.partition(" (")[0].casefold() == text.casefold()]
+    before = [name for name in before if " (" in name]
+    assert found == (sorted(whole or before)[:5] if is_storable(text) else [])
+
+
+@given(
+    st.text(st.sampled_from("abAB%_\\ é"), min_size=1, max_size=4),
+    st.lists(st.text("abAB%_\\ é", min_size=1), max_size=9),
+)
+def test_what_contains_a_text_is_found(text, names):
+    """Whatever stands in SQLite's patterns."""
+    held = [name for name in dict.fromkeys(names) if is_storable(name)]
+    with setsearch.open(sqlite3.connect(":memory:")) as index:
+        index.add([(name, {"x": 1}) for name in [*held, "zzz"]], ("film", "user"))
+        found = [one.item for one in index.items("film").find_names(text, 99)]
+    assert {name for name in held if text.strip() and text.lower() in name.lower()} <= set(found)
+
+
+LETTERS = "abAé%_"
+
+
+def edits(text):
+    """All texts that one edit makes of a text, by the definition."""
+    cuts = [(text[:n], text[n:]) for n in range(len(text) + 1)]
+    yield from (before + after[1:] for before, after in cuts if after)
+    yield from (before + after[1] + after[0] + after[2:] for before, after in cuts if len(after) > 1)
+    for letter in LETTERS.lower():
+        yield from (before + letter + after for before, after in cuts)
+        yield from (before + letter + after[1:] for before, after in cuts if after)
+
+
+@given(
+    st.text(LETTERS, min_size=3, max_size=6), st.lists(st.text(LETTERS, min_size=1, max_size=7), max_size=9), st.data()
+)
+def test_names_one_edit_away_are_found_as_by_all_edits(text, names, data):
+    held = list(dict.fromkeys([*names, data.draw(st.sampled_from([*edits(text)]))]))
+    held = [name for name in held if name]
+    away = {name for name in held if name.lower() in {*edits(text.lower())} - {text.lower()} and len(text) > 3}
+    assert {name for name in held if is_one_edit(text.lower(), name.lower())} == away
+    with setsearch.open(sqlite3.connect(":memory:")) as index:
+        index.add([(f"{n} of these", {"x": 1}, name) for n, name in enumerate(held)], ("film", "user"))
+        index.add([(name, {"x": 1}) for name in held], ("book", "reader"))
+        for kind in ("film", "book"):
+            with index.items(kind).stored() as fields:
+                vocabulary, cursor = fields.items, fields.first.cursor
+                described = vocabulary.describe(cursor, vocabulary.one_edit_away(cursor, text))
+                assert {title or name for name, title in described.values()} == away
+
+
+def test_an_error_in_a_frequent_word_is_offered_before_what_contains_it(tmp_path):
+    texts = ["italy " * 9, "fitly", "explicitly implicitly tacitly", "spain", "itl italy", "idly ably"]
+    filler = "the kings of italy and the towns of spain"
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add([(str(n), text) for n, text in enumerate([*texts, *[filler] * 9])])
+        terms = index.items("terms")
+        assert [row.item for row in terms.find_names("itly", 4)] == ["italy", "fitly", "idly", "itl"]
+        assert terms.find_names("spian")[0].item == terms.find_names("Spsin")[0].item == "spain"
+        assert terms.find_names("citly")[0].item == "fitly", "before what contains it"
+        for by in ("documents", "contexts", None):
+            with pytest.raises(errors.UnknownItem, match="did you mean 'italy'"):
+                terms.expand(["itly"], by=by)

@@ -1,0 +1,482 @@
+"""Words by their contexts: every score equals one computed from the texts by the definitions, whatever was written."""
+
+import math
+import random
+import re
+import sqlite3
+import zlib
+from collections import Counter
+from itertools import permutations
+
+import numpy as np
+import pytest
+from oracle import RARITY, lift_scores
+
+import setsearch
+from setsearch import errors
+from setsearch.text import contexts
+from setsearch.text import token_stream as stream
+from setsearch.text.words import UNICODE, words_of_kind
+
+WORDS = "apple pear plum lion tiger wolf red green blue the of and a eats sees big small old or".split()
+FIELDS = {"win2": 1.0, "skip": 0.7, "lists": 0.3, "titled": 0.7, "documents": 0.6}
+CONTEXTS = ["win2", "skip", "lists", "titled"]
+
+
+def random_texts(seed, n=40):
+    rng = random.Random(seed)
+    texts = {}
+    for number in range(n):
+        words = []
+        for _ in range(rng.randint(0, 25)):
+            words.append(WORDS[min(int(rng.expovariate(0.15)), len(WORDS) - 1)])
+            words.append(rng.choice(["", "", "", ",", ".", "!", ", and", " or", ";", "..", ", the"]))
+        texts[f"d{number:02}"] = " ".join(words).title()
+    return texts
+
+
+def tokens_of(texts):
+    """Words, commas and breaks of each document, in the order of ids; consecutive breaks are one."""
+    for name in sorted(texts):
+        tokens = []
+        for token in re.findall(r"\w+|[,.;:!?]", texts[name].lower()):
+            token = "." if token in ".;:!?" else token  # noqa: PLW2901
+            if token != "." or (tokens and tokens[-1] != "."):
+                tokens.append(token)
+        yield name, tokens[:-1] if tokens and tokens[-1] == "." else tokens
+
+
+def random_titles(texts, seed):
+    """(id, text, title) of texts; a third has the name of a word as title."""
+    rng = random.Random(seed)
+    return [(id, text, rng.choice([None, f"No. {id}", rng.choice(WORDS).title()])) for id, text in texts.items()]
+
+
+def fields_of(texts, titles=None):
+    """{field: {word: {context: count}}}, straight from the definitions; `titles` by the id of the document."""
+    documents = dict(tokens_of(texts))
+    counts = Counter(token for tokens in documents.values() for token in tokens)
+    n_tokens = 2 + sum(len(tokens) + 2 for tokens in documents.values())
+    least = max(2, min(20, math.isqrt(n_tokens) // 120))
+    items = [w for w, c in counts.items() if c >= least and w.isalpha()]
+    most = max(100, n_tokens / 300)
+    found = {field: {item: Counter() for item in items} for field in FIELDS}
+    for name, own in documents.items():
+        padded = [".", ".", *own, ".", "."]
+        for place in range(2, len(padded) - 2):
+            word = padded[place]
+            if word not in items:
+                continue
+            found["documents"][word][name] += 1
+            if not is_sampled(name, place - 2, min(most / counts[word], 1)):
+                continue
+            for field, patterns in (
+                ("win2", [(-2,), (-1,), (1,), (2,)]),
+                ("skip", [(-1, 1), (-2, -1, 1), (-1, 1, 2), (-2, -1), (1, 2)]),
+            ):
+                for pattern in patterns:
+                    around = tuple(padded[place + offset] for offset in pattern)
+                    found[field][word][pattern, around] += 1
+        for members in lists_of(own):
+            for a, b in permutations(members, 2):
+                if a != b and a in items and counts[b] > 1:
+                    found["lists"][a][b] += 1
+    for name, title in (titles or {}).items():
+        if (title or "").lower() in items:
+            kept = {t for t in documents[name] if counts[t] > 1} | {*stream.CONJUNCTIONS, *stream.ARTICLES}
+            words = [t for t in documents[name] if t not in ".," and t in kept]
+            found["titled"][title.lower()].update(words)
+    for field in ("win2", "skip", "titled"):
+        df = Counter(context for own in found[field].values() for context in own)
+        found[field] = {w: {c: n for c, n in own.items() if df[c] > 1} for w, own in found[field].items()}
+    return found
+
+
+def is_sampled(name, place, share):
+    """Whether a use of a word, this far behind the beginning of a document, is in the sample of this share."""
+    number = (zlib.crc32(name.encode()) << 32 | place) * 0x9E3779B97F4A7C15 % 2**64
+    return number >> 32 < int(share * 2**32)
+
+
+def lists_of(tokens):
+    """Maximal runs X (SEP [article] X)+ of three members at least, from left to right."""
+
+    def plain(token):
+        return token not in (",", ".", "and", "or", "nor", "a", "an", "the")
+
+    place = 0
+    while place < len(tokens):
+        if not plain(tokens[place]):
+            place += 1
+            continue
+        members, after = [tokens[place]], place + 1
+        while len(members) < 40:
+            here = after
+            if here < len(tokens) and tokens[here] == ",":
+                here += 1
+                here += here < len(tokens) and tokens[here] in ("and", "or", "nor")
+            elif here < len(tokens) and tokens[here] in ("and", "or", "nor"):
+                here += 1
+            else:
+                break
+            here += here < len(tokens) and tokens[here] in ("a", "an", "the")
+            if not (here < len(tokens) and plain(tokens[here])):
+                break
+            members.append(tokens[here])
+            after = here + 1
+        if len(members) >= 3:
+            yield members
+            place = after
+        else:
+            place += 1
+
+
+def expected_scores(texts, seeds, which=FIELDS, titles=None):
+    fields = fields_of(texts, titles)
+    total = Counter()
+    for field in which:
+        for item, score in lift_scores(fields[field], seeds, rarity=RARITY).items():
+            total[item] += FIELDS[field] * score
+    return {item: total[item] for item in fields["win2"] if item not in seeds}
+
+
+@pytest.fixture
+def index(tmp_path):
+    with setsearch.open(tmp_path / "words.db", create=True, contexts="on") as made:
+        yield made
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_scores_equal_the_definition(index, seed):
+    texts = random_texts(seed)
+    rows = random_titles(texts, seed)
+    index.add(rows)
+    reading, titles = index.items("terms"), {id: title for id, _, title in rows}
+    for seeds in (["apple"], ["lion", "tiger"], ["red", "green", "blue"]):
+        for by, which in (("both", FIELDS), ("contexts", CONTEXTS)):
+            hits = reading.expand(seeds, 99, by=by, neighbors=0)
+            expected = expected_scores(texts, seeds, which, titles)
+            assert {h.item: h.score for h in hits} == pytest.approx(expected, abs=2e-5)
+        for hit in reading.expand(seeds, 99, by="both", explain=True):
+            assert sum(part.weight for part in hit.features) == pytest.approx(hit.score, abs=1e-9)
+            assert reading.explain(seeds, hit.item, by="both").score == pytest.approx(hit.score, abs=1e-9)
+
+
+def test_the_most_frequent_words_have_contexts_of_a_sample_of_their_uses(index, tmp_path):
+    texts = random_texts(3, n=150)
+    counts = Counter(token for _, tokens in tokens_of(texts) for token in tokens)
+    often = [word for word, count in counts.items() if word.isalpha() and count > 100]
+    assert {"apple", "pear", "plum"} <= {*often}
+    index.add(texts.items())
+    reading = index.items("terms")
+    for seeds in (["apple"], ["apple", "tiger"], ["blue"]):
+        for by, which in (("both", FIELDS), ("contexts", CONTEXTS)):
+            hits = reading.expand(seeds, 99, by=by, neighbors=0)
+            expected = expected_scores(texts, seeds, which)
+            assert {h.item: h.score for h in hits} == pytest.approx(expected, abs=2e-5)
+    places = [(name, n) for name, own in tokens_of(texts) for n, token in enumerate(own) if token == "apple"]
+    used = sum(is_sampled(name, place, 100 / len(places)) for name, place in places)
+    assert 0 < used < len(places)
+    (note,) = reading.word_notes(["apple", "old"])
+    assert note == f"apple: contexts from a sample of {used} of its {len(places)} uses"
+    with setsearch.open(tmp_path / "other.db", create=True, contexts="on") as other:  # in another order, and updated
+        other.add([*texts.items()][:70:-1])
+        assert other.items("terms").expand(["apple"])
+        other.add([*texts.items()][:71])
+        hits = other.items("terms").expand(["apple"], 99, explain=True, fresh="now")
+        assert hits == reading.expand(["apple"], 99, explain=True)
+        assert other.items("terms").word_notes(["apple"]) == [note]
+
+
+def test_notes_say_why_a_word_has_no_contexts(tmp_path):
+    place, texts = tmp_path / "a.db", random_texts(3, n=150)
+    with setsearch.open(place, create=True, contexts="on") as index:
+        index.add([*texts.items(), ("z", "apple zebra")])
+        terms = index.items("terms")
+        assert terms.word_notes(["zebra"]) == ["zebra: too rare for contexts, so the answer is by documents"]
+        assert terms.word_notes(["lion", "zebra"], by="documents") == []
+        index.add([("y", "okapi quagga okapi")])
+        rare, newer, _ = terms.word_notes(["quagga", "apple", "okapi"])
+        assert rare == "quagga: too rare for contexts, so only its documents count"
+        assert newer == "okapi: newer than the contexts, so only its documents count"
+        index.refresh("now")
+        assert not any("okapi" in note for note in terms.word_notes(["quagga", "apple", "okapi"]))
+
+
+def test_contexts_of_an_earlier_version_are_kept_until_they_are_derived_again(tmp_path, monkeypatch):
+    place, texts = tmp_path / "a.db", random_texts(3, n=150)
+
+    def without_frequent(names, counts, n_tokens, analyzer):
+        return contexts.choose_items(names, np.where(counts > 100, 0, counts), n_tokens, analyzer)
+
+    monkeypatch.setattr("setsearch.memory.derivation.choose_items", without_frequent)
+    with setsearch.open(place, create=True, contexts="on") as index:
+        index.add([*texts.items(), ("z", "apple zebra")])
+        index.refresh("now")
+    monkeypatch.undo()
+    with sqlite3.connect(place) as connection:
+        connection.execute("delete from setsearch_array where name in ('uses', 'occurrences', 'least uses')")
+    with setsearch.open(place) as index:
+        left_out, rare = index.items("terms").word_notes(["apple", "old", "zebra"])
+        assert left_out == "apple: left out by an earlier version's contexts, so only its documents count"
+        assert rare == "zebra: too rare for contexts, so only its documents count"
+        index.refresh("now")
+        rare, sampled = index.items("terms").word_notes(["apple", "old", "zebra"])
+        assert rare.startswith("zebra: too rare")
+        assert sampled.startswith("apple: contexts from a sample of")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_after_any_writes_contexts_are_those_of_a_fresh_index(index, tmp_path, seed):
+    rng, texts = random.Random(seed), random_texts(seed)
+    index.add(texts.items())
+    for step in range(6):
+        if step % 3 == 0:
+            gone = rng.sample(sorted(texts), 3)
+            index.delete(gone)
+            texts = {name: text for name, text in texts.items() if name not in gone}
+        else:
+            more = dict(rng.sample(sorted(random_texts(seed + 100 * step).items()), 4))
+            index.update(more.items())
+            texts |= more
+        with setsearch.open(tmp_path / f"fresh{step}.db", create=True, contexts="on") as fresh:
+            fresh.add(texts.items())
+            for by in ("both", "contexts"):
+                expected = fresh.items("terms").expand(["apple", "lion"], 99, by=by, explain=True)
+                options = {"by": by, "explain": True, "fresh": "now"}
+                assert index.items("terms").expand(["apple", "lion"], 99, **options) == expected
+        assert index.check() == []
+
+
+def test_an_updated_document_without_text_has_no_contexts(index):
+    texts = random_texts(1)
+    index.add(texts.items())
+    index.update([("d00", ["apple", "apple"])])
+    hits = index.items("terms").expand(["lion"], 99, by="contexts", fresh="now", neighbors=0)
+    rest = {name: text for name, text in texts.items() if name != "d00"}
+    expected = expected_scores(rest, ["lion"], CONTEXTS)
+    assert {h.item: h.score for h in hits} == pytest.approx(expected, abs=2e-5)
+
+
+def test_how_contexts_are_written(index):
+    texts = ["big red apple pie here", "big red pear pie here", "eats apple", "apple, pear and plum", "plum"]
+    index.add([(str(number), text) for number, text in enumerate(texts)])
+    features = index.items("terms").features(["apple"], 99, by="both", binarize="presence")
+    shown = {feature.feature for feature in features}
+    assert shown >= {"red _", "big · _", "_ pie", "_ · here", "red _ pie", "big red _ pie", "big red _", "_ pie here"}
+    assert shown >= {"listed with plum", "listed with pear", "3"}
+
+
+@pytest.mark.parametrize("title", ["Apple", "apple", "Apple (fruit)", " Apple. "])
+def test_a_document_with_a_word_as_its_title_describes_it(tmp_path, title):
+    plain = [(f"d{n}", f"the apple, a pear and a plum {n}") for n in range(4)]
+    for name, document in (("a", ("x", "sweet round", title)), ("b", ("fruit/Apple.txt", "sweet round"))):
+        with setsearch.open(tmp_path / f"{name}.db", create=True, contexts="on") as index:
+            index.add([*plain, document, ("y", "sweet round plum", "Plum"), ("7", "sweet round pear")])
+            terms = index.items("terms")
+            for word in ("apple", "plum", "pear"):
+                features = {part.feature for part in terms.features([word], 99, by="contexts", binarize="presence")}
+                own = {"its own text has sweet", "its own text has round"} & features
+                assert len(own) == (0 if word == "pear" else 2), "7 is a number, no title"
+
+
+@pytest.mark.parametrize(
+    ("text", "lists"),
+    [
+        ("lions, tigers and wolves", [["lions", "tigers", "wolves"]]),
+        ("lions and tigers", []),
+        ("a lion, a tiger, and the wolf eat", [["lion", "tiger", "wolf"]]),
+        ("red, green. blue, old or new, big", [["blue", "old", "new", "big"]]),
+        ("x, , y, z", []),
+    ],
+)
+def test_lists(text, lists):
+    """The pattern of the code finds what a reader would."""
+    (tokens,) = [tokens for _, tokens in tokens_of({"d": text})]
+    letters = "".join(
+        {",": ",", ".": "."}.get(t) or ("&" if t in contexts.CONJUNCTIONS else "a" if t in contexts.ARTICLES else "w")
+        for t in tokens
+    )
+    found = [
+        [t for t, k in zip(tokens[m.start() : m.end()], m.group(), strict=True) if k == "w"]
+        for m in contexts._find_lists(letters)
+    ]
+    assert found == lists == list(lists_of(tokens))
+
+
+def test_phrases(tmp_path, monkeypatch):
+    rng = random.Random(1)
+    filler = [rng.choice(WORDS) for _ in range(4000)]
+    for place in range(0, 4000, 50):
+        filler[place : place + 2] = ["new", "york"]
+    for place in range(25, 4000, 100):
+        filler[place : place + 3] = ["san", "juan", "bay"]
+    texts = [(f"d{n}", " ".join(filler[n * 100 : n * 100 + 100])) for n in range(40)]
+    with setsearch.open(tmp_path / "p.db", create=True, contexts="phrases") as index:
+        index.add(texts)
+        reading = index.items("terms")
+        every = {hit.item for hit in reading.expand(["New  York"], 9999, by="contexts", keep_seeds=True)}
+        assert {"new york", "san juan bay"} <= every
+        assert not {"new", "york", "san juan"} & every
+        with pytest.raises(errors.UnknownItem, match="'york'"):
+            reading.expand(["york"], by="contexts")
+        for by in ("contexts", "documents", None):
+            with pytest.raises(errors.UnknownItem) as told:
+                reading.expand([f"{WORDS[0].title()} {WORDS[1]}"], by=by)
+            way_out = f"its words are, but not as a phrase; give each by itself: {WORDS[0].title()} {WORDS[1]}"
+            assert str(told.value).endswith(f"{'terms in context' if by == 'contexts' else 'terms'}: {way_out}")
+        assert index.info()["contexts"]["phrases"] is True
+
+
+def test_a_phrase_must_be_frequent_and_strong():
+    words = ("x y " * 20 + "p q r s " * 20).split()
+    made = stream.merge_phrases(stream.token_stream(stream.tokenize([(0, " ".join(words))], words_of_kind(UNICODE))))
+    assert any(" " in name for name in made.names)
+    rare = stream.merge_phrases(stream.token_stream(stream.tokenize([(0, "x y z " * 14)], words_of_kind(UNICODE))))
+    assert not any(" " in name for name in rare.names)
+
+
+def test_words_that_are_too_rare_are_asked_of_documents(index):
+    index.add([*random_texts(2).items(), ("z", "apple zebra"), ("y", "apple okapi")])
+    reading = index.items("terms")
+    assert reading.expand(["zebra"]) == reading.expand(["zebra"], by="documents")
+    assert reading.expand(["apple"]) == reading.expand(["apple"], by="both")
+    assert reading.words_without_contexts(["apple", "zebra"]) == ["zebra"]
+    assert reading.words_without_contexts(["apple", "zebra"], by="documents") == []
+    with pytest.raises(errors.UnknownItem, match=r"'zebra' among the .* terms in context"):
+        reading.expand(["zebra"], by="contexts")
+    many = reading.expand_many([["apple"], ["apple", "zebra"]])
+    assert many == [reading.expand(["apple"]), reading.expand(["apple", "zebra"])]
+    with pytest.raises(errors.InvalidParameter, match="'words'"):
+        reading.expand(["apple"], by="words")
+    with pytest.raises(errors.InvalidParameter, match="for terms"):
+        index.items("documents").expand(["z"], by="contexts")
+
+
+def test_the_papers_model_stays_with_documents(index):
+    index.add(random_texts(2).items())
+    reading = index.items("terms")
+    plain = reading.expand(["apple"], model="bernoulli")
+    assert plain == reading.expand(["apple"], model="bernoulli", by="documents")
+    by_context = reading.expand(["apple"], model="bernoulli", by="contexts")
+    parts = [reading.explain(["apple"], hit.item, model="bernoulli", by="contexts") for hit in by_context]
+    assert [part.score for part in parts] == pytest.approx([hit.score for hit in by_context], abs=1e-6)
+
+
+def test_contexts_come_by_themselves_in_collections_of_middle_size(tmp_path, monkeypatch):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(random_texts(1).items())
+        assert index.info()["contexts"] == {}
+        assert index.items("terms").expand(["apple"]) == index.items("terms").expand(["apple"], by="documents")
+        with pytest.raises(errors.InvalidParameter, match="contexts"):
+            index.items("terms").expand(["apple"], by="contexts")
+        monkeypatch.setattr("setsearch.storage.relation.FEWEST_WORDS", 10)
+        index.update([("new", "apple pear")])
+        assert index.items("terms").expand(["apple"]) == index.items("terms").expand(["apple"], by="both")
+        assert index.info()["contexts"]["up_to_date"]
+        monkeypatch.setattr("setsearch.storage.relation.MOST_WORDS", 20)
+        index.update([("newer", "apple pear")])
+        assert index.items("terms").expand(["apple"]).contexts_revision == 2, "the last ones"
+        found = index.items("terms").expand(["apple"], fresh="now")
+        assert found == index.items("terms").expand(["apple"], by="documents")
+        assert found.contexts_revision is None
+
+
+def test_contexts_that_cannot_be_stored_stay_in_memory(index, tmp_path):
+    index.add(random_texts(1).items())
+    before = index.items("terms").expand(["apple"])
+    index.update([("new", "apple pear")])
+    assert not index.info()["contexts"]["up_to_date"]
+    with setsearch.open(tmp_path / "words.db", timeout=0) as other:
+        holder = sqlite3.connect(tmp_path / "words.db", isolation_level=None)
+        holder.execute("begin immediate")
+        terms = other.items("terms")
+        assert terms.expand(["apple"]) == before
+        found = terms.expand(["apple"], fresh="now")
+        assert (found.revision, found.contexts_revision) == (2, 2)
+        with pytest.raises(errors.LockedDatabase):
+            other.refresh("now")
+        holder.execute("rollback")
+        holder.close()
+        assert terms.expand(["apple"]) == found, "memory has the contexts of the present texts"
+    assert index.items("terms").expand(["apple"]) == before
+    index.refresh("now")
+    assert index.info()["contexts"]["up_to_date"]
+    assert index.items("terms").expand(["apple"]) == found
+
+
+def test_without_contexts_no_text_is_kept(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add(random_texts(1).items())
+        with index._database.read() as cursor:
+            assert cursor.execute("select count(*) from setsearch_text").fetchone() == (0,)
+    with pytest.raises(errors.InvalidParameter, match="'maybe'"):
+        setsearch.open(tmp_path / "b.db", create=True, contexts="maybe")
+
+
+def test_a_damaged_text_is_named(index):
+    index.add(random_texts(1).items())
+    with index._database.write() as cursor:
+        cursor.execute("update setsearch_text set text = x'00' where item = 3")
+    with pytest.raises(errors.CorruptIndex, match="stored text"):
+        index.items("terms").expand(["apple"])
+
+
+def test_how_often_a_word_must_occur():
+    assert [contexts.least_count(n) for n in (100, 100_000, 1_000_000, 10**7)] == [2, 2, 8, 20]
+
+
+@pytest.mark.parametrize(
+    ("statement", "problem"),
+    [
+        ("update setsearch_array set data = zeroblob(9) where name = 'documents features ids'", "damaged or gone"),
+        ("delete from setsearch_array where name = 'contexts win2 items counts' and slice = 0", "damaged or gone"),
+        ("update setsearch_array set slice = slice + 7 where name = 'items lengths'", "damaged or gone"),
+    ],
+)
+def test_damage_of_what_was_derived_is_found(index, statement, problem):
+    index.add(random_texts(1).items())
+    index.refresh("now")
+    expected = index.items("terms").expand(["apple"]), index.items("documents").expand(["d01"])
+    assert index.check() == []
+    with index._database.write() as cursor:
+        cursor.execute(statement)
+    (line,) = index.check()
+    assert problem in line
+    index.close()
+    with setsearch.open(index._database.path) as again:
+        assert (again.items("terms").expand(["apple"]), again.items("documents").expand(["d01"])) == expected
+
+
+def test_contexts_can_be_chosen_later(tmp_path):
+    place, texts = tmp_path / "a.db", random_texts(1)
+    with setsearch.open(place, create=True, contexts="off") as index:
+        index.add(texts.items())
+    with setsearch.open(place, contexts="on") as index:
+        with pytest.raises(errors.UsageError, match="replace"):
+            index.update(texts.items())
+        index.replace(texts.items())
+        expected = index.items("terms").expand(["apple"], 99, by="contexts")
+        assert expected
+    with setsearch.open(place, contexts="phrases") as index:
+        index.update([("d00", texts["d00"])])
+        assert index.items("terms").expand(["apple"], 99, by="contexts")
+        assert index.info()["contexts"]["phrases"]
+    with setsearch.open(place, contexts="off") as index:
+        with pytest.raises(errors.UsageError, match="stores texts"):
+            index.update(texts.items())
+        index.replace(texts.items())
+        assert index.info()["contexts"] == {}
+
+
+def test_a_word_that_stands_in_phrases_only_is_told_so(tmp_path):
+    rng = random.Random(2)
+    filler = [rng.choice(WORDS) for _ in range(4000)]
+    for place in range(0, 4000, 50):
+        filler[place : place + 2] = ["west", "indies"] if place % 200 else ["dutch", "indies"]
+    with setsearch.open(tmp_path / "p.db", create=True, contexts="on") as index:
+        index.add([(f"d{n}", " ".join(filler[n * 100 : n * 100 + 100])) for n in range(40)])
+        terms = index.items("terms")
+        (note,) = terms.word_notes(["indies", "dutch indies"])
+        assert note == "indies: nearly always part of a phrase, such as 'west indies', so only its documents count"
+        assert "'west indies' is a phrase, too; in quotes it is one example" in terms.word_notes(["west", "indies"])

@@ -1,0 +1,97 @@
+"""Names in memory, once somebody has asked often: the answers stay the same."""
+
+import random
+
+import pytest
+
+import setsearch
+from setsearch import errors
+from setsearch.memory import names as known_names
+from setsearch.memory.names import KnownNames
+from setsearch.scoring import valued_lists
+
+NAMES = ["a", "b c", "ü", "日本", "x" * 300, "e\u0301", "é", "0", " ", "'", "🦊", *(f"name {n}" for n in range(1200))]
+
+
+@pytest.fixture
+def index(tmp_path, monkeypatch):
+    monkeypatch.setattr(known_names, "AT_ONCE", 500)
+    with setsearch.open(tmp_path / "a.db", create=True) as made:
+        titles = [None, "", "a title", "Füchse", "b\tc"]
+        made.add((name, f"red blue word{n % 7}", titles[n % 5]) for n, name in enumerate(NAMES))
+        made.delete(NAMES[20:40])
+        yield made
+
+
+def test_hits_are_the_same_before_and_after(index):
+    reading, rng = index.items("documents"), random.Random(1)
+    left = NAMES[:20] + NAMES[40:]
+    sets = [rng.sample(left, n) for n in (1, 2, 3, 10) * 10]
+    first = [reading.expand(seeds, 30) for seeds in sets]
+    with reading.fields() as fields:
+        names = fields.first.snapshot._names
+        assert names.is_complete
+        assert names.find(NAMES) == {name: id for id, name in enumerate(NAMES) if name in left}
+        assert names.find(["", "nothing", "name 1\0"]) == {}
+        ids = [id for id, name in enumerate(NAMES) if name in left]
+        described = fields.items.describe(fields.first.cursor, ids)
+        assert {id: names.describe(id) for id in described} == described
+        with pytest.raises(KeyError):
+            names.describe(25)
+    assert [reading.expand(seeds, 30) for seeds in sets] == first
+    with pytest.raises(errors.UnknownItem, match="'name 12345'"):
+        reading.expand(["name 12345"])
+    with pytest.raises(errors.UnknownItem):
+        reading.expand([NAMES[25]])
+
+
+def test_few_questions_prepare_nothing(index, monkeypatch):
+    monkeypatch.setattr(known_names, "AT_FIRST", 64)
+    monkeypatch.setattr(valued_lists, "NOTHING_AHEAD", 32)
+    reading = index.items("documents")
+    seeds = [name for name in NAMES[:20] if name.strip()]
+    for asked in (12, 60):
+        first = [reading.expand([seed], 5) for seed in (seeds * 4)[:asked]]
+        with reading.fields() as fields:
+            snapshot = fields.first.snapshot
+            assert snapshot._names.is_complete == (asked > 12)
+            assert all(lists.are_all_there for lists in snapshot._valued.values()) == (asked > 12)
+    assert [reading.expand([seed], 5) for seed in (seeds * 4)[:asked]] == first
+
+
+def test_a_write_is_seen(index):
+    reading = index.items("documents")
+    for _ in range(8):
+        reading.expand(["a"])
+    index.update([("a", "green"), ("new", "red blue word3")])
+    index.delete(["b c"])
+    hits = reading.expand(["new"], 2000)
+    assert {"b c", "new"}.isdisjoint(hit.item for hit in hits)
+    assert reading.expand(["ü"], 2000) and "new" in {hit.item for hit in reading.expand(["日本"], 2000)}
+    with pytest.raises(errors.UnknownItem):
+        reading.expand(["b c"])
+
+
+def test_collections_with_very_many_names_are_looked_up(index, monkeypatch):
+    monkeypatch.setattr(known_names, "MOST", 100)
+    reading = index.items("documents")
+    for _ in range(12):
+        hits = reading.expand(["a"], 5)
+    with reading.fields() as fields:
+        assert not fields.first.snapshot._names.is_complete
+    assert len(hits) == 5
+
+
+def test_of_equal_hashes_the_name_decides(monkeypatch):
+    class Stored:
+        id, titles_shown, next_id = 1, False, 3
+
+        def describe_range(self, cursor, first, last):
+            return {id: (name, None) for id, name in enumerate(["one", "two", "three"])}
+
+    monkeypatch.setattr(known_names, "AT_FIRST", 0)
+    monkeypatch.setattr(known_names, "hash", lambda name: 7, raising=False)
+    names = KnownNames(Stored())
+    names.learn(None)
+    assert names.is_complete
+    assert names.find(["three", "one", "four"]) == {"three": 2, "one": 0}

@@ -1,0 +1,180 @@
+"""Scores of words smoothed over their nearest words: equal to the definition, with any kernel, after any damage."""
+
+import sqlite3
+from statistics import mean, median
+
+import numpy as np
+import pytest
+from oracle import RARITY, lift_scores, ranking, same_scores, similarities, smoothed_scores
+from samples import KERNELS
+from test_contexts import CONTEXTS, FIELDS, fields_of, random_texts, random_titles
+
+import setsearch
+from setsearch import errors
+from setsearch.memory.neighbors import NEAREST, UNIT
+
+SETS = (["apple"], ["lion", "tiger"], ["red", "green", "blue"], {"lion": 2, "pear": 0.5, "wolf": 0})
+
+
+@pytest.fixture(scope="module", params=range(4))
+def built(request, tmp_path_factory):
+    """The fields of some texts by their definition, the terms, and the nearest words as the index has them."""
+    texts = random_texts(request.param)
+    rows = random_titles(texts, request.param)
+    with setsearch.open(tmp_path_factory.mktemp("near") / "a.db", create=True, contexts="on") as index:
+        index.add(rows)
+        terms = index.items("terms")
+        yield fields_of(texts, {id: title for id, _, title in rows}), terms, nearest_of(terms)
+
+
+def nearest_of(terms):
+    """Word -> its nearest words and their similarities, as stored."""
+    with terms.fields(by="both") as fields:
+        neighbors, words = fields.nearest(), fields.items.words
+    sums = np.zeros(len(words))
+    found = {}
+    for place, word in enumerate(words):
+        shares = neighbors.shares[:, place]
+        found[word] = {words[id]: share for id, share in zip(neighbors.ids[:, place], shares, strict=True) if share}
+        sums[place] = shares.sum()
+    assert set(np.round(sums, 9).tolist()) <= {0.0, 1.0}
+    return found
+
+
+def change(path, statement):
+    """Write to the file as a stranger."""
+    connection = sqlite3.connect(path)
+    assert connection.execute(statement).rowcount > 0
+    connection.commit()
+    connection.close()
+
+
+def definition(fields, seeds, which=FIELDS):
+    """Scores by features, of all words."""
+    weights = seeds if isinstance(seeds, dict) else dict.fromkeys(seeds, 1.0)
+    total = dict.fromkeys(fields["win2"], 0.0)
+    for field in which:
+        for word, score in lift_scores(fields[field], weights, rarity=RARITY).items():
+            total[word] += FIELDS[field] * score
+    return total, {seed for seed, weight in weights.items() if weight}, sum(weights.values())
+
+
+def ten_nearest(fields, shares):
+    """The similarities, by definition, of the words that an index takes for the nearest: no others are nearer."""
+    every, found = similarities(fields, FIELDS), {}
+    for word, own in shares.items():
+        known = every[word]
+        assert len(own) == min(NEAREST, len(known))
+        assert all(known[other] > 0 for other in own)
+        if len(known) > NEAREST:
+            assert min(known[other] for other in own) >= sorted(known.values())[-NEAREST] - 1e-5
+        total = sum(known[other] for other in own)
+        assert own == pytest.approx({other: known[other] / total for other in own}, abs=1e-3)
+        found[word] = {other: round(known[other] * UNIT) / UNIT for other in own}
+    return found
+
+
+@pytest.mark.parametrize("seeds", SETS, ids=str)
+def test_scores_equal_the_definition(built, seeds):
+    fields, terms, shares = built
+    nearest = ten_nearest(fields, shares)
+    for by, which in (("both", FIELDS), ("contexts", CONTEXTS)):
+        for options in ({}, {"neighbors": 0.5}):
+            scores, counted, total = definition(fields, seeds, which)
+            expected = smoothed_scores(scores, nearest, counted, total, options.get("neighbors", 1.0))
+            same_scores(terms.expand(seeds, 99, by=by, **options), expected, seeds, 2e-4)
+    for hit in terms.expand(seeds, 99, explain=True):
+        assert sum(part.weight for part in hit.features) == pytest.approx(hit.score, abs=1e-9)
+        assert terms.explain(seeds, hit.item).score == pytest.approx(hit.score, abs=1e-9)
+        assert "near to few words" in {part.feature for part in hit.features}
+
+
+@pytest.mark.parametrize("seeds", SETS, ids=str)
+def test_the_nearest_words_are_named_with_their_parts(built, seeds):
+    fields, terms, shares = built
+    nearest = ten_nearest(fields, shares)
+    scores, counted, total = definition(fields, seeds)
+    halved = {word: sum(own.values()) for word, own in nearest.items()}
+    middle = median([own for own in halved.values() if own])
+    own = {w: s * min(max((middle / halved[w]) ** 0.5, 2 / 3), 3 / 2) if halved[w] else s for w, s in scores.items()}
+    best = max(0.0, *(score for word, score in own.items() if word not in counted))
+    own |= dict.fromkeys(counted, best)
+    for hit in terms.expand(seeds, 99, explain=True):
+        near = {part.feature: part.weight for part in hit.features if part.feature.startswith("used like ")}
+        of_all = halved[hit.item] or 1.0
+        expected = {f"used like {w}": (0.5 + 2 / total) * a / of_all * own[w] for w, a in nearest[hit.item].items()}
+        assert near == pytest.approx({name: part for name, part in expected.items() if part}, abs=2e-4)
+        assert sum(reason.weight for reason in hit.reasons) == sum(part.weight for part in hit.features) == hit.score
+        label = next(reason.label for reason in hit.reasons if reason.label.startswith("used like "))
+        assert label.removeprefix("used like ").split(",")[0].split(" and ")[0] in nearest[hit.item]
+
+
+@pytest.mark.parametrize("seeds", [["apple"], ["lion", "tiger"], ["red", "green", "blue", "pear", "plum"]], ids=str)
+def test_the_cut_equals_its_definition(built, seeds):
+    fields, terms, shares = built
+    nearest = ten_nearest(fields, shares)
+    scores, counted, total = definition(fields, seeds)
+    smoothed = smoothed_scores(scores, nearest, counted, total)
+    order = [score for _, score in ranking(smoothed, seeds)]
+    floor = order[len(smoothed) // 2 - 1]
+    tau = floor + 0.25 * (mean(order[:5]) - floor)
+    if len(seeds) > 1:
+        left_out = []
+        for seed in seeds:
+            others = [other for other in seeds if other != seed]
+            alone = definition(fields, others)[0][seed]
+            left_out.append(smoothed_scores(scores | {seed: alone}, nearest, counted, total)[seed])
+        tau += min(0.4, 0.1 * (len(seeds) - 1)) * max(median(left_out) - floor, 0.0)
+    for hit in terms.expand(seeds, 99, cut="mark"):
+        assert hit.belongs == (smoothed[hit.item] > tau) or abs(smoothed[hit.item] - tau) < 1e-3
+
+
+def test_any_kernel_finds_the_same(tmp_path):
+    answers = []
+    for kernel in KERNELS:
+        setsearch.use_kernel(kernel)
+        with setsearch.open(tmp_path / f"{kernel}.db", create=True, contexts="on") as index:
+            index.add(random_texts(5).items())
+            terms = index.items("terms")
+            answers.append((nearest_of(terms), [terms.expand(seeds, 99, explain=True) for seeds in SETS]))
+    assert answers[0] == answers[-1]
+
+
+def test_contexts_of_an_earlier_version_have_none(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add(random_texts(1).items())
+        index.refresh("now")
+        without = index.items("terms").expand(["apple"], neighbors=0)
+    change(tmp_path / "a.db", "delete from setsearch_array where name in ('nearest words', 'similarities')")
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.items("terms").expand(["apple"]) == without
+        index.refresh("now")
+        assert index.items("terms").expand(["apple"]) != without
+
+
+@pytest.mark.parametrize("name", ["nearest words", "similarities"])
+def test_lost_neighbors_are_found_anew(tmp_path, name):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add(random_texts(1).items())
+        expected = index.items("terms").expand(["apple"])
+    change(tmp_path / "a.db", f"update setsearch_array set data = x'00' where name = '{name}'")
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.items("terms").expand(["apple"]) == expected
+
+
+def test_a_word_alone_has_no_neighbors(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add([("a", "apple apple apple")])
+        index.refresh("now")
+        assert index.items("terms").features(["apple"]) == index.items("terms").features(["apple"], neighbors=0)
+    with setsearch.open(tmp_path / "b.db", create=True, contexts="on") as index:
+        index.add([("a", "apple pear apple pear apple pear")])
+        assert {hit.item for hit in index.items("terms").expand(["apple"])} == {"pear"}
+
+
+def test_bad_weights_are_told(built):
+    for wrong in (-1, "much", float("nan"), True):
+        with pytest.raises(errors.InvalidParameter, match="neighbors is a number from 0"):
+            built[1].expand(["apple"], neighbors=wrong)
+    with pytest.raises(errors.InvalidParameter, match="needs the model lift"):
+        built[1].expand(["apple"], neighbors=0.5, model="bernoulli")

@@ -1,0 +1,231 @@
+"""What hosts give: connections of other drivers, URIs, functions, a connection for each request, integer keys."""
+
+import threading
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import setsearch
+from setsearch import Columns, Where, errors
+from setsearch.memory import shared as memory
+from setsearch.sqlite import database
+
+ROWS = [("lion tiger cat", 1999), ("lion leopard", 2005), ("wheat barley", 2010), ("lion cat leopard", 2011)]
+DRIVERS = ["sqlite3", "pysqlite3.dbapi2", "sqlcipher3.dbapi2"]
+
+
+def connect(driver, path):
+    """A connection of a driver; sqlcipher3 encrypts."""
+    module = pytest.importorskip(driver, reason=f"needs {driver}")
+    connection = module.connect(str(path))
+    if "cipher" in driver:
+        connection.execute("pragma key = 'secret'")
+    return connection
+
+
+@pytest.fixture(params=DRIVERS)
+def host(request, tmp_path):
+    """A driver, the path of its database, and a connection to a table of animals."""
+    connection = connect(request.param, tmp_path / "a.db")
+    connection.execute("create table animal (id integer primary key, text text, year int)")
+    connection.executemany("insert into animal (text, year) values (?, ?)", ROWS)
+    connection.commit()
+    yield SimpleNamespace(driver=request.param, path=tmp_path / "a.db", connection=connection)
+    connection.close()
+
+
+def test_any_driver_may_lend_a_connection(host):
+    index = setsearch.open(host.connection)
+    assert index.add_table("animal", Columns(text="text"), track=True).written == 4
+    host.connection.execute("update animal set text = 'leopard cub' where id = 2")
+    host.connection.commit()
+    assert index.refresh().written == 1
+    documents = index.items("documents")
+    assert documents.features_of(2) == {"cub": 1, "leopard": 1}
+    assert [hit.item for hit in documents.expand([4], 1, among=Where("year > ?", (2000,)))] == ["2"]
+    with pytest.raises(errors.InvalidParameter, match="no such column: missing"):
+        documents.expand([1], among=Where("missing > 1"))
+    setsearch.register(host.connection)
+    (answer,) = host.connection.execute("select setsearch_expand('4', 1)").fetchone()
+    assert '"item": ' in answer
+    host.connection.execute("begin")
+    index.keep_set("cats", ["1", "4"], items="documents")
+    host.connection.rollback()
+    assert index.sets() == {}
+    index.keep_set("cats", ["1", "4"], items="documents")
+    assert index.sets() == {"cats": "documents"}
+    assert index.check() == []
+
+
+def test_errors_of_a_driver_are_ours(host):
+    index = setsearch.open(host.connection, timeout=0)
+    index.add_table("animal", Columns(text="text"))
+    other = connect(host.driver, host.path)
+    host.connection.execute("pragma busy_timeout = 0")
+    other.execute("begin immediate")
+    with pytest.raises(errors.LockedDatabase):
+        index.keep_set("cats", ["1"], items="documents")
+    other.rollback()
+    other.close()
+
+
+def test_a_function_makes_a_connection_for_each_thread(host):
+    setsearch.open(host.connection).add_table("animal", Columns(text="text"))
+    made, answers = [], []
+
+    def make():
+        made.append(threading.get_ident())
+        return connect(host.driver, host.path)
+
+    index = setsearch.open(make)
+
+    def ask():
+        answers.extend([index.items("documents").expand([1], model="bernoulli") for _ in range(3)])
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+        thread.join()
+    ask()
+    assert len(made) == 4
+    assert all(answer == answers[0] for answer in answers)
+    assert len(answers) == 12
+    index.keep_set("cats", [1], items="documents")
+    index.close()
+    assert not [path for path in host.path.parent.iterdir() if path.name.endswith("-wal")]
+    assert index.sets() == {"cats": "documents"}
+    assert len(made) == 5
+    missing = host.path.with_name("folder") / "a.db"
+    with pytest.raises(errors.DatabaseError, match="cannot be opened"):
+        setsearch.open(lambda: connect(host.driver, missing)).sets()
+    with pytest.raises(ZeroDivisionError):
+        setsearch.open(lambda: 1 / 0).sets()
+    with pytest.raises(errors.InvalidParameter, match="makes no connection"):
+        setsearch.open(lambda: 7).sets()
+
+
+def test_uris(tmp_path):
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True) as index:
+        index.add([(1, "lion cat"), (2, "lion tiger"), (3, "wheat")])
+    with setsearch.open(f"file:{path}?mode=ro") as index:
+        assert index.items("documents").expand([1], 1)[0].item == "2"
+        with pytest.raises(errors.ReadOnlyDatabase):
+            index.keep_set("cats", [1], items="documents")
+    with setsearch.open(f"file:{path}") as index:
+        index.keep_set("cats", [1], items="documents")
+    missing = tmp_path / "missing.db"
+    with setsearch.open(f"file:{missing}") as index, pytest.raises(errors.DatabaseError, match=r"missing\.db"):
+        index.sets()
+    assert not missing.exists()
+
+
+def test_wrappers_of_connections_are_opened(host):
+    plain = setsearch.open(host.connection)
+    plain.add_table("animal", Columns(text="text"))
+    for wrapper in (SimpleNamespace(conn=host.connection), SimpleNamespace(driver_connection=host.connection)):
+        assert setsearch.open(wrapper).items("documents").expand([1], model="bernoulli") == plain.items(
+            "documents"
+        ).expand([1], model="bernoulli")
+
+
+def test_an_interface_of_its_own_is_refused():
+    apsw = pytest.importorskip("apsw", reason="needs apsw")
+    with pytest.raises(errors.InvalidParameter, match=r"apsw\.Connection .*give the path"):
+        setsearch.open(apsw.Connection(":memory:"))
+
+
+def test_a_connection_for_each_request_shares_memory(host, monkeypatch):
+    setsearch.open(host.connection).add_table("animal", Columns(text="text"))
+    loads = []
+    load = memory.RelationContent.load
+    monkeypatch.setattr(memory.RelationContent, "load", lambda *given: loads.append(1) or load(*given))
+
+    def ask(**options):
+        connection = connect(host.driver, host.path)
+        answer = setsearch.open(connection, **options).items("documents").expand([1], model="bernoulli")
+        connection.close()
+        return answer
+
+    first = ask()
+    assert [ask() for _ in range(3)] == [first] * 3
+    assert len(loads) == 1
+    ask(analyzer=str.split)  # other settings read texts otherwise
+    assert len(loads) == 2
+    host.connection.execute("update animal set text = 'lion tiger cat' where id = 3")
+    host.connection.commit()
+    setsearch.open(host.connection).refresh()
+    changed = ask()
+    assert len(loads) == 2  # the old content was brought up to date
+    assert changed != first
+    own = setsearch.open(lambda: connect(host.driver, host.path))
+    assert changed == own.items("documents").expand([1], model="bernoulli")
+
+
+def test_what_was_rolled_back_is_not_remembered(host):
+    index = setsearch.open(host.connection)
+    index.add_table("animal", Columns(text="text"))
+    before = index.items("documents").expand([1], model="bernoulli")
+    host.connection.execute("begin")
+    host.connection.execute("update animal set text = 'lion tiger cat' where id = 3")
+    index.refresh()
+    assert setsearch.open(host.connection).items("documents").features_of(3) == {"lion": 1, "tiger": 1, "cat": 1}
+    assert setsearch.open(host.connection).items("documents").expand([1], model="bernoulli") != before
+    host.connection.rollback()
+    assert setsearch.open(host.connection).items("documents").expand([1], model="bernoulli") == before
+
+
+def test_tables_are_checked_once_for_a_file_and_again_where_a_host_changed_them(host, monkeypatch):
+    setsearch.open(host.connection).add_table("animal", Columns(text="text"))
+    checks, check = [], database.require_tables
+    monkeypatch.setattr(database, "require_tables", lambda *given: checks.append(1) or check(*given))
+
+    def ask():
+        connection = connect(host.driver, host.path)
+        try:
+            return setsearch.open(connection).items("documents").expand([1])
+        finally:
+            connection.close()
+
+    first = ask()
+    assert [ask(), ask()] == [first] * 2
+    assert len(checks) == 1
+    host.connection.execute("begin")
+    host.connection.execute("create table other (id)")
+    assert setsearch.open(host.connection).items("documents").expand([1]) == first
+    host.connection.rollback()
+    host.connection.execute("alter table setsearch_name rename to another")  # SQLite gives it the same version
+    host.connection.commit()
+    with pytest.raises(errors.CorruptIndex):
+        ask()
+    host.connection.execute("alter table another rename to setsearch_name")
+    host.connection.commit()
+    assert ask() == first
+
+
+class Row:
+    """A row of an object-relational mapper."""
+
+    def __init__(self, pk):
+        self.pk = pk
+
+
+def test_whole_numbers_and_rows_are_ids(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([(1, "lion cat"), (np.int64(2), "lion tiger"), (3, "wheat"), (4, "wheat lion")])
+        documents = index.items("documents")
+        expected = documents.expand(["1"], exclude=["3"], among=["2", "4"])
+        assert documents.expand([1], exclude=[3], among=(n for n in (2, 4))) == expected
+        rows = [Row(n) for n in range(5)]
+        assert documents.expand(rows[1:2], exclude=rows[3:4], among=(rows[2], rows[4])) == expected
+        assert documents.expand({1: 2.0, rows[2]: 1}) == documents.expand({"1": 2.0, "2": 1})
+        assert documents.rank([2, 4], [1]) == documents.rank(["2", "4"], ["1"])
+        assert documents.explain([1], 2) == documents.explain(["1"], "2")
+        assert documents.find(4) == "4"
+        assert index.keep_set("s", [1], [rows[3]], "documents").rejected == ["3"]
+        assert index.add_vectors([1, 2, 3, 4], np.eye(4), "documents") == 4
+        assert index.delete([rows[4]]) == 1
+        for wrong in (True, 1.5, None, b"1"):
+            with pytest.raises(errors.InvalidParameter):
+                documents.expand([wrong])

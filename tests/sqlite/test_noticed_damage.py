@@ -1,0 +1,207 @@
+"""Damage is noticed where it is read: nobody has to run `check` before a wrong answer becomes an error."""
+
+import json
+import sqlite3
+import time
+
+import pytest
+from patience import patience
+from samples import random_data
+
+import setsearch
+from setsearch import errors
+from setsearch.memory.readings import BY
+from setsearch.pool import watch_damage
+from setsearch.storage.generations import _packed, text_array
+from setsearch.storage.posting_lists import PostingLists
+
+QUESTIONS = {
+    "gaps": lambda index: index.items("film").expand(["i1"], 99),
+    "counts": lambda index: index.items("film").expand(["i1"], 99, model="multinomial"),
+    "bernoulli": lambda index: index.items("film").expand(["i1"], 99, model="bernoulli"),
+}
+
+
+def change(path, statement, *values):
+    connection = sqlite3.connect(path)
+    count = connection.execute(statement, values).rowcount
+    connection.commit()
+    connection.close()
+    return count
+
+
+@pytest.fixture
+def path(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(random_data(3, 30, 12, 0.5).items(), ("film", "user"))
+        index.add([("d1", "lion tiger", "A lion"), ("d2", "lion cat", "A cat")], ("documents", "terms"))
+        index.add_numbers([(f"n{n}", [n, n * n]) for n in range(5)], ["x", "y"], "thing")
+    return tmp_path / "a.db"
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize(
+    "statement",
+    [
+        # What no sum tells: two gaps exchanged, two counts exchanged, a block in the place of another one.
+        "update setsearch_{0} set gaps = cast(substr(gaps, 2, 1) || substr(gaps, 1, 1) || substr(gaps, 3) as blob) "
+        "where length > 3 and substr(gaps, 1, 1) <> substr(gaps, 2, 1)",
+        "update setsearch_{0} "
+        "set counts = cast(substr(counts, 2, 1) || substr(counts, 1, 1) || substr(counts, 3) as blob) "
+        "where length > 3 and substr(counts, 1, 1) <> substr(counts, 2, 1)",
+        "update setsearch_{0} set (gaps, counts, first, last, length, total, gaps_checksum, counts_checksum) = "
+        "(select gaps, counts, first, last, length, total, gaps_checksum, counts_checksum from setsearch_{0} other "
+        "where other.relation = 1 and other.list = 3)",
+    ],
+)
+@pytest.mark.parametrize("table", ["posting", "forward"])
+def test_a_block_belongs_to_its_list_and_place(path, table, statement, question):
+    with setsearch.open(path) as index:
+        expected = QUESTIONS[question](index)
+    assert change(path, statement.format(table)) > 0
+    change(path, "delete from setsearch_generation")
+    with setsearch.open(path) as index:
+        try:
+            answer = QUESTIONS[question](index)
+        except errors.SetsearchError:
+            answer = expected
+        assert answer == expected
+        assert index.check()
+
+
+def test_names_and_titles_are_compared_with_their_indexes(path):
+    connection = sqlite3.connect(path)
+    (version,) = connection.execute("pragma schema_version").fetchone()
+    connection.execute("pragma writable_schema = on")
+    for name in ("setsearch_name_name", "setsearch_name_title"):  # a change that the indexes do not see
+        connection.execute("update sqlite_master set type = 'hidden' where name = ?", (name,))
+    connection.commit()
+    connection.close()
+    data = path.read_bytes()
+    assert data.count(b"d2A cat")
+    path.write_bytes(data.replace(b"d2A cat", b"d2A bat"))
+    change_schema = sqlite3.connect(path)
+    change_schema.execute("pragma writable_schema = on")
+    change_schema.execute("update sqlite_master set type = 'index' where type = 'hidden'")
+    change_schema.commit()
+    change_schema.close()
+    assert version
+    with setsearch.open(path) as index, pytest.raises(errors.CorruptIndex, match="a name of documents is damaged"):
+        index.items("documents").expand(["d1"])
+
+
+def test_numbers_belong_to_their_items(path):
+    change(path, "update setsearch_numbers set item = 100 - item")
+    with setsearch.open(path) as index, pytest.raises(errors.CorruptIndex, match="numbers"):
+        index.numbers("thing").expand(["n1"])
+
+
+@pytest.mark.parametrize("change_of", ["name = name || 'x'", "slice = slice + 7", "generation = 7"])
+def test_arrays_belong_to_their_places(path, change_of):
+    with setsearch.open(path) as index:
+        expected = index.items("film").expand(["i1", "i2"], 99, model="bernoulli")
+    assert change(path, f"update setsearch_array set {change_of}") > 0
+    with setsearch.open(path) as index:
+        assert index.items("film").expand(["i1", "i2"], 99, model="bernoulli") == expected
+
+
+def test_what_only_a_whole_look_finds_is_told_by_servers(path):
+    told = []
+    change(path, "update setsearch_relation set revision = revision + 1")
+    watch_damage(path, told.append)
+    deadline = time.monotonic() + patience(30)
+    while not told and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert "changed from outside; `setsearch check` may repair it" in told[0]
+
+
+def test_a_value_of_an_unexpected_kind_is_damage_but_an_error_of_the_application_is_its_own(path, monkeypatch):
+    from setsearch.search import passes as priors
+
+    with setsearch.open(path) as index:
+        monkeypatch.setattr(priors, "seed_weights", lambda *_: {}["nothing"])  # in a file that is not ours
+        with pytest.raises(KeyError):
+            index.items("film").expand(["i1"])
+        monkeypatch.undo()
+        change(path, "update setsearch_relation set columns = '[]' where columns is not null")
+        with pytest.raises(errors.CorruptIndex):
+            index.numbers("thing").expand(["n1"])
+
+
+def test_an_older_format_is_converted_and_that_is_said(tmp_path, caplog):
+    from pathlib import Path
+
+    fixture = Path(__file__).parents[1] / "fixtures" / "0.3.0.db"
+    (tmp_path / "old.db").write_bytes(fixture.read_bytes())
+    with setsearch.open(tmp_path / "old.db") as index:
+        index.info()
+        assert [record.getMessage() for record in caplog.records] == [
+            f"{tmp_path / 'old.db'}: converting the index of an earlier version, once"
+        ]
+        index.info()
+        assert len(caplog.records) == 1
+        assert index.check() == []
+
+
+def test_damaged_arrays_are_derived_again_whoever_finds_them(path, monkeypatch):
+    """Another process may only refresh: it finds nothing that it could distrust."""
+    with setsearch.open(path) as index:
+        index.refresh("now")
+        expected = index.items("film").features_of("i1")
+    assert change(path, "update setsearch_array set data = zeroblob(5) where name like '%ids'") > 0
+    with setsearch.open(path) as index:
+        with pytest.raises(errors.LostArrays, match="ask again"):
+            index.items("film").features_of("i1")
+        assert index.items("film").features_of("i1") == expected
+    monkeypatch.setattr(PostingLists, "sweep", None)  # the tables are not read: the lists are stored again
+    with setsearch.open(path) as index:
+        assert index.items("film").features_of("i1") == expected
+
+
+def test_only_what_is_damaged_is_derived_again(tmp_path):
+    """Contexts take long: they stay where lists were damaged; and who still holds old lists deletes no new ones."""
+    place = tmp_path / "w.db"
+    with setsearch.open(place, create=True, contexts="on") as index:
+        index.add((f"d{n}", f"the lion {n}, the tiger and the wolf") for n in range(30))
+        index.refresh("now")
+    others = [setsearch.open(place) for _ in range(3)]
+    for other in others:
+        with other.items("documents").fields():
+            pass  # the lists are known, but not read
+    assert (
+        change(place, "update setsearch_array set data = zeroblob(5) where name in ('items ids', 'features ids')") > 0
+    )
+
+    def generations():
+        connection = sqlite3.connect(place)
+        found = dict(connection.execute("select name, id from setsearch_generation where published").fetchall())
+        connection.close()
+        return found
+
+    before, kept = generations(), None
+    for other in others:
+        assert other.items("documents").expand(["d1"], 3)
+        now = generations()
+        assert now["contexts"] == before["contexts"]
+        assert now["lists"] == (kept or now["lists"]) != before["lists"]
+        kept = now["lists"]
+        other.close()
+
+
+def test_contexts_of_an_earlier_version_get_their_new_fields_when_refreshed(tmp_path):
+    place = tmp_path / "w.db"
+    with setsearch.open(place, create=True, contexts="on") as index:
+        index.add((f"d{n}", "the lion, the tiger and the wolf", "Lion") for n in range(30))
+        index.refresh("now")
+        sizes = index.info()["contexts"]
+    with setsearch.open(place) as index, index._database.write() as cursor:
+        (id,) = cursor.execute("select id from setsearch_generation where name = 'contexts'").fetchone()
+        cursor.execute("delete from setsearch_array where name = 'sizes' and generation = ?", (id,))
+        old = json.dumps({name: sizes[name.split()[-1]] for name in BY["both"] if "titled" not in name})
+        for slice_, data in _packed(id, "sizes", text_array(old)):
+            cursor.execute("insert into setsearch_array values (?, 'sizes', ?, ?)", (id, slice_, data))
+    with setsearch.open(place) as index:
+        assert index.items("terms").expand(["lion"], 2)
+        assert "titled" not in index.info()["contexts"]
+        index.refresh("now")
+        assert index.info()["contexts"] == sizes
