@@ -14,7 +14,8 @@
     |   `-- TimeLimitExceeded, Cancelled
     |-- ItemError               an item or a set cannot be written
     |   `-- InvalidItem, DuplicateItem, NameTaken, ChangedSet
-    `-- SourceError             a file, folder or table cannot be read
+    |-- SourceError             a file, folder or table cannot be read
+    `-- Fault                   a mistake of ours
 
 A message is one line: first the value at fault, then the way out.
 """
@@ -148,6 +149,10 @@ class ChangedSet(ItemError):
 
 class SourceError(SetsearchError):
     """A source cannot be read; the message names file and position."""
+
+
+class Fault(SetsearchError):
+    """A mistake in setsearch itself; its cause is the error that arose."""
 
 
 class Interrupted(SetsearchError):

@@ -13,7 +13,7 @@ from setsearch.answers.finding import Names, find_names
 from setsearch.answers.results import Asked, Contribution, Explanation, Found, Hit
 from setsearch.answers.tables import ReadingTable
 from setsearch.arrays import Floats, Ints
-from setsearch.errors import InvalidParameter, NoSeeds, NothingToRank
+from setsearch.errors import REPAIR_HINT, CorruptIndex, InvalidParameter, NoSeeds, NothingToRank
 from setsearch.models.defaults import number
 from setsearch.models.gaussian import Gaussian
 from setsearch.search.request import id_list, positive_integer, require_distinct
@@ -34,8 +34,11 @@ class _Matrix:
     x: Floats
 
     def row(self, id: int) -> int:
-        """The row of an item."""
-        return int(np.flatnonzero(self.ids == id)[0])
+        """The row of an item. Raises CorruptIndex."""
+        rows = np.flatnonzero(self.ids == id)
+        if not len(rows):
+            raise CorruptIndex(f"an item has lost its numbers; {REPAIR_HINT}")
+        return int(rows[0])
 
 
 class NumericReading(ReadingTable):

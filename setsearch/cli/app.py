@@ -9,6 +9,7 @@ import io
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Annotated
@@ -19,10 +20,11 @@ import setsearch
 from setsearch.cli.collection import with_collection
 from setsearch.cli.help import PanelCommand, PanelGroup
 from setsearch.cli.output import say
-from setsearch.errors import SetsearchError
+from setsearch.errors import Fault, SetsearchError
 
 INTERRUPTED = 130
 COMPLETION = "_SETSEARCH_COMPLETE"  # the environment's variable by which a shell asks
+DEBUG = "SETSEARCH_DEBUG"  # the variable that shows where a fault of ours arose
 GC_THRESHOLD = 100_000  # new objects between garbage collections: most commands end before the first
 
 # Module and function of each command, by panels of the help; a module without a function is a group of commands.
@@ -104,6 +106,8 @@ def main() -> None:
         if code == INTERRUPTED:  # as typer reports Ctrl-C
             raise KeyboardInterrupt
     except SetsearchError as error:
+        if isinstance(error, Fault) and DEBUG in os.environ:
+            traceback.print_exception(error)  # what a report needs
         code = _fail(str(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         code = _fail(f"stopped; {_kept()}", INTERRUPTED)

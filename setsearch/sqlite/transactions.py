@@ -11,11 +11,12 @@ from traceback import walk_tb
 from types import TracebackType
 
 import setsearch
-from setsearch.errors import REPAIR_HINT, CorruptIndex, SetsearchError
+from setsearch.errors import REPAIR_HINT, CorruptIndex, Fault, SetsearchError
 from setsearch.sqlite.connections import Connections
 from setsearch.sqlite.integrity import is_damaged
 from setsearch.sqlite.limits import LimitedCursor, watch_cancellation
 
+READERS = ("sqlite/", "storage/", "memory/", "core/", "lists.py", "arrays.py", "migrations")  # of stored values
 WRONG_VALUES = (ArithmeticError, LookupError, TypeError, ValueError)  # raised for stored values of unexpected types
 SAVEPOINT = "setsearch_transaction"
 READ, WRITE = "begin", "begin immediate"
@@ -88,8 +89,7 @@ class Transaction:
             if isinstance(error, sqlite3.Error):
                 translated = self._connections.translate(error)
             elif _may_be_damage(error) and (self._is_of_reading(error) or is_damaged(self._connection)):
-                problem = " ".join(f"{type(error).__name__}: {error}".split())
-                translated = CorruptIndex(f"{self._connections} is damaged ({problem:.200}); {REPAIR_HINT}")
+                translated = self._told(error)
         except SetsearchError as refusal:
             translated = refusal
         except sqlite3.Error as failure:
@@ -106,6 +106,16 @@ class Transaction:
         """Whether an error arose in our own code while it read: a stored value is wrong, whatever it is."""
         frames = [frame.f_code.co_filename for frame, _ in walk_tb(error.__traceback__)]
         return self._begin == READ and all(map(_is_our_code, frames))
+
+    def _told(self, error: BaseException) -> SetsearchError:
+        """What an error says of the file, or of us: only what reads stored values meets wrong ones."""
+        problem, place = " ".join(f"{type(error).__name__}: {error}".split()), _place(error)
+        if place.startswith(READERS) or is_damaged(self._connection):
+            return CorruptIndex(f"{self._connections} is damaged ({problem:.200}); {REPAIR_HINT}")
+        return Fault(
+            f"a fault of setsearch ({problem:.200}, in {place}), unless `setsearch check` finds {self._connections} "
+            "damaged; please report it, with what SETSEARCH_DEBUG=1 shows"
+        )
 
     def _end_watch(self) -> None:
         if self._watched:
@@ -137,6 +147,14 @@ def _is_our_code(path: str) -> bool:
 
     library, *ours = (f"{Path(module.__file__ or '').parent}{os.sep}" for module in (os, setsearch, np))
     return path.startswith(tuple(ours)) or (path.startswith(library) and "site-packages" not in path)
+
+
+def _place(error: BaseException) -> str:
+    """The innermost line of ours that an error came through, such as storage/names.py:12."""
+    home = f"{Path(setsearch.__file__).parent}{os.sep}"
+    frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
+    ours = [(path.removeprefix(home).replace(os.sep, "/"), line) for path, line in frames if path.startswith(home)]
+    return "{}:{}".format(*ours[-1]) if ours else ""
 
 
 def _may_be_damage(error: BaseException) -> bool:

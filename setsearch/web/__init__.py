@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.staticfiles import StaticFiles
 
 import setsearch
-from setsearch.errors import ChangedSet, DatabaseError, NoIndex, ReadOnlyDatabase, SetsearchError
+from setsearch.errors import ChangedSet, DatabaseError, Fault, NoIndex, ReadOnlyDatabase, SetsearchError
 from setsearch.index import Index
 from setsearch.pool import QuestionPool, Unavailable
 from setsearch.web.access import HeadAnswers, RequestLimits, Rules
@@ -137,4 +137,6 @@ def _status_of(error: SetsearchError) -> int:
         return 403
     if isinstance(error, ChangedSet):
         return 409
+    if isinstance(error, Fault):
+        return 500
     return 503 if isinstance(error, DatabaseError | Unavailable) else 422

@@ -1,0 +1,45 @@
+"""Mistakes of ours are told as such, and damage as damage."""
+
+import pytest
+
+import setsearch
+from setsearch.errors import CorruptIndex, Fault
+
+
+@pytest.fixture
+def index(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add((f"d{n}", f"lion w{n % 7} w{n % 5}") for n in range(60))
+        yield index
+
+
+def within(path, function):
+    """A function as if it stood in a file of ours."""
+    space = {}
+    home = setsearch.__file__.rpartition("__init__")[0]
+    exec(compile("def own(*_, **__): return [][0]", home + path, "exec"), space)
+    return space[function]
+
+
+def test_a_mistake_in_the_search_is_a_fault(index, monkeypatch):
+    monkeypatch.setattr("setsearch.answers.hits.belonging", within("search/cutoff.py", "own"))
+    with pytest.raises(Fault, match=r"IndexError.*search/cutoff.py:1\).*setsearch check.*report") as raised:
+        index.items("documents").expand(["d1"], cut="mark")
+    assert "\n" not in str(raised.value) and not index.check()
+    assert isinstance(raised.value.__cause__, IndexError)
+
+
+def test_what_reads_stored_values_tells_damage(index, monkeypatch):
+    monkeypatch.setattr("setsearch.memory.fields.Fields.columns_of", within("storage/documents.py", "own"))
+    with pytest.raises(CorruptIndex, match="IndexError"):
+        index.items("documents").expand(["d1"])
+
+
+def test_the_command_line_tells_in_a_line_and_shows_more_if_asked(tmp_path, index, run, monkeypatch):
+    monkeypatch.setattr("setsearch.answers.hits.belonging", within("search/cutoff.py", "own"))
+    command = "expand", "a.db", "d1", "--items", "documents", "--cut"
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(*command)
+    assert (code, out) == (1, "") and err.count("\n") == 1 and "fault of setsearch" in err
+    monkeypatch.setenv("SETSEARCH_DEBUG", "1")
+    assert "Traceback" in run(*command)[2]
