@@ -37,7 +37,7 @@ test-others: $(OTHERS)/installed
 test-pure: $(PURE)/installed
 	SETSEARCH_CORE=0 $(PURE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall .
 	$(PURE)/bin/python -I -c "from setsearch.core import binding; assert binding.library() is None, binding.LIBRARY"
-	$(PURE)/bin/pytest -p no:cacheprovider -n auto --maxprocesses 4 --dist worksteal tests/scoring tests/search tests/cli
+	$(PURE)/bin/pytest -p no:cacheprovider -n auto --maxprocesses 4 --dist worksteal tests/scoring tests/memory tests/search tests/answers tests/cli
 
 test-encoder: $(ENCODER)/installed
 	$(ENCODER)/bin/python -m pytest -p no:cacheprovider tests/integrations/real_encoder.py
