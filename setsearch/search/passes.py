@@ -37,6 +37,8 @@ WEIGHT = 0.5  # of an item that joins
 SHARE = 25  # of so many items one may join
 LEAST = 5000  # postings that a second pass may always read
 OWN = 20  # features of the seeds that always count
+FEWEST_POSTINGS = 1 << 13  # fewer are added in less time than it takes to choose among lists
+POPULARITY = 2.0  # standard deviations of the scores for one of the logarithms, with one seed
 
 
 def joining(model: Lift, total: float, n_items: int) -> int:
@@ -76,9 +78,6 @@ def second_pass(fields: Fields, first: SeedWeights, ids: Sequence[int], feedback
     joined = first.examples.joined_by(ids, WEIGHT)
     second = seed_weights(fields, joined, first.model, limits)
     return second.having(examples=first.examples, join=lambda: joined)
-
-
-FEWEST_POSTINGS = 1 << 13  # fewer are added in less time than it takes to choose among lists
 
 
 class Wanted(NamedTuple):
@@ -136,8 +135,8 @@ def weights_at_once(
         seeds = (_seeds(join() if joins else examples, own) for own in again.weighed)
         return tuple(field_weights(*own, model, n_items) for own in zip(fields.all, seeds, strict=True))
 
-    weights = SeedWeights(model, examples, weigh, base, 0.0, join=join if joins else None, summed=sums)
-    return replace(weights, known=known, left_out=answer.left_out)
+    found = SeedWeights(model, examples, weigh, base, 0.0, summed=sums, known=known, left_out=answer.left_out)
+    return replace(found, join=join) if joins else found
 
 
 def _in_order(answer: Answer, k: int, fields: Fields) -> Best:
@@ -152,9 +151,6 @@ def _seeds(examples: Examples, own: Weighed) -> Seeds:
     """What examples have in a field."""
     having = own.having.astype(np.int64) if examples.weights is None else own.having
     return Seeds(own.features, having, own.sums, examples.total, given=examples.given)
-
-
-POPULARITY = 2.0  # standard deviations of the scores for one of the logarithms, with one seed
 
 
 def with_popularity(fields: Fields, weights: SeedWeights) -> SeedWeights:
