@@ -35,7 +35,9 @@ class KnownNames:
         self._text = bytearray()
         self._starts, self._ends = array("Q"), array("Q")  # of the names; a title follows, up to the next start
         self._hashes = array("q")
-        self._by_hash: tuple[Ints, Ints] | None = None  # hashes, ascending, and their ids, once all names are there
+        self._by_hash: tuple[array[int], array[int]] | None = (
+            None  # hashes, ascending, and their ids, once all names are there
+        )
 
     @property
     def is_complete(self) -> bool:
@@ -65,18 +67,21 @@ class KnownNames:
                 self._starts.append(len(self._text))
                 hashes = np.array(self._hashes, np.int64)
                 order = np.argsort(hashes)
-                self._by_hash, self._hashes = (hashes[order], order), array("q")
+                sorted_hashes, ids = array("q", hashes[order].tobytes()), array("q", order.tobytes())
+                self._by_hash, self._hashes = (sorted_hashes, ids), array("q")
 
     def find(self, names: Iterable[str]) -> dict[str, int]:
         """The ids of those names that exist; all names are there."""
         assert self._by_hash is not None
-        (hashes, ids), wanted, found = self._by_hash, [name for name in names if name], {}
-        own = np.array([*map(hash, wanted)], np.int64)
-        firsts, ends = (hashes.searchsorted(own, side).tolist() for side in ("left", "right"))
-        for name, first, end in zip(wanted, firsts, ends, strict=True):
-            for id in ids[first:end].tolist():
+        (hashes, ids), found = self._by_hash, {}
+        for name in filter(None, names):
+            own = hash(name)
+            place = bisect_left(hashes, own)
+            while place < len(hashes) and hashes[place] == own:
+                id = ids[place]
                 if self._text[self._starts[id] : self._ends[id]] == name.encode():
                     found[name] = id
+                place += 1
         return found
 
     def describe(self, id: int) -> tuple[str, str | None]:

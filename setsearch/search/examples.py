@@ -99,6 +99,8 @@ def find_rejected(fields: Fields, examples: Examples, names: Sequence[str]) -> l
 
     Raises UnknownItem, AmbiguousItem, InvalidParameter.
     """
+    if not names:
+        return []
     unknown = fields.without_contexts(names)
     ids = fields.resolve_all([name for name in names if name not in unknown])
     require_distinct(name for name, id in unknown.items() if id in examples.rare)
