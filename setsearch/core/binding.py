@@ -73,7 +73,7 @@ def library() -> Any:
 
 def add(scores: Floats, parts: Sequence[Part]) -> None:
     """Add to `scores`, `(n_items,)`, each list's weight times its values, list by list. Raises LostArrays."""
-    assert scores.dtype == np.float64 and scores.flags.c_contiguous, "scores that the core cannot write"
+    require(scores.dtype == np.float64 and scores.flags.c_contiguous, "scores that the core cannot write")
     kept, structures, n_lists = _parts(parts)
     places = _scratch("places", n_lists, np.int64)
     _check(library().setsearch_add(address(scores), len(scores), structures, len(kept), address(places)))
@@ -176,10 +176,10 @@ def _parts(parts: Sequence[Part]) -> tuple[list[Any], Any, int]:
     kept, structures, n_lists = [], (PartStructure * len(parts))(), 0
     for place, (ids, values, starts, ends, weights) in enumerate(parts):
         arrays = [np.ascontiguousarray(array) for array in (ids, starts, ends, weights)]
-        assert [array.dtype.itemsize for array in arrays] == [4, 8, 8, 8], "arrays of other types"
-        assert len({len(array) for array in arrays[1:]}) == 1, "a list without a start, an end or a weight"
+        require([array.dtype.itemsize for array in arrays] == [4, 8, 8, 8], "arrays of other types")
+        require(len({len(array) for array in arrays[1:]}) == 1, "a list without a start, an end or a weight")
         entries = None if values is None else np.ascontiguousarray(values)
-        assert entries is None or len(entries) >= len(ids), "an entry without a value"
+        require(entries is None or len(entries) >= len(ids), "an entry without a value")
         at = [address(array) for array in arrays]
         own = (None, 0) if entries is None else (address(entries), entries.itemsize)
         structures[place] = PartStructure(len(starts), len(ids), at[0], *own, *at[1:])
@@ -195,6 +195,12 @@ def _scratch(name: str, size: int, dtype: Any = np.float64) -> Array:
         array = np.empty(max(size * 5 // 4, 1), dtype)
         setattr(_threads, name, array)
     return array
+
+
+def require(is_so: bool, otherwise: str) -> None:
+    """Raise TypeError for arrays that the core cannot take, which is a mistake of ours."""
+    if not is_so:
+        raise TypeError(otherwise)
 
 
 def address(array: Any) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 
 from setsearch.arrays import Array, Floats, Ints
 from setsearch.core import binding
-from setsearch.core.binding import BLOCK, LEAST_ROOM, Part, PartStructure, address
+from setsearch.core.binding import BLOCK, LEAST_ROOM, Part, PartStructure, address, require
 from setsearch.errors import LostArrays
 
 UNSURE = -3
@@ -205,6 +205,8 @@ def ask(
     are filled instead of finding the best items. `weighs`: whether it is of interest how the examples were weighed.
     """
     ids, shares = examples
+    arrays = base.dtype == np.float64 and base.flags.c_contiguous and excluded.dtype == np.int64
+    require(arrays and (all_sums is None or len(all_sums) == len(base)), "arrays that the core cannot take")
     if len(ids) + numbers.joining > LEAST_ROOM:
         return None
     scratch = _Scratch.take(len(base), [field.lists.n_features for field in fields], max(numbers.k, numbers.joining))
@@ -242,5 +244,6 @@ def _weighed(scratch: _Scratch, place: int) -> Weighed:
 
 def _structure(ids: Array, values: Array | None, starts: Ints, ends: Ints) -> PartStructure:
     """Lists without weights."""
-    assert values is not None and values.dtype == np.float32 and ids.dtype.itemsize == 4
+    sizes = [array.dtype.itemsize for array in (ids, starts, ends)]
+    require(values is not None and values.dtype == np.float32 and sizes == [4, 8, 8], "lists of other types")
     return PartStructure(len(starts), len(ids), address(ids), address(values), 4, address(starts), address(ends), None)

@@ -16,7 +16,7 @@ from setsearch.sqlite.connections import Connections
 from setsearch.sqlite.integrity import is_damaged
 from setsearch.sqlite.limits import LimitedCursor, watch_cancellation
 
-READERS = ("sqlite/", "storage/", "memory/", "core/", "lists.py", "arrays.py", "migrations")  # of stored values
+READERS = ("sqlite/", "storage/", "memory/", "lists.py", "arrays.py", "migrations")  # of stored values
 WRONG_VALUES = (ArithmeticError, LookupError, TypeError, ValueError)  # raised for stored values of unexpected types
 SAVEPOINT = "setsearch_transaction"
 READ, WRITE = "begin", "begin immediate"
