@@ -29,14 +29,18 @@ def wanted_of(fields: Fields, request: ExpandRequest, defaults: Defaults) -> Wan
     has_more = fields.nearest is not None or uses_vectors(fields, defaults, request.model)
     has_more = has_more or defaults.wants_likes(request.model) or bool(request.exclude)
     chooses = request.among is not None or request.filter or request.keep_seeds
-    depth = max(_shown(request), FLOOR) if request.cut else _shown(request)
     weighs = request.explain or request.snippets or bool(request.exclude)
-    return Wanted(0 if has_more or chooses else depth, weighs)
+    return Wanted(0 if has_more or chooses else _depth(request, _shown(request)), weighs)
 
 
 def _shown(request: ExpandRequest) -> int:
     """How many of the best items may be hits, if some are dropped."""
     return min(2 * request.k + FOLDED, NO_LIMIT) if request.drops else request.k
+
+
+def _depth(request: ExpandRequest, shown: int) -> int:
+    """How many of the best items are looked for; the line needs more of them."""
+    return max(shown, FLOOR) if request.cut else shown
 
 
 def best_hits(
@@ -57,7 +61,7 @@ def best_hits(
         has_line = not cannot_tell and tells(fields, weights, defaults)
     wanted = _shown(request)
     while True:
-        ids, scores = weights.best(excluded, max(wanted, FLOOR) if request.cut else wanted, fields, among)
+        ids, scores = weights.best(excluded, _depth(request, wanted), fields, among)
         if not len(ids):
             raise NothingToRank(nothing_left(fields.items, among))
         scores = scores + weights.constant

@@ -114,27 +114,11 @@ def values(
         raise LostArrays("the lists in memory")
     size, largest = int(np.maximum(ends - starts, 0).sum()), np.zeros(1)
     found = np.empty(size, np.int32), np.empty(size, np.float32), np.empty(len(lists), np.int64)
-    entries = (
-        address(ids),
-        address(counts),
-        counts.itemsize,
-        len(ids),
-        address(starts),
-        address(ends),
-        len(scales),
-        len(factors),
-    )
-    rule = (
-        address(totals),
-        None if thresholds is None else address(thresholds),
-        address(factors),
-        address(scales),
-        address(logs),
-        len(logs),
-    )
-    n = library().setsearch_values(
-        address(lists), len(lists), by_item, *entries, *rule, *map(address, found), address(largest)
-    )
+    threshold = None if thresholds is None else address(thresholds)
+    entries = address(ids), address(counts), counts.itemsize, len(ids), address(starts), address(ends)
+    rule = len(scales), len(factors), address(totals), threshold, *map(address, (factors, scales, logs)), len(logs)
+    outputs = *map(address, found), address(largest)
+    n = library().setsearch_values(address(lists), len(lists), by_item, *entries, *rule, *outputs)
     if n == UNKNOWN:
         return None
     _check(n)

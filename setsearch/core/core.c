@@ -44,7 +44,7 @@ static const double VALUE_LATTICE = 4194304.0; /* 2^22 */
 static const double FIRST = 0.2, LATER = 0.5, JUST_BELOW = 0.99; /* shares of bounds */
 static const double MARGIN = 5.684341886080802e-14; /* 2^-44, relative; logarithms differ by some 2^-53 */
 static const double NEAR = 0.0009765625;           /* 2^-10, as in models/lift.py */
-static const double EXACT_BELOW = 512, LEAST_SUM = 0.125; /* of weights: scoring/base.py, search/weights.py */
+static const double EXACT_BELOW = 512, LEAST_SUM = 0.125; /* of weights: arrays.py, search/weights.py */
 static const double ROUNDING = 1 + 1e-9, PRECISION = 4.76837158203125e-07; /* of bounds; 2^-21 of sums in single precision */
 
 typedef struct {

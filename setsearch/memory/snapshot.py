@@ -6,7 +6,7 @@ every value is computed from the same content, so it does not matter which threa
 
 import sqlite3
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TypeVar
 
 import numpy as np
@@ -68,6 +68,25 @@ class _Descriptions:
         return {id: known[id] for id in ids}
 
 
+class _Valued:
+    """The lists of both directions under one rule, which get values when they are needed."""
+
+    def __init__(self, rule: ValueRule, by_feature: Lists, by_item: Lists) -> None:
+        self._stored = by_feature.lengths
+        self.by_feature = ValuedLists(by_feature, not rule.binary, rule.largest)
+        self.by_item = ValuedLists(by_item, not rule.binary, rule.largest)
+
+    @property
+    def are_all_there(self) -> bool:
+        """Whether all lists have values."""
+        return self.by_feature.are_all_there and self.by_item.are_all_there
+
+    @cached_property
+    def in_core(self) -> FieldLists:
+        """As the core takes them."""
+        return FieldLists(self.by_feature.part, self.by_item.part, self._stored)
+
+
 class Snapshot:
     """A content with one side as items."""
 
@@ -81,12 +100,11 @@ class Snapshot:
         self._names = KnownNames(self.items)
         self._item_descriptions = _Descriptions(self.items)
         self._feature_descriptions = _Descriptions(self.features)
-        self._valued = Kept[tuple[bool, ValueRule], ValuedLists]()
+        self._valued = Kept[ValueRule, _Valued]()
         self.kept_bases = Kept[Hashable, Base]()
         self.kept_filters = Kept[tuple[str, ...], Ints]()  # the items that meet some conditions
         self.kept_starters = Kept[tuple[int, int], list[list[str]]]()  # sets to begin with (answers/overview.py)
         self._statistics = Kept[ValueRule, RuleStatistics]()
-        self._core_lists = Kept[ValueRule, FieldLists]()
         self._ranks: Ints | None = None
         self._items_by_stems: dict[str, list[str]] | None = None
 
@@ -228,12 +246,9 @@ class Snapshot:
 
     def core_field(self, rule: ValueRule, coefficient: float) -> OpenField:
         """The lists of a rule as the core takes them, as far as they have values now."""
-        by_feature, by_item = self._valued_lists(False, rule), self._valued_lists(True, rule)
-        lists = self._core_lists.get_or_make(
-            rule, lambda: FieldLists(by_feature.part, by_item.part, self.lists(False).lengths)
-        )
-        norm = by_item.norm if by_item.are_all_there else 0.0
-        return OpenField(lists, norm, coefficient, (by_feature.used, by_item.used))
+        own = self._valued_by(rule)
+        norm = own.by_item.norm if own.by_item.are_all_there else 0.0
+        return OpenField(own.in_core, norm, coefficient, (own.by_feature.used, own.by_item.used))
 
     def new_item(self, cursor: sqlite3.Cursor, counts: Mapping[str, int], rule: ValueRule) -> tuple[Ints, Floats]:
         """Features (ascending ids) and values of an item that the index does not hold, from its counted features.
@@ -261,7 +276,8 @@ class Snapshot:
             lists.settle(wanted)
             buffer, starts, ends = lists.arrays
             return PostingArrays(buffer.ids, starts[wanted], ends[wanted])
-        valued = self._valued_lists(forward, rule)
+        own = self._valued_by(rule)
+        valued = own.by_item if forward else own.by_feature
         if not valued.are_all_there:
             self._give_values(cursor, valued, wanted, forward, rule)
         return valued.get(wanted)
@@ -271,7 +287,7 @@ class Snapshot:
     ) -> None:
         """Give some lists their values, and perhaps more of them."""
         statistics = self.statistics(cursor, rule)
-        of_lists = statistics.values_of_lists if is_core() and statistics.is_compilable else None
+        of_lists = statistics.values_of_lists if is_core() and statistics.in_core else None
         missing = valued.missing(wanted, of_lists is not None)
         if not len(missing):
             return
@@ -284,9 +300,8 @@ class Snapshot:
         )
         valued.fill(missing, value, entries)
 
-    def _valued_lists(self, forward: bool, rule: ValueRule) -> ValuedLists:
-        lists = self.lists(forward)
-        return self._valued.get_or_make((forward, rule), lambda: ValuedLists(lists, not rule.binary, rule.largest))
+    def _valued_by(self, rule: ValueRule) -> _Valued:
+        return self._valued.get_or_make(rule, lambda: _Valued(rule, self.lists(False), self.lists(True)))
 
     def base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: float) -> Base:
         """The base of every item and the constant: from memory, or in one pass over all entries."""

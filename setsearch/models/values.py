@@ -102,7 +102,7 @@ class RuleStatistics:
         return (entries, values) if positive.all() else (entries.select(positive), values[positive])
 
     @property
-    def is_compilable(self) -> bool:
+    def in_core(self) -> bool:
         """Whether the compiled core was built, and knows the rule: one with weights and lengths."""
         return self.factor is not None and self.scale is not None and binding.library() is not None
 
@@ -111,7 +111,7 @@ class RuleStatistics:
 
         None for rules that it does not know, and for counts that are not in the table of logarithms.
         """
-        if not self.is_compilable or self.factor is None or self.scale is None:
+        if not self.in_core or self.factor is None or self.scale is None:
             return None
         are_counted = self.threshold is not None and self.totals is not None
         totals = self.totals if self.totals is not None else np.zeros(0, np.int64)

@@ -1,12 +1,8 @@
-"""The query-independent base scores of all items, and when sums on it are exact."""
+"""The query-independent base scores of all items."""
 
-from collections.abc import Sequence
 from functools import cached_property
 
 from setsearch.arrays import Floats, to_lattice
-from setsearch.scoring.postings import WeightedLists, any_valued
-
-EXACT_BELOW, EXACT_BELOW_VALUED = 2.0**17, 2.0**9  # sums on the lattices of arrays.py are exact below
 
 
 class Base:
@@ -31,9 +27,3 @@ class Base:
         """The largest |base|."""
         least = float(self.items.min(where=self.items > -float("inf"), initial=0.0))
         return max(float(self.items.max(initial=-float("inf"))), -least)
-
-
-def is_exact(base: Base, parts: Sequence[WeightedLists]) -> bool:
-    """Whether sums are exact: then any order of additions gives the same bits."""
-    bound = EXACT_BELOW_VALUED if any_valued(parts) else EXACT_BELOW
-    return sum(part.bound for part in parts) < bound - base.largest_absolute

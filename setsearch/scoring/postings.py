@@ -64,8 +64,3 @@ class WeightedLists(NamedTuple):
 
 
 Parts = Sequence[WeightedLists]
-
-
-def any_valued(parts: Parts) -> bool:
-    """Whether some entries have values other than 1."""
-    return any(part.postings.values is not None for part in parts)

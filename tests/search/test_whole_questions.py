@@ -71,6 +71,20 @@ def test_whatever_else_is_asked(reading, more):
         require_equal(lambda seeds=seeds: reading.expand(seeds, 3, **more))
 
 
+@pytest.mark.parametrize("count", [6, 12])
+def test_many_rules_in_turn(tmp_path, monkeypatch, count):
+    """Those of more rules than are kept start again, in both directions."""
+    monkeypatch.setattr("setsearch.memory.readings.Readings._forget", None)  # nothing is lost
+    monkeypatch.setattr("setsearch.search.passes.FEWEST_POSTINGS", 0)
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(texts(collection(3, 200, 60)))
+        documents = index.items("documents")
+        asked = [(["i1", "i5"], number / 20) for number in range(count)]
+        asked += [([f"i{n}", f"i{n + 1}"], 0.0) for n in range(20, 60)] + [(["i1", "i5"], 0.0)]
+        for seeds, popularity in asked:
+            require_equal(lambda s=seeds, p=popularity: documents.expand(s, 5, popularity=p, feedback=0))
+
+
 def test_equal_items_join_in_the_order_of_their_names(tmp_path):
     """Of many documents that score the same, the first by name join."""
     data, rng = collection(5, 200, 60), random.Random(3)
