@@ -14,7 +14,7 @@ from setsearch.answers.tables import IndexTable
 from setsearch.errors import InvalidParameter, NoIndex, UsageError
 from setsearch.memory.catalog import defaults_of, list_readings
 from setsearch.memory.freshness import parse_fresh
-from setsearch.memory.readings import FieldsSource, Readings
+from setsearch.memory.readings import Readings
 from setsearch.memory.shared import memory_of
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.limits import limited
@@ -221,8 +221,8 @@ class Index(IndexTable):
         if relation.columns is not None:
             return NumericReading(name, partial(self._readings.relation, name))
         has_contexts = name == relation.features.name and relation.may_have_contexts
-        source = FieldsSource(self._readings, name)
-        return Reading(name, defaults_of(relation, name), source, has_contexts, relation.features.titles_shown)
+        opened = partial(self._readings.open, name)
+        return Reading(name, defaults_of(relation, name), opened, has_contexts, relation.features.titles_shown)
 
     def set(self, name: str, items: str | None = None) -> ItemSet:
         """The saved set of this name, or a new one of `items` (by default as in `items()`)."""

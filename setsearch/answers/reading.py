@@ -1,7 +1,7 @@
 """From seeds to the rest of the set: seeds -> model -> posting lists -> ranked hits, and why."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TypeVar, Unpack
 
 import numpy as np
@@ -17,8 +17,8 @@ from setsearch.answers.word_notes import word_notes
 from setsearch.arrays import Floats
 from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, SetsearchError
 from setsearch.memory.fields import Fields
-from setsearch.memory.freshness import parse_fresh
-from setsearch.memory.readings import FieldsBy, FieldsSource
+from setsearch.memory.freshness import Fresh, parse_fresh
+from setsearch.memory.readings import FieldsBy
 from setsearch.models.defaults import Defaults, ModelOptions
 from setsearch.search.cutoff import SeedFit, fits
 from setsearch.search.examples import Examples, find_examples, find_rejected
@@ -45,12 +45,17 @@ class Reading(ReadingTable):
     """Items of one kind, described by features: what `index.items(name)` returns. Threads may share it."""
 
     def __init__(
-        self, name: str, defaults: Defaults, source: FieldsSource, has_contexts: bool = False, has_forms: bool = False
+        self,
+        name: str,
+        defaults: Defaults,
+        opened: Callable[[bool, Fresh], AbstractContextManager[FieldsBy]],
+        has_contexts: bool = False,
+        has_forms: bool = False,
     ) -> None:
         self.name = name
         self.kind = plain_name(name)  # documents, terms, or a column, whatever the collection
         self.defaults = defaults
-        self._source = source
+        self._opened = opened  # as Readings.open
         self._has_contexts = has_contexts
         self._choice = FieldChoice(self.kind, has_contexts)
         self._has_forms = has_forms  # surface forms of stems
@@ -96,7 +101,11 @@ class Reading(ReadingTable):
         return hits
 
     def _answer(self, options: ModelOptions, answer: Callable[[FieldsBy], T]) -> T:
-        return self._source.answer(lambda: self._fields_by(options), answer)
+        """What `answer` makes of the fields; again, if derived arrays turn out to be damaged or gone."""
+        with suppress(LostArrays), self._fields_by(options) as fields_by:
+            return answer(fields_by)
+        with self._fields_by(options) as fields_by:
+            return answer(fields_by)
 
     def expand_many(
         self, seed_sets: Iterable[SeedNames], k: int | None = 10, **options: Unpack[ExpandOptions]
@@ -321,7 +330,7 @@ class Reading(ReadingTable):
     @contextmanager
     def stored(self) -> Iterator[Fields]:
         """The stored relation as the only field, within one transaction."""
-        with self._source.open(False) as fields_by:
+        with self._opened(False, None) as fields_by:
             fields = fields_by("documents")
             assert fields is not None
             yield fields
@@ -329,12 +338,14 @@ class Reading(ReadingTable):
     def _fields_by(self, options: ModelOptions) -> AbstractContextManager[FieldsBy]:
         self.defaults.check(options)
         uses_contexts = self._has_contexts and self._choice.keys(options) != ["documents"]
-        return self._source.open(self._has_forms or uses_contexts, parse_fresh(options.get("fresh")))
+        return self._opened(self._has_forms or uses_contexts, parse_fresh(options.get("fresh")))
 
     def _weights(self, fields: Fields, examples: Examples, request: ExpandRequest) -> tuple[SeedWeights, list[int]]:
         """What scores items, and the items that are not returned."""
         excluded = find_rejected(fields, examples, request.exclude)
-        rejection = self.defaults.rejection_of(self.defaults.make(request.model), request.gamma)
+        rejection = None
+        if excluded:
+            rejection = self.defaults.rejection_of(self.defaults.make(request.model), request.gamma)
         wanted = wanted_of(fields, request, self.defaults)
         weights = two_passes(fields, examples, self.defaults, request.model, excluded, rejection, wanted)
         weights = with_priors(fields, weights, self.defaults, request.model)

@@ -3,9 +3,10 @@
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, TypeVar
+from types import TracebackType
+from typing import Any
 
 from setsearch.errors import LostArrays, SetsearchError, TakenOver, UnknownReading
 from setsearch.lists import LOCK
@@ -18,6 +19,7 @@ from setsearch.memory.shared import Memory, Version
 from setsearch.memory.word_contexts import COEFFICIENTS, WordContexts, read_contexts
 from setsearch.models.values import ValueRule
 from setsearch.sqlite.database import Database
+from setsearch.sqlite.transactions import Transaction
 from setsearch.storage.analyzers import Analyzers
 from setsearch.storage.generations import CONTEXTS, LISTS, Generation, delete_generation, find_generation
 from setsearch.storage.ids import name_in
@@ -29,7 +31,6 @@ REST = 0.05  # seconds between two looks at whether another process has derived
 VERSIONS = 2  # of a relation that stay in memory: a host may roll back to the one before
 MERGED_SHARE, FEW_TO_MERGE = 1 / 100, 100  # changed items up to which stored lists are brought up to date when read
 
-T = TypeVar("T")
 FieldsBy = Callable[[str], Fields | None]  # the fields of a key of BY; None without contexts
 
 
@@ -52,36 +53,24 @@ class Readings:
             raise UnknownReading(f"the index has no {name!r}; it has {', '.join(known) or 'nothing yet'}")
         return name, known[name]
 
+    def transaction(self) -> Transaction:
+        """A read transaction."""
+        return self._database.read()
+
     @contextmanager
     def relation(self, name: str) -> Iterator[tuple[sqlite3.Cursor, Relation]]:
         """A read transaction, and the relation of a reading in it."""
         with self._database.read() as cursor:
             yield cursor, find_again(cursor, name)
 
-    @contextmanager
-    def open(self, name: str, contexts: bool, fresh: Fresh = None) -> Iterator[FieldsBy]:
+    def open(self, name: str, contexts: bool, fresh: Fresh = None) -> "Opened":
         """The fields of a reading within one read transaction; with `contexts`, these are as new as `fresh` says.
 
         After a LostArrays the next call derives again.
         """
-        try:
-            with self._database.read() as cursor:
-                version = self._version(cursor, name)
-                is_ready = not contexts or not self._needs_contexts(cursor, version, fresh)
-                if is_ready:
-                    yield partial(self._fields, cursor, name, version)
-            if not is_ready:
-                self.update_contexts(name, fresh)
-                with self._database.read() as cursor:
-                    version = self._version(cursor, name)
-                    yield partial(self._fields, cursor, name, version)
-        except LostArrays as error:
-            self._forget(name, error.generation)
-            raise
-        if version.content is not None and version.content.generation is None:
-            self._store_first_lists(version)
+        return Opened(self, name, contexts, fresh)
 
-    def _forget(self, name: str, lost: int | None) -> None:
+    def forget(self, name: str, lost: int | None) -> None:
         """Use nothing that memory holds of a reading: some of the generation `lost` turned out to be damaged, or gone.
 
         That one is deleted from our own file, if this can be written now: another process derives it again.
@@ -112,10 +101,10 @@ class Readings:
         while True:
             with self._memory.deriving:
                 with self._database.read() as cursor:  # another thread may have derived
-                    version = self._version(cursor, name)
+                    version = self.version(cursor, name)
                     contexts = self._word_contexts(cursor, version) if required else None
                     is_complete = contexts is None or contexts.is_complete
-                    if is_complete and not self._needs_contexts(cursor, version, fresh):
+                    if is_complete and not self.needs_contexts(cursor, version, fresh):
                         return
                 try:
                     if self._derive(name, version, required):
@@ -149,7 +138,7 @@ class Readings:
         """Store the lists again if much of them has changed, and contexts that lack more than `fresh` allows."""
         self.update_contexts(name, fresh, required=True)
         with self._database.read() as cursor:
-            version = self._version(cursor, name)
+            version = self.version(cursor, name)
             if self._is_near(cursor, version.relation, LISTS):
                 return
             content = self._content(cursor, version)
@@ -160,7 +149,7 @@ class Readings:
     def is_behind(self, name: str) -> bool:
         """Whether lists or contexts were never derived, or so much has changed since that it is time to do it again."""
         with self._database.read() as cursor:
-            version = self._version(cursor, name)
+            version = self.version(cursor, name)
             kinds = (LISTS, CONTEXTS) if self._wants_contexts(cursor, version) else (LISTS,)
             return not all(self._is_near(cursor, version.relation, kind) for kind in kinds)
 
@@ -172,12 +161,12 @@ class Readings:
 
     def words(self, cursor: sqlite3.Cursor, relation: Relation) -> WordVocabulary | None:
         """The words of a collection that have contexts, as they are now; None without contexts."""
-        contexts = self._word_contexts(cursor, self._version(cursor, relation.items.name))
+        contexts = self._word_contexts(cursor, self.version(cursor, relation.items.name))
         return None if contexts is None or not contexts.snapshots else contexts.words
 
     def describe_contexts(self, cursor: sqlite3.Cursor, relation: Relation) -> dict[str, Any]:
         """The number of words with contexts and of the contexts, and how old these are; empty without contexts."""
-        contexts = self._word_contexts(cursor, self._version(cursor, relation.items.name))
+        contexts = self._word_contexts(cursor, self.version(cursor, relation.items.name))
         if contexts is None or not contexts.snapshots:
             return {}
         generation = contexts.generation
@@ -188,7 +177,8 @@ class Readings:
             "phrases": relation.has_phrases,
         } | contexts.sizes
 
-    def _needs_contexts(self, cursor: sqlite3.Cursor, version: Version, fresh: Fresh) -> bool:
+    def needs_contexts(self, cursor: sqlite3.Cursor, version: Version, fresh: Fresh) -> bool:
+        """Whether contexts are to be derived: there are none, or these lack more than `fresh` allows."""
         contexts = self._word_contexts(cursor, version)
         if contexts is not None:
             return not is_fresh(cursor, version.relation, contexts.generation, fresh)
@@ -230,7 +220,7 @@ class Readings:
     def _trusted(self, generation: Generation | None) -> Generation | None:
         return None if generation is None or generation.id in self._memory.distrusted else generation
 
-    def _version(self, cursor: sqlite3.Cursor, name: str) -> Version:
+    def version(self, cursor: sqlite3.Cursor, name: str) -> Version:
         """The relation of a reading as this transaction sees it."""
         with LOCK:
             for versions in self._memory.versions.values():
@@ -271,7 +261,7 @@ class Readings:
         if generation is not None:
             self._memory.distrusted.add(generation.id)
 
-    def _fields(self, cursor: sqlite3.Cursor, name: str, version: Version, by: str) -> Fields | None:
+    def fields(self, cursor: sqlite3.Cursor, name: str, version: Version, by: str) -> Fields | None:
         """The fields that `by` names, for one transaction; None without contexts."""
         relation = version.relation
         if by == "documents":
@@ -289,7 +279,7 @@ class Readings:
         revision, uses = contexts.generation.revision, contexts.uses
         return Fields(fields, relation, version.analyzer, revision, vectors=vectors, nearest=nearest, uses=uses)
 
-    def _store_first_lists(self, version: Version) -> None:
+    def store_first_lists(self, version: Version) -> None:
         """Store the lists in our own file if it has none and can be written now: the next process starts faster."""
         if self._database.path is None:
             return
@@ -318,23 +308,48 @@ class Readings:
         derive_lists(database, version.content, rules)
 
 
-class FieldsSource:
-    """The fields of one reading of a database."""
+class Opened:
+    """A context manager for the fields of a reading, by a key of BY, within one read transaction.
 
-    def __init__(self, readings: Readings, name: str) -> None:
-        self._readings = readings
-        self._name = name
+    A class is faster than a generator, and every question starts with it.
+    """
 
-    def open(self, contexts: bool, fresh: Fresh = None) -> AbstractContextManager[FieldsBy]:
-        """The fields within one read transaction, as `Readings.open`."""
-        return self._readings.open(self._name, contexts, fresh)
+    __slots__ = ("_contexts", "_cursor", "_fresh", "_name", "_readings", "_transaction", "_version")
 
-    def answer(self, open: Callable[[], AbstractContextManager[FieldsBy]], answer: Callable[[FieldsBy], T]) -> T:
-        """What `answer` makes of the fields; again, if derived arrays turn out to be damaged or gone."""
-        with suppress(LostArrays), open() as fields_by:
-            return answer(fields_by)
-        with open() as fields_by:
-            return answer(fields_by)
+    def __init__(self, readings: Readings, name: str, contexts: bool, fresh: Fresh) -> None:
+        self._readings, self._name, self._contexts, self._fresh = readings, name, contexts, fresh
+
+    def __enter__(self) -> FieldsBy:
+        if not self._begin():
+            self._transaction.__exit__(None, None, None)
+            self._readings.update_contexts(self._name, self._fresh)
+            self._contexts = False
+            self._begin()
+        return self._fields
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._transaction.__exit__(kind, error, trace)
+        if isinstance(error, LostArrays):
+            self._readings.forget(self._name, error.generation)
+        content = self._version.content
+        if error is None and content is not None and content.generation is None:
+            self._readings.store_first_lists(self._version)
+
+    def _begin(self) -> bool:
+        """Begin the transaction; whether the contexts are as new as they should be."""
+        self._transaction = self._readings.transaction()
+        self._cursor = self._transaction.__enter__()
+        try:
+            self._version = self._readings.version(self._cursor, self._name)
+            return not self._contexts or not self._readings.needs_contexts(self._cursor, self._version, self._fresh)
+        except BaseException as error:
+            self._transaction.__exit__(type(error), error, error.__traceback__)
+            raise
+
+    def _fields(self, by: str) -> Fields | None:
+        return self._readings.fields(self._cursor, self._name, self._version, by)
 
 
 def _default_rule(relation: Relation, name: str) -> ValueRule:

@@ -11,8 +11,8 @@ The core does what seed_weights, second_pass and best do one after another, to t
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from operator import eq
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -135,16 +135,21 @@ def weights_at_once(
         seeds = (_seeds(join() if joins else examples, own) for own in again.weighed)
         return tuple(field_weights(*own, model, n_items) for own in zip(fields.all, seeds, strict=True))
 
-    found = SeedWeights(model, examples, weigh, base, 0.0, summed=sums, known=known, left_out=answer.left_out)
-    return replace(found, join=join) if joins else found
+    found: dict[str, Any] = {
+        "summed": sums,
+        "known": known,
+        "left_out": answer.left_out,
+        "join": join if joins else None,
+    }
+    return SeedWeights(model, examples, weigh, base, 0.0, **found)
 
 
 def _in_order(answer: Answer, k: int, fields: Fields) -> Best:
     """The k best items, equal ones in the order of their names."""
-    first = answer.scores[: k + 1]
-    if (first[1:] == first[:-1]).any():
+    first = answer.scores[: k + 1].tolist()
+    if any(map(eq, first, first[1:])):
         return sort_best(answer.ids, answer.scores, k, fields)
-    return answer.ids[:k], first[:k]
+    return answer.ids[:k], answer.scores[:k]
 
 
 def _seeds(examples: Examples, own: Weighed) -> Seeds:

@@ -74,7 +74,7 @@ def test_whatever_else_is_asked(reading, more):
 @pytest.mark.parametrize("count", [6, 12])
 def test_many_rules_in_turn(tmp_path, monkeypatch, count):
     """Those of more rules than are kept start again, in both directions."""
-    monkeypatch.setattr("setsearch.memory.readings.Readings._forget", None)  # nothing is lost
+    monkeypatch.setattr("setsearch.memory.readings.Readings.forget", None)  # nothing is lost
     monkeypatch.setattr("setsearch.search.passes.FEWEST_POSTINGS", 0)
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(texts(collection(3, 200, 60)))
