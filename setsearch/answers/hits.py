@@ -90,7 +90,7 @@ def _leaders(
     """The scores by which the line is drawn: neither a filter nor the seeds change what belongs."""
     if among is None and not request.keep_seeds:
         return scores
-    found = weights.best([*excluded, *weights.examples.ids], FLOOR, fields)[1]
+    found = weights.best([*excluded, *weights.examples.seeds], FLOOR, fields)[1]
     return found + weights.constant if len(found) else scores
 
 

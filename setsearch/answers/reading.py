@@ -19,9 +19,10 @@ from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, SetsearchErr
 from setsearch.memory.fields import Fields
 from setsearch.memory.freshness import Fresh, parse_fresh
 from setsearch.memory.readings import FieldsBy
+from setsearch.models import Lift
 from setsearch.models.defaults import Defaults, ModelOptions
 from setsearch.search.cutoff import SeedFit, fits
-from setsearch.search.examples import Examples, find_examples, find_rejected
+from setsearch.search.examples import Examples, find_examples, find_rejected, once_each
 from setsearch.search.field_choice import FieldChoice
 from setsearch.search.passes import one_pass, two_passes, with_priors
 from setsearch.search.request import (
@@ -94,7 +95,7 @@ class Reading(ReadingTable):
 
         def answer(fields_by: FieldsBy) -> Hits:
             fields = self._choice.choose(fields_by, request.model, names, request.exclude)
-            return self._expand(fields, find_examples(fields, names, texts, features), request)
+            return self._expand(fields, self._examples(fields, request.model, names, texts, features), request)
 
         hits, own = self._answer(request.model, answer), {"gamma": request.gamma, "exclude": request.exclude}
         hits.asked = Asked(self, names, {**request.model, **own, "like": texts, "having": features})
@@ -122,7 +123,7 @@ class Reading(ReadingTable):
                 try:
                     names = parse_seeds(seeds)
                     fields = self._choice.choose(fields_by, request.model, names, request.exclude)
-                    answers.append(self._expand(fields, find_examples(fields, names), request))
+                    answers.append(self._expand(fields, self._examples(fields, request.model, names), request))
                 except LostArrays:
                     raise
                 except SetsearchError as error:
@@ -173,7 +174,9 @@ class Reading(ReadingTable):
             raise InvalidParameter("`at_most` depends on the rank of all items; only `expand` and `rank` take it")
         with self._fields_by(request.model) as fields_by:
             fields = self._choice.choose(fields_by, request.model, names, request.exclude)
-            weights, excluded = self._weights(fields, find_examples(fields, names, like, having), request)
+            weights, excluded = self._weights(
+                fields, self._examples(fields, request.model, names, like, having), request
+            )
             scores = weights.scores() + weights.constant
             scores[excluded] = -np.inf
             among = fields.allowed(request.among, request.filter)
@@ -188,7 +191,7 @@ class Reading(ReadingTable):
 
         def answer(fields_by: FieldsBy) -> Explanation:
             fields = self._choice.choose(fields_by, options, names, item=item)
-            weights = two_passes(fields, find_examples(fields, names), self.defaults, options)
+            weights = two_passes(fields, self._examples(fields, options, names), self.defaults, options)
             return explanation(fields, with_priors(fields, weights, self.defaults, options), fields.resolve(item))
 
         return self._answer(options, answer)
@@ -222,7 +225,7 @@ class Reading(ReadingTable):
 
         def answer(fields_by: FieldsBy) -> list[SetFeature]:
             fields = self._choice.choose(fields_by, options, [*names])
-            examples = find_examples(fields, names, like, having)
+            examples = self._examples(fields, options, names, like, having)
             return set_features(one_pass(fields, examples, self.defaults, options), k)
 
         return self._answer(options, answer)
@@ -242,7 +245,9 @@ class Reading(ReadingTable):
 
         def answer(fields_by: FieldsBy) -> WeightedQuery:
             fields = self._choice.choose(fields_by, request.model, names, request.exclude)
-            return weighted_query(self._weights(fields, find_examples(fields, names), request)[0], most, engine)
+            return weighted_query(
+                self._weights(fields, self._examples(fields, request.model, names), request)[0], most, engine
+            )
 
         return self._answer(request.model, answer)
 
@@ -340,6 +345,18 @@ class Reading(ReadingTable):
         uses_contexts = self._has_contexts and self._choice.keys(options) != ["documents"]
         return self._opened(self._has_forms or uses_contexts, parse_fresh(options.get("fresh")))
 
+    def _examples(
+        self,
+        fields: Fields,
+        options: ModelOptions,
+        names: SeedNames,
+        like: Iterable[str] = (),
+        having: Iterable[str] = (),
+    ) -> Examples:
+        """The examples; for the model lift those that are nearly the same count once."""
+        examples, model = find_examples(fields, names, like, having), self.defaults.make(options)
+        return once_each(fields, examples, model.rule) if isinstance(model, Lift) else examples
+
     def _weights(self, fields: Fields, examples: Examples, request: ExpandRequest) -> tuple[SeedWeights, list[int]]:
         """What scores items, and the items that are not returned."""
         excluded = find_rejected(fields, examples, request.exclude)
@@ -355,7 +372,7 @@ class Reading(ReadingTable):
             raise NoSeeds(
                 "the example has no feature more often than the collection; try `binarize=presence`, or others"
             )
-        return weights, excluded + ([] if request.keep_seeds else list(examples.ids))
+        return weights, excluded + ([] if request.keep_seeds else examples.seeds)
 
     def _expand(self, fields: Fields, examples: Examples, request: ExpandRequest) -> Hits:
         weights, excluded = self._weights(fields, examples, request)

@@ -29,7 +29,7 @@
 #endif
 
 enum {
-    VERSION = 3,    /* of the entries; binding.py asks for it */
+    VERSION = 4,    /* of the entries; binding.py asks for it */
     DAMAGED = -1,   /* a list is not what the layout says */
     UNKNOWN = -2,   /* a count without a logarithm */
     UNSURE = -3,    /* what is pruned could change the answer */
@@ -37,6 +37,7 @@ enum {
     MANY = 4,       /* lists that have more than one posting for so many items touch many */
     STRETCH = 16,   /* scores that are compared with the least of the best together */
     BINS = 4096,    /* of weights */
+    DEEPER = 4,     /* times as many items are looked at if some are nearly the same as others */
     FEW_HALVES = 24, RARE = 256 /* of weights of examples; items */
 };
 
@@ -483,6 +484,31 @@ static int64_t prune(const double *base, int64_t n, const part_t *lists, const i
     return rescore(lists, active, items, n_features, n_near, heap[0] - bound, bound, memory, best);
 }
 
+/* ---- Near-duplicates ---- */
+
+/* How many ids two ascending lists have in common, or any smaller number if these are less than `needed`. */
+static int64_t n_shared(const uint32_t *ids, int64_t p, int64_t end, int64_t q, int64_t other_end, int64_t needed) {
+    int64_t count = 0;
+    while (p < end && q < other_end) {
+        const uint32_t one = ids[p], other = ids[q];
+        count += one == other;
+        p += one <= other;
+        q += other <= one;
+        if (count + end - p < needed || count + other_end - q < needed) break;
+    }
+    return count;
+}
+
+/* Whether two lists are nearly the same: both have `alike` of the ids that one of them has, and `least` of these. */
+static int are_alike(const uint32_t *ids, int64_t p, int64_t end, int64_t q, int64_t other_end, double alike, int64_t least) {
+    const double n_one = (double)(end - p), n_other = (double)(other_end - q);
+    const double fewer = n_one < n_other ? n_one : n_other, more = n_one + n_other - fewer;
+    if (fewer < (double)least || fewer < alike * more) return 0;
+    const int64_t needed = (int64_t)(alike / (1 + alike) * (n_one + n_other)); /* rounded down */
+    const double both = (double)n_shared(ids, p, end, q, other_end, needed);
+    return both >= alike * (n_one + n_other - both);
+}
+
 /* ---- From examples to weights (models/lift.py, search/weights.py, search/budget.py) ---- */
 
 /* A field: its lists, by feature and by item, which have values; those that have none yet start at -1, or beyond the
@@ -496,8 +522,10 @@ typedef struct {
 /* The numbers of a question by lift. */
 typedef struct {
     double n_items, given, strength, rarity, budget, feedback, weight; /* n, N, ..., and that of an item that joins */
+    double alike; /* the share of features that items have in common which are nearly the same; 0 if none are */
     int64_t joining, least, own, more; /* how many join; search/passes.py has the others */
     int64_t fewest, k;                 /* postings that are pruned; items that are wanted */
+    int64_t words, deepest; /* that these items have at least; times `joining`, items that are looked at */
 } question_t;
 
 /* Memory of a thread for a field; room for all its features. */
@@ -737,19 +765,48 @@ static int64_t pass(const field_t *fields, int64_t n_fields, const double *base,
     return find_best(base, n, memory->parts, n_fields, excluded, &all, limit, memory->places, memory->block, best);
 }
 
-/* ---- Near-duplicates ---- */
-
-/* How many ids two ascending lists have in common, or any smaller number if these are less than `needed`. */
-static int64_t n_shared(const uint32_t *ids, int64_t p, int64_t end, int64_t q, int64_t other_end, int64_t needed) {
-    int64_t count = 0;
-    while (p < end && q < other_end) {
-        const uint32_t one = ids[p], other = ids[q];
-        count += one == other;
-        p += one <= other;
-        q += other <= one;
-        if (count + end - p < needed || count + other_end - q < needed) break;
+/* Whether two items have the same features with the same values in all fields; not, if some have no values yet. */
+static int are_identical(const field_t *fields, int64_t n_fields, int64_t one, int64_t other) {
+    for (const field_t *field = fields; field < fields + n_fields; field++) {
+        const part_t *items = &field->by_item;
+        const float *values = items->values;
+        if (one >= items->n_lists || other >= items->n_lists) return 0;
+        const int64_t start = items->starts[one], other_start = items->starts[other], n = items->ends[one] - start;
+        if (!has_values(items, start, start + n) || !has_values(items, other_start, items->ends[other])) return 0;
+        if (n != items->ends[other] - other_start) return 0;
+        if (memcmp(items->ids + start, items->ids + other_start, (size_t)n * sizeof *items->ids)) return 0;
+        if (memcmp(values + start, values + other_start, (size_t)n * sizeof *values)) return 0;
     }
-    return count;
+    return 1;
+}
+
+/* Whether an item is nearly the same as an example, by the features of the first field. */
+static int is_copy(const part_t *items, const question_t *question, const memory_t *memory, int64_t id) {
+    for (int64_t e = 0; question->alike && e < memory->n_examples; e++) {
+        const int64_t other = memory->examples[e];
+        if (are_alike(items->ids, items->starts[id], items->ends[id], items->starts[other], items->ends[other],
+                      question->alike, question->words))
+            return 1;
+    }
+    return 0;
+}
+
+/* Let the best items of a first pass join the examples, in the order of their scores, but for copies of examples. UNSURE
+   for equal scores of items that differ: their names would decide. */
+static int join(const field_t *fields, int64_t n_fields, const question_t *question, memory_t *memory,
+                const int64_t *ids, const double *scores, int64_t count) {
+    const part_t *items = &fields->by_item;
+    const int64_t most = memory->n_examples + question->joining;
+    for (int64_t i = 0; i < count && scores[i] > 0 && memory->n_examples < most; i++) {
+        if (i + 1 < count && scores[i + 1] == scores[i] && !are_identical(fields, n_fields, ids[i], ids[i + 1]))
+            return UNSURE;
+        if (ids[i] >= items->n_lists) return DAMAGED;
+        if (!has_values(items, items->starts[ids[i]], items->ends[ids[i]])) return UNSURE;
+        if (is_copy(items, question, memory, ids[i])) continue;
+        memory->shares[memory->n_examples] = question->weight;
+        memory->examples[memory->n_examples++] = ids[i];
+    }
+    return 0;
 }
 
 /* ---- Entries ---- */
@@ -830,18 +887,21 @@ ENTRY int64_t setsearch_question(const field_t *fields, int64_t n_fields, const 
                                  double *left_out, int64_t *ids, double *scores, int64_t room) {
     const int64_t n_seeds = memory->n_examples;
     const ids_t without = {excluded, n_excluded};
-    best_t best = {question->joining, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
+    best_t best;
     for (int64_t f = 0; f < n_fields; f++) limits[f] = NO_LIMIT;
-    if (question->joining) {
+    for (int64_t k = question->joining; k; k *= DEEPER) {
+        best = (best_t){k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
         const int64_t found = pass(fields, n_fields, base, n, question, limits, &without, memory, weighed, &best, NULL);
-        if (found < 0) return found;
-        if (found != question->joining || is_crowded(&best) || !(best.heap[0] > 0)) return UNSURE;
-        for (int64_t f = 0; f < n_fields; f++)
-            limits[f] = second_limit(fields + f, question, memory, weighed + f);
-        for (int64_t i = 0; i < found; i++) {
-            memory->examples[memory->n_examples] = ids[i];
-            memory->shares[memory->n_examples++] = question->weight;
+        if (found < 0 || is_crowded(&best)) return found < 0 ? found : UNSURE;
+        sort_down(scores, ids, found);
+        const int sure = join(fields, n_fields, question, memory, ids, scores, found);
+        if (sure < 0 || memory->n_examples == n_seeds) return sure < 0 ? sure : UNSURE;
+        if (memory->n_examples == n_seeds + question->joining || found < k || scores[found - 1] <= 0 ||
+            k >= question->joining * question->deepest) {
+            for (int64_t f = 0; f < n_fields; f++) limits[f] = second_limit(fields + f, question, memory, weighed + f);
+            break;
         }
+        memory->n_examples = n_seeds;
     }
     best = (best_t){question->k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
     const int64_t found = pass(fields, n_fields, base, n, question, limits, &without, memory, weighed, &best, all_sums);
@@ -856,8 +916,7 @@ ENTRY int64_t setsearch_question(const field_t *fields, int64_t n_fields, const 
 }
 
 /* Near-duplicates (search/folding.py): which earlier item each is nearly the same as, -1 for none; at most `back` of those
-   before that are the same as none are compared. Lists are those of items, with all that an item has. Two are nearly the
-   same if both have `alike` of what one of them has, and `least` of it. `same`, `firsts`: `count` numbers each. */
+   before that are the same as none are compared. Lists are those of items. `same`, `firsts`: `count` numbers each. */
 ENTRY int64_t setsearch_fold(const int64_t *items, int64_t count, const uint32_t *ids, int64_t size, int64_t n_lists,
                              const int64_t *starts, const int64_t *ends, double alike, int64_t least, int64_t back,
                              int64_t *same, int64_t *firsts) {
@@ -868,12 +927,7 @@ ENTRY int64_t setsearch_fold(const int64_t *items, int64_t count, const uint32_t
         same[i] = -1;
         for (int64_t f = n_firsts - 1; f >= 0 && f >= n_firsts - back && same[i] < 0; f--) {
             const int64_t other = items[firsts[f]];
-            const double n_one = (double)(ends[one] - starts[one]), n_other = (double)(ends[other] - starts[other]);
-            const double fewer = n_one < n_other ? n_one : n_other, more = n_one + n_other - fewer;
-            if (fewer < (double)least || fewer < alike * more) continue;
-            const int64_t needed = (int64_t)(alike / (1 + alike) * (n_one + n_other)); /* rounded down */
-            const double both = (double)n_shared(ids, starts[one], ends[one], starts[other], ends[other], needed);
-            if (both >= alike * (n_one + n_other - both)) same[i] = firsts[f];
+            if (are_alike(ids, starts[one], ends[one], starts[other], ends[other], alike, least)) same[i] = firsts[f];
         }
         if (same[i] < 0) firsts[n_firsts++] = i;
     }

@@ -34,8 +34,11 @@ class _Question(c.Structure):
     """`question_t` of core.c."""
 
     _fields_ = (
-        *((name, _REAL) for name in ("n_items", "given", "strength", "rarity", "budget", "feedback", "weight")),
-        *((name, _SIZE) for name in ("joining", "least", "own", "more", "fewest", "k")),
+        *(
+            (name, _REAL)
+            for name in ("n_items", "given", "strength", "rarity", "budget", "feedback", "weight", "alike")
+        ),
+        *((name, _SIZE) for name in ("joining", "least", "own", "more", "fewest", "k", "words", "deepest")),
     )
 
 
@@ -79,12 +82,15 @@ class Numbers(NamedTuple):
     budget: float
     feedback: float
     weight: float
+    alike: float
     joining: int
     least: int
     own: int
     more: int
     fewest: int
     k: int
+    words: int
+    deepest: int
 
 
 class Weighed(NamedTuple):
@@ -209,7 +215,8 @@ def ask(
     require(arrays and (all_sums is None or len(all_sums) == len(base)), "arrays that the core cannot take")
     if len(ids) + numbers.joining > LEAST_ROOM:
         return None
-    scratch = _Scratch.take(len(base), [field.lists.n_features for field in fields], max(numbers.k, numbers.joining))
+    k = max(numbers.k, numbers.joining * numbers.deepest)
+    scratch = _Scratch.take(len(base), [field.lists.n_features for field in fields], k)
     structures = (_Field * len(fields))()
     for place, (lists, norm, coefficient, used) in enumerate(fields):
         own = structures[place]

@@ -76,7 +76,7 @@ def tells(fields: Fields, weights: SeedWeights, defaults: Defaults) -> bool:
     bound = middle_seed(fields, weights, defaults)
     if np.isinf(bound):
         return bound > 0
-    above, seeds = weights.scores() > bound, weights.examples.ids
+    above, seeds = weights.scores() > bound, weights.examples.seeds
     return few_above(int(above.sum() - above[seeds].sum()), fields.items.size - len(seeds))
 
 

@@ -10,6 +10,7 @@ from setsearch.arrays import Floats, Ints
 from setsearch.errors import InvalidParameter, NoSeeds
 from setsearch.memory.fields import Field, Fields
 from setsearch.models.values import ValueRule
+from setsearch.search.folding import may_be_copies, without_copies
 from setsearch.search.request import Ids, SeedNames, id_list, require_distinct, text_list
 
 WEIGHT_LATTICE, LARGEST_WEIGHT = 1024, 1000  # of seeds
@@ -31,6 +32,12 @@ class Examples:
     given: float | None = None  # the sum of weights without items that joined
     # Words without contexts, by their stored id, with their counted documents: for the field of documents.
     rare: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
+    copies: Sequence[int] = ()  # seeds that are nearly the same as one of the ids, which count no more
+
+    @property
+    def seeds(self) -> list[int]:
+        """The ids of all items that were given."""
+        return [*self.ids, *self.copies]
 
     @property
     def count(self) -> int:
@@ -92,6 +99,18 @@ def find_examples(fields: Fields, seeds: SeedNames, like: Iterable[str] = (), ha
         raise NoSeeds("the weights of all seeds are 0; give one of them a larger one")
     examples.ids = sorted(ids)
     return examples
+
+
+def once_each(fields: Fields, examples: Examples, rule: ValueRule) -> Examples:
+    """Examples of which those that are nearly the same count once, unless they have weights: the first one by name."""
+    if len(examples.ids) < 2 or examples.weights is not None or not may_be_copies(fields):
+        return examples
+    kept = without_copies(fields.first, rule, (), examples.ids)
+    if len(kept) < len(examples.ids):
+        names = fields.describe(examples.ids)
+        kept = without_copies(fields.first, rule, (), sorted(examples.ids, key=lambda id: names[id][0]))
+    copies = [id for id in examples.ids if id not in kept]
+    return replace(examples, ids=[id for id in examples.ids if id in kept], copies=copies) if copies else examples
 
 
 def find_rejected(fields: Fields, examples: Examples, names: Sequence[str]) -> list[int]:

@@ -1,12 +1,22 @@
-"""Near-duplicates among hits: documents with nearly the same words are folded under the best of them."""
+"""Near-duplicates: documents with nearly the same words.
+
+Among hits they are folded under the best of them. Among the seeds, and among what joins these, they count once, by the
+features that have values: what is said twice says nothing new.
+"""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from setsearch.arrays import Ints
 from setsearch.core import binding
 from setsearch.memory.fields import Field, Fields
+from setsearch.models.values import ValueRule
 from setsearch.scoring.kernels import is_core
+
+Words = npt.NDArray[np.integer[Any]]  # their ids, ascending
 
 ALIKE = 0.9  # of the words of two documents, those that both have (Jaccard)
 LEAST_WORDS = 5  # of a document; fewer are the same by chance
@@ -15,13 +25,16 @@ COMPARED = 50  # hits before one with which it is compared: duplicates have near
 FOLDED = 40  # hits that are looked at beyond twice those that are wanted
 
 
-def fold(fields: Fields, ids: Sequence[int]) -> dict[int, list[int]]:
-    """The hits that stay, best first, each with those that are nearly the same; `ids` are in the order of their rank.
+def may_be_copies(fields: Fields) -> bool:
+    """Whether items are documents: other items that share all their features are not the same thing."""
+    is_text = fields.relation.analyzer is not None
+    return is_text and not fields.first.snapshot.transposed and fields.contexts_revision is None
 
-    Only documents are folded: other items that share all their features are not the same thing.
-    """
+
+def fold(fields: Fields, ids: Sequence[int]) -> dict[int, list[int]]:
+    """The hits that stay, best first, each with those that are nearly the same; `ids` in the order of their rank."""
     kept: dict[int, list[int]] = {id: [] for id in ids}
-    if fields.relation.analyzer is None or fields.first.snapshot.transposed or fields.contexts_revision is not None:
+    if not may_be_copies(fields):
         return kept
     looked_at = ids[:MOST]
     for id, other in zip(looked_at, _same(fields.first, looked_at), strict=True):
@@ -31,26 +44,40 @@ def fold(fields: Fields, ids: Sequence[int]) -> dict[int, list[int]]:
     return kept
 
 
+def without_copies(field: Field, rule: ValueRule, seeds: Sequence[int], ids: Sequence[int]) -> list[int]:
+    """Those of some ids that are nearly the same as no seed, and none before them, by features that have values."""
+    every, order = [*seeds, *ids], np.array(sorted([*seeds, *ids]), np.int64)
+    lists = field.forward(every, rule)
+    same = _compared(np.searchsorted(order, every), (lists.ids, lists.starts, lists.ends), len(every))
+    return [id for id, other in zip(ids, same[len(seeds) :], strict=True) if other < 0]
+
+
 def _same(field: Field, ids: Sequence[int]) -> list[int]:
     """The place of the earlier hit that each is nearly the same as, -1 for none."""
-    ascending = np.array(sorted(ids), np.int64)
+    ids_of_words, _, starts, ends = field.read_lists(np.array(sorted(ids), np.int64))
+    return _compared(np.array(ids, np.int64), (ids_of_words, starts, ends), COMPARED)
+
+
+def _compared(items: Ints, lists: tuple[Words, Ints, Ints], back: int) -> list[int]:
+    """The same of some lists, each compared with `back` earlier ones that are the same as none.
+
+    `lists`: the words of all, and where each list starts and ends.
+    """
+    words, starts, ends = lists
     if is_core():
-        items, lists = np.array(ids, np.int64), field.read_lists(ascending)
-        return [*binding.fold(items, lists, ALIKE, LEAST_WORDS, COMPARED).tolist()]
-    entries = field.read_forward(ascending.tolist())
-    starts, ends = (np.searchsorted(entries.lists, ascending, side) for side in ("left", "right"))
-    words = {id: entries.ids[a:b] for id, a, b in zip(ascending.tolist(), starts, ends, strict=True)}
+        source = np.ascontiguousarray(words, np.int32), words, starts, ends
+        return [*binding.fold(items, source, ALIKE, LEAST_WORDS, back).tolist()]
+    own = [words[start:end] for start, end in zip(starts[items].tolist(), ends[items].tolist(), strict=True)]
     same: list[int] = []
     firsts: list[int] = []
-    for place, id in enumerate(ids):
-        alike = (other for other in reversed(firsts[-COMPARED:]) if _are_alike(words[id], words[ids[other]]))
-        same.append(next(alike, -1))
+    for place, one in enumerate(own):
+        same.append(next((first for first in reversed(firsts[-back:]) if _are_alike(one, own[first])), -1))
         if same[-1] < 0:
             firsts.append(place)
     return same
 
 
-def _are_alike(one: "np.typing.NDArray[np.int64]", other: "np.typing.NDArray[np.int64]") -> bool:
+def _are_alike(one: Words, other: Words) -> bool:
     """Whether two sorted lists of words are nearly the same."""
     short, long = sorted((len(one), len(other)))
     if short < max(LEAST_WORDS, ALIKE * long):

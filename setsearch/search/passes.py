@@ -2,7 +2,8 @@
 
 Few seeds, five at most, say little. In a second pass (pseudo-relevance feedback) the items that score best, of n / 25
 at most, become seeds of weight 1/2 until there are ten, and the weights are made again; under a budget (models/lift.py)
-10 // N join N seeds, three to five or none. The second pass reads as much as the first one times `feedback`, 5,000
+10 // N join N seeds, three to five or none. A document that is nearly the same as a seed, or as one that joined, does
+not join: it says nothing new. The second pass reads as much as the first one times `feedback`, 5,000
 postings at least: the strongest features whose lists together are as long, without lists that are longer by themselves;
 and in any case the 20 strongest features of the seeds. Under a budget a list counts as long as it costs. Strength is
 estimated with the document frequencies of the stored counts, so that only the lists that count get values.
@@ -28,6 +29,7 @@ from setsearch.scoring.selection import Best, sort_best
 from setsearch.scoring.smoothing import Smoothing
 from setsearch.search.budget import Limit
 from setsearch.search.examples import Examples
+from setsearch.search.folding import ALIKE, LEAST_WORDS, may_be_copies, without_copies
 from setsearch.search.weights import FieldWeights, Known, SeedWeights, field_weights, seed_weights
 
 EXAMPLES = 10  # seeds and what joins them
@@ -35,6 +37,7 @@ FEWEST = 2  # that may join
 WITH_BUDGET = 3, 5  # at least and at most so many: each has thousands of features
 WEIGHT = 0.5  # of an item that joins
 SHARE = 25  # of so many items one may join
+DEEPER, DEEPEST = 4, 64  # times as many items are looked at where some are nearly the same as others, and at most
 LEAST = 5000  # postings that a second pass may always read
 OWN = 20  # features of the seeds that always count
 FEWEST_POSTINGS = 1 << 13  # fewer are added in less time than it takes to choose among lists
@@ -62,6 +65,25 @@ def how_many_join(model: Model, examples: Examples, n_items: int, feedback: floa
     if not feedback or examples.has_features or not isinstance(model, Lift):
         return 0
     return joining(model, examples.total, n_items)
+
+
+def _joining_items(fields: Fields, weights: SeedWeights, excluded: Sequence[int], count: int) -> list[int]:
+    """The best items of positive score, but for those that are nearly the same as a seed or a better one."""
+    looked_at, seeds = count, weights.examples.seeds
+    while True:
+        ids, scores = weights.best([*excluded, *seeds], looked_at, fields)
+        positive = ids[scores > 0].tolist()
+        joining = [*different(fields, weights, positive)[:count]]
+        if len(joining) == count or len(positive) < looked_at or looked_at == DEEPEST * count:
+            return joining
+        looked_at *= DEEPER
+
+
+def different(fields: Fields, weights: SeedWeights, ids: Sequence[int]) -> Sequence[int]:
+    """Those of the best items that are nearly the same as no seed and no better one."""
+    if not may_be_copies(fields):
+        return ids
+    return without_copies(fields.first, weights.model.rule, weights.examples.ids, ids)
 
 
 def second_pass(fields: Fields, first: SeedWeights, ids: Sequence[int], feedback: float) -> SeedWeights:
@@ -108,10 +130,11 @@ def weights_at_once(
         return None
     n_items, total, ids = fields.items.size, examples.total, np.array(sorted(examples.ids), np.int64)
     joins, feedback = second
-    limits = joins, LEAST, OWN, model.cost_of_a_list, FEWEST_POSTINGS, min(wanted.k, n_items)
-    numbers = Numbers(n_items, total, model.strength, model.rarity, model.budget, feedback, WEIGHT, *limits)
+    alike = ALIKE if may_be_copies(fields) else 0.0
+    limits = joins, LEAST, OWN, model.cost_of_a_list, FEWEST_POSTINGS, min(wanted.k, n_items), LEAST_WORDS, DEEPEST
+    numbers = Numbers(n_items, total, model.strength, model.rarity, model.budget, feedback, WEIGHT, alike, *limits)
     lists = [field.snapshot.core_field(model.rule, field.coefficient) for field in fields.all]
-    base, without = fields.base(model, total), sorted({*excluded, *examples.ids})
+    base, without = fields.base(model, total), sorted({*excluded, *examples.seeds})
     excluding = np.array(without, np.int64)
 
     def ask(sums: Floats | None, weighs: bool) -> Answer | None:
@@ -241,8 +264,7 @@ def two_passes(
     count = how_many_join(first.model, examples, fields.items.size, share)
     if count:
         weights = with_vectors(fields, subtract(first), defaults, options)
-        ids, scores = weights.best([*excluded, *examples.ids], count, fields)
-        first = second_pass(fields, first, ids[scores > 0].tolist(), share)
+        first = second_pass(fields, first, _joining_items(fields, weights, excluded, count), share)
     return subtract(first)
 
 

@@ -60,7 +60,7 @@ def with_correction(fields: Fields, weights: SeedWeights, rejected: Sequence[int
     `twice`: whether the question may have a second pass.
     """
     scores = weights.scores()
-    ids = np.setdiff1d(np.flatnonzero(scores > -np.inf), [*weights.examples.ids, *rejected], assume_unique=True)
+    ids = np.setdiff1d(np.flatnonzero(scores > -np.inf), [*weights.examples.seeds, *rejected], assume_unique=True)
     best = np.sort(scores[ids][candidates(scores[ids], LEADERS)])[-LEADERS:]
     unmarked = Unmarked(len(ids), best, _sample(fields, ids, correction_rule(weights.model)))
     return corrected(fields, weights, rejected, unmarked, lambda items: scores[items], twice)

@@ -26,9 +26,9 @@ from setsearch.models.defaults import ModelOptions, defaults_for
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE
 from setsearch.search.cutoff import FLOOR, threshold
-from setsearch.search.examples import Examples, find_examples, find_rejected
+from setsearch.search.examples import Examples, find_examples, find_rejected, once_each
 from setsearch.search.field_choice import FieldChoice
-from setsearch.search.passes import by_presence, how_many_join, second_pass
+from setsearch.search.passes import DEEPEST, by_presence, different, how_many_join, second_pass
 from setsearch.search.request import (
     NO_LIMIT,
     ExpandOptions,
@@ -84,7 +84,7 @@ class _Question:
     @property
     def marked(self) -> list[int]:
         """Seeds and rejected items."""
-        return [*self.rejected, *self.examples.ids]
+        return [*self.rejected, *self.examples.seeds]
 
     @property
     def snapshots(self) -> list[RemoteSnapshot]:
@@ -216,9 +216,12 @@ class SparkReading:
     ) -> list[tuple[Model, dict[int, _Question]]]:
         """Sets that have the same fields, by their model: all features count where too few do (priors.one_pass)."""
         other, reaching = by_presence(model, self._defaults, request.model), {*questions}
-        if questions and other is not None:
+        if questions and isinstance(model, Lift):
             snapshots = next(iter(questions.values())).snapshots
             load_entries(snapshots, {id for own in questions.values() for id in own.examples.ids}, model.rule)
+            for own in questions.values():
+                own.examples = once_each(own.fields, own.examples, model.rule)
+        if other is not None:
             firsts = {n: seed_weights(own.fields, own.examples, model) for n, own in questions.items()}
             reaching = {n for n, first in firsts.items() if first.reach_others()}
         parts = [(model, {n: questions[n] for n in questions if n in reaching})]
@@ -271,12 +274,23 @@ class SparkReading:
             return firsts
         snapshots = questions[0].snapshots
         asked = [Asked(own, question.marked) for question, own in zip(questions, ranked_by, strict=True)]
-        found = Ranking(snapshots[0]).best(asked, max(counts))
-        joined = [
-            [id for id, score in best[:count] if score > first.constant]
-            for best, count, first in zip(found, counts, firsts, strict=True)
-        ]
-        load_entries(snapshots, {id for ids in joined for id in ids}, firsts[0].model.rule)
+        ranking, depth, rule = Ranking(snapshots[0]), max(counts), firsts[0].model.rule
+        while True:
+            found = ranking.best(asked, depth)
+            positive = [
+                [id for id, score in best if score > first.constant] for best, first in zip(found, firsts, strict=True)
+            ]
+            load_entries(snapshots, {id for ids in positive for id in ids}, rule)
+            joined = [
+                [*different(own.fields, first, ids)[:count]]
+                for own, first, ids, count in zip(questions, firsts, positive, counts, strict=True)
+            ]
+            are_enough = (
+                len(own) == count or len(ids) < depth for own, ids, count in zip(joined, positive, counts, strict=True)
+            )
+            if all(are_enough) or depth >= DEEPEST * max(counts):
+                break
+            depth = min(depth * DEEPER, DEEPEST * max(counts))
         return [
             second_pass(own.fields, first, ids, feedback)
             for own, first, ids in zip(questions, firsts, joined, strict=True)

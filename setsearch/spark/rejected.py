@@ -42,7 +42,7 @@ def with_corrections(
     `twice`: whether the questions may have a second pass.
     """
     rule = correction_rule(weights[0].model)
-    marked = [[*own.examples.ids, *ids] for own, ids in zip(weights, rejected, strict=True)]
+    marked = [[*own.examples.seeds, *ids] for own, ids in zip(weights, rejected, strict=True)]
     asked = [Asked(own, ids) for own, ids in zip(weights, marked, strict=True)]
     leaders = Ranking(snapshots[0]).best(asked, LEADERS)
     likely = _likely_sample(snapshots[0], rule, SAMPLE + max(map(len, marked)))

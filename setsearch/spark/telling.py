@@ -18,7 +18,7 @@ def which_tell(fields: Sequence[Fields], weights: Sequence[SeedWeights], default
     bounds = [middle_seed(*own, defaults) for own in zip(fields, weights, strict=True)]
     if not np.isfinite(bounds).any():
         return [bound > 0 for bound in bounds]
-    asked = [Asked(own, own.examples.ids) for own in weights]
+    asked = [Asked(own, own.examples.seeds) for own in weights]
     above = Ranking(cast(RemoteSnapshot, fields[0].first.snapshot)).count_above(asked, bounds)
     n_items = fields[0].items.size
     return [few_above(count, n_items - len(own.excluded)) for count, own in zip(above, asked, strict=True)]

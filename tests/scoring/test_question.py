@@ -33,10 +33,10 @@ def norm_of(matrix):
     return float(np.sqrt((matrix**2).sum(axis=1).max(initial=0))) * (1 + 1e-9)
 
 
-def numbers(n_items, total, k, joining=0, fewest=0, **model):
+def numbers(n_items, total, k, joining=0, fewest=0, alike=0.0, **model):
     """The numbers of a question."""
     model = {"strength": 2.0, "rarity": 0.0, "budget": 0.0, **model}
-    return Numbers(n_items, total, *model.values(), 0.25, 0.5, joining, 50, 3, 0, fewest, k)
+    return Numbers(n_items, total, *model.values(), 0.25, 0.5, alike, joining, 50, 3, 0, fewest, k, 5, 64)
 
 
 def weights_of(matrix, seeds, shares, model):

@@ -59,6 +59,39 @@ def test_a_second_pass_equals_its_definition(built, seeds, least, kernel, monkey
         ]
 
 
+def with_copies(seed):
+    """Items of three kinds with thirty features; half of them have twelve near-copies, some with equal counts."""
+    rng, data = random.Random(seed), {}
+    for number in range(40):
+        kind = [f"f{place}" for place in range(number % 3, 180, 3)]
+        words = [*rng.sample(kind, 25), *rng.sample([f"f{n}" for n in range(180)], 10)]
+        data[f"i{number}"] = dict.fromkeys(words, 1)
+        for copy in range(12 if number % 2 else 0):
+            replaced = words if copy < 2 else [*words[:-1], f"f{rng.randrange(180)}"]
+            data[f"i{number}-{copy}"] = dict.fromkeys(replaced, 1)
+    return data
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_near_copies_join_no_second_pass_and_count_once_among_the_seeds(seed, tmp_path, kernel):
+    data = with_copies(seed)
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(texts(data))
+        reading = index.items("documents")
+        for seeds in (["i1"], ["i1", "i4"], ["i3", "i5", "i9"], ["i1-3"]):
+            expected = feedback_scores(data, seeds, 0.25, 5000, 0.8)
+            same_scores(reading.expand(seeds, len(data)), expected, seeds, 1e-6)
+        alone = reading.expand(["i1", "i4"], len(data))
+        for copies in (["i1", "i1-0", "i4"], ["i4", "i1-0", "i1-1", "i1"]):
+            hits = reading.expand(copies, len(data))
+            assert [(h.item, h.score) for h in hits] == [(h.item, h.score) for h in alone if h.item not in copies]
+            assert reading.explain(copies, hits[5].item).score == pytest.approx(hits[5].score, abs=1e-9)
+        ranked = {hit.item: hit.score for hit in reading.expand(["i1", "i1-0", "i4"], len(data), keep_seeds=True)}
+        assert {"i1", "i1-0", "i4"} < ranked.keys()
+        weighted = reading.expand({"i1": 1, "i1-0": 0.5, "i4": 1}, 9)
+        assert [hit.score for hit in weighted] != [hit.score for hit in alone[:9]], "weights are what their giver wants"
+
+
 def test_it_is_the_default_of_documents_with_few_seeds(built):
     data, reading = built
     for count in (1, 2, 3, 5):

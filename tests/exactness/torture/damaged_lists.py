@@ -190,7 +190,10 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
     lists, items = lists_of(has.T, rng), lists_of(has, rng)[:4]
     excluded, k = np.sort(rng.choice(n, min(n, 2), replace=False)), int(rng.integers(1, n + 1))
     seeds, joining = np.arange(min(n, 2)), int(rng.integers(0, 2)) * min(n, 3)
-    numbers = Numbers(n, float(len(seeds)), 2.0, 0.0, float(rng.choice([0, 5])), 0.5, 0.5, joining, 5, 2, 1, 0, k)
+    alike = float(rng.choice([0.0, 0.5]))
+    numbers = Numbers(
+        n, float(len(seeds)), 2.0, 0.0, float(rng.choice([0, 5])), 0.5, 0.5, alike, joining, 5, 2, 1, 0, k, 2, 64
+    )
     source = [lists[0], rng.integers(0, 4, len(lists[0])).astype(np.uint16), lists[2], lists[3]]
     statistics = np.ones(n, np.int64), rng.random(n_features), np.ones(n_features), np.ones(n)
     among = np.sort(rng.choice(n, n // 2, replace=False)) if rng.random() < 0.5 else None
