@@ -56,26 +56,30 @@ def best_hits(
     If some of the best items are no hits, more are looked at until there are k, or no more items. Raises NothingToRank.
     """
     among = fields.allowed(request.among, request.filter)
-    has_line = request.cut == "keep"
-    if request.cut == "mark":
-        has_line = not cannot_tell and tells(fields, weights, defaults)
-    wanted = _shown(request)
+    wanted, has_line = _shown(request), None  # whether hits are marked, if this is known
     while True:
         ids, scores = weights.best(excluded, _depth(request, wanted), fields, among)
         if not len(ids):
             raise NothingToRank(nothing_left(fields.items, among))
         scores = scores + weights.constant
         belongs: list[bool | None] = [None] * len(ids)
-        if has_line:
+        if request.cut:
             leaders = _leaders(fields, weights, excluded, request, among, scores)
-            belongs = belonging(fields, weights, scores, leaders, defaults).tolist()
+            if has_line is None:
+                has_line = request.cut == "keep" or (
+                    not cannot_tell and tells(fields, weights, leaders, excluded, defaults)
+                )
+            if has_line:
+                belongs = belonging(fields, weights, scores, leaders).tolist()
         ranked = list(zip(ids.tolist(), scores.tolist(), belongs, strict=True))
         if request.cut == "keep":
             ranked = [row for row in ranked if row[2]]
         ranked = ranked[:wanted]
         same = _hits_among(fields, [id for id, _, _ in ranked], request)
         if len(same) >= request.k or len(ranked) < wanted:
-            return make_hits(fields, weights, [row for row in ranked if row[0] in same][: request.k], request, same)
+            hits = make_hits(fields, weights, [row for row in ranked if row[0] in same][: request.k], request, same)
+            hits.apart = has_line is False and not cannot_tell and weights.examples.count > 1
+            return hits
         wanted *= DEEPER
 
 

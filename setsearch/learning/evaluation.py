@@ -299,14 +299,15 @@ def _cut_quality(fields: Fields, defaults: Defaults, tasks: Sequence[Task]) -> t
     measured: dict[str, list[tuple[float, float]]] = {}
     for name, seeds, others in tasks:
         weights = weights_of(fields, defaults, {"model": "lift"}, seeds)
-        if not tells(fields, weights, defaults):
-            continue
         scores = weights.scores()
         scores[seeds] = -np.inf
         order = np.argsort(-scores, kind="stable")
+        leaders = scores[order[: np.sum(scores > -np.inf)]]
+        if not tells(fields, weights, leaders, (), defaults):
+            continue
         hits = np.cumsum(np.isin(order, others))
         f1 = 2 * hits / (np.arange(1, len(order) + 1) + len(others))
-        chosen = int(np.sum(scores > threshold(fields, weights, scores[order[: np.sum(scores > -np.inf)]], defaults)))
+        chosen = int(np.sum(scores > threshold(fields, weights, leaders)))
         measured.setdefault(name, []).append((float(f1[chosen - 1]) if chosen else 0.0, float(f1.max())))
     if not measured:
         return 0.0, 0.0, 0.0

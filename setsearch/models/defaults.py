@@ -73,7 +73,6 @@ class Rejection(NamedTuple):
 class Defaults:
     """The defaults of a kind of items.
 
-    `left_out`: the coefficients of the threshold that is not the usual one, for the model lift (search/cutoff.py).
     `feedback`, `neighbors`, `rarity` and `budget` are those of the model lift; `vectors`: the weights of vectors.
     `rejection`: how rejected items change the weights; None if they teach what separates them (search/separation.py).
     """
@@ -81,7 +80,6 @@ class Defaults:
     model: str
     popularity: float
     binarize: str
-    left_out: tuple[float, float, float] | None = None
     feedback: float = 0.0
     neighbors: float = 0.0
     rarity: float = 0.0
@@ -219,6 +217,6 @@ TERMS = Defaults(
 )
 # Authors: many documents as one item.
 GROUPS = Defaults("lift", 0.0, "twice-mean", rarity=0.25, vectors=_OF_TEXTS)
-RATINGS = Defaults("lift", 0.0, "presence", left_out=(0.25, 0.4, 0.45))
+RATINGS = Defaults("lift", 0.0, "presence")
 VECTORS = Defaults("lift", 0.0, "presence", rejection=Rejection(0.0))  # of items with nothing else
 NUMBERS = Defaults("gaussian", 0.0, "presence")

@@ -1,19 +1,15 @@
 """Where a set ends: a threshold between the items that belong to it and those that do not.
 
-    tau = floor + a (mean(5 best scores) - floor) + b max(median(leave-one-out scores of the seeds) - floor, 0)
+    tau = floor + .65 max(median(leave-one-out scores of the seeds) - floor, 0)
+    tau = floor + a (mean(5 best scores) - floor)         a = min(.5, .25 + .02 (N - 1))
 
-        a = .2    b = min(.4, .05 (N - 1))        of words whose neighbors count: a = .25, b = min(.4, .1 (N - 1))
+The second one is for one seed, and where nothing is left out: for other models than lift, with rejected items or
+popularity. The floor is the score of item 200, or of the middle one of less than 400: what an item has in common with
+the seeds by chance. A shift of all scores shifts tau likewise. Leave-one-out scores are without vectors.
 
-The floor is the score of the hundredth item, or of the middle one of less than 200: what an item has in common with the
-seeds by chance. A shift of all scores shifts tau likewise. Leave-one-out scores are those of the model lift, without
-vectors and rejected items; where there are none, b = 0 and a grows by .02 (N - 1), up to 1/2. Relations such as
-ratings, whose sets may be much larger, have
-
-    tau = c mean(5 best scores) + d median(leave-one-out scores of the seeds)
-
-with one seed c' mean(5 best scores); models/defaults.py has c, d and c'. What belongs there is told only if the seeds
-find one another: at most an eighth of the other items scores above the middle score of a seed that is left out. One
-seed does not tell (docs/relevance.md), nor does one word with contexts beside words without.
+What belongs is told only if the seeds find one another: at most a quarter of the other items, of a relation such as
+ratings an eighth, scores above the middle seed that is left out. One seed of a relation does not tell
+(docs/relevance.md), nor does one word with contexts beside words without.
 
 How well each example fits the others: its score if it is left out of the set.
 """
@@ -27,78 +23,81 @@ import numpy.typing as npt
 from setsearch.arrays import Floats, median, places_among
 from setsearch.memory.fields import Fields
 from setsearch.models import Lift, Seeds
-from setsearch.models.defaults import Defaults
+from setsearch.models.defaults import RATINGS, Defaults
 from setsearch.search.examples import example_entries
 from setsearch.search.weights import SeedWeights
 
 LEADERS = 5
-LEADERS_SHARE, LEADERS_GROWTH, LEADERS_LIMIT = 0.2, 0.02, 0.5
-SEEDS_GROWTH, SEEDS_LIMIT = 0.05, 0.4
-SMOOTHED_SHARE, SMOOTHED_GROWTH = 0.25, 0.1
-UNLIKE = 1 / 8  # of the items, which may score above the middle seed
+LEADERS_SHARE, LEADERS_GROWTH, LEADERS_LIMIT = 0.25, 0.02, 0.5
+SEEDS_SHARE = 0.65
+UNLIKE, UNLIKE_IN_RELATIONS = 1 / 4, 1 / 8  # of the items, which may score above the middle seed
+FEW = 10  # of a small collection, which may always
 NEARLY = 1e-9  # relative: logarithms of the core and of numpy differ by less
-FLOOR = 100  # the place of the item with the score that others have by chance
+FLOOR = 200  # the place of the item with the score that others have by chance
 
 
-def belonging(
-    fields: Fields, weights: SeedWeights, scores: Floats, leaders: Floats, defaults: Defaults
-) -> npt.NDArray[np.bool_]:
+def belonging(fields: Fields, weights: SeedWeights, scores: Floats, leaders: Floats) -> npt.NDArray[np.bool_]:
     """Which scores are above the threshold, `(n,)`; `leaders` are the FLOOR best ones, or all, best first."""
-    tau = threshold(fields, weights, leaders, defaults, exactly=False)
-    if np.abs(scores - tau).min() < NEARLY * max(abs(tau), 1.0):
-        tau = threshold(fields, weights, leaders, defaults)
+    tau = threshold(fields, weights, leaders, exactly=False)
+    if _is_near(scores, tau):
+        tau = threshold(fields, weights, leaders)
     above: npt.NDArray[np.bool_] = scores > tau
     return above
 
 
-def threshold(fields: Fields, weights: SeedWeights, scores: Floats, defaults: Defaults, exactly: bool = True) -> float:
+def _is_near(scores: Floats, bound: float) -> bool:
+    """Whether the last bits of a bound may decide."""
+    return bool(np.abs(scores - bound).min() < NEARLY * max(abs(bound), 1.0))
+
+
+def threshold(fields: Fields, weights: SeedWeights, scores: Floats, exactly: bool = True) -> float:
     """tau: items with a larger score belong. `scores` are the FLOOR best ones, or all, best first."""
-    mean, further = float(np.mean(scores[:LEADERS])), max(weights.examples.total, 1.0) - 1
-    several = _can_leave_out(weights) and weights.examples.count > 1
-    if _is_of_relation(weights, defaults):
-        assert defaults.left_out is not None
-        of_leaders, of_seeds, of_one = defaults.left_out
-        if several:
-            return of_leaders * mean + of_seeds * median(leave_one_out_scores(fields, weights, exactly))
-        return of_one * mean
     place = min(FLOOR, fields.items.size // 2, len(scores))
     floor = float(scores[max(place, 1) - 1])
-    smoothed = weights.neighborhood is not None
-    share, growth = (SMOOTHED_SHARE, SMOOTHED_GROWTH) if smoothed else (LEADERS_SHARE, SEEDS_GROWTH)
-    if not several or weights.negative:
-        return floor + min(share + LEADERS_GROWTH * further, LEADERS_LIMIT) * (mean - floor)
-    above = max(median(leave_one_out_scores(fields, weights, exactly)) - floor, 0.0)
-    return floor + share * (mean - floor) + min(growth * further, SEEDS_LIMIT) * above
+    if _finds_seeds(weights) and not weights.negative:
+        return floor + SEEDS_SHARE * max(median(leave_one_out_scores(fields, weights, exactly)) - floor, 0.0)
+    share = min(LEADERS_SHARE + LEADERS_GROWTH * (max(weights.examples.total, 1.0) - 1), LEADERS_LIMIT)
+    return floor + share * (float(np.mean(scores[:LEADERS])) - floor)
 
 
-def tells(fields: Fields, weights: SeedWeights, defaults: Defaults) -> bool:
-    """Whether the seeds tell what belongs, without being asked for it."""
-    bound = middle_seed(fields, weights, defaults)
-    if np.isinf(bound):
-        return bound > 0
-    above, seeds = weights.scores() > bound, weights.examples.seeds
-    return few_above(int(above.sum() - above[seeds].sum()), fields.items.size - len(seeds))
+def tells(fields: Fields, weights: SeedWeights, leaders: Floats, excluded: Sequence[int], defaults: Defaults) -> bool:
+    """Whether the seeds tell what belongs; `leaders` as for `threshold`, of all items but the `excluded` and seeds."""
+    if not _finds_seeds(weights):
+        return can_tell(weights, defaults)
+    marked = {*excluded, *weights.examples.seeds}
+    bound = median(leave_one_out_scores(fields, weights, exactly=_is_near(leaders, middle_seed(fields, weights))))
+    above, others = int((leaders > bound).sum()), fields.items.size - len(marked)
+    if above == len(leaders) < others:
+        scores = weights.scores() + weights.constant
+        scores[[*marked]] = -np.inf
+        above = int((scores > middle_seed(fields, weights, exactly=True)).sum())
+    return few_above(above, others, defaults)
 
 
-def middle_seed(fields: Fields, weights: SeedWeights, defaults: Defaults) -> float:
-    """The score that few items may exceed: infinite where that does not matter, -infinite for one seed."""
-    if not _is_of_relation(weights, defaults):
-        return -np.inf if weights.examples.rare and len(weights.examples.ids) < 2 else np.inf
-    return median(leave_one_out_scores(fields, weights)) if weights.examples.count > 1 else -np.inf
+def middle_seed(fields: Fields, weights: SeedWeights, exactly: bool = False) -> float:
+    """The score that few items may exceed; infinite for one seed."""
+    return median(leave_one_out_scores(fields, weights, exactly)) if _finds_seeds(weights) else np.inf
 
 
-def few_above(above: int, others: int) -> bool:
+def can_tell(weights: SeedWeights, defaults: Defaults) -> bool:
+    """Whether seeds tell what belongs that cannot find one another."""
+    if defaults is RATINGS:
+        return not _can_leave_out(weights)
+    return not weights.examples.rare or len(weights.examples.ids) > 1
+
+
+def few_above(above: int, others: int, defaults: Defaults) -> bool:
     """Whether so few of the other items score above the middle seed that what belongs can be told."""
-    return above <= UNLIKE * others
+    return above <= (UNLIKE_IN_RELATIONS * others if defaults is RATINGS else max(UNLIKE * others, FEW))
+
+
+def _finds_seeds(weights: SeedWeights) -> bool:
+    """Whether there are several seeds, of which one can be left out."""
+    return _can_leave_out(weights) and weights.examples.count > 1
 
 
 def _can_leave_out(weights: SeedWeights) -> bool:
     return isinstance(weights.model, Lift) and not weights.priors and not weights.corrections
-
-
-def _is_of_relation(weights: SeedWeights, defaults: Defaults) -> bool:
-    """Whether the threshold is that of relations such as ratings."""
-    return _can_leave_out(weights) and defaults.left_out is not None and weights.join is None
 
 
 ODD = 1 / 4  # of the middle score of the others, below which a seed is odd

@@ -310,7 +310,8 @@ class SparkReading:
         if request.cut == "keep" or (request.cut and not self._choice.cannot_tell(fields, request.model)):
             ends = [*self._ends(questions, weights, found, request)]
             if request.cut == "mark":
-                told = which_tell([question.fields for question in questions], weights, self._defaults)
+                given = [own.fields for own in questions], weights, [own.rejected for own in questions]
+                told = which_tell(*given, self._defaults)
                 ends = [end if is_told else None for end, is_told in zip(ends, told, strict=True)]
         while request.k == NO_LIMIT and any(
             len(own) == depth and end is not None and own[-1][1] > end for own, end in zip(found, ends, strict=True)
@@ -338,7 +339,7 @@ class SparkReading:
             leaders = Ranking(questions[0].snapshots[0]).best(asked, FLOOR)
             found = [own or kept for own, kept in zip(leaders, found, strict=True)]
         return [
-            threshold(question.fields, own, np.array([score for _, score in best]), self._defaults) if best else np.inf
+            threshold(question.fields, own, np.array([score for _, score in best])) if best else np.inf
             for question, own, best in zip(questions, weights, found, strict=True)
         ]
 

@@ -7,18 +7,24 @@ import numpy as np
 
 from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
-from setsearch.search.cutoff import few_above, middle_seed
+from setsearch.search.cutoff import can_tell, few_above, middle_seed
 from setsearch.search.weights import SeedWeights
 from setsearch.spark.ranking import Asked, Ranking
 from setsearch.spark.snapshot import RemoteSnapshot
 
 
-def which_tell(fields: Sequence[Fields], weights: Sequence[SeedWeights], defaults: Defaults) -> list[bool]:
+def which_tell(
+    fields: Sequence[Fields], weights: Sequence[SeedWeights], rejected: Sequence[list[int]], defaults: Defaults
+) -> list[bool]:
     """Whether the seeds of each set tell what belongs; the sets have the same items."""
-    bounds = [middle_seed(*own, defaults) for own in zip(fields, weights, strict=True)]
+    bounds = [middle_seed(*own, exactly=True) for own in zip(fields, weights, strict=True)]
+    are_told = [can_tell(own, defaults) for own in weights]
     if not np.isfinite(bounds).any():
-        return [bound > 0 for bound in bounds]
-    asked = [Asked(own, own.examples.seeds) for own in weights]
+        return are_told
+    asked = [Asked(own, [*ids, *own.examples.seeds]) for own, ids in zip(weights, rejected, strict=True)]
     above = Ranking(cast(RemoteSnapshot, fields[0].first.snapshot)).count_above(asked, bounds)
     n_items = fields[0].items.size
-    return [few_above(count, n_items - len(own.excluded)) for count, own in zip(above, asked, strict=True)]
+    return [
+        few_above(count, n_items - len(own.excluded), defaults) if np.isfinite(bound) else is_told
+        for count, own, bound, is_told in zip(above, asked, bounds, are_told, strict=True)
+    ]

@@ -128,8 +128,8 @@ def test_the_cut_equals_its_definition(build, case, n_seeds):
     seeds = [f"i{n}" for n in range(1, n_seeds + 1)]
     values = soft_values(data, 1.0, "presence")
     order = ranking(lift_scores(data, seeds, slope=1.0, binarization="presence"), seeds)
-    leaders = mean(score for _, score in order[:5])
-    tau, is_told = 0.45 * leaders, False
+    floor = order[len(data) // 2 - 1][1]
+    tau, is_told = floor + 0.25 * (mean(score for _, score in order[:5]) - floor), False
     if n_seeds > 1:
         left_out = [
             sum(
@@ -138,15 +138,15 @@ def test_the_cut_equals_its_definition(build, case, n_seeds):
             )
             for seed in seeds
         ]
-        tau = 0.25 * leaders + 0.4 * median(left_out)
+        tau = floor + 0.65 * max(median(left_out) - floor, 0.0)
         is_told = sum(score > median(left_out) for _, score in order) <= len(order) / 8
     reading = build(data).items("film")
     marked = reading.expand(seeds, 100, cut="mark")
     assert {hit.item: hit.belongs for hit in marked} == {
-        item: score > tau if is_told else None for item, score in order
+        item: score > tau + 1e-6 if is_told else None for item, score in order
     }
     kept = reading.expand(seeds, None, cut="keep")
-    assert [(hit.item, hit.score) for hit in kept] == [row for row in pairs(marked) if row[1] > tau]
+    assert [(hit.item, hit.score) for hit in kept] == [row for row in pairs(marked) if row[1] > tau + 1e-6]
     assert all(hit.belongs for hit in kept)
     assert reading.expand(seeds, 2, cut="mark") == marked[:2], "the cut does not depend on k"
 
@@ -174,7 +174,7 @@ def test_seeds_that_find_one_another_tell_what_belongs(build):
 )
 @pytest.mark.parametrize(("items", "n_items"), [("documents", 250), ("terms", 250), ("documents", 40)])
 def test_the_cut_of_texts_lies_above_the_floor(tmp_path, items, n_items, n_seeds, model):
-    """tau = floor + a (mean of the five best - floor); the floor is the hundredth score, or the middle one."""
+    """tau = floor + a (mean of the five best - floor); the floor is score 200, or the middle one."""
     data = random_data(3, n_items, 40, 0.3)
     with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
         index.add((item, " ".join(f for f, count in own.items() for _ in range(count))) for item, own in data.items())
@@ -183,13 +183,17 @@ def test_the_cut_of_texts_lies_above_the_floor(tmp_path, items, n_items, n_seeds
         seeds = names[:n_seeds]
         hits = reading.expand(seeds, len(names), cut="mark", model=model)
         scores = [hit.score for hit in hits]
-        floor = scores[min(100, len(names) // 2, len(scores)) - 1]
-        share = min(0.2 + 0.02 * (n_seeds - 1), 0.5) if model != "lift" else 0.2
-        tau = floor + share * (mean(scores[:5]) - floor)
+        floor = scores[min(200, len(names) // 2, len(scores)) - 1]
+        tau, is_told = floor + min(0.25 + 0.02 * (n_seeds - 1), 0.5) * (mean(scores[:5]) - floor), True
         if model == "lift" and n_seeds > 1:
-            tau += 0.4 * max(median(fit.score for fit in reading.fits(seeds)) - floor, 0.0)
-        assert [hit.belongs for hit in hits] == [score > tau for score in scores]
-        assert reading.expand(seeds, None, cut="keep", model=model) == [hit for hit in hits if hit.belongs]
+            middle = median(fit.score for fit in reading.fits(seeds))
+            tau, is_told = (
+                floor + 0.65 * max(middle - floor, 0.0),
+                sum(s > middle for s in scores) <= max(len(scores) / 4, 10),
+            )
+        assert [hit.belongs for hit in hits] == [score > tau + 1e-6 if is_told else None for score in scores]
+        kept = reading.expand(seeds, None, cut="keep", model=model)
+        assert [hit.item for hit in kept] == [hit.item for hit in hits if hit.score > tau + 1e-6]
         with_seeds = reading.expand(seeds, len(names), cut="mark", model=model, keep_seeds=True)
         assert [hit.belongs for hit in with_seeds if hit.item not in seeds] == [hit.belongs for hit in hits]
         among = [hit.item for hit in hits[1::2]]
