@@ -27,8 +27,9 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-dev
 	$(RUN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
 
+# The long tests, and all examples of each law, of which the fast tests try a share (tests/examples.py).
 test-long: $(VENV)/installed-dev
-	$(RUN)/python -m pytest -m long -n auto --maxprocesses 2 --dist loadfile
+	SETSEARCH_TEST_EXAMPLES=1 $(RUN)/python -m pytest -m "long or hypothesis" -n auto --maxprocesses 2 --dist loadfile
 
 test-others: $(OTHERS)/installed
 	$(OTHERS)/bin/python -m pytest -p no:cacheprovider tests/integrations/test_whoosh.py tests/integrations/test_datasette.py
@@ -63,7 +64,7 @@ sanitize: $(VENV)/installed-dev
 torture: $(VENV)/installed-dev
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check atheris
 	$(RUN)/python tests/exactness/torture/long.py
-	$(RUN)/python -m pytest -m long
+	$(MAKE) test-long
 
 lint: $(VENV)/installed-dev
 	$(RUN)/ruff check

@@ -1,19 +1,24 @@
+import gc
 import io
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.main
 from browsers import NEEDS_CHROMIUM, UNTESTED
 from hypothesis import settings
 from samples import TEXTS
 
 import setsearch
+from examples import examples
 from setsearch import Index
 from setsearch.cli import app as cli
 from setsearch.core import binding
+from setsearch.indexing import apart
 from setsearch.memory import names as known_names
 from setsearch.models import defaults
 from setsearch.scoring import valued_lists
@@ -21,8 +26,9 @@ from setsearch.scoring import valued_lists
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a job in the background; processes would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("same", deadline=None, derandomize=True)  # on every machine, however slow
+settings.register_profile("same", examples(100), deadline=None, derandomize=True)  # on every machine, however slow
 settings.load_profile("same")
+gc.disable()  # until all tests are loaded: what libraries define stays
 
 Data = Mapping[str, Mapping[str, int]]
 
@@ -31,6 +37,18 @@ Data = Mapping[str, Mapping[str, int]]
 def prepared_soon() -> None:
     """A few questions are enough for all lists to have values, and for all names to be in memory."""
     valued_lists.NOTHING_AHEAD = known_names.AT_FIRST = 4
+
+
+@pytest.fixture(scope="session", autouse=True)
+def made_once() -> Iterator[None]:
+    """Typer makes a command once for all tests, and one process reads apart for all that limit it as usual."""
+    usual, read, app = apart.Reader(), apart.Reader.read, cache(cli.make_app)
+    limits = usual.seconds, usual.megabytes
+    apart.Reader.read = lambda own, job: read(usual if (own.seconds, own.megabytes) == limits else own, job)
+    cli.make_app = lambda names: app(tuple(names))
+    typer.main.get_command = cache(typer.main.get_command)
+    yield
+    usual.close()
 
 
 @pytest.fixture
@@ -111,6 +129,12 @@ def failed():
             assert part in lines[0]
 
     return check
+
+
+def pytest_collection_finish():
+    """No collection of garbage looks at libraries and tests again."""
+    gc.enable()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter):

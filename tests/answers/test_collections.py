@@ -3,11 +3,12 @@
 import sqlite3
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from samples import TEXTS
 
 import setsearch
+from examples import examples
 from setsearch import Columns, Where
 from setsearch.errors import InvalidParameter, UnknownReading, UsageError
 
@@ -41,7 +42,7 @@ def names_of(reading):
         return sorted(name for name, _ in fields.describe(fields.item_ids().tolist()).values())
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(STEPS)
 def test_a_collection_answers_as_a_database_of_its_own(tmp_path_factory, steps):
     folder = tmp_path_factory.mktemp("collections")

@@ -56,30 +56,37 @@ def newcomer(tmp_path):
     return tmp_path
 
 
-def run_commands(name, folder):
+def by_process(*words):
+    """Run a command in a process of its own, in the current folder; returns exit code, stdout, stderr."""
+    command = [sys.executable, "-m", "setsearch", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def run_commands(name, run):
     """Run each `setsearch` line of a document, and compare the output where it is shown; returns how many of both."""
     ran = compared = 0
     for block in fenced(name, "console"):
         for line, shown in re.findall(r"^\$ (setsearch .*)\n((?:[^$].*\n)*)", block, re.M):
             words = shlex.split(line.split(" #")[0])[1:] + (["--table"] if shown else [])
-            command = [sys.executable, "-m", "setsearch", *words]
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, (line, done.stderr)
-            assert shown in ("", done.stdout)
+            code, out, err = run(*words)
+            assert code == 0, (line, err)
+            assert shown in ("", out)
             ran += 1
             compared += bool(shown)
     return ran, compared
 
 
-def test_commands_of_the_readme_run(newcomer):
-    ran, compared = run_commands("README.md", newcomer)
+def test_commands_of_the_readme_run(run, newcomer):
+    ran, compared = run_commands("README.md", run)
     assert ran >= 5
     assert compared >= 1
 
 
 @pytest.mark.long
-def test_commands_of_the_guide_run(newcomer):
-    ran, compared = run_commands("docs/guide.md", newcomer)
+def test_commands_of_the_guide_run(newcomer, monkeypatch):
+    monkeypatch.chdir(newcomer)
+    ran, compared = run_commands("docs/guide.md", by_process)
     assert ran >= 30
     assert compared >= 1
 

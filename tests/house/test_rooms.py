@@ -2,9 +2,8 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 PACKAGE = Path(__file__).parents[2] / "setsearch"
 
@@ -53,9 +52,15 @@ INNER = (
 )
 
 
+@cache
+def nodes(path):
+    """All nodes of the syntax tree of a file; the first is its root."""
+    return [*ast.walk(ast.parse(path.read_text()))]
+
+
 def imported(path):
     """All modules that a file imports, also inside functions."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -63,17 +68,22 @@ def imported(path):
             yield node.module
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_between_rooms_run_one_way(path):
+def check_imports(path):
+    """A file imports only what its room may."""
     room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
     for module in imported(path):
         library, _, rest = module.partition(".")
         if library == "setsearch" and rest:
             other = rest.split(".")[0]
             is_exception = (path.relative_to(PACKAGE).as_posix(), other) in EXCEPTIONS
-            assert is_exception or other in ROOMS[room] | {room}, f"{room} must not import {other}"
-        assert library not in UNKNOWN.get(room, set()), f"{room} must not know {library}"
-        assert room in OWN_LIBRARIES.get(library, {room}), f"{room} must not import {library}"
+            assert is_exception or other in ROOMS[room] | {room}, f"{path}: {room} must not import {other}"
+        assert library not in UNKNOWN.get(room, set()), f"{path}: {room} must not know {library}"
+        assert room in OWN_LIBRARIES.get(library, {room}), f"{path}: {room} must not import {library}"
+
+
+def test_imports_between_rooms_run_one_way():
+    for path in FILES:
+        check_imports(path)
 
 
 def test_modules_of_a_room_import_without_circles():
@@ -88,7 +98,7 @@ def test_modules_of_a_room_import_without_circles():
 
 def _needs(path):
     """All modules that a file imports, also inside functions and for typing, and modules as names of a package."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
     yield from imported(path)
@@ -106,23 +116,22 @@ def test_the_house_shows_at_a_glance_what_there_is():
     assert len(entries) <= MOST_ENTRIES
     for entry in entries:
         front = entry / "__init__.py" if entry.is_dir() else entry
-        first = (ast.get_docstring(ast.parse(front.read_text())) or "").splitlines()[0]
+        first = (ast.get_docstring(nodes(front)[0]) or "").splitlines()[0]
         assert re.search(r"\w[.:]", first), f"{entry.name} has no sentence at its top"
 
 
 def test_functions_fit_on_a_screen():
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef):
                 assert node.end_lineno - node.lineno < 60 or path.parent.name in ("cli", "commands"), (path, node.name)
 
 
 def test_public_functions_have_docstrings():
     for path in FILES:
-        tree = ast.parse(path.read_text())
-        private = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name.startswith("_")]
+        private = [node for node in nodes(path) if isinstance(node, ast.ClassDef) and node.name.startswith("_")]
         hidden = {part for node in private for part in ast.walk(node)}
-        for node in set(ast.walk(tree)) - hidden:
+        for node in set(nodes(path)) - hidden:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
                 is_inner = node.name in INNER or "web" in path.parts
                 assert ast.get_docstring(node) or is_inner, (path, node.name)

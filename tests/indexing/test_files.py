@@ -1,7 +1,6 @@
 """Whatever people have: folders of any text, mail, pages, manuals, references, Parquet, frames, ratings."""
 
 import gzip
-import json
 import os
 import sqlite3
 import sys
@@ -458,18 +457,15 @@ def test_columns_are_the_rows(tmp_path_factory, rows, keep):
 
 
 @pytest.mark.parametrize("ending", {form: ending for ending, form in FORMATS.items()}.values())
-@pytest.mark.parametrize(
-    "data", [b"", b"\0\1\2", b"\xff" * 50, b"<" * 3000, b"From \nx\n", b"%PDF-1.4\ntrailer", b"@a{" * 90]
-)
-def test_broken_files_are_read_or_refused(tmp_path, run, ending, data):
-    (tmp_path / f"x{ending}").write_bytes(data)
-    (tmp_path / "d.jsonl").write_text(json.dumps({"id": "kept", "text": "kept"}))
-    assert run("index", "a.db", "d.jsonl")[0] == 0
-    code, _, err = run("index", "a.db", f"x{ending}")
-    assert "Traceback" not in err
-    assert code == 0 or err.count("\n") == 1
-    with setsearch.open(tmp_path / "a.db") as index:
-        assert index.items("documents").features_of("kept") == {"kept": 1}
+def test_broken_files_are_read_or_refused(tmp_path, run, ending):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([("kept", "kept")])
+        for data in (b"", b"\0\1\2", b"\xff" * 50, b"<" * 3000, b"From \nx\n", b"%PDF-1.4\ntrailer", b"@a{" * 90):
+            (tmp_path / f"x{ending}").write_bytes(data)
+            code, _, err = run("index", "a.db", f"x{ending}")
+            assert "Traceback" not in err
+            assert code == 0 or err.count("\n") == 1
+            assert index.items("documents").features_of("kept") == {"kept": 1}
 
 
 def test_a_named_encoding_is_taken_for_text(tmp_path):

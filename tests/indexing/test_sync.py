@@ -6,10 +6,11 @@ import threading
 import numpy as np
 import pytest
 from hosts import ROWS, TEXTS, dump, host
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import setsearch
+from examples import examples
 from setsearch import Changes, Columns, Item, Where
 from setsearch.errors import InvalidParameter, NoIndex, SourceError, UsageError
 
@@ -69,7 +70,7 @@ def test_a_tracked_table_is_followed_and_left_without_a_trace():
         index.items()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.tuples(st.integers(0, 7), st.integers(1, 6), st.sampled_from("abcde"), st.integers(0, 4))))
 def test_whatever_the_host_does_a_refresh_equals_a_new_index(steps):
     connection = host()
@@ -261,7 +262,7 @@ def test_a_table_that_was_made_anew_is_tracked_again():
     assert index.refresh() == Changes(1, 0)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 6), st.sampled_from("ABC"), st.sampled_from("xyz"))))
 def test_rows_that_or_replace_deletes_are_noted_for_items_of_several_rows(steps):
     connection = sqlite3.connect(":memory:")

@@ -319,6 +319,7 @@ def server(database):
     process.wait()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(CHROMIUM is None, reason=NEEDS_CHROMIUM)
 def test_a_set_grows_in_chromium(server):
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install setsearch[dev]")

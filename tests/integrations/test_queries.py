@@ -64,7 +64,7 @@ def test_a_query_is_the_score_without_its_base(index):
 
 def test_words_by_contexts_have_no_query(tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
-        rows = map(json.loads, CORPUS.read_text().splitlines()[:3000])
+        rows = map(json.loads, CORPUS.read_text().splitlines()[:1000])
         index.add((row["id"], row["text"]) for row in rows)
         index.refresh("now")
         terms = index.items("terms")

@@ -7,12 +7,13 @@ from itertools import chain, permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import lift_scores, log_scores, presence
 from samples import planted, random_data
 
 import setsearch
+from examples import examples
 from setsearch import errors
 from setsearch.learning import Design, evaluate
 from setsearch.learning.evaluation import measures
@@ -37,7 +38,7 @@ def plain(relevant):
     return precision, sum(place <= 10 for place in places) / 10, gain / best, sum(p <= count for p in places) / count
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.tuples(st.sampled_from([3.0, 2.0, 1.5, 0.0]), st.booleans()), min_size=1, max_size=7))
 def test_ties_count_as_the_mean_of_all_their_orders(rows):
     if not any(is_relevant for _, is_relevant in rows):

@@ -5,12 +5,13 @@ from math import lgamma
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from samples import random_data
 from scipy import sparse
 
 import setsearch
+from examples import examples
 from setsearch.learning import Design, evaluate
 from setsearch.learning.evidence import Evidence
 from setsearch.models import Bernoulli, Lift, Multinomial, Poisson
@@ -60,7 +61,7 @@ def evidence_of(data):
     return Evidence(sparse.csr_array(counts), len(items)), rows
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 99), st.integers(1, 6), st.sampled_from([0.5, 2.0, 10.0, 50.0, 1000.0]))
 def test_it_is_the_ratio_of_two_evidences(seed, n_members, strength):
     data = random_data(seed, 12, 9, 0.4) | {"all": {f"f{n}": 1 for n in range(3)}}

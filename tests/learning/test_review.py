@@ -7,11 +7,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import hypergeom, nchypergeom_wallenius
 
 import setsearch
+from examples import examples
 from setsearch import errors
 from setsearch.answers.decisions import Decision
 from setsearch.cli.commands.review import _state
@@ -207,7 +208,7 @@ LABELS = st.lists(st.integers(0, 1), max_size=40)
 
 
 @given(LABELS, st.integers(0, 60), st.sampled_from([0.8, 0.95]), st.sampled_from([0.5, 0.9, 0.95]))
-@settings(max_examples=60)
+@examples(60)
 def test_laws_of_what_is_left(found, unread, recall, confidence):
     n_records = len(found) + unread
     ahead = outlook(found, n_records, recall, confidence)
@@ -224,7 +225,7 @@ def test_laws_of_what_is_left(found, unread, recall, confidence):
 
 
 @given(LABELS, st.integers(1, 30), st.sampled_from([0.7, 0.95]))
-@settings(max_examples=40)
+@examples(40)
 def test_what_is_left_equals_the_definition(found, unread, confidence):
     """The most and the fewest with which no place of the review is a surprise, draw by draw."""
     n_records, error = len(found) + unread, (1 - confidence) / 2

@@ -94,7 +94,7 @@ ORACLES = {"bernoulli": bernoulli, "multinomial": multinomial, "poisson": poisso
 @pytest.mark.parametrize("strength", STRENGTHS)
 @pytest.mark.parametrize("model", ORACLES)
 def test_every_accepted_strength_gives_six_digits_and_the_right_order(build, model, strength):
-    rows = random_data(1, 30, 15, 0.4)
+    rows = random_data(1, 12, 10, 0.4)
     rows["i3"] = {"f1": 5000, "f2": 70_000, "f3": 1}
     rows["i1"]["f2"] = 100_000
     with mpmath.workdps(DIGITS):

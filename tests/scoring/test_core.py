@@ -5,11 +5,12 @@ from itertools import product
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from samples import NamesByRank, random_data, with_kernels
 from starlette.testclient import TestClient
 
 import setsearch
+from examples import examples
 from setsearch.arrays import to_lattice
 from setsearch.core import binding, question
 from setsearch.errors import InvalidParameter, LostArrays
@@ -35,7 +36,7 @@ def random_lists(rng, n, digits):
     return WeightedLists(postings, weights)
 
 
-@settings(max_examples=1500)
+@examples(1000)
 @given(st.integers(0, 2**32), st.sampled_from([1, 2, 40, 700, 33_000, 70_000]), st.booleans(), st.booleans())
 def test_any_lists_give_what_sorting_does(seed, n, is_flat, is_filtered):
     """Whatever the signs, the ties, the values, what is left out, and more wanted than there is."""

@@ -3,15 +3,16 @@
 import sqlite3
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import setsearch
+from examples import examples
 from setsearch.errors import InvalidParameter
 from setsearch.storage.names import Vocabulary
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.lists(st.sets(st.sampled_from("abcdefg"), min_size=1), min_size=3, max_size=12), st.data())
 def test_among_and_rank_are_the_whole_ranking_filtered(sets, data):
     connection = sqlite3.connect(":memory:")

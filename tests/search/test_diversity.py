@@ -5,10 +5,11 @@ import random
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import setsearch
+from examples import examples
 from setsearch import errors
 from setsearch.answers import hits as making
 from setsearch.indexing.intake import Item
@@ -62,7 +63,7 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     options=OPTIONS,
     most=st.integers(1, 3),

@@ -5,11 +5,12 @@ import random
 from statistics import mean, median
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import RARITY, feedback_scores, lift_scores, lift_weights, ranking, same_scores, soft_values
 
 import setsearch
+from examples import examples
 from setsearch import errors
 from setsearch.search import passes as module
 from setsearch.search.cutoff import odd_one
@@ -127,7 +128,7 @@ def test_the_order_of_writes_does_not_matter(tmp_path):
     assert answers[0] == answers[1]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(weights=st.lists(st.integers(0, 4096).map(lambda n: n / 1024), min_size=3, max_size=3).filter(any))
 def test_weighted_seeds_equal_their_definition(built, weights):
     data, reading = built

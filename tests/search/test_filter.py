@@ -5,10 +5,11 @@ import operator
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import setsearch
+from examples import examples
 from setsearch import errors
 from setsearch.indexing.intake import Item
 
@@ -43,7 +44,7 @@ def meets(value, sign, wanted):
         return sign == "!="  # a text has no place among numbers
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(sign=st.sampled_from([*SIGNS]), year=st.sampled_from(["1999", "2001.5"]), kind=st.booleans())
 def test_hits_are_those_of_all_that_meet_the_conditions(index, sign, year, kind):
     reading = index.items("documents")

@@ -5,12 +5,13 @@ import sqlite3
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import RARITY, feedback_scores, lift_scores, meaning_scores, same_scores
 from samples import random_data, with_kernels
 
 import setsearch
+from examples import examples
 from setsearch import errors
 from setsearch.arrays import moments
 from setsearch.memory.vectors import ENOUGH, inverse_spread
@@ -349,7 +350,7 @@ def test_vectors_of_zeros_in_a_file_break_nothing(built, tmp_path):
 
 
 @given(st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 6)), min_size=1, max_size=60), st.randoms())
-@settings(max_examples=100)
+@examples(100)
 def test_moments_do_not_depend_on_the_order(values, shuffler):
     mean, deviation = moments(np.array(values))
     largest = max(map(abs, values), default=0)

@@ -8,10 +8,11 @@ import threading
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from samples import random_data, right_checksums
 
 import setsearch
+from examples import examples
 from setsearch import errors, lists
 from setsearch.indexing import batch
 from setsearch.memory import snapshot
@@ -517,7 +518,7 @@ def test_an_id_that_comes_again_is_named_whatever_was_written_before(tmp_path, m
         assert index.check() == []
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(ids=st.sets(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1), min_size=1))
 def test_ids_of_any_characters_come_back(ids):
     index = setsearch.open(sqlite3.connect(":memory:"))

@@ -159,7 +159,7 @@ def test_threads_that_write_while_the_process_forks(tmp_path):
     written = []
 
     def write():
-        for n in range(60):
+        for n in range(25):
             index.add([(f"p{n}", "lion")])
             written.append(f"p{n}")
             time.sleep(0.002)

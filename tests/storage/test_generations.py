@@ -5,10 +5,11 @@ import sqlite3
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from samples import random_data
 
 import setsearch
+from examples import examples
 from setsearch.lists import SLICE, Lists
 from setsearch.storage import generations
 
@@ -69,7 +70,7 @@ def test_a_hostile_array_is_not_used(path, attack, kernel):
     assert ask(path) == expected
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.integers(0, 99), st.integers(0, 4), st.sampled_from([0, 1, 7, 60]))
 def test_entries_that_are_picked_are_those_that_are_kept(seed, n_wanted, length):
     """Also of lists that lie in several slices."""

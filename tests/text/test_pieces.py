@@ -6,9 +6,10 @@ from contextlib import closing
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 
 import setsearch
+from examples import examples
 from setsearch.core import binding
 from setsearch.text import pieces
 from setsearch.text.pieces import PieceNumbers
@@ -96,7 +97,7 @@ def numbered(kind, marks, has_core):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("marks", [False, True])
-@settings(max_examples=150)
+@examples(150)
 @given(batches=st.lists(all_texts, max_size=3))
 @example(batches=[["future\xa0CSS\xa0syntax, os.path", "", "a\u2009\u2009b"]])
 def test_pieces_have_the_words_of_the_whole_text(kind, marks, batches):
@@ -113,15 +114,17 @@ def test_pieces_have_the_words_of_the_whole_text(kind, marks, batches):
         assert list(names) == list(dict.fromkeys(word for text in every for word in split(text)))
 
 
+SOME = [*map(chr, range(0x180)), *map(chr, range(0x183, 0x800, 7)), *"\u2010\u2019\u2026\u2076\uffff\U0001f44d"]
+ALL = [*map(chr, range(0x800)), *map(chr, range(0x1FF0, 0x2090)), "\uffff", "\U0001f44d"]
+
+
 @needs_core
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != OLD])
 @pytest.mark.parametrize("marks", [False, True])
-def test_each_character_is_what_the_rules_say(kind, marks):
+@pytest.mark.parametrize("characters", [SOME, pytest.param(ALL, marks=pytest.mark.long)], ids=["some", "all"])
+def test_each_character_is_what_the_rules_say(kind, marks, characters):
     """Alone, and beside letters, digits, marks and accents, of ASCII or not."""
-    texts = [
-        " ".join(context.replace("*", own) for context in CONTEXTS.split())
-        for own in [*map(chr, range(0x800)), *map(chr, range(0x1FF0, 0x2090)), "\uffff", "\U0001f44d"]
-    ]
+    texts = [" ".join(context.replace("*", own) for context in CONTEXTS.split()) for own in characters]
     numbering, names = numbered(kind, marks, True)
     numbers, lengths = numbering.find(texts)
     by_number, split = list(names), plain_words(kind, marks)

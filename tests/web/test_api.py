@@ -237,18 +237,12 @@ def test_nothing_is_loaded_from_elsewhere(asked):
         assert not re.findall(r"""(?:src|href|action|url|import)\s*[=(]\s*["']?(?:https?:)?//""", text), path
 
 
-def test_serve_says_what_is_wrong(animals, tmp_path, serve):
-    def said(*arguments):
-        command = [sys.executable, "-m", "setsearch", "serve", *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=patience(60))
-        assert done.stderr.count("\n") == 1
-        return done.returncode, done.stderr
-
-    assert said(tmp_path / "none.db")[0] == 1
-    code, text = said(animals, "--host", "0.0.0.0")
-    assert (code, "--token" in text) == (2, True)
-    code, text = said(animals, "--port", serve(animals).port)
-    assert (code, "--port 0" in text) == (2, True)
+def test_serve_says_what_is_wrong(animals, tmp_path, serve, run, failed):
+    failed(run("serve", tmp_path / "none.db"), 1, "none.db")
+    failed(run("serve", animals, "--host", "0.0.0.0"), 2, "--token")
+    server = serve(animals)
+    assert server.ask("/")[0] == 200
+    failed(run("serve", animals, "--port", server.port), 2, "--port 0")
 
 
 def test_many_writers_and_readers_at_once(serve, animals):
