@@ -8,7 +8,17 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from oracle import log_scores, presence, transpose, twice_mean
+from oracle import (
+    RARITY,
+    lift_scores,
+    lift_weights,
+    log_scores,
+    presence,
+    same_scores,
+    soft_values,
+    transpose,
+    twice_mean,
+)
 
 import setsearch
 from setsearch import arrays, errors
@@ -24,10 +34,24 @@ contents = st.dictionaries(
     st.sampled_from([f"f{n}" for n in range(10)]), st.sampled_from([0, 1, 1, 2, 300, 70_000]), max_size=8
 )
 batches = st.dictionaries(item_ids, contents, max_size=6)
+RATINGS = {"slope": 1.0, "binarization": "presence", "rarity": 0.0}
+TEXTS = {"slope": 0.8, "binarization": "soft-twice-mean", "rarity": RARITY}
+RELATIONS = {("film", "user"): RATINGS, ("documents", "terms"): TEXTS}  # what lift does there by default
+
+
+def default_scores(rows, seeds, slope, binarization, rarity):
+    """Those of the model lift, by all features if no other item has one of positive weight."""
+    values = soft_values(rows, slope, binarization)
+    positive = {f for f, weight in lift_weights(values, seeds, 2.0, rarity=rarity).items() if weight > 0}
+    reaches_others = any(positive & own.keys() for item, own in values.items() if item not in seeds)
+    return lift_scores(rows, seeds, 2.0, slope, binarization if reaches_others else "presence", rarity)
 
 
 class Writes(RuleBasedStateMachine):
-    """Add, update, delete, replace and reopen, with blocks and batches so small that all paths are walked."""
+    """Add, update, delete, replace and reopen, with blocks and batches so small that all paths are walked.
+
+    Of ratings and of documents, whose default model asks otherwise.
+    """
 
     def __init__(self):
         super().__init__()
@@ -50,10 +74,11 @@ class Writes(RuleBasedStateMachine):
         self.small.setattr(valued_lists, "NOTHING_AHEAD", 2)
         self.content = {}
 
-    @initialize(first=batches)
-    def build(self, first):
+    @initialize(first=batches, names=st.sampled_from([*RELATIONS]))
+    def build(self, first, names):
         self.index = setsearch.open(Path(self.folder.name) / "machine.db", create=True)
-        self.index.add(first.items(), ("film", "user"))
+        self.index.add(first.items(), names)
+        self.names = names
         self.content = dict(first)
 
     @rule(batch=batches)
@@ -113,7 +138,7 @@ class Writes(RuleBasedStateMachine):
     def lists_are_those_of_the_content(self):
         if not hasattr(self, "index"):
             return
-        films, users = self.index.items("film"), self.index.items("user")
+        films, users = map(self.index.items, self.names)
         stored = {item: {f: c for f, c in counts.items() if c} for item, counts in self.content.items()}
         turned = transpose(stored)
         assert (films.item_count(), users.item_count()) == (len(stored), len(turned))
@@ -128,15 +153,24 @@ class Writes(RuleBasedStateMachine):
     @rule(data=st.data(), strength=st.sampled_from([0.5, 2.0]), rule_name=st.sampled_from(["presence", "twice-mean"]))
     def scores_are_those_of_the_content(self, data, strength, rule_name):
         having = {"presence": presence, "twice-mean": twice_mean}[rule_name]
-        for name, rows in (("film", self.content), ("user", transpose(self.content))):
-            if not rows:
-                continue
-            seeds = data.draw(st.lists(st.sampled_from(sorted(rows)), min_size=1, max_size=3))
+        for reading, rows, seeds in self.questions(data):
             scores = log_scores(having(rows), seeds, strength)
-            hits = self.index.items(name).expand(
-                seeds, 99, keep_seeds=True, model="bernoulli", strength=strength, binarize=rule_name
-            )
+            hits = reading.expand(seeds, 99, keep_seeds=True, model="bernoulli", strength=strength, binarize=rule_name)
             assert {hit.item: hit.score for hit in hits} == pytest.approx(scores, abs=1e-7)
+
+    @precondition(lambda self: len(self.content) > 1)
+    @rule(data=st.data())
+    def scores_of_the_default_model_are_those_of_the_content(self, data):
+        for reading, rows, seeds in self.questions(data):
+            hits = reading.expand(seeds, 99, keep_seeds=True)
+            same_scores(hits, default_scores(rows, seeds, **RELATIONS[self.names]), (), 1e-5)
+
+    def questions(self, data):
+        """Both readings, their rows, and some seeds among these."""
+        for name, rows in zip(self.names, (self.content, transpose(self.content)), strict=True):
+            if rows:
+                seeds = st.lists(st.sampled_from(sorted(rows)), min_size=1, max_size=3)
+                yield self.index.items(name), rows, data.draw(seeds)
 
     def teardown(self):
         if hasattr(self, "index"):
@@ -146,7 +180,7 @@ class Writes(RuleBasedStateMachine):
 
 
 class TestWrites(Writes.TestCase):
-    settings = settings(max_examples=20, stateful_step_count=12)
+    settings = settings(max_examples=16, stateful_step_count=12)
 
 
 @pytest.mark.long

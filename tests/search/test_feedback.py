@@ -118,6 +118,20 @@ def test_what_is_like_rejected_items_does_not_join(built, seeds):
     same_scores(hits, expected, [*seeds, *rejected], 1e-6)
 
 
+@pytest.mark.parametrize("seeds", [["i0"], ["i0", "i2"]])
+def test_what_does_not_score_more_than_0_does_not_join(tmp_path, seeds, kernel):
+    """Three items may join, of which one has what the seeds have; others score 0, or less by a frequent word."""
+    data = {f"i{n}": {"y": 1 + n, f"f{n % 9}": 2, f"g{n}": 3} for n in range(75)}
+    data["i0"], data["i1"], data["i2"] = {"x": 2, "y": len(seeds) - 1}, {"x": 1, "z": 2, "f1": 1}, {"x": 1, "w": 1}
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(texts(data))
+        reading = index.items("documents")
+        for asked in ([f"i{n}"] for n in range(9)):  # then all lists have values
+            reading.expand(asked, binarize="presence")
+        hits = reading.expand(seeds, len(data), binarize="presence")
+        same_scores(hits, feedback_scores(data, seeds, 0.25, 5000, 0.8, "presence"), seeds, 1e-6)
+
+
 def test_the_order_of_writes_does_not_matter(tmp_path):
     data = collection(9)
     answers = []

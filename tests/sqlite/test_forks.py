@@ -7,6 +7,7 @@ import random
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 
 import pytest
 from patience import patience
@@ -49,6 +50,29 @@ def names(path):
     with setsearch.open(path) as index:
         assert index.check() == []
         return set(index.items("documents").titles([f"{who}{n}" for who in "pab" for n in range(100)]))
+
+
+def has_open(path):
+    """Whether this process has a descriptor of a file."""
+    own = set()
+    for descriptor in range(1024):
+        with suppress(OSError):
+            own.add((os.fstat(descriptor).st_dev, os.fstat(descriptor).st_ino))
+    return (path.stat().st_dev, path.stat().st_ino) in own
+
+
+def test_no_idle_connection_crosses_a_fork(tmp_path):
+    """SQLite would believe that it holds the locks of the parent: writes would be lost, now and then."""
+    index = opened(tmp_path / "x.db")
+    assert has_open(tmp_path / "x.db")
+
+    def child():
+        assert not has_open(tmp_path / "x.db")
+        index.add([("a0", "lion")])
+
+    wait([in_child(child)])
+    assert not has_open(tmp_path / "x.db")
+    assert names(tmp_path / "x.db") == {"a0"}
 
 
 @pytest.mark.parametrize("closing", list(itertools.permutations("pab")), ids="".join)
