@@ -20,7 +20,7 @@ from setsearch.cli import app as cli
 from setsearch.core import binding
 from setsearch.indexing import apart
 from setsearch.memory import names as known_names
-from setsearch.models import defaults
+from setsearch.models import MODELS, defaults
 from setsearch.scoring import valued_lists
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a job in the background; processes would inherit it
@@ -59,10 +59,13 @@ def papers_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def fastest_afterwards() -> Iterator[None]:
-    """No test finds the kernel that another one chose."""
+def as_before() -> Iterator[None]:
+    """No test finds the kernel that another one chose, nor its models."""
+    known = dict(MODELS)
     yield
     setsearch.use_kernel(None)
+    for name in MODELS.keys() - known.keys():
+        del MODELS[name]
 
 
 @pytest.fixture(params=["core", "numpy"])

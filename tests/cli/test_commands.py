@@ -17,7 +17,7 @@ from patience import patience
 
 import setsearch
 
-pytestmark = pytest.mark.usefixtures("papers_model")
+by_the_papers_model = pytest.mark.usefixtures("papers_model")  # its sets have what shares nothing with the examples
 
 DOCUMENTS = {
     "a": "lion tiger cat",
@@ -37,6 +37,7 @@ def animals(run, tmp_path):
     return tmp_path / "a.db"
 
 
+@by_the_papers_model
 def test_main_job(run, animals):
     code, out, err = run("expand", "a.db", "lion", "Tiger", "--json")
     assert (code, err) == (0, "")
@@ -103,6 +104,7 @@ def test_info_check_delete_and_replace(failed, run, animals):
     assert run("check", "a.db")[0] == 0
 
 
+@by_the_papers_model
 def test_options_of_the_model(failed, run, animals):
     base = ("expand", "a.db", "a", "--items", "documents")
     plain = json.loads(run(*base)[1])
@@ -116,6 +118,7 @@ def test_options_of_the_model(failed, run, animals):
     failed(run(*base, "--binarize", "half"), 2, "'half'", "twice-mean")
 
 
+@by_the_papers_model
 def test_a_folder(run, tmp_path):
     (tmp_path / "notes" / "deep").mkdir(parents=True)
     (tmp_path / "notes" / "a.txt").write_text("lion tiger")
@@ -136,6 +139,7 @@ def test_a_folder(run, tmp_path):
     assert [hit["item"] for hit in hits] == ["deep/b.md"]
 
 
+@by_the_papers_model
 def test_tables_and_relations(failed, run, tmp_path):
     (tmp_path / "r.csv").write_text(
         "film,user,times\nAlien,u1,1\nBrazil,u3,2\nAliens,u1,2\nAlien,u2,1\nAliens,u2,3\nAlien,u2,1\n"
@@ -250,6 +254,7 @@ def test_a_member_that_left_the_index_is_told_and_the_others_answer(run, tmp_pat
     assert "left the index" not in run("expand", "a.db", "--set", "big cats")[2]
 
 
+@by_the_papers_model
 def test_rows_in_a_folder_that_are_no_documents_are_left_out(run, tmp_path):
     (tmp_path / "f").mkdir()
     (tmp_path / "f" / "a.txt").write_text("lion tiger")
@@ -286,6 +291,7 @@ def test_lone_surrogates_become_question_marks(run, tmp_path):
     assert run("index", "g.db", "s.jsonl", "--group-by", "x")[0] == 0
 
 
+@by_the_papers_model
 def test_errors_can_be_replaced_or_skipped(failed, run, tmp_path):
     (tmp_path / "l.jsonl").write_bytes(b'{"id": 1, "text": "caf\xe9 au lait"}\nbroken\n{"id": 2, "text": "tea"}\n')
     failed(run("index", "x.db", "l.jsonl", "--errors", "replace"), 1, "line 2", "broken JSON")
@@ -434,6 +440,7 @@ def test_unusual_output(animals, tmp_path):
     assert "Ask:" in done.stdout
 
 
+@by_the_papers_model
 def test_ids_stay_as_they_are(run, tmp_path):
     ids = ["two\nlines", "zero\u200dwidth", 'quo"te', "a,b", "tab\there", "'; drop table x; --"]
     (tmp_path / "i.jsonl").write_text("".join(json.dumps({"id": i, "text": "lion"}) + "\n" for i in ids))
@@ -446,6 +453,7 @@ def test_ids_stay_as_they_are(run, tmp_path):
     assert len(run(*arguments, "--table")[1].splitlines()) == 7
 
 
+@by_the_papers_model
 def test_two_relations_in_one_database(failed, run, animals, tmp_path):
     (tmp_path / "r.csv").write_text("film,user\nAlien,u1\nAliens,u1\nBrazil,u3\n")
     assert run("index", "a.db", "r.csv", "--items", "film", "--features", "user")[0] == 0
@@ -464,9 +472,7 @@ def test_help(run):
         assert run(command, "--help")[0] == 0
 
 
-def test_the_cut_and_more_examples(failed, run, animals, monkeypatch, tmp_path):
-    monkeypatch.undo()
-    monkeypatch.chdir(tmp_path)
+def test_the_cut_and_more_examples(failed, run, animals, tmp_path):
     documents = ("expand", "a.db", "--items", "documents")
     every = json.loads(run(*documents, "a")[1])
     assert {row["belongs"] for row in every} == {True}, "what shares nothing is not listed"
@@ -540,6 +546,7 @@ def make_app(path):
     return connection
 
 
+@by_the_papers_model
 def test_a_table_of_an_application(run, failed, tmp_path):
     connection = make_app(tmp_path / "app.db")
     code, _, err = run("index", "app.db", "--table", "articles", "--text", "body", "--track")

@@ -23,8 +23,6 @@ from setsearch.storage.codec import block_checksums, encode_ids
 
 ITEMS = [("a", "lion tiger cat"), ("b", "lion cat"), ("c", "wheat barley")]
 
-pytestmark = pytest.mark.usefixtures("papers_model")
-
 
 @pytest.fixture
 def host(tmp_path):
