@@ -27,7 +27,7 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-dev
 	$(RUN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
 
-# The long tests, and all examples of each law, of which the fast tests try a share (tests/examples.py).
+# The long tests, and all examples of each law, of which the fast tests try a share (tests/laws.py).
 test-long: $(VENV)/installed-dev
 	SETSEARCH_TEST_EXAMPLES=1 $(RUN)/python -m pytest -m "long or hypothesis" -n auto --maxprocesses 2 --dist loadfile
 

@@ -11,10 +11,10 @@ import pytest
 import typer.main
 from browsers import NEEDS_CHROMIUM, UNTESTED
 from hypothesis import settings
+from laws import examples
 from samples import TEXTS
 
 import setsearch
-from examples import examples
 from setsearch import Index
 from setsearch.cli import app as cli
 from setsearch.core import binding

@@ -5,10 +5,10 @@ import sqlite3
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from laws import examples
 from samples import TEXTS
 
 import setsearch
-from examples import examples
 from setsearch import Columns, Where
 from setsearch.errors import InvalidParameter, UnknownReading, UsageError
 

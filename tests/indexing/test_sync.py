@@ -8,9 +8,9 @@ import pytest
 from hosts import ROWS, TEXTS, dump, host
 from hypothesis import given
 from hypothesis import strategies as st
+from laws import examples
 
 import setsearch
-from examples import examples
 from setsearch import Changes, Columns, Item, Where
 from setsearch.errors import InvalidParameter, NoIndex, SourceError, UsageError
 

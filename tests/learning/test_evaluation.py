@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from laws import examples
 from oracle import lift_scores, log_scores, presence
 from samples import planted, random_data
 
 import setsearch
-from examples import examples
 from setsearch import errors
 from setsearch.learning import Design, evaluate
 from setsearch.learning.evaluation import measures

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from laws import examples
 from samples import random_data
 from scipy import sparse
 
 import setsearch
-from examples import examples
 from setsearch.learning import Design, evaluate
 from setsearch.learning.evidence import Evidence
 from setsearch.models import Bernoulli, Lift, Multinomial, Poisson

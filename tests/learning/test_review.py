@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from laws import examples
 from scipy.stats import hypergeom, nchypergeom_wallenius
 
 import setsearch
-from examples import examples
 from setsearch import errors
 from setsearch.answers.decisions import Decision
 from setsearch.cli.commands.review import _state
@@ -26,9 +26,8 @@ def path(tmp_path):
     rng = random.Random(0)
     sick, sky = "stroke patients aspirin trial clot brain".split(), "wind cloud rain storm front sun".split()
     with setsearch.open(tmp_path / "r.db", create=True, language="english", analyzer="unicode+pairs") as index:
-        for number in range(60):
-            words = sick if number % 4 == 0 else sky
-            index.add([(f"r{number:02}", " ".join(rng.choices(words, k=6)), f"Record {number}")])
+        words = [sick if number % 4 == 0 else sky for number in range(60)]
+        index.add((f"r{n:02}", " ".join(rng.choices(own, k=6)), f"Record {n}") for n, own in enumerate(words))
     return tmp_path / "r.db"
 
 

@@ -6,11 +6,11 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
+from laws import examples
 from samples import NamesByRank, random_data, with_kernels
 from starlette.testclient import TestClient
 
 import setsearch
-from examples import examples
 from setsearch.arrays import to_lattice
 from setsearch.core import binding, question
 from setsearch.errors import InvalidParameter, LostArrays

@@ -5,9 +5,9 @@ import sqlite3
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from laws import examples
 
 import setsearch
-from examples import examples
 from setsearch.errors import InvalidParameter
 from setsearch.storage.names import Vocabulary
 

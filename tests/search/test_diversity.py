@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from laws import examples
 
 import setsearch
-from examples import examples
 from setsearch import errors
 from setsearch.answers import hits as making
 from setsearch.indexing.intake import Item

@@ -7,10 +7,10 @@ from statistics import mean, median
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from laws import examples
 from oracle import RARITY, feedback_scores, lift_scores, lift_weights, ranking, same_scores, soft_values
 
 import setsearch
-from examples import examples
 from setsearch import errors
 from setsearch.search import passes as module
 from setsearch.search.cutoff import odd_one

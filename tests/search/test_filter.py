@@ -7,9 +7,9 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from laws import examples
 
 import setsearch
-from examples import examples
 from setsearch import errors
 from setsearch.indexing.intake import Item
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from laws import examples
 from oracle import RARITY, feedback_scores, lift_scores, meaning_scores, same_scores
 from samples import random_data, with_kernels
 
 import setsearch
-from examples import examples
 from setsearch import errors
 from setsearch.arrays import moments
 from setsearch.memory.vectors import ENOUGH, inverse_spread

@@ -9,10 +9,10 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
+from laws import examples
 from samples import random_data, right_checksums
 
 import setsearch
-from examples import examples
 from setsearch import errors, lists
 from setsearch.indexing import batch
 from setsearch.memory import snapshot

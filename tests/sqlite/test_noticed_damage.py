@@ -1,6 +1,7 @@
 """Damage is noticed where it is read: nobody has to run `check` before a wrong answer becomes an error."""
 
 import json
+import shutil
 import sqlite3
 import time
 
@@ -30,13 +31,21 @@ def change(path, statement, *values):
     return count
 
 
-@pytest.fixture
-def path(tmp_path):
-    with setsearch.open(tmp_path / "a.db", create=True) as index:
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Something of each kind."""
+    path = tmp_path_factory.mktemp("damage") / "a.db"
+    with setsearch.open(path, create=True) as index:
         index.add(random_data(3, 30, 12, 0.5).items(), ("film", "user"))
         index.add([("d1", "lion tiger", "A lion"), ("d2", "lion cat", "A cat")], ("documents", "terms"))
         index.add_numbers([(f"n{n}", [n, n * n]) for n in range(5)], ["x", "y"], "thing")
-    return tmp_path / "a.db"
+    return path
+
+
+@pytest.fixture
+def path(whole, tmp_path):
+    """A copy of it."""
+    return shutil.copy(whole, tmp_path / "a.db")
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

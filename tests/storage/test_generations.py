@@ -1,15 +1,16 @@
 """Stored arrays: what somebody wrote there, with right checksums, never reaches a kernel, and changes no answer."""
 
+import shutil
 import sqlite3
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
+from laws import examples
 from samples import random_data
 
 import setsearch
-from examples import examples
 from setsearch.lists import SLICE, Lists
 from setsearch.storage import generations
 
@@ -34,12 +35,20 @@ HOSTILE = {
 }
 
 
-@pytest.fixture
-def path(tmp_path):
-    with setsearch.open(tmp_path / "a.db", create=True) as index:
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A relation with what is derived from it."""
+    path = tmp_path_factory.mktemp("generations") / "a.db"
+    with setsearch.open(path, create=True) as index:
         index.add(random_data(3, 40, 25, 0.4).items(), ("film", "user"))
         index.refresh("now")
-    return tmp_path / "a.db"
+    return path
+
+
+@pytest.fixture
+def path(whole, tmp_path):
+    """A copy of it."""
+    return shutil.copy(whole, tmp_path / "a.db")
 
 
 def ask(path):

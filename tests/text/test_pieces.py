@@ -7,9 +7,9 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import example, given
+from laws import examples
 
 import setsearch
-from examples import examples
 from setsearch.core import binding
 from setsearch.text import pieces
 from setsearch.text.pieces import PieceNumbers
