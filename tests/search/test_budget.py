@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 from oracle import budget_scores, same_scores
-from test_feedback import collection, texts
+from test_passes import collection, texts
 
 import setsearch
 from setsearch import errors

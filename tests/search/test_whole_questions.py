@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 from samples import KERNELS, with_kernels
-from test_feedback import collection, texts
+from test_passes import collection, texts
 
 import setsearch
 from setsearch.memory.snapshot import Snapshot
