@@ -136,6 +136,7 @@ def make_hits(
     ]
     has_base = getattr(weights.model, "has_base", True) or bool(weights.priors)
     blank = None if has_base else weights.constant
-    common = how.common([hit.features for hit in hits if hit.belongs is not False]) if how else ()
+    belonging = [hit.features for hit in hits if hit.belongs is not False]
+    common = how.common(belonging) if how and len(belonging) > 1 else ()
     own = fields.relation.revision, fields.contexts_revision
     return Hits(hits, *own, blank, bool(weights.corrections), common, whole=fields.items.whole)

@@ -20,18 +20,20 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from setsearch.arrays import Floats, Ints
 from setsearch.models.values import ValueRule
 
 COST = 0.1  # C
-CLOSE, EXACT = 1e-3, 1e-14  # precision of a system: while the examples that count change, and of the last one
+# The precision of a system: while the examples that count change, and of the last one; weights are rounded to 2e-7.
+CLOSE, EXACT = 1e-3, 1e-10
 MOST_STEPS = 50
 NOTHING = 1e-9  # a part of the loss by which a step may raise it, because of rounding
 
 
 class Marked(NamedTuple):
-    """Examples: entries (row, column, value); of each row, `(n_rows,)`, the sign y, the weight c > 0, the score s."""
+    """Examples: entries (row, column, value), row after row; of each, `(n_rows,)`, sign y, weight c > 0, score s."""
 
     rows: Ints
     columns: Ints
@@ -50,46 +52,46 @@ def fit(marked: Marked, n_columns: int) -> tuple[Floats, float]:
     """The weights w `(n_columns,)` and the bias b."""
     from scipy.sparse import csr_array
 
+    shape, columns = (len(marked.signs), n_columns), marked.columns.astype(np.int32)
+    ends = np.searchsorted(marked.rows, np.arange(len(marked.signs) + 1)).astype(np.int32)
+    rows = csr_array((marked.values, columns, ends), shape)
+    squares = csr_array((marked.values**2, columns, ends), shape)
     # The dual variables are scaled, so that the second derivatives are 1 on the diagonal.
-    squares = marked.values**2
     softness = 1 / (2 * COST * marked.weights)
-    scales = 1 / np.sqrt(np.bincount(marked.rows, squares, len(marked.signs)) + 1 + softness)
+    scales = 1 / np.sqrt(squares.sum(1) + 1 + softness)
     signs, missing = marked.signs * scales, scales * (1 - marked.signs * marked.scores)
     # A feature that one example has, as most pairs of words, is of no matter to the others.
-    shared = np.bincount(marked.columns, minlength=n_columns) > 1
-    inside = shared[marked.columns]
-    alone = np.bincount(marked.rows, np.where(inside, 0.0, squares), len(signs)) * scales**2
-    entries, places = np.flatnonzero(inside), np.cumsum(shared, dtype=np.int32) - 1
-    owners = marked.rows[entries].astype(np.int32)
-    cells = (marked.values[entries] * signs[owners], (owners, places[marked.columns[entries]]))
-    rows = csr_array(cells, (len(signs), int(shared.sum())))
-    columns = rows.T
+    is_shared = np.bincount(columns, minlength=n_columns) > 1
+    alone = squares @ np.where(is_shared, 0.0, 1.0) * scales**2
+    inside, places = np.flatnonzero(is_shared.take(columns)), is_shared.cumsum(dtype=np.int32) - 1
+    kept = places.take(columns.take(inside)), np.searchsorted(inside, ends).astype(np.int32)
+    shared = csr_array((marked.values.take(inside), *kept), (len(signs), int(is_shared.sum())))
+    transposed = shared.T
 
     def products(a: Floats) -> Floats:
         """K a, the products of all examples' features and bias, with signs."""
-        found: Floats = rows @ (columns @ a) + signs * (signs @ a) + alone * a
+        own = signs * a
+        found: Floats = signs * (shared @ (transposed @ own) + own.sum()) + alone * a
         return found
 
-    dual = solve(products, missing, softness * scales**2)
-    weights = np.bincount(marked.columns, marked.values * (signs * dual)[marked.rows], n_columns)
-    return weights.astype(float), float(signs @ dual)
+    dual = signs * solve(products, missing, softness * scales**2)
+    return rows.T @ dual, float(dual.sum())
 
 
 def solve(products: Callable[[Floats], Floats], missing: Floats, softness: Floats) -> Floats:
     """The a >= 0 that maximizes a missing - a K a / 2 - softness a^2 / 2, given the products K a."""
-    from scipy.sparse.linalg import LinearOperator, cg
-
-    size = len(missing)
-    a, own, active, precision = np.zeros(size), np.zeros(size), missing > 0, CLOSE
+    a, own = np.zeros(len(missing)), np.zeros(len(missing))
+    active, precision = missing > 0, CLOSE
 
     def loss(own: Floats, a: Floats) -> float:
         """|w|^2 / 2 and the costs of what is missing at w, times a constant."""
         return float(a @ own + np.sum(np.maximum(missing - own, 0.0) ** 2 / softness)) / 2
 
     for _ in range(MOST_STEPS):
-        system = LinearOperator((size, size), lambda v: np.where(active, products(v) + softness * v, v))  # noqa: B023
-        found, _ = cg(system, np.where(active, missing, 0.0), np.where(active, a, 0.0), rtol=precision, maxiter=size)
-        ahead, most = products(found), loss(own, a) * (1 + NOTHING)
+        start = np.where(active, a, 0.0)
+        ahead = own if (start == a).all() else products(start)
+        found, ahead = _system(products, active, missing, softness, (start, ahead), precision)
+        most = loss(own, a) * (1 + NOTHING)
         if ((missing > ahead) == active).all():
             if precision == EXACT:
                 break
@@ -101,3 +103,31 @@ def solve(products: Callable[[Floats], Floats], missing: Floats, softness: Float
         found = a
     dual: Floats = np.maximum(found, 0.0)
     return dual
+
+
+def _system(
+    products: Callable[[Floats], Floats],
+    active: npt.NDArray[np.bool_],
+    missing: Floats,
+    softness: Floats,
+    start: tuple[Floats, Floats],
+    precision: float,
+) -> tuple[Floats, Floats]:
+    """Conjugate gradients: a and K a, where K a + softness a is what is missing at the active ones, and other a are 0.
+
+    Unlike a library's these keep K a, so that nobody multiplies once more.
+    """
+    a, ahead = start
+    rest = np.where(active, missing - ahead - softness * a, 0.0)
+    along, size = rest, float(rest @ rest)
+    least = precision**2 * float(missing[active] @ missing[active])
+    for _ in range(len(a)):
+        if size <= least:
+            break
+        added = products(along)
+        curved = np.where(active, added + softness * along, 0.0)
+        step = size / float(along @ curved)
+        a, ahead, rest = a + step * along, ahead + step * added, rest - step * curved
+        before, size = size, float(rest @ rest)
+        along = rest + size / before * along
+    return a, ahead

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import HASH, VALUE_LATTICE, Floats, Ints, distinct, places_among, places_of
-from setsearch.memory.fields import Field, Fields
+from setsearch.memory.fields import Fields
 from setsearch.models import Lift, Model
 from setsearch.models.model import Query, Seeds
 from setsearch.models.svm import Marked, fit, svm_rule
@@ -85,19 +85,23 @@ def corrected(
     trust = min(1.0, fields.items.size / LARGE) ** 3
     share = _share(unmarked, SETTLED if twice else PRIOR * trust / len(rejected) ** DECAY)
     groups = [replace(examples, ids=sorted(examples.ids)), Examples(sorted(rejected)), Examples(unmarked.sample)]
-    cells = [_cells(field, groups, rule) for field in fields.all]
+    everyone, order = _everyone(groups)
+    cells = [example_entries(field, everyone.within(field), rule) for field in fields.all]
     known = [distinct(features) for _, features, _ in cells]
+    columns = [places_of(own).take(features) for own, (_, features, _) in zip(known, cells, strict=True)]
     signs, costs = _targets(groups, trust, CAUTION if twice else 1.0)
     given = [share * scores_of(np.array(group.ids, np.int64)) for group in groups]
     given.insert(1, share * scores_of_examples(weights, replace(examples, ids=[], weights=None)))
-    marked = _side_by_side(fields, cells, known)._replace(signs=signs, weights=costs, scores=np.concatenate(given))
+    targets = signs[order], costs[order], np.concatenate(given)[order]
+    shares = np.append(groups[0].weight(), np.zeros(len(order) - examples.count))[order]
     starts = np.cumsum([0, *map(len, known)])
+    marked = Marked(*_side_by_side(fields, cells, columns, starts), *targets)
     learned, bias = fit(marked, int(starts[-1]))
     corrections = []
-    for field, own, entries, start in zip(fields.all, known, cells, starts, strict=False):
+    for field, own, (rows, _, values), places, start in zip(fields.all, known, cells, columns, starts, strict=False):
         query = Query(learned[start : start + len(own)] / np.sqrt(field.coefficient), np.zeros(len(own)))
         lists = weighted_lists(field.postings(own, rule), query)
-        seeds = _seeds(own, entries, examples)
+        seeds = _seeds(own, (rows, places, values), signs[order] > 0, shares, examples.total)
         corrections.append(FieldWeights(field, seeds, query, lists, lists, rule, field.coefficient))
     return weights.corrected(share, corrections, round(bias * VALUE_LATTICE) / VALUE_LATTICE)
 
@@ -139,27 +143,26 @@ def _targets(groups: Sequence[Examples], trust: float, factor: float) -> tuple[F
     return signs, np.maximum(factor * np.concatenate(weights), LEAST_WEIGHT)
 
 
-def _cells(field: Field, groups: Sequence[Examples], rule: ValueRule) -> Cells:
-    """The entries of all groups, whose rows follow one another."""
-    found, first = [], 0
-    for group in groups:
-        rows, features, values = example_entries(field, group.within(field), rule)
-        found.append((rows + first, features, values))
-        first += group.count
-    rows, features, values = (np.concatenate(part) for part in zip(*found, strict=True))
-    return rows, features, values
+def _everyone(groups: Sequence[Examples]) -> tuple[Examples, Ints]:
+    """The items of all groups, ascending, then the texts of the first; and the place of each, group after group."""
+    texts = np.arange(len(groups[0].ids), groups[0].count)
+    ids = np.array([id for group in groups for id in group.ids], np.int64)
+    order = np.argsort(ids)
+    places = order + len(texts) * (order >= len(groups[0].ids))
+    return replace(groups[0], ids=ids[order].tolist(), weights=None), np.append(places, texts)
 
 
-def _side_by_side(fields: Fields, cells: Sequence[Cells], known: Sequence[Ints]) -> Marked:
-    """The entries of all fields, a column for each known feature of each."""
-    starts = np.cumsum([0, *map(len, known)])
-    rows = np.concatenate([rows for rows, _, _ in cells])
-    columns = [
-        start + places_of(own)[features] for (_, features, _), own, start in zip(cells, known, starts, strict=False)
+def _side_by_side(fields: Fields, cells: Sequence[Cells], columns: Sequence[Ints], starts: Ints) -> Cells:
+    """The entries of all fields, row after row, a column for each known feature of each."""
+    parts = [
+        (rows, places + start, values * np.sqrt(field.coefficient))
+        for field, (rows, _, values), places, start in zip(fields.all, cells, columns, starts, strict=False)
     ]
-    values = [own * np.sqrt(field.coefficient) for (_, _, own), field in zip(cells, fields.all, strict=True)]
-    none = np.zeros(0)
-    return Marked(rows, np.concatenate(columns), np.concatenate(values), none, none, none)
+    if len(parts) == 1:
+        return parts[0]
+    rows, places, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+    order = np.argsort(rows, kind="stable")
+    return rows[order], places[order], values[order]
 
 
 def scores_of_examples(weights: SeedWeights, examples: Examples) -> Floats:
@@ -173,11 +176,10 @@ def scores_of_examples(weights: SeedWeights, examples: Examples) -> Floats:
     return scores
 
 
-def _seeds(features: Ints, cells: Cells, examples: Examples) -> Seeds:
-    """How many accepted examples have each feature, and how much."""
-    rows, columns, values = cells
-    own = rows < examples.count
-    places, weights = places_of(features)[columns[own]], examples.weight()[rows[own]]
+def _seeds(features: Ints, cells: Cells, accepted: npt.NDArray[np.bool_], shares: Floats, total: float) -> Seeds:
+    """How many accepted examples have each feature, given its places in the entries, and how much."""
+    rows, places, values = (part.compress(accepted.take(cells[0])) for part in cells)
+    weights = shares.take(rows)
     having = np.bincount(places, weights, len(features)).astype(float)
-    sums = np.bincount(places, weights * values[own], len(features)).astype(float)
-    return Seeds(features, having, sums, examples.total)
+    sums = np.bincount(places, weights * values, len(features)).astype(float)
+    return Seeds(features, having, sums, total)

@@ -63,8 +63,8 @@ def _checksum(cursor: sqlite3.Cursor) -> int:
     checksum = 0
     for table in CHECKED:
         key = "1, 2" if table == "member" else "1"
-        for row in cursor.execute(f"select * from setsearch_{table} order by {key}"):
-            checksum = zlib.crc32(repr(row).encode(), checksum)
+        rows = cursor.execute(f"select * from setsearch_{table} order by {key}")
+        checksum = zlib.crc32("".join(map(repr, rows)).encode(), checksum)
     return checksum
 
 

@@ -169,3 +169,4 @@ def test_what_hits_share_is_the_mean_of_what_several_have(tmp_path):
         assert {"cat", "savanna", "jungle"} <= {*found}
         assert not {"4711", "code", "of", "the"} & {*found}
         assert found == dict(sorted(found.items(), key=lambda own: -own[1]))
+        assert not index.items("documents").expand(["s", "t"], 1, explain=True).common  # one hit shares nothing
