@@ -9,7 +9,8 @@ the seeds by chance. A shift of all scores shifts tau likewise. Leave-one-out sc
 
 What belongs is told only if the seeds find one another: at most a quarter of the other items, of a relation such as
 ratings an eighth, scores above the middle seed that is left out. One seed of a relation does not tell
-(docs/relevance.md), nor does one word with contexts beside words without.
+(docs/relevance.md), nor does one word with contexts beside words without, nor do vectors without features that are no
+more alike than by chance (search/meaning.py).
 
 How well each example fits the others: its score if it is left out of the set.
 """
@@ -23,8 +24,9 @@ import numpy.typing as npt
 from setsearch.arrays import Floats, median, places_among
 from setsearch.memory.fields import Fields
 from setsearch.models import Lift, Seeds
-from setsearch.models.defaults import RATINGS, Defaults
+from setsearch.models.defaults import RATINGS, VECTORS, Defaults
 from setsearch.search.examples import example_entries
+from setsearch.search.meaning import are_alike
 from setsearch.search.weights import SeedWeights
 
 LEADERS = 5
@@ -62,6 +64,8 @@ def threshold(fields: Fields, weights: SeedWeights, scores: Floats, exactly: boo
 
 def tells(fields: Fields, weights: SeedWeights, leaders: Floats, excluded: Sequence[int], defaults: Defaults) -> bool:
     """Whether the seeds tell what belongs; `leaders` as for `threshold`, of all items but the `excluded` and seeds."""
+    if defaults is VECTORS and fields.vectors is not None:
+        return are_alike(fields.vectors(), weights.examples)
     if not _finds_seeds(weights):
         return can_tell(weights, defaults)
     marked = {*excluded, *weights.examples.seeds}

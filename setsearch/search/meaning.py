@@ -15,15 +15,18 @@ changes a bit. For that the mean is rounded to multiples of 2^-30, and the centr
 least with which 127 sum |c_k| is at most 2^23 of them.
 """
 
+import math
+
 import numpy as np
 
-from setsearch.arrays import Floats, places_among
+from setsearch.arrays import Floats, moments, places_among
 from setsearch.memory.fields import Fields
 from setsearch.memory.vectors import STEPS, Vectors
 from setsearch.search.examples import Examples
 from setsearch.search.weights import SeedWeights
 
 NAME = "like in meaning"
+LEAST_ALIKE = 2.0  # deviations from chance of the mean cosine of examples
 NOISE = 8  # steps of a row and of the mean that rounding may amount to, at unit length
 
 
@@ -50,3 +53,22 @@ def with_meaning(fields: Fields, weights: SeedWeights, share: float) -> SeedWeig
     if vectors is None or centroid is None:
         return weights
     return weights.with_prior(NAME, vectors.ids, vectors.cosines(vectors.direction(centroid)), share)
+
+
+def are_alike(vectors: Vectors, examples: Examples) -> bool:
+    """Whether the vectors of examples are more alike than those of items drawn at random. One example is.
+
+    The mean of the cosines of n (n - 1) / 2 random pairs has the deviation of one over the root of their number; it is
+    that of the cosines of all items with the centroid.
+    """
+    places, known = places_among(vectors.ids, np.array(examples.ids, np.int64))
+    places = places[known & (examples.weight()[: len(known)] > 0)]
+    rows = vectors.centred(vectors.rows[places])
+    centroid, n = rows.sum(axis=0), len(rows)
+    length, n_pairs = float(np.sqrt(centroid @ centroid)), n * (n - 1) / 2
+    if n < 2 or not length:
+        return examples.count == 1
+    cosines, products = vectors.cosines(centroid), rows @ centroid / length
+    unit = float(products @ products) / float(products @ cosines[places])  # cosines are times any number
+    mean = (length**2 - float((rows * rows).sum())) / 2 / n_pairs
+    return mean > LEAST_ALIKE * unit * moments(cosines)[1] / math.sqrt(n_pairs)

@@ -170,3 +170,19 @@ def test_mistakes_of_files_are_one_line(run, tmp_path, failed):
     assert not (tmp_path / "q.db").exists()
     failed(run("index", "q.db", "x.npy", "few.txt"), 2, "is indexed by itself")
     failed(run("vectors", "q.db", "--latent"), 1, "q.db is not a file")
+
+
+@pytest.mark.parametrize("draw", range(8))
+def test_seeds_that_are_not_alike_mark_nothing(tmp_path, draw):
+    """Vectors drawn at random share no direction; ten that do are marked, and found."""
+    rng = np.random.default_rng(draw)
+    vectors, alike = rng.normal(size=(400, 32)), rng.normal(size=32)
+    vectors[:13] += 2 * alike
+    names = [f"p{n}" for n in range(400)]
+    with setsearch.open(tmp_path / "r.db", create=True) as index:
+        index.add_vectors(names, vectors, "pictures")
+        reading = index.items()
+        chance = reading.expand([names[n] for n in rng.choice(np.arange(13, 400), 5, replace=False)], 50, cut="mark")
+        assert not any(hit.belongs for hit in chance)
+        found = [hit.item for hit in reading.expand(names[:3], 50, cut="mark") if hit.belongs]
+        assert {*names[3:13]} <= {*found}
