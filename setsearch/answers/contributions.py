@@ -72,7 +72,7 @@ def explanation(fields: Fields, weights: SeedWeights, id: int) -> Explanation:
     base = float(weights.base.items[id] - sum(part[id] for _, part in weights.parts)) / weights.scale
     name, title = fields.describe([id])[id]
     score = base + weights.constant + sum(part.weight for part in features)
-    reasons = wording(fields, [features]).reasons(features, rest_of(score, features))
+    reasons = wording(fields, [features], weights.examples.ids).reasons(features, rest_of(score, features))
     return Explanation(name, score, weights.constant, base, features, title, reasons)
 
 

@@ -116,7 +116,7 @@ def make_hits(
     """Hits of items in the order of their rank, with near-duplicates."""
     ids = [id for id, _, _ in rows]
     features = contributions(fields, weights, ids) if request.explain or request.snippets else {}
-    how = wording(fields, features.values()) if request.explain else None
+    how = wording(fields, features.values(), weights.examples.ids) if request.explain else None
     columns = fields.columns_of(ids)
     names = fields.describe([*ids, *(other for id in ids for other in same.get(id, ()))])
     hits = [

@@ -1,12 +1,12 @@
 """Reasons as a person reads them: parts of a score that tell the same are one reason, and small ones are counted.
 
 Forms of one word, by their stem, are one reason, and so are the contexts of a word that have the same content word, the
-words that are listed with it, those of its own text, and the users of a film. Function words name nothing: they count
-among the small ones. The weights of the reasons sum to what the parts sum to.
+words that are listed with it, those of its own text, and the users that a film shares with one of the examples.
+Function words name nothing: they count among the small ones. The weights of the reasons sum to what the parts sum to.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -67,7 +67,10 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Wording:
-    """How the parts of an answer are worded: of which features these are, and the surface forms of stems in pairs."""
+    """How the parts of an answer are worded: of which features these are, and the surface forms of stems in pairs.
+
+    `examples`: the titles of the examples that have each feature, if these are people.
+    """
 
     features: str  # the name of the features
     are_words: bool  # whether items are words with contexts
@@ -75,11 +78,12 @@ class Wording:
     language: str | None = None
     source: str | None = None  # of vectors
     forms: Mapping[str, str] | None = None
+    examples: Mapping[str, Sequence[str]] | None = None
 
     @property
     def are_people(self) -> bool:
         """Whether features are people, who have no names for the reader."""
-        return self.features.lower().removesuffix("s") in PEOPLE
+        return are_people(self.features)
 
     def reasons(self, parts: Sequence[Contribution], rest: float = 0.0) -> tuple[Reason, ...]:
         """The MOST reasons of largest weight, what is left of the parts, and the rest of the score."""
@@ -161,7 +165,8 @@ class Wording:
             key, label, sentence = (_context if self.are_words else _term)(label, language)
             return _Part(key, label, weight, feature, sentence)
         if self.are_people:
-            return _Part((SHARED_BY, self.features.removesuffix("s")), f"shared by {label}", weight, feature)
+            kind = f"{SHARED_BY} {self.features.removesuffix('s')}s"
+            return _Part((kind, *(self.examples or {}).get(feature, ())), label, weight, feature)
         return _Part((self.features, feature), label, weight, feature)
 
 
@@ -192,21 +197,27 @@ def _context(label: str, language: str) -> tuple[Key, str, str]:
 
 
 def _by_content(parts: Iterable[_Part]) -> list[_Part]:
-    """The parts, where each context, and pair, belongs to the one of its content words that all parts weigh most."""
+    """The parts, where each context, pair, and person belongs to the one of its words, or examples, of most weight."""
     parts, totals = list(parts), dict[str, float]()
     for part in parts:
-        for word in {*part.key[1:]} if part.key[0] in (BESIDE, WORDS) else ():
+        for word in {*part.key[1:]} if _has_content(part.key) else ():
             totals[word] = totals.get(word, 0.0) + abs(part.weight)
     return [
         part._replace(key=(part.key[0], max(part.key[1:], key=lambda word: (totals[word], word))))
-        if len(part.key) > 2 and part.key[0] in (BESIDE, WORDS)
+        if len(part.key) > 2 and _has_content(part.key)
         else part
         for part in parts
     ]
 
 
+def _has_content(key: Key) -> bool:
+    return key[0] in (BESIDE, WORDS) or key[0].startswith(SHARED_BY)
+
+
 def _reason(own: Sequence[_Part]) -> tuple[Key, Reason]:
     """The reason of parts that tell the same, named by the one that weighs most."""
+    if own[0].key[0].startswith(SHARED_BY):
+        return own[0].key, _shared_by(own)
     if len(own) == 1:
         ((key, label, weight, feature, said),) = own
         return key, Reason(label, weight, sentence(label) if key[0] == BESIDE else said, (feature,))
@@ -217,12 +228,19 @@ def _reason(own: Sequence[_Part]) -> tuple[Key, Reason]:
     return first.key, Reason(label, sum(part.weight for part in own), said, features)
 
 
+def _shared_by(own: Sequence[_Part]) -> Reason:
+    """The reason of people who have the item and an example, if one is known."""
+    kind, *examples = own[0].key
+    who = own[0].label if len(own) == 1 else f"{len(own):,} {kind.removeprefix(SHARED_BY).strip()}"
+    label = " ".join(["shared", *(f"with {example}" for example in examples), f"by {who}"])
+    features = tuple(part.feature for part in sorted(own, key=lambda part: -abs(part.weight)))
+    return Reason(label, sum(part.weight for part in own), features=features)
+
+
 def _label_of_several(first: _Part, features: Sequence[str]) -> str:
-    """The label of some parts: of texts and people their number, of words the first ones, else that of the first."""
+    """The label of some parts: of texts their number, of words the first ones, else that of the first."""
     if first.key == (TEXTS,):
         return f"in {len(features):,} of the same texts"
-    if first.key[0] == SHARED_BY:
-        return f"{SHARED_BY} {len(features):,} {first.key[1]}s"
     prefix = LISTS.get(first.key)
     if prefix is None:
         return first.label
@@ -276,6 +294,11 @@ def _left(left: Sequence[tuple[Key, Reason]], total: float) -> Reason:
     return Reason(f"many small parts ({', '.join(kinds)})", weight, features=features)
 
 
+def are_people(features: str) -> bool:
+    """Whether features of this name are people."""
+    return features.lower().removesuffix("s") in PEOPLE
+
+
 def sentence(label: str) -> str:
     """What a context says of a word."""
     parts = label.split(" ")
@@ -288,8 +311,8 @@ def sentence(label: str) -> str:
     return f"The word stands after “{before}”." if before else f"The word stands before “{after}”."
 
 
-def wording(fields: Fields, parts: Iterable[Sequence[Contribution]]) -> Wording:
-    """How the parts of the scores of some items are worded."""
+def wording(fields: Fields, parts: Iterable[Sequence[Contribution]], examples: Sequence[int] = ()) -> Wording:
+    """How the parts of the scores of some items are worded, given the ids of the examples."""
     analyzer, features = fields.analyzer, fields.first.features
     are_words = fields.contexts_revision is not None
     has_text = not are_words and analyzer is not None and not fields.first.snapshot.transposed
@@ -302,4 +325,17 @@ def wording(fields: Fields, parts: Iterable[Sequence[Contribution]]) -> Wording:
         ids = fields.first.find_features(stems)
         described = fields.first.describe_features(sorted(ids.values()))
         forms = {stem: display_name(*described[id]) for stem, id in ids.items()}
-    return Wording(plain_name(features.name), are_words, has_text, language, source, forms)
+    how = Wording(plain_name(features.name), are_words, has_text, language, source, forms)
+    return replace(how, examples=_having(fields, parts, examples)) if how.are_people and not has_text else how
+
+
+def _having(fields: Fields, parts: Iterable[Sequence[Contribution]], examples: Sequence[int]) -> dict[str, list[str]]:
+    """The titles of the examples that have each feature of the parts."""
+    field, titles = fields.first, {id: display_name(*own) for id, own in fields.describe(sorted(examples)).items()}
+    names = {id: name for name, id in field.find_features({part.feature for own in parts for part in own}).items()}
+    having: dict[str, list[str]] = {}
+    entries = field.read_forward(sorted(examples))
+    for item, feature in zip(entries.lists.tolist(), entries.ids.tolist(), strict=True):
+        if feature in names:
+            having.setdefault(names[feature], []).append(titles[item])
+    return having

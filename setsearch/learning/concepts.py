@@ -16,16 +16,22 @@ from typing import NamedTuple
 import numpy as np
 
 from setsearch.answers.reading import Reading
+from setsearch.answers.reasons import are_people
+from setsearch.answers.results import display_name
 from setsearch.arrays import Floats, Ints, to_lattice
 from setsearch.errors import InvalidParameter, NoConcept
+from setsearch.memory.fields import Descriptions
 from setsearch.models.values import PRESENCE
 from setsearch.scoring.kernels import accumulate
 from setsearch.scoring.postings import WeightedLists
 from setsearch.search.examples import resolve_seeds
+from setsearch.storage.ids import plain_name
+
+NAMED = 3  # items that tell who a person is
 
 
 class Hypothesis(NamedTuple):
-    """A feature that all seeds have: p(h | D), p(h), |h|."""
+    """A feature that all seeds have: p(h | D), p(h), |h|; the title of a person names the most probable other items."""
 
     rank: int
     feature: str
@@ -75,6 +81,9 @@ def learn_concepts(
         accumulate(scores, WeightedLists(lists, to_lattice(p)))
         members = np.flatnonzero(scores)
         items = fields.describe(members.tolist())
+        if are_people(plain_name(field.features.name)):
+            for id, own in zip(shared.tolist(), lists.lists(), strict=True):
+                names[id] = names[id][0], names[id][1] or _typical(np.setdiff1d(own, ids), scores, items)
     rows = [
         (*names[id], float(p_h), float(w) / whole, int(size))
         for id, p_h, w, size in zip(shared.tolist(), p, weights, lists.lengths, strict=True)
@@ -82,6 +91,14 @@ def learn_concepts(
     rows.sort(key=lambda row: (-row[2], row[0]))
     hypotheses = [Hypothesis(rank, name, p, w, size, title) for rank, (name, title, p, w, size) in enumerate(rows, 1)]
     return Concepts(hypotheses, {items[id][0]: float(scores[id]) for id in members.tolist()})
+
+
+def _typical(own: Ints, scores: Floats, items: Descriptions) -> str | None:
+    """The titles of the most probable of some items (ascending ids), and how many others there are."""
+    best = own[np.argsort(-scores[own], kind="stable")[:NAMED]].tolist()
+    named = ", ".join(display_name(*items[id]) for id in best)
+    more = f" and {len(own) - NAMED:,} more" if len(own) > NAMED else ""
+    return f"also has {named}{more}" if best else None
 
 
 def _posterior(prior: Floats, sizes: Ints, n_seeds: int, size_principle: bool) -> Floats:

@@ -146,7 +146,7 @@ class SparkReading:
         features = contributions(fields, weights, [id])[id]
         name, title = fields.describe([id])[id]
         score = base + weights.constant + sum(part.weight for part in features)
-        reasons = wording(fields, [features]).reasons(features, rest_of(score, features))
+        reasons = wording(fields, [features], weights.examples.ids).reasons(features, rest_of(score, features))
         return Explanation(name, score, weights.constant, base, features, title, reasons)
 
     def words_without_contexts(self, names: Iterable[str], **options: Unpack[ModelOptions]) -> list[str]:

@@ -120,6 +120,25 @@ def test_people_are_counted_and_latent_vectors_say_what_they_are():
         assert told(how, like_in_meaning=0.25) == {label: 0.25}
 
 
+def test_people_are_named_by_the_examples_that_they_have(build):
+    """Who has several examples counts for that of most weight; who has none of them, in what rejected items teach."""
+    liked = {"Alien": "abcdef", "Heat": "abgh", "Aliens": "abcdex", "Ronin": "aghy", "Bambi": "wxyz", "Dumbo": "wxz"}
+    index = build({film: dict.fromkeys(users, 1) for film, users in liked.items()})
+    films = index.items("film")
+    told = {hit.item: hit for hit in films.expand(["Alien", "Heat"], 9, explain=True)}
+    for film, sole, shared in (("Aliens", "Alien", 5), ("Ronin", "Heat", 3)):
+        labels = [reason.label for reason in told[film].reasons]
+        assert labels == [f"shared with {sole} by {shared} users"]
+        assert told[film].reasons == films.explain(["Alien", "Heat"], film).reasons
+    (reason,) = films.expand(["Dumbo"], 1, explain=True)[0].reasons
+    assert reason.label == "shared with Dumbo by 3 users" and sorted(reason.features) == ["w", "x", "z"]
+    learned = films.expand(["Alien"], 9, exclude=["Bambi"], explain=True)
+    labels = {reason.label for hit in learned for reason in hit.reasons}
+    assert any(label.startswith("shared by ") for label in labels)
+    for hit in learned:
+        assert sum(reason.weight for reason in hit.reasons) == pytest.approx(hit.score, abs=1e-9)
+
+
 def test_the_language_of_function_words():
     assert likely_language(["der", "die", "und", "hund"]) == "german"
     assert likely_language(["the", "son", "sur", "of", "and", "a"]) == "english"

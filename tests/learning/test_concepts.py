@@ -74,3 +74,10 @@ def test_concepts_of_a_relation_are_its_posting_lists(build):
     ):
         with pytest.raises(error):
             learn_concepts(reading, bad.pop("seeds"), **bad)
+
+
+def test_people_are_described_by_what_else_they_have(build):
+    films = {"Alien": "ab", "Aliens": "abc", "Heat": "a", "Ronin": "a", "Dune": "ad", "Solaris": "d"}
+    liked = build({film: dict.fromkeys(users, 1) for film, users in films.items()}).items("film")
+    by_feature = {own.feature: own.title for own in learn_concepts(liked, ["Alien"]).hypotheses}
+    assert by_feature == {"a": "also has Aliens, Heat, Ronin and 1 more", "b": "also has Aliens"}
