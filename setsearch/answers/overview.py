@@ -11,7 +11,7 @@ from setsearch.answers.reading import Reading
 from setsearch.arrays import Ints
 from setsearch.core import binding
 from setsearch.errors import LostArrays, QueryError
-from setsearch.memory.catalog import default_reading, defaults_of, describe_readings, relations_by_reading
+from setsearch.memory.catalog import default_reading, defaults_of, list_readings, relations_by_reading
 from setsearch.memory.readings import Readings
 from setsearch.storage.generations import LISTS, find_generation, read_array
 from setsearch.storage.relation import Relation, load_relations, of_collection
@@ -105,7 +105,7 @@ def describe_index(cursor: sqlite3.Cursor, readings: Readings, database: str, co
             reading
             | {"posting_count": postings[relation.id], "revision": relation.revision, "some": some[reading["items"]]}
             for relation in relations
-            for reading in describe_readings(relation)
+            for reading in list_readings(cursor, [relation])
         ],
         "revision": _revision(relations),
         "mirrors": describe_sources(cursor, relations),

@@ -18,14 +18,14 @@ def read_seed_sets(source: str) -> Iterator[tuple[str, list[str] | SourceError]]
         for number, line in enumerate(file, 1):
             if not line.strip():
                 continue
-            place = f"{source}, line {number}"
+            place, shown = f"{source}, line {number}", f"{line.decode(errors='replace').strip():.60}"
             try:
                 seeds = json.loads(line)
             except (ValueError, RecursionError) as error:
-                yield place, SourceError(f"broken JSON ({error})")
+                yield place, SourceError(f'broken JSON ({error}): {shown}; put texts in quotes, as ["lion", "tiger"]')
                 continue
             if not isinstance(seeds, list) or not all(isinstance(seed, str) for seed in seeds):
-                yield place, SourceError('not an array of texts such as ["lion", "tiger"]')
+                yield place, SourceError(f'not an array of texts such as ["lion", "tiger"]: {shown}')
                 continue
             yield place, seeds
 

@@ -140,7 +140,8 @@ def _names(seeds: Any) -> list[str]:
         try:
             return [str(seed) for seed in json.loads(seeds)]
         except (ValueError, RecursionError) as error:
-            raise InvalidParameter(f"seeds are not a JSON array ({error}): {seeds!r:.60}") from error
+            way_out = """give texts in quotes, as '["lion", "tiger"]', or 'lion, tiger' without brackets"""
+            raise InvalidParameter(f"seeds are not a JSON array ({error}): {seeds:.60}; {way_out}") from error
     return [seed.strip() for seed in seeds.split(",") if seed.strip()]
 
 

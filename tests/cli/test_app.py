@@ -39,6 +39,16 @@ def test_who_has_no_core_is_told(run, animals, monkeypatch):
     assert run("info", "a.db")[1].splitlines()[-1] == f"compiled core: no; {NOT_BUILT}"
 
 
+def test_info_counts_words_as_the_page_does(run, tmp_path, monkeypatch):
+    with setsearch.open(tmp_path / "n.db", create=True) as index:
+        index.add([("a", "lions 1812 and 1,400"), ("b", "lions 7")])
+        (shown,) = [own["shown_count"] for own in index.readings() if own["items"] == "terms"]
+    readings = json.loads(run("info", "n.db")[1])["readings"]
+    assert [(own["item_count"], own["shown_count"]) for own in readings] == [(2, 2), (5, shown)] and shown == 2
+    monkeypatch.setattr("setsearch.cli.commands.indexing.sys", Mock(stdout=Mock(isatty=lambda: True)))
+    assert "2 of the 5 terms are words, not numbers; the page counts these" in run("info", "n.db")[1].splitlines()
+
+
 def commands(command, name="setsearch"):
     """All commands that are shown, with their names."""
     inner = {key: value for key, value in getattr(command, "commands", {}).items() if not value.hidden}

@@ -407,13 +407,14 @@ def test_batch(failed, run, animals, tmp_path):
         json.loads(run("expand", "a.db", *own, "-k", "3")[1]) for own in sets
     ]
     assert run("expand", "a.db", "--batch", "-", stdin=b'["lion"]\n')[0] == 0
-    bad = b'["lion"]\n["lyon"]\n{}\nlion\n\n["tiger"]\n'
+    bad = b'["lion"]\n["lyon"]\n{}\n["lion", /france]\n\n["tiger"]\n'
     code, out, err = run("expand", "a.db", "--batch", "-", stdin=bad)
     assert [json.loads(line)["seeds"] for line in out.splitlines()] == [["lion"], ["tiger"]]
     first, second, third, last = err.splitlines()
     assert first.startswith("-, line 2: no 'lyon' among")
     assert second.startswith("-, line 3: not an array of texts")
     assert third.startswith("-, line 4: broken JSON")
+    assert third.endswith('["lion", /france]; put texts in quotes, as ["lion", "tiger"]')
     assert (code, last) == (1, "Error: 3 of the sets in - had no answer; the others are above")
     failed(run("expand", "a.db", "--batch", "no.jsonl"), 1, "no.jsonl")
     failed(run("expand", "a.db", "lion", "--batch", "sets.jsonl"), 2, "leave the others out")

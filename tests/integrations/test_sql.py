@@ -50,6 +50,10 @@ def test_sql_functions_answer_as_the_index_does(caplog):
         connection.execute("select setsearch_expand('99')").fetchall()
     assert "no '99' among the 5 documents" in caplog.text
     assert "no '99'" in connection.execute("select setsearch_error()").fetchone()[0]
+    with caplog.at_level(logging.CRITICAL, "setsearch"), pytest.raises(sqlite3.OperationalError):
+        connection.execute("select setsearch_expand('[1, /france]')").fetchone()
+    said = connection.execute("select setsearch_error()").fetchone()[0]
+    assert "[1, /france]; give texts in quotes" in said
     for bad in ("setsearch_expand()", "setsearch_expand(null)", "setsearch_expand('[1')", "setsearch_score('1')"):
         with caplog.at_level(logging.CRITICAL, "setsearch"), pytest.raises(sqlite3.OperationalError):
             connection.execute(f"select {bad}").fetchall()

@@ -187,8 +187,13 @@ def info(
         print_lines([content])
         return
     readings = content["readings"]
-    print_table([{key: own[key] for key in own if not isinstance(own[key], (dict, list))} for own in readings])
-    for reading in content["readings"]:
+    hidden = "shown_count", "references"
+    rows = [{key: own[key] for key in own if not isinstance(own[key], (dict, list))} for own in readings]
+    print_table([{key: row[key] for key in row if key not in hidden} for row in rows])
+    for reading in readings:
+        shown, count = reading["shown_count"], reading["item_count"]
+        if shown != count:
+            print(f"{shown:,} of the {count:,} {reading['items']} are words, not numbers; the page counts these")
         if reading["some"]:
             print(f"some {reading['items']}: {', '.join(reading['some'])}")
     if content["contexts"]:
