@@ -250,6 +250,21 @@ def _all(source):
     return [own.copies[0].reference.text() if hasattr(own, "copies") else own[1] for own in items]
 
 
+@pytest.mark.parametrize(("name", "row"), [("b.jsonl.gz", b'{"id": 1, "text": "'), ("b.csv.gz", b"id,text\n1,")])
+def test_rows_in_an_endless_line_are_left_out(tmp_path, monkeypatch, name, row):
+    """A few kilobytes unpack to as many gigabytes: a line is read as far as it may be long."""
+    monkeypatch.setattr(opening, "MOST_OF_LINE", 1 << 16)
+    read = []
+    unpacked = gzip.GzipFile.readline
+    monkeypatch.setattr(gzip.GzipFile, "readline", lambda *own: read.append(unpacked(*own)) or read[-1])
+    (tmp_path / name).write_bytes(gzip.compress(row + b"x" * (1 << 22) + b"\n"))
+    with pytest.raises(errors.SourceError, match=rf"{name} has a line of more than 0 MB; leave it out, or unpack it"):
+        list(RowReader().read(str(tmp_path / name)))
+    assert max(map(len, read)) <= (1 << 16) + 1
+    (tmp_path / name).write_bytes(gzip.compress(b"id,text\n2,lions\n" if "csv" in name else b'{"id": "2"}\n'))
+    assert [row["id"] for _, row in RowReader().read(str(tmp_path / name))] == ["2"]
+
+
 def test_a_file_that_unpacks_to_much_is_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr(opening, "MOST_UNPACKED", 1 << 20)
     (tmp_path / "in").mkdir()

@@ -13,7 +13,7 @@ from setsearch.errors import SourceError
 
 STDIN = "-"
 GZIP = b"\x1f\x8b"
-MOST_UNPACKED = 1 << 29  # bytes of a .gz that is read as a whole
+MOST_UNPACKED, MOST_OF_LINE = 1 << 29, 1 << 26  # bytes of a .gz that is read as a whole, and of a line of one
 
 
 def is_stream(source: str) -> bool:
@@ -34,13 +34,26 @@ def open_stream(source: str) -> io.BufferedReader:
     except (OSError, ValueError):
         raise SourceError(f"{source} is no open stream; give a file, or - for standard input") from None
     buffered = stream if hasattr(stream, "peek") else io.BufferedReader(stream)
-    if buffered.peek(2)[:2] == GZIP:
-        buffered = io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=buffered)))
-    return cast(io.BufferedReader, buffered)
+    return cast(io.BufferedReader, Packed(buffered, stream_name(source)) if buffered.peek(2)[:2] == GZIP else buffered)
 
 
 class TooMuch(SourceError):
     """A file that takes more time or memory than it may."""
+
+
+class Packed(gzip.GzipFile):
+    """A .gz that is read line by line: a few bytes may unpack to a line that no memory holds."""
+
+    def __init__(self, file: IO[bytes], path: object) -> None:
+        super().__init__(fileobj=file)
+        self.path = path
+
+    def readline(self, size: int | None = -1) -> bytes:
+        """A line; raises TooMuch."""
+        line = super().readline(MOST_OF_LINE + 1 if size is None or size < 0 else size)
+        if len(line) > MOST_OF_LINE:
+            raise TooMuch(f"{self.path} has a line of more than {MOST_OF_LINE >> 20:,} MB; leave it out, or unpack it")
+        return line
 
 
 def read_whole(file: IO[bytes], path: object) -> bytes:
@@ -61,7 +74,7 @@ def open_file(path: Path) -> Iterator[IO[bytes]]:
     try:
         with path.open("rb") as plain:
             if path.suffix == ".gz" or plain.peek(2)[:2] == GZIP:
-                with gzip.open(plain) as file:
+                with Packed(plain, path) as file:
                     yield cast(IO[bytes], file)
             else:
                 yield plain

@@ -92,7 +92,7 @@ class RowReader:
             encoding = codecs.lookup(encoding).name
         if not encoding.startswith(("utf-16", "utf-32")):
             return self, file
-        text = replace(self, encoding=encoding).decode(file.read(), name)
+        text = replace(self, encoding=encoding).decode(read_whole(file, name), name)
         return replace(self, encoding=None), io.BufferedReader(io.BytesIO((text or "").encode()))
 
     def _standard_rows(self, file: io.BufferedReader, name: str) -> Iterator[Row]:
@@ -101,7 +101,7 @@ class RowReader:
         begin = cast(io.BufferedReader, lines).peek(LOOKED_AT)[:LOOKED_AT]
         first = begin.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0]
         if _is_array(begin):
-            yield from reader._array_rows(lines.read(), name)
+            yield from reader._array_rows(read_whole(lines, name), name)
         elif not first.startswith(b"{") and any(mark in first for mark in (b",", b";", b"\t")):
             own = lines if reader.encoding else lines_as_utf8(lines, lambda found: self._decide(found, name))
             yield from reader._csv_rows(own, name, ",")
