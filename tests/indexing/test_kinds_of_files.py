@@ -142,7 +142,13 @@ def test_subtitles_of_other_programs(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    ("data", "what"), [(b"{\\rtf1 lions}", "RTF"), (b"%!PS-Adobe-3.0\n(lions) show", "PostScript")]
+    ("data", "what"),
+    [
+        (b"{\\rtf1 lions}", "RTF"),
+        (b"%!PS-Adobe-3.0\n(lions) show", "PostScript"),
+        (b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Lions\r\n", "calendars"),
+        (b"BEGIN:VCARD\r\nFN:Ann Lion\r\n", "address cards"),
+    ],
 )
 def test_what_is_not_read_is_told_by_its_content(tmp_path, data, what):
     (tmp_path / "in").mkdir()

@@ -103,7 +103,12 @@ _LIKELY: tuple[tuple[Form, re.Pattern[bytes]], ...] = (
 _ZIP = b"PK\x03\x04"
 _BINARY = {pdf.pdf: b"%PDF", **dict.fromkeys(office.FORMATS.values(), _ZIP)}  # how such files begin
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
-_UNREAD = {b"{\\rtf": "RTF: save it as .docx or .txt", b"%!PS": "PostScript: save it as PDF"}
+_UNREAD = {
+    b"{\\rtf": "RTF: save it as .docx or .txt",
+    b"%!PS": "PostScript: save it as PDF",
+    b"BEGIN:VCALENDAR": "calendars: save it as CSV",
+    b"BEGIN:VCARD": "address cards: save it as CSV",
+}
 
 
 def unread_kind(data: bytes) -> str | None:
