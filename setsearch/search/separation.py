@@ -9,14 +9,17 @@ lift the more, the more were rejected: of n items, R of them,
     p = 3 t R^(-2/3)        t = min(1, n / 1000)^3        C = 0.1
 
 A question with a second pass, as documents have by default, asks once, and its order is good already, best of all
-without the errors that were rejected. A few examples do not tell more about the rest than lift does, so that what was
-learned is a small correction: p = 1, and C is 50 times smaller. With C = 0 the rejected items are only left out.
+without the errors that were rejected. What was learned is a correction: p = 1, and C is smaller, the more so the more
+were rejected, which violate the margin together, and the fewer of N accepted examples there are:
+
+    C = 0.1 min(1, 0.3 N^(1/2) R^(-2/3))        with C = 0 the rejected items are only left out
 
 Accepted examples together weigh twice as much as all others: the rejected ones, each 1, and a sample of the items that
 nobody marked, as weak negatives, 20 t + 0.3 R together. In small collections, which often have one topic, lift knows
 little, and an item that nobody marked often belongs.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -35,7 +38,7 @@ from setsearch.search.examples import Examples, example_entries
 from setsearch.search.weights import FieldWeights, SeedWeights, weighted_lists
 
 PRIOR, DECAY = 3.0, 2 / 3  # the share of lift, in margins, with one rejection, and how it falls
-SETTLED, CAUTION = 1.0, 0.02  # with a second pass: this share, and by what the weights of examples are multiplied
+SETTLED, CAUTION = 1.0, 0.3  # with a second pass: this share, and the weights of one accepted and one rejected example
 ACCEPTED = 2.0  # the weight of all accepted examples, for that of all others
 UNMARKED, UNMARKED_SHARE = 20.0, 0.3  # the weight of the sample: in any case, and for each rejection
 SAMPLE = 200
@@ -89,7 +92,8 @@ def corrected(
     cells = [example_entries(field, everyone.within(field), rule) for field in fields.all]
     known = [distinct(features) for _, features, _ in cells]
     columns = [places_of(own).take(features) for own, (_, features, _) in zip(known, cells, strict=True)]
-    signs, costs = _targets(groups, trust, CAUTION if twice else 1.0)
+    caution = min(1.0, CAUTION * math.sqrt(examples.total) / len(rejected) ** DECAY) if twice else 1.0
+    signs, costs = _targets(groups, trust, caution)
     given = [share * scores_of(np.array(group.ids, np.int64)) for group in groups]
     given.insert(1, share * scores_of_examples(weights, replace(examples, ids=[], weights=None)))
     targets = signs[order], costs[order], np.concatenate(given)[order]

@@ -388,16 +388,19 @@ def corrected_scores(
     rejected: Iterable[str],
     slope: float = 0.8,
     large: int = 1000,
+    twice: bool = False,
 ) -> dict[str, float]:
     """Margins of all items: scores of the model lift, corrected by a support vector machine, by coordinate descent.
 
-    For at most 200 items that nobody marked. Accepted examples have weights.
+    For at most 200 items that nobody marked. Accepted examples have weights. `twice`: a question with a second pass.
     """
     values, rejected = soft_values(data, slope, "presence"), list(rejected)
     others = [item for item in data if item not in accepted and item not in rejected]
     trust = min(1.0, len(data) / large) ** 3
     best = sorted((scores[item] for item in others), reverse=True)[:5]
-    share = 3 * trust / len(rejected) ** (2 / 3) / (sum(best) / 5) if len(others) > 5 and sum(best) > 0 else 0.0
+    decay = len(rejected) ** (-2 / 3)
+    share = (1.0 if twice else 3 * trust * decay) / (sum(best) / 5) if len(others) > 5 and sum(best) > 0 else 0.0
+    cost = 0.1 * min(1.0, 0.3 * sum(accepted.values()) ** 0.5 * decay) if twice else 0.1
     unmarked = 20 * trust + 0.3 * len(rejected)
     negative = len(rejected) + (unmarked if others else 0.0)
     costs = {item: 2 * negative * weight / sum(accepted.values()) for item, weight in accepted.items()}
@@ -408,7 +411,7 @@ def corrected_scores(
         moved = 0.0
         for item, sign in signs.items():
             margin = share * scores[item] + bias + sum(weights[f] * x for f, x in values[item].items())
-            softness = 1 / (2 * 0.1 * costs[item])
+            softness = 1 / (2 * cost * costs[item])
             curvature = 1 + sum(x * x for x in values[item].values()) + softness
             step = max(-dual[item], (1 - sign * margin - softness * dual[item]) / curvature)
             dual[item] += step

@@ -18,13 +18,15 @@ NEAR = 1e-5  # weights and values are rounded to 2^-22
 
 @pytest.mark.parametrize("large", [30, 1000])
 @pytest.mark.parametrize("case", range(6))
-def test_scores_equal_the_definition(build, monkeypatch, case, large):
+@pytest.mark.parametrize("twice", [False, True])
+def test_scores_equal_the_definition(build, monkeypatch, case, large, twice):
     monkeypatch.setattr(separation, "LARGE", large)
     data = random_data(case, 40, 25, 0.3)
     lift = lift_scores(data, ["i1", "i2"], slope=1.0, binarization="presence")
     for rejected in (["i3"], ["i5", "i4", "i9", "i0"]):
-        expected = corrected_scores(data, lift, {"i1": 1, "i2": 1}, rejected, 1.0, large)
-        hits = build(data).items("film").expand(["i2", "i1"], 100, exclude=rejected, explain=True)
+        expected = corrected_scores(data, lift, {"i1": 1, "i2": 1}, rejected, 1.0, large, twice)
+        feedback = 0.25 if twice else None  # nobody joins where there are so few items
+        hits = build(data).items("film").expand(["i2", "i1"], 100, exclude=rejected, explain=True, feedback=feedback)
         assert hits.learned
         same_scores(hits, expected, ["i1", "i2", *rejected], NEAR)
         for hit in hits:
