@@ -170,6 +170,7 @@ class SourceReader:
         for number, (position, values) in enumerate(chain([first], rows), 1):
             reference = reference_of_row(position, values)
             if reference.text():
+                reference.forget()
                 self.files.references.append(Copy(reference, id, number))
             else:
                 self.files.leave_out(Path(path), "references without a text")

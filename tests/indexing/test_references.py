@@ -448,3 +448,26 @@ def test_what_somebody_else_decided_stays_until_it_is_decided(index_of, tmp_path
         text = write_review(review, "ris")
     assert "ASReview_relevant" in text
     assert "irrelevant" not in text
+
+
+def test_references_in_memory_are_little_more_than_their_text(tmp_path):
+    """All of a call are in memory together, so that copies are found: as they came, not as they are indexed, too."""
+    import tracemalloc
+
+    from setsearch.indexing.rows.reader import RowReader
+    from setsearch.indexing.sources import SourceReader
+    from setsearch.storage.synced_source import Columns
+
+    abstract = " ".join(f"lions{n}" for n in range(500))
+    path = tmp_path / "a.ris"
+    path.write_text("".join(f"TY  - JOUR\nTI  - Cats {n}\nAB  - {abstract}\nER  - \n\n" for n in range(200)))
+    csv = tmp_path / "b.csv"
+    csv.write_text("title,abstract,doi\n" + "".join(f"Dogs {n},{abstract},10.1000/{n}\n" for n in range(200)))
+    for source in (path, csv):
+        reader = SourceReader(Columns(), RowReader())
+        list(reader.read([str(source)]))  # what is loaded once
+        tracemalloc.start()
+        groups = list(reader.read([str(source)]))
+        held, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert len(groups) == 200 and held < 1.5 * source.stat().st_size

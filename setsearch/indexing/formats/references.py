@@ -43,6 +43,6 @@ ris, pubmed, wos, refer = (partial(tagged, form=form) for form in (RIS, PUBMED, 
 def _parts(references: Iterable[Reference]) -> Parts:
     for reference in references:
         text = reference.text()
-        yield Part(
-            text[:AS_SIGN], shorten(reference.first("title")) or headline(text), reference.own_key or None, reference
-        )
+        title = shorten(reference.first("title")) or headline(text)
+        reference.forget()
+        yield Part(text[:AS_SIGN], title, reference.own_key or None, reference)

@@ -95,6 +95,7 @@ def group_copies(copies: Iterable[Copy]) -> list[Group]:
             groups.append([copy])
         for name in names:
             known.setdefault(name, []).append(own)
+        copy.reference.forget()  # the copies of all files are in memory together
     return [Group(own) for own in groups if own]
 
 

@@ -43,6 +43,11 @@ class Reference:
             self._known[role] = self._values(role)
         return self._known[role]
 
+    def forget(self) -> None:
+        """Free what was told of the fields; only the names of the record are kept. It is told again when asked for."""
+        self._known.clear()
+        self.__dict__.pop("_by_tag", None)
+
     def _values(self, role: str) -> list[str]:
         has_all, names = ROLES[self.form].get(role, (False, ()))
         found: dict[str, None] = {}
