@@ -1,13 +1,16 @@
 """Progress on stderr: one line that changes on a terminal, else a line every ten seconds."""
 
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
 
 LOOK_EVERY = 100  # items between two looks at the clock
+STEP, STEP_OF_LINES = 1.0, 10.0  # seconds between two texts on a terminal, and elsewhere
 
 
 def count_items(items: Iterable[T]) -> Iterator[T]:
@@ -29,17 +32,37 @@ def count_steps(steps: Sequence[T]) -> Iterator[T]:
     line.end()
 
 
+@contextmanager
+def tell_time(what: str) -> Iterator[None]:
+    """Tell what a block does, and for how long, while it runs."""
+    line, done = _Line(), threading.Event()
+
+    def tell() -> None:
+        """Show the time until the block ends."""
+        while not done.wait(line.step):
+            line.show(what, "for")
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+        line.end()
+
+
 class _Line:
     def __init__(self) -> None:
         self._is_terminal = sys.stderr.isatty()
-        self._step = 1.0 if self._is_terminal else 10.0
+        self.step = STEP if self._is_terminal else STEP_OF_LINES
         self._start = self._shown = time.monotonic()
 
-    def show(self, text: str) -> None:
-        """Show a text, unless the last one is too recent."""
-        if time.monotonic() - self._shown >= self._step:
+    def show(self, text: str, since: str = "in") -> None:
+        """Show a text and the seconds since the start, unless the last one is too recent."""
+        if time.monotonic() - self._shown >= self.step:
             self._shown = time.monotonic()
-            line = f"{text} in {self._shown - self._start:.0f} s"
+            line = f"{text} {since} {self._shown - self._start:.0f} s"
             end = "" if self._is_terminal else "\n"
             print(f"\r{line}" if self._is_terminal else line, end=end, file=sys.stderr, flush=True)
 

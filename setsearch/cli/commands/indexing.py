@@ -17,7 +17,7 @@ from setsearch.cli.help import argument, flag, option
 from setsearch.cli.model_options import Fresh
 from setsearch.cli.options import DB, TimeLimit, Timeout, text_options, waiting_options, with_options
 from setsearch.cli.output import first_of, print_lines, print_table, say
-from setsearch.cli.progress import count_items
+from setsearch.cli.progress import count_items, tell_time
 from setsearch.cli.source_options import Input, Rules, column_options, input_options, rule_options
 from setsearch.core import NOT_BUILT
 from setsearch.errors import SetsearchError, UnknownReading, UsageError
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SHOWN_SKIPS, SHOWN_MERGED = 20, 10  # lines
+DERIVING = "deriving contexts of words"
 RULES = "--split, --titles, --min-features and --min-items"
 
 
@@ -90,13 +91,18 @@ def index_command(
             roles = dataclasses.replace(columns, errors=given.errors)
             changes = index.add_table(table or "", roles, track=track, replace=replace, progress=count_items)
             written = changes.written
-            index.refresh("now", count_items)
+            _derive(index)
         else:
             write = index.replace if replace else index.update
             written = write(count_items(reader.read(sources or [])), relation)
-            index.refresh("now", count_items)
+            _derive(index)
         _tell_indexed(index, written, str(db))
         _tell_left_out(index, reader, db)
+
+
+def _derive(index: "setsearch.Index") -> None:
+    with tell_time(DERIVING):
+        index.refresh("now", count_items)
 
 
 def _index_matrix(
@@ -121,7 +127,8 @@ def update(db: Collection, *, fresh: Fresh = "now", timeout: Timeout = 5.0, time
     Example: setsearch update app.db
     """
     with db.open(timeout=timeout, time_limit=time_limit) as index:
-        changes = index.refresh(fresh, count_items)
+        with tell_time(DERIVING):
+            changes = index.refresh(fresh, count_items)
         info = index.info()
     written = f"updated {changes.written}, deleted {changes.deleted} in {db}" if info["mirrors"] else str(db)
     contexts = info["contexts"]
