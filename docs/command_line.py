@@ -1,4 +1,4 @@
-"""Write docs/cli.md from the `--help` of every command: python docs/command_line.py (`make docs`)."""
+"""Write docs/cli.md from the `--help-all` of every command: python docs/command_line.py (`make docs`)."""
 
 import sys
 from pathlib import Path
@@ -7,12 +7,13 @@ from typing import Any
 from typer.main import get_command
 
 from setsearch.cli.app import COMMANDS, make_app
+from setsearch.cli.help import SHOW_ALL
 
 TARGET = Path(__file__).with_name("cli.md")
 WIDTH = 100  # characters
 HEAD = """# The command line
 
-Made from `setsearch --help` by `make docs`. Data goes to stdout, messages and progress to stderr. Exit codes: 0; 1 for
+Made from `--help-all` by `make docs`. Data goes to stdout, messages and progress to stderr. Exit codes: 0; 1 for
 a mistake in the data or the database; 2 for wrong usage; 130 when interrupted.
 """
 
@@ -21,6 +22,7 @@ def render() -> str:
     """The text of docs/cli.md."""
     command: Any = get_command(make_app(COMMANDS))
     context = command.make_context("setsearch", ["info", "x"], terminal_width=WIDTH, max_content_width=WIDTH)
+    context.meta[SHOW_ALL] = True
     parts = [HEAD, *_sections(command, context, "setsearch", 2)]
     return "\n".join(parts)
 

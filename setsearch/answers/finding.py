@@ -9,7 +9,7 @@ from setsearch.answers.results import Found
 from setsearch.arrays import Entries, Ints
 from setsearch.errors import InvalidParameter
 from setsearch.memory.fields import Field, Fields
-from setsearch.models.defaults import ModelOptions
+from setsearch.options import ModelOptions
 from setsearch.storage.ids import id_text
 from setsearch.storage.names import Vocabulary
 

@@ -26,10 +26,10 @@ DEEPER = 4  # times as many items are looked at if too many were dropped
 
 def wanted_of(fields: Fields, request: ExpandRequest, defaults: Defaults) -> Wanted:
     """What a request wants of its question: the best items, unless more is to be added, or other items are left out."""
-    has_more = fields.nearest is not None or uses_vectors(fields, defaults, request.model)
+    given, has_more = request.options, fields.nearest is not None or uses_vectors(fields, defaults, request.model)
     has_more = has_more or defaults.wants_likes(request.model) or bool(request.exclude)
-    chooses = request.among is not None or request.filter or request.keep_seeds
-    weighs = request.explain or request.snippets or bool(request.exclude)
+    chooses = request.among is not None or request.filter or given.get("keep_seeds")
+    weighs = bool(given.get("explain") or given.get("snippets") or request.exclude)
     return Wanted(0 if has_more or chooses else _depth(request, _shown(request)), weighs)
 
 
@@ -40,7 +40,7 @@ def _shown(request: ExpandRequest) -> int:
 
 def _depth(request: ExpandRequest, shown: int) -> int:
     """How many of the best items are looked for; the line needs more of them."""
-    return max(shown, FLOOR) if request.cut else shown
+    return max(shown, FLOOR) if request.options.get("cut") else shown
 
 
 def best_hits(
@@ -56,23 +56,22 @@ def best_hits(
     If some of the best items are no hits, more are looked at until there are k, or no more items. Raises NothingToRank.
     """
     among = fields.allowed(request.among, request.filter)
-    wanted, has_line = _shown(request), None  # whether hits are marked, if this is known
+    wanted, cut = _shown(request), request.options.get("cut")
+    has_line: bool | None = None  # whether hits are marked, once it is known
     while True:
         ids, scores = weights.best(excluded, _depth(request, wanted), fields, among)
         if not len(ids):
             raise NothingToRank(nothing_left(fields.items, among))
         scores = scores + weights.constant
         belongs: list[bool | None] = [None] * len(ids)
-        if request.cut:
+        if cut:
             leaders = _leaders(fields, weights, excluded, request, among, scores)
             if has_line is None:
-                has_line = request.cut == "keep" or (
-                    not cannot_tell and tells(fields, weights, leaders, excluded, defaults)
-                )
+                has_line = cut == "keep" or (not cannot_tell and tells(fields, weights, leaders, excluded, defaults))
             if has_line:
                 belongs = belonging(fields, weights, scores, leaders).tolist()
         ranked = list(zip(ids.tolist(), scores.tolist(), belongs, strict=True))
-        if request.cut == "keep":
+        if cut == "keep":
             ranked = [row for row in ranked if row[2]]
         ranked = ranked[:wanted]
         same = _hits_among(fields, [id for id, _, _ in ranked], request)
@@ -92,7 +91,7 @@ def _leaders(
     scores: Floats,
 ) -> Floats:
     """The scores by which the line is drawn: neither a filter nor the seeds change what belongs."""
-    if among is None and not request.keep_seeds:
+    if among is None and not request.options.get("keep_seeds"):
         return scores
     found = weights.best([*excluded, *weights.examples.seeds], FLOOR, fields)[1]
     return found + weights.constant if len(found) else scores
@@ -100,7 +99,7 @@ def _leaders(
 
 def _hits_among(fields: Fields, ids: Sequence[int], request: ExpandRequest) -> Mapping[int, Sequence[int]]:
     """Those of the best items that are hits, each with its near-duplicates."""
-    same = fold(fields, ids) if request.fold else dict[int, list[int]].fromkeys(ids, [])
+    same = fold(fields, ids) if request.options.get("fold") else dict[int, list[int]].fromkeys(ids, [])
     if request.at_most is None:
         return same
     return {id: same[id] for id in first_of_each(fields, list(same), request.at_most)}
@@ -115,8 +114,9 @@ def make_hits(
 ) -> Hits:
     """Hits of items in the order of their rank, with near-duplicates."""
     ids = [id for id, _, _ in rows]
-    features = contributions(fields, weights, ids) if request.explain or request.snippets else {}
-    how = wording(fields, features.values(), weights.examples.ids) if request.explain else None
+    explain, snippets = request.options.get("explain"), request.options.get("snippets")
+    features = contributions(fields, weights, ids) if explain or snippets else {}
+    how = wording(fields, features.values(), weights.examples.ids) if explain else None
     columns = fields.columns_of(ids)
     names = fields.describe([*ids, *(other for id in ids for other in same.get(id, ()))])
     hits = [
@@ -125,9 +125,9 @@ def make_hits(
             names[id][0],
             score,
             names[id][1],
-            features[id] if request.explain else (),
+            features[id] if explain else (),
             belongs,
-            make_snippet(fields, id, features[id]) if request.snippets else None,
+            make_snippet(fields, id, features[id]) if snippets else None,
             columns.get(id),
             tuple(names[other][0] for other in same.get(id, ())),
             how.reasons(features[id], rest_of(score, features[id])) if how else (),

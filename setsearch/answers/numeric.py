@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
@@ -14,15 +14,15 @@ from setsearch.answers.results import Asked, Contribution, Explanation, Found, H
 from setsearch.answers.tables import ReadingTable
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import REPAIR_HINT, CorruptIndex, InvalidParameter, NoSeeds, NothingToRank
-from setsearch.models.defaults import number
+from setsearch.memory.where import Where
 from setsearch.models.gaussian import Gaussian
-from setsearch.search.request import id_list, positive_integer, require_distinct
+from setsearch.options import MODEL, ExpandOptions, ModelOptions, check, refuse
+from setsearch.search.request import id_list, parse_request, require_distinct
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.numbers import column_names, read_numbers
 from setsearch.storage.relation import Relation
 
 Open = Callable[[], AbstractContextManager[tuple[sqlite3.Cursor, Relation]]]
-IGNORED = ("fresh", "cut", "gamma", "snippets", "fold")  # options of other readings that change nothing here
 
 
 @dataclass(frozen=True)
@@ -49,38 +49,35 @@ class NumericReading(ReadingTable):
         self._open = open
         self._matrix: _Matrix | None = None
 
-    def expand(
-        self,
-        seeds: Iterable[str],
-        k: int | None = 10,
-        *,
-        exclude: Iterable[str] = (),
-        among: Iterable[str] | None = None,
-        keep_seeds: bool = False,
-        explain: bool = False,
-        strength: float | None = None,
-        **options: Any,
-    ) -> Hits:
+    def expand(self, seeds: Iterable[str], k: int | None = 10, **options: Unpack[ExpandOptions]) -> Hits:
         """The k items that belong most with the seeds, by models/gaussian.py, in nats; ties in the order of ids.
 
         `among` are the only items to return. Raises UnknownItem, NoSeeds, NothingToRank, InvalidParameter.
         """
-        model, k = _model(strength, options), positive_integer(10 if k is None else k)
+        refuse("numbers", options)
+        if options.get("cut") == "keep":
+            raise InvalidParameter("'cut' is not for numbers; leave it out")
+        request = parse_request(10 if k is None else k, options)
+        model, wanted, among, exclude = _model(request.model), request.options, request.among, request.exclude
+        if isinstance(among, Where):
+            raise InvalidParameter("among is a list of texts for numbers, not a condition")
         with self._open() as (cursor, relation):
             matrix = self._load(cursor, relation)
             ids, parts = self._score(cursor, relation, matrix, seeds, model)
-            excluded = [relation.items.resolve(cursor, name) for name in id_list(exclude, "exclude")]
+            excluded = [relation.items.resolve(cursor, name) for name in exclude]
             both = relation.items.describe(cursor, sorted({*ids}.intersection(excluded)))
             require_distinct(name for name, _ in both.values())
-            allowed = ~np.isin(matrix.ids, excluded + ([] if keep_seeds else ids))
+            allowed = ~np.isin(matrix.ids, excluded + ([] if wanted.get("keep_seeds") else ids))
             if among is not None:
-                allowed &= np.isin(matrix.ids, [*relation.items.find(cursor, id_list(among, "among")).values()])
+                allowed &= np.isin(matrix.ids, [*relation.items.find(cursor, among).values()])
             rows = np.flatnonzero(allowed)
             if not len(rows):
                 raise NothingToRank(f"all {len(matrix.ids)} {self.name} are seeds or excluded, none is left to rank")
             scores = parts.sum(axis=1)
             names = relation.items.describe(cursor, matrix.ids[rows].tolist())
-            ranked = sorted((-float(scores[row]), names[int(matrix.ids[row])][0], int(row)) for row in rows)[:k]
+            ranked = sorted((-float(scores[row]), names[int(matrix.ids[row])][0], int(row)) for row in rows)[
+                : request.k
+            ]
             columns = column_names(relation)
             revision, whole = relation.revision, relation.items.whole
         hits = [
@@ -89,19 +86,21 @@ class NumericReading(ReadingTable):
                 name,
                 -score,
                 names[int(matrix.ids[row])][1],
-                _contributions(columns, parts[row]) if explain else (),
+                _contributions(columns, parts[row]) if wanted.get("explain") else (),
             )
             for rank, (score, name, row) in enumerate(ranked, 1)
         ]
-        return Hits(hits, revision, asked=Asked(self, seeds, {"strength": strength, "exclude": exclude}), whole=whole)
+        return Hits(hits, revision, asked=Asked(self, seeds, {**request.model, "exclude": exclude}), whole=whole)
 
-    def expand_many(self, seed_sets: Iterable[Iterable[str]], k: int | None = 10, **options: Any) -> list[Hits]:
+    def expand_many(
+        self, seed_sets: Iterable[Iterable[str]], k: int | None = 10, **options: Unpack[ExpandOptions]
+    ) -> list[Hits]:
         """Expand many sets of seeds; each answer equals that of `expand`. Raises as it does."""
         return [self.expand(seeds, k, **options) for seeds in seed_sets]
 
-    def explain(self, seeds: Iterable[str], item: str, *, strength: float | None = None, **options: Any) -> Explanation:
+    def explain(self, seeds: Iterable[str], item: str, **options: Unpack[ModelOptions]) -> Explanation:
         """What each dimension adds to the score of one item. Raises as `expand` does."""
-        model = _model(strength, options)
+        model = _model(options)
         with self._open() as (cursor, relation):
             matrix = self._load(cursor, relation)
             _, parts = self._score(cursor, relation, matrix, seeds, model)
@@ -174,20 +173,14 @@ class NumericReading(ReadingTable):
         return matrix
 
 
-def _model(strength: float | None, options: dict[str, Any]) -> Gaussian:
-    unused = {key: value for key, value in options.items() if key not in IGNORED and _is_given(value)}
-    if unused.pop("model", "gaussian") != "gaussian":
+def _model(options: ModelOptions) -> Gaussian:
+    """The model; raises InvalidParameter for what numbers do not have, UnknownOption for what nothing has."""
+    refuse("numbers", options)
+    check(options, MODEL)
+    if options.get("model") not in (None, "gaussian"):
         raise InvalidParameter(f"numbers have the model gaussian, not {options['model']!r}")
-    if options.get("cut") == "keep" or unused:
-        raise InvalidParameter(f"{min(unused, default='cut')!r} is not for numbers; leave it out")
-    return Gaussian() if strength is None else Gaussian(number("strength", strength))
-
-
-def _is_given(value: object) -> bool:
-    try:
-        return bool(value)
-    except ValueError:  # an array is neither true nor false
-        return True
+    strength = options.get("strength")
+    return Gaussian() if strength is None else Gaussian(float(strength))
 
 
 def _contributions(columns: Sequence[str], parts: Floats) -> tuple[Contribution, ...]:

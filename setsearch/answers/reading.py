@@ -20,20 +20,19 @@ from setsearch.memory.fields import Fields
 from setsearch.memory.freshness import Fresh, parse_fresh
 from setsearch.memory.readings import FieldsBy
 from setsearch.models import Lift
-from setsearch.models.defaults import Defaults, ModelOptions
+from setsearch.models.defaults import Defaults
+from setsearch.options import ExpandOptions, ModelOptions, refuse
 from setsearch.search.cutoff import SeedFit, fits
 from setsearch.search.examples import Examples, find_examples, find_rejected, once_each
 from setsearch.search.field_choice import FieldChoice
 from setsearch.search.passes import one_pass, two_passes, with_priors
 from setsearch.search.request import (
-    ExpandOptions,
     ExpandRequest,
     SeedNames,
     id_list,
     parse_request,
     parse_seeds,
     positive_integer,
-    text_list,
 )
 from setsearch.search.separation import with_correction
 from setsearch.search.weights import SeedWeights
@@ -65,9 +64,6 @@ class Reading(ReadingTable):
         self,
         seeds: SeedNames,
         k: int | None = 10,
-        *,
-        like: Iterable[str] = (),
-        having: Iterable[str] = (),
         **options: Unpack[ExpandOptions],
     ) -> Hits:
         """The k items that belong most with the seeds, best first; ties in the order of ids.
@@ -91,14 +87,14 @@ class Reading(ReadingTable):
         Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
         """
         request = parse_request(k, options)
-        names, texts, features = parse_seeds(seeds), text_list(like, "like"), id_list(having, "having")
+        names = parse_seeds(seeds)
 
         def answer(fields_by: FieldsBy) -> Hits:
-            fields = self._choice.choose(fields_by, request.model, names, request.exclude)
-            return self._expand(fields, self._examples(fields, request.model, names, texts, features), request)
+            return self._expand(*self._examples(fields_by, names, request), request)
 
-        hits, own = self._answer(request.model, answer), {"gamma": request.gamma, "exclude": request.exclude}
-        hits.asked = Asked(self, names, {**request.model, **own, "like": texts, "having": features})
+        hits = self._answer(request.model, answer)
+        examples = {"exclude": request.exclude, "like": request.like, "having": request.having}
+        hits.asked = Asked(self, names, {**request.model, "gamma": request.options.get("gamma"), **examples})
         return hits
 
     def _answer(self, options: ModelOptions, answer: Callable[[FieldsBy], T]) -> T:
@@ -121,9 +117,8 @@ class Reading(ReadingTable):
             answers = []
             for number, seeds in enumerate(sets, 1):
                 try:
-                    names = parse_seeds(seeds)
-                    fields = self._choice.choose(fields_by, request.model, names, request.exclude)
-                    answers.append(self._expand(fields, self._examples(fields, request.model, names), request))
+                    examples = self._examples(fields_by, parse_seeds(seeds), request)
+                    answers.append(self._expand(*examples, request))
                 except LostArrays:
                     raise
                 except SetsearchError as error:
@@ -157,26 +152,16 @@ class Reading(ReadingTable):
         return self.expand(seeds, len(names), **options) if names else Hits()
 
     @contextmanager
-    def scores(
-        self,
-        seeds: SeedNames,
-        *,
-        like: Iterable[str] = (),
-        having: Iterable[str] = (),
-        **options: Unpack[ExpandOptions],
-    ) -> Iterator[tuple[Fields, Floats]]:
+    def scores(self, seeds: SeedNames, **options: Unpack[ExpandOptions]) -> Iterator[tuple[Fields, Floats]]:
         """The fields and the scores of all items, `(n_ids,)`, within one transaction; for integrations.
 
         Items that `expand` would leave out have -inf. Raises as `expand` does.
         """
+        refuse("scores", options)
         request, names = parse_request(1, options), parse_seeds(seeds)
-        if request.at_most is not None:
-            raise InvalidParameter("`at_most` depends on the rank of all items; only `expand` and `rank` take it")
         with self._fields_by(request.model) as fields_by:
-            fields = self._choice.choose(fields_by, request.model, names, request.exclude)
-            weights, excluded = self._weights(
-                fields, self._examples(fields, request.model, names, like, having), request
-            )
+            fields, examples = self._examples(fields_by, names, request)
+            weights, excluded = self._weights(fields, examples, request)
             scores = weights.scores() + weights.constant
             scores[excluded] = -np.inf
             among = fields.allowed(request.among, request.filter)
@@ -191,7 +176,8 @@ class Reading(ReadingTable):
 
         def answer(fields_by: FieldsBy) -> Explanation:
             fields = self._choice.choose(fields_by, options, names, item=item)
-            weights = two_passes(fields, self._examples(fields, options, names), self.defaults, options)
+            examples = self._once_each(fields, options, find_examples(fields, names))
+            weights = two_passes(fields, examples, self.defaults, options)
             return explanation(fields, with_priors(fields, weights, self.defaults, options), fields.resolve(item))
 
         return self._answer(options, answer)
@@ -225,7 +211,7 @@ class Reading(ReadingTable):
 
         def answer(fields_by: FieldsBy) -> list[SetFeature]:
             fields = self._choice.choose(fields_by, options, [*names])
-            examples = self._examples(fields, options, names, like, having)
+            examples = self._once_each(fields, options, find_examples(fields, names, like, having))
             return set_features(one_pass(fields, examples, self.defaults, options), k)
 
         return self._answer(options, answer)
@@ -244,10 +230,8 @@ class Reading(ReadingTable):
         request, names = parse_request(most or 1, options), parse_seeds(seeds)
 
         def answer(fields_by: FieldsBy) -> WeightedQuery:
-            fields = self._choice.choose(fields_by, request.model, names, request.exclude)
-            return weighted_query(
-                self._weights(fields, self._examples(fields, request.model, names), request)[0], most, engine
-            )
+            weights, _ = self._weights(*self._examples(fields_by, names, request), request)
+            return weighted_query(weights, most, engine)
 
         return self._answer(request.model, answer)
 
@@ -345,24 +329,25 @@ class Reading(ReadingTable):
         uses_contexts = self._has_contexts and self._choice.keys(options) != ["documents"]
         return self._opened(self._has_forms or uses_contexts, parse_fresh(options.get("fresh")))
 
-    def _examples(
-        self,
-        fields: Fields,
-        options: ModelOptions,
-        names: SeedNames,
-        like: Iterable[str] = (),
-        having: Iterable[str] = (),
-    ) -> Examples:
+    def _once_each(self, fields: Fields, options: ModelOptions, examples: Examples) -> Examples:
         """The examples; for the model lift those that are nearly the same count once."""
-        examples, model = find_examples(fields, names, like, having), self.defaults.make(options)
+        model = self.defaults.make(options)
         return once_each(fields, examples, model.rule) if isinstance(model, Lift) else examples
+
+    def _examples(
+        self, fields_by: FieldsBy, seeds: list[str] | dict[str, float], request: ExpandRequest
+    ) -> tuple[Fields, Examples]:
+        """The fields that answer, and all examples in them."""
+        fields = self._choice.choose(fields_by, request.model, seeds, request.exclude)
+        examples = find_examples(fields, seeds, request.like, request.having)
+        return fields, self._once_each(fields, request.model, examples)
 
     def _weights(self, fields: Fields, examples: Examples, request: ExpandRequest) -> tuple[SeedWeights, list[int]]:
         """What scores items, and the items that are not returned."""
         excluded = find_rejected(fields, examples, request.exclude)
         rejection = None
         if excluded:
-            rejection = self.defaults.rejection_of(self.defaults.make(request.model), request.gamma)
+            rejection = self.defaults.rejection_of(self.defaults.make(request.model), request.options.get("gamma"))
         wanted = wanted_of(fields, request, self.defaults)
         weights = two_passes(fields, examples, self.defaults, request.model, excluded, rejection, wanted)
         weights = with_priors(fields, weights, self.defaults, request.model)
@@ -372,7 +357,7 @@ class Reading(ReadingTable):
             raise NoSeeds(
                 "the example has no feature more often than the collection; try `binarize=presence`, or others"
             )
-        return weights, excluded + ([] if request.keep_seeds else examples.seeds)
+        return weights, excluded + ([] if request.options.get("keep_seeds") else examples.seeds)
 
     def _expand(self, fields: Fields, examples: Examples, request: ExpandRequest) -> Hits:
         weights, excluded = self._weights(fields, examples, request)

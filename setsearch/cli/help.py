@@ -1,16 +1,21 @@
-"""`--help` in panels: options in groups, commands in groups, an example for each command. Needs no rich."""
+"""`--help` in panels: options in groups, commands in groups, an example for each command. Needs no rich.
+
+`--help` shows what people use; `--help-all` also the panels of BEHIND.
+"""
 
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 ADVANCED = "Advanced options"
-MODEL = "Model options"
+MODEL_PANEL = "Model options"
 OUTPUT = "Output options"
 COLUMNS = "Columns"
+BEHIND = {MODEL_PANEL, ADVANCED}
+SHOW_ALL = "setsearch: all options"  # in `meta` of a context
 LONGEST_SUMMARY = 200  # characters
-_ORDER = ("Arguments", "Options", COLUMNS, MODEL, OUTPUT, ADVANCED)
+_ORDER = ("Arguments", "Options", COLUMNS, MODEL_PANEL, OUTPUT, ADVANCED)
 
 
 def argument(metavar: str, help: str, show_default: bool = False) -> Any:
@@ -31,15 +36,31 @@ def flag(name: str, help: str, panel: str | None = None) -> Any:
 class PanelCommand(TyperCommand):
     """A command whose options are shown in panels; the last paragraph of its docstring, "Example: ...", at the end."""
 
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        behind = sum(_panel(param) in BEHIND for param in self.params)
+        if behind:
+            help = f"Show {behind} more option{'s' * (behind > 1)}."
+            self.params.append(
+                TyperOption(
+                    param_decls=["--help-all"],
+                    is_flag=True,
+                    is_eager=True,
+                    expose_value=False,
+                    callback=_help,
+                    help=help,
+                )
+            )
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments and options, a section for each panel."""
         panels: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record is not None:
-                default = "Arguments" if param.param_type_name == "argument" else "Options"
-                panels.setdefault(getattr(param, "rich_help_panel", None) or default, []).append(record)
-        for name in sorted(panels, key=_ORDER.index):
+                panels.setdefault(_panel(param), []).append(record)
+        shown = panels if SHOW_ALL in ctx.meta else panels.keys() - BEHIND
+        for name in sorted(shown, key=_ORDER.index):
             with formatter.section(name):
                 formatter.write_dl(panels[name])
 
@@ -55,6 +76,19 @@ class PanelCommand(TyperCommand):
         if example:
             with formatter.section("Example"):
                 formatter.write(f"{' ' * formatter.current_indent}{example}\n")
+
+
+def _panel(param: Any) -> str:
+    default = "Arguments" if param.param_type_name == "argument" else "Options"
+    return getattr(param, "rich_help_panel", None) or default
+
+
+def _help(ctx: Any, param: Any, is_wanted: bool) -> None:
+    """Show all options, and end."""
+    if is_wanted:
+        ctx.meta[SHOW_ALL] = True
+        print(ctx.get_help())
+        ctx.exit()
 
 
 class PanelGroup(TyperGroup):

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import setsearch
 from setsearch.answers.results import NOTHING_SHARED, SHARE_LITTLE, display_name
 from setsearch.cli.output import first_of, say
+from setsearch.options import ModelOptions
 
 if TYPE_CHECKING:
     from setsearch.answers.answer import Hits
     from setsearch.answers.sets import AnyReading, ItemSet
-    from setsearch.models.defaults import ModelOptions
     from setsearch.spark import SparkReading
 
 Seeds = list[str] | dict[str, float]  # with their weights
@@ -29,13 +29,13 @@ def present_members(reading: "AnyReading", saved: "ItemSet", db: str) -> tuple[l
     return accepted, rejected
 
 
-def tell_notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", model: "ModelOptions") -> None:
+def tell_notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", model: ModelOptions) -> None:
     """Say which seeds count otherwise than the rest, what the hits do not show, and that there are none."""
     for note in _notes(reading, seeds, hits, model):
         say(f"note: {note}")
 
 
-def _notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", model: "ModelOptions") -> Iterator[str]:
+def _notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", model: ModelOptions) -> Iterator[str]:
     from setsearch.answers.numeric import NumericReading
     from setsearch.search.cutoff import ENOUGH, odd_one
 

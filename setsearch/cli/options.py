@@ -2,15 +2,19 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from types import SimpleNamespace
+from typing import Annotated, Any
 
-from setsearch.cli.help import ADVANCED, argument, flag, option
+from setsearch.cli.help import ADVANCED, MODEL_PANEL, argument, flag, option
+from setsearch.cli.output import with_flags
 from setsearch.errors import UsageError
+from setsearch.options import MODEL, Option, with_parameters
 
 Command = Callable[..., None]
 Texts = list[str] | None
+USUAL_BOUND = 1000  # larger ones only keep numbers from overflowing
 
 DB = Annotated[Path, argument("DB", "The database file.")]
 _SEEDS = argument("SEED...", "Examples of the set.")
@@ -26,76 +30,67 @@ TimeLimit = Annotated[
 ]
 
 
-def more_examples(
-    *,
-    like: Annotated[Texts, option("FILE|TEXT", "A text as an example of documents; may be repeated.")] = None,
-    having: Annotated[Texts, option("FEATURE", "A feature of an example; several belong to the same example.")] = None,
-    set: Annotated[str | None, option("NAME", "Use the examples of a saved set.")] = None,
-    seed_weights: Annotated[
-        str | None, option("W,...", "Weights of the seeds, from 0 up, such as 1,0.5.", ADVANCED)
-    ] = None,
-) -> dict[str, Any]:
-    """Examples that are not items, and weights of those that are."""
-    return {"like": like or [], "having": having or [], "set": set, "seed_weights": seed_weights}
+def _typed(own: Option) -> Any:
+    """An option of a question as typer takes it."""
+    panel = None if own.usual else MODEL_PANEL if own.name in MODEL else ADVANCED
+    if own.type is bool:
+        return flag(own.flag, f"{own.help}.", panel)
+    bounds = f" [{own.bounds}]" if own.most <= USUAL_BOUND else ""
+    several = "; may repeat" if own.type is list else ""
+    return option(own.metavar, f"{with_flags(own.help)}{several}.{bounds}", panel, own.flag)
 
 
-def diversity_options(
-    *,
-    at_most: Annotated[
-        int | None, option("N", "Return at most N documents with the same value of the column --per.", ADVANCED)
-    ] = None,
-    per: Annotated[str | None, option("COLUMN", "A kept column, such as author.", ADVANCED)] = None,
-) -> dict[str, Any]:
-    """How many hits may be of one kind."""
-    return {"at_most": at_most, "per": per}
+def _annotated(own: Option) -> Any:
+    kind = own.type if own.type is bool else Texts if own.type is list else own.type | None
+    return Annotated[kind, _typed(own)]
 
 
-def expand_options(
+By = Annotated[str | None, _typed(MODEL["by"])]
+Fresh = Annotated[str | None, _typed(MODEL["fresh"])]
+
+
+def question_options(options: Mapping[str, Option]) -> Callable[..., dict[str, Any]]:
+    """Options of a question as a group."""
+
+    def ask(**given: Any) -> dict[str, Any]:
+        """What was given, by name; None for the rest."""
+        return given
+
+    return with_parameters(ask, options.values(), _annotated)
+
+
+def answer_options(
     *,
     k: Annotated[int | None, option("K", "How many; by default 10, with --cut all.", None, "-k")] = None,
-    exclude: Annotated[Texts, option("SEED", "A negative example, which is left out; may be repeated.")] = None,
     cut: Annotated[bool, flag("--cut", "Only items that belong to the set.")] = False,
-    explain: Annotated[bool, flag("--explain", "Show the features behind each score.")] = False,
-    snippets: Annotated[bool, flag("--snippets", "Show the passage of each document that speaks for the set.")] = False,
-    unfold: Annotated[bool, flag("--unfold", "List near-duplicates of documents too.", ADVANCED)] = False,
-    gamma: Annotated[
-        float | None,
-        option(
-            "G",
-            "Subtract G times the weights of negative examples, 0 to 1, instead of learning from them.",
-            ADVANCED,
-            min=0,
-            max=1,
-        ),
+    among: Annotated[
+        str | None, option("FILE", "Return only these ids, one a line; - for standard input.", ADVANCED)
     ] = None,
-    filter: Annotated[
-        list[str] | None,
-        option("CONDITION", "Return only documents with such a kept column, as 'year >= 2001'; may repeat.", ADVANCED),
-    ] = None,
-    keep_seeds: Annotated[bool, flag("--keep-seeds", "Rank the seeds too.", ADVANCED)] = False,
 ) -> dict[str, Any]:
-    """What to return."""
-    return {
-        "k": k if k is not None or cut else 10,
-        "exclude": exclude or (),
-        "filter": filter or (),
-        "gamma": gamma,
-        "keep_seeds": keep_seeds,
-        "explain": explain,
-        "snippets": snippets,
-        "fold": not unfold,
-        "cut": "keep" if cut else "mark",
-    }
+    """How much to return, and of what."""
+    wanted: dict[str, Any] = {"k": k if k is not None or cut else 10, "cut": "keep" if cut else "mark", "among": among}
+    if among is not None:
+        from setsearch.cli.set_files import read_ids
+
+        wanted["among"] = read_ids(among)
+    return wanted
 
 
 def asking_options(
     *,
+    set: Annotated[str | None, option("NAME", "Use the examples of a saved set.")] = None,
+    seed_weights: Annotated[
+        str | None, option("W,...", "Weights of the seeds, from 0 up, such as 1,0.5.", ADVANCED)
+    ] = None,
     batch: Annotated[
-        str | None, option("FILE", "Expand many sets: a JSON array of seeds a line, - for standard input.", ADVANCED)
+        str | None,
+        option(
+            "FILE",
+            "Many sets: a JSON array of seeds a line, - for standard input; an object of seeds and hits a line.",
+            ADVANCED,
+        ),
     ] = None,
-    among: Annotated[
-        str | None, option("FILE", "Return only these ids, one a line; - for standard input.", ADVANCED)
-    ] = None,
+    unfold: Annotated[bool, flag("--unfold", "List near-duplicates of documents too.", ADVANCED)] = False,
     where: Annotated[
         str | None, option("SQL", "Return only rows of the indexed table for which this holds.", ADVANCED)
     ] = None,
@@ -103,27 +98,9 @@ def asking_options(
         str | None, option("QUERY", "Return only rows that match this full-text query (FTS5).", ADVANCED)
     ] = None,
     time_limit: TimeLimit = 10.0,
-) -> "Asking":
-    """Many sets at once; what may be returned; how long SQL of a condition may take."""
-    if among is not None and (where, match) != (None, None):
-        raise UsageError("--among FILE lists the ids; leave --where and --match out")
-    if among is not None:
-        from setsearch.cli.set_files import read_ids
-
-        return Asking(batch, time_limit, read_ids(among))
-    if (where, match) == (None, None):
-        return Asking(batch, time_limit)
-    from setsearch.memory.where import Where
-
-    return Asking(batch, time_limit, Where(where, match=match))
-
-
-class Asking(NamedTuple):
-    """Many sets at once, how long SQL may take, and what may be returned."""
-
-    batch: str | None
-    time_limit: float
-    among: Any = None
+) -> SimpleNamespace:
+    """Other examples, their weights, many sets at once, near-duplicates, conditions, and how long SQL may take."""
+    return SimpleNamespace(**locals())
 
 
 def waiting_options(*, timeout: Timeout = 5.0, time_limit: TimeLimit = 10.0) -> dict[str, Any]:
@@ -131,24 +108,25 @@ def waiting_options(*, timeout: Timeout = 5.0, time_limit: TimeLimit = 10.0) -> 
     return {"timeout": timeout, "time_limit": time_limit}
 
 
+Language = Annotated[str | None, option("NAME", "Stem words (Snowball): english, german, ...")]
+StopWords = Annotated[bool, flag("--stop-words", "Drop the stop words of the language.", ADVANCED)]
+_CONTEXTS = "Describe words by co-occurrence contexts. Default: for 50 k to 25 M words."
+_PHRASES = "Contexts, with or without phrases such as New York as items."
+Contexts = Annotated[bool | None, flag("--contexts/--no-contexts", _CONTEXTS, ADVANCED)]
+Phrases = Annotated[bool | None, flag("--phrases/--no-phrases", _PHRASES, ADVANCED)]
+
+
 def text_options(
     *,
-    language: Annotated[str | None, option("NAME", "Stem words (Snowball): english, german, ...")] = None,
+    language: Language = None,
     analyzer: Annotated[
         str,
         option(
             "NAME", "How texts become words: unicode; icu (dictionaries for Chinese, Japanese, Thai, ...).", ADVANCED
         ),
     ] = "unicode",
-    stop_words: Annotated[bool, flag("--stop-words", "Drop the stop words of the language.", ADVANCED)] = False,
-    contexts: Annotated[
-        bool | None,
-        flag(
-            "--contexts/--no-contexts",
-            "Describe words by co-occurrence contexts. Default: for 50 k to 25 M words.",
-            ADVANCED,
-        ),
-    ] = None,
+    stop_words: StopWords = False,
+    contexts: Contexts = None,
     pairs: Annotated[bool, flag("--pairs", "Pairs of neighboring words as features, too.", ADVANCED)] = False,
     ngrams: Annotated[
         int | None,
@@ -161,10 +139,7 @@ def text_options(
             "NAME", "Give documents and words vectors: a model of sentence-transformers, by name or folder.", ADVANCED
         ),
     ] = None,
-    phrases: Annotated[
-        bool | None,
-        flag("--phrases/--no-phrases", "Contexts, with or without phrases such as New York as items.", ADVANCED),
-    ] = None,
+    phrases: Phrases = None,
 ) -> dict[str, Any]:
     """How a text collection is made."""
     titles = "titles" if title_weight == 1 else f"{title_weight}-titles"
@@ -181,19 +156,6 @@ def contexts_choice(contexts: bool | None, phrases: bool | None) -> str:
     if phrases is not None and contexts is not False:
         return "phrases" if phrases else "words"
     return {None: "auto", True: "on", False: "off"}[contexts]
-
-
-def together(*groups: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    """Groups of options as one."""
-    members = [inspect.signature(group).parameters for group in groups]
-
-    def ask(**values: Any) -> dict[str, Any]:
-        """What all groups return."""
-        answers = [group(**{name: values[name] for name in own}) for group, own in zip(groups, members, strict=True)]
-        return {key: value for answer in answers for key, value in answer.items()}
-
-    ask.__signature__ = inspect.Signature([own for group in members for own in group.values()])  # type: ignore[attr-defined]
-    return ask
 
 
 def with_options(**groups: Callable[..., Any]) -> Callable[[Command], Command]:

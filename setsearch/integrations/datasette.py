@@ -26,10 +26,12 @@ import setsearch
 from setsearch.answers.highlight import with_headlines
 from setsearch.errors import SetsearchError
 from setsearch.memory.where import Where
+from setsearch.options import EXAMPLES, offered
 from setsearch.pool import WORKERS, QuestionPool, until_gone, watch_damage
 from setsearch.storage.synced_source import FTS5, TABLE
 
 MOST_HITS = 200  # on one page
+OPTIONS = offered("Datasette")
 ROW_LINK = """
 const link = document.createElement("a");
 link.href = %s;
@@ -145,6 +147,7 @@ async def rows_page(datasette: Any, request: Any) -> Any:
         "path": _path(datasette, database, table),
         "json_path": query.link(query.names, query.rejected, ".json"),
         "where": query.where,
+        "given": query.given,
         "may_filter": query.may_filter,
         "k": query.k,
         "most": MOST_HITS,
@@ -175,8 +178,8 @@ class _Query:
             [name for name in dict.fromkeys(request.args.getlist(key)) if name.strip()] for key in ("row", "not")
         )
         self.where = request.args.get("_where") or None
-        self.fresh = request.args.get("fresh") or None
-        self.at_most, self.per = request.args.get("at_most") or None, request.args.get("per") or None
+        given = {name: [text for text in request.args.getlist(name) if text] for name in OPTIONS}
+        self.given = {name: texts for name, texts in given.items() if texts}
         self.given_k = request.args.get("k") or "20"
         self.may_filter = False
 
@@ -192,17 +195,16 @@ class _Query:
             raise SetsearchError(f"{self.table} is not indexed; `setsearch index DB --table {self.table}` does it")
         if self.where and not self.may_filter:
             raise SetsearchError("_where needs the permission to execute SQL")
-        if not self.names:
+        if not (self.names or EXAMPLES.keys() & self.given):
             return {"seeds": [], "hits": []}
         reading = index.items(source["items"])
         self.names = [reading.find(name) for name in self.names]
         rejected = [reading.find(name) for name in self.rejected]
         self.rejected = [name for name in rejected if name not in self.names]
         among = Where(self.where) if self.where else None
-        options: Any = {"among": among, "exclude": self.rejected, "explain": True, "snippets": True, "per": self.per}
-        most = self.at_most or ""
-        options["at_most"] = int(most) if most.isdecimal() and len(most) < 9 else self.at_most
-        found = reading.expand(self.names, self.k, fresh=self.fresh, **options).shared()
+        options: Any = {name: OPTIONS[name].read(texts) for name, texts in self.given.items()}
+        options |= {"among": among, "exclude": self.rejected, "explain": True, "snippets": True}
+        found = reading.expand(self.names, self.k, **options).shared()
         hits, marked = with_headlines(reading, found), [*self.names, *self.rejected]
         titles = reading.titles(marked)
         titles |= reading.headlines([name for name, title in titles.items() if title is None])
@@ -232,9 +234,8 @@ class _Query:
 
     def link(self, names: list[str], rejected: list[str], suffix: str = "") -> str:
         """This page, with other examples."""
-        given = {"_where": self.where, "at_most": self.at_most, "per": self.per}
-        parameters: dict[str, Any] = {"row": names, "not": rejected, "k": str(self.k)}
-        parameters |= {key: value for key, value in given.items() if value}
+        parameters: dict[str, Any] = {"row": names, "not": rejected, "k": str(self.k), **self.given}
+        parameters |= {"_where": self.where} if self.where else {}
         return _path(self.datasette, self.database, self.table, suffix, **parameters)
 
     def _shown(self, source: dict[str, Any], hit: setsearch.Hit) -> dict[str, Any]:

@@ -5,14 +5,16 @@ The tools read, and save sets. A mistake, such as an unknown example, is returne
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
 
 import setsearch
 from setsearch.answers.highlight import item_text, top_features, with_headlines
 from setsearch.errors import SetsearchError
+from setsearch.options import MODEL, Option, offered, with_parameters
 
 T = TypeVar("T")
 Id = str | int  # of an item
@@ -45,50 +47,42 @@ def _ask(question: Callable[[], T]) -> T:
 
 
 def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
-    @server.tool()
     def expand(
-        seeds: list[Id],
-        items: str | None = None,
-        k: int = 10,
-        exclude: list[Id] | None = None,
-        model: str | None = None,
-        only_what_belongs: bool = False,
-        fresh: str | None = None,
-        at_most: int | None = None,
-        per: str | None = None,
+        seeds: list[Id], items: str | None = None, k: int = 10, only_what_belongs: bool = False, **options: Any
     ) -> list[dict[str, Any]]:
         """The items that belong with the seeds, best first, with scores.
 
         `items` names what is ranked ("terms", "documents", "comments/terms", ...), `exclude` are negative examples.
-        `only_what_belongs` leaves out what is below the threshold. `fresh`, "now" or seconds: how far contexts of words
-        may be behind. `at_most` so many documents have the same value of the kept column `per`, such as author.
+        `only_what_belongs` leaves out what is below the threshold.
         """
-        cut = "keep" if only_what_belongs else None
-        options: Any = {"exclude": _texts(exclude or ()), "model": model, "cut": cut, "fresh": fresh, "snippets": True}
-        options |= {"at_most": at_most, "per": per}
+        given: Any = {name: value for name, value in options.items() if value is not None}
+        given |= {"cut": "keep" if only_what_belongs else None, "snippets": True}
 
         def _expanded() -> list[dict[str, Any]]:
             reading = index.reading(items)
-            return _rows(with_headlines(reading, reading.expand(_texts(seeds), min(k, MOST_HITS), **options).shared()))
+            return _rows(with_headlines(reading, reading.expand(_texts(seeds), min(k, MOST_HITS), **given).shared()))
 
         return _ask(_expanded)
+
+    server.tool()(with_parameters(expand, offered("assistants").values(), _annotated))
 
     @server.tool()
     def search_by_example(text: str, items: str = "documents", k: int = 10) -> list[dict[str, Any]]:
         """The documents most like a text that is not in the index."""
         return _ask(lambda: _rows(index.items(items).expand([], min(k, MOST_HITS), like=[text], snippets=True)))
 
-    @server.tool()
-    def explain(item: Id, seeds: list[Id], items: str | None = None, model: str | None = None) -> dict[str, Any]:
+    def explain(item: Id, seeds: list[Id], items: str | None = None, **options: Any) -> dict[str, Any]:
         """Why an item has its score: constant, base and features sum to it."""
 
         def _explained() -> dict[str, Any]:
-            explanation = index.items(items).explain(_texts(seeds), str(item), model=model)
+            explanation = index.reading(items).explain(_texts(seeds), str(item), **options)
             features = [{"feature": part.feature, "weight": part.weight} for part in explanation.features]
             reasons = [{"label": reason.label, "weight": reason.weight} for reason in explanation.reasons]
             return {**explanation._asdict(), "features": features, "reasons": reasons}
 
         return _ask(_explained)
+
+    server.tool()(with_parameters(explain, offered("assistants", MODEL).values(), _annotated))
 
     @server.tool()
     def features(seeds: list[Id], items: str | None = None, k: int = 10) -> list[dict[str, Any]]:
@@ -131,6 +125,12 @@ def _add_lookups(server: MCPServer[Any], index: setsearch.Index) -> None:
             return {"name": name, "items": kept.items, "accepted": kept.accepted, "rejected": kept.rejected}
 
         return _ask(_save)
+
+
+def _annotated(own: Option) -> Any:
+    """An option of a question as an assistant reads it."""
+    kind: Any = list[Id] if own.type is list else own.type
+    return Annotated[kind | None, Field(description=own.help)]
 
 
 def _texts(ids: Iterable[Id]) -> list[str]:

@@ -12,8 +12,9 @@ setsearch_error()                                                why the last of
 
 Seeds are a JSON array, or separated by commas; so are rejected items, from which the score learns. `items` names a
 reading, such as terms, or comments/documents of the collection comments; by default the documents of a text collection,
-else the items of the first relation. Only one thread at a time
-may use the connection, as with all functions that Python adds to SQLite: two threads that share it can deadlock.
+else the items of the first relation. Instead of these, or after some, json_object('k', 5, 'by', 'documents') gives any
+option by its name. Only one thread at a time may use the connection, as with all functions that Python adds to SQLite:
+two threads that share it can deadlock.
 
 SQLite cannot pass the message of an error out of a function. It reports "user-defined function raised exception"; the
 logger "setsearch" and setsearch_error() have the message.
@@ -24,11 +25,14 @@ import logging
 import math
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
+from setsearch.answers.results import Hit
 from setsearch.errors import InvalidParameter, SetsearchError
 from setsearch.index import Index
+from setsearch.options import ALL, MODEL, Option, check, refuse
 from setsearch.sqlite.database import Database
 from setsearch.storage.analyzers import TextSettings
 from setsearch.storage.ids import id_text
@@ -51,46 +55,27 @@ class _Functions:
         self._asked: tuple[object, ...] = ()
         self._scores: dict[str, float] = {}
 
-    def expand(
-        self,
-        seeds: str,
-        k: int | None = 10,
-        items: str | None = None,
-        model: str | None = None,
-        rejected: str | None = None,
-    ) -> str:
+    def expand(self, seeds: str, *given: Any) -> str:
         """A JSON array of hits."""
-        options = _options(model) | _rejected(rejected)
-        hits = self._reading(items).expand(_names(seeds), 10 if k is None else k, **options)
-        return json.dumps(
-            [
-                {"rank": hit.rank, "item": hit.item, "score": hit.score} | ({"title": hit.title} if hit.title else {})
-                for hit in hits
-            ],
-            ensure_ascii=False,
-        )
+        reading, options = self._asked_of(given, ("k", "items", "model", "exclude"), ALL)
+        hits = reading.expand(_names(seeds), options.pop("k", 10), **options)
+        return json.dumps([_shown(hit) for hit in hits], ensure_ascii=False)
 
-    def score(
-        self,
-        item: Any,
-        seeds: str,
-        items: str | None = None,
-        model: str | None = None,
-        rejected: str | None = None,
-    ) -> float | None:
+    def score(self, item: Any, seeds: str, *given: Any) -> float | None:
         """The score of an item; null for a rejected one."""
-        query = (seeds, items, model, rejected, self._state())
+        query = (seeds, given, self._state())
         if query != self._asked:
-            options = {"keep_seeds": True, **_options(model), **_rejected(rejected)}
-            with self._reading(items).scores(_names(seeds), **options) as (fields, scores):
+            reading, options = self._asked_of(given, ("items", "model", "exclude"), ALL)
+            with reading.scores(_names(seeds), **{"keep_seeds": True, **options}) as (fields, scores):
                 names = fields.describe(fields.item_ids().tolist())
                 self._scores = {name: float(scores[id]) for id, (name, _) in names.items() if scores[id] > -math.inf}
             self._asked = query
         return self._scores.get(str(item))
 
-    def explain(self, item: Any, seeds: str, items: str | None = None, model: str | None = None) -> str:
+    def explain(self, item: Any, seeds: str, *given: Any) -> str:
         """A JSON object of the parts of a score."""
-        explanation = self._reading(items).explain(_names(seeds), str(item), **_options(model))
+        reading, options = self._asked_of(given, ("items", "model"), MODEL)
+        explanation = reading.explain(_names(seeds), str(item), **options)
         features = [[part.feature, part.weight] for part in explanation.features]
         parts = {name: getattr(explanation, name) for name in ("item", "score", "constant", "base")}
         reasons = [[reason.label, reason.weight] for reason in explanation.reasons]
@@ -120,9 +105,24 @@ class _Functions:
             self._version, self._looked = self._look.execute("pragma data_version").fetchone()[0], now
         return self._connection.total_changes, self._version
 
-    def _reading(self, items: str | None) -> Any:
-        first = self._index.readings()[:1] if items is None else []
-        return self._index.reading(first[0]["items"] if first else items)
+    def _asked_of(
+        self, given: tuple[Any, ...], names: tuple[str, ...], known: Mapping[str, Option]
+    ) -> tuple[Any, dict[str, Any]]:
+        """The reading that is asked, and options: arguments in the order of `names`, then those of an object."""
+        more = _object(given[-1]) if given else None
+        values = given if more is None else given[:-1]
+        if len(values) > len(names):
+            raise InvalidParameter(f"only {', '.join(names)} may follow, and an object of options")
+        options = dict(zip(names, values, strict=False)) | (more or {})
+        options = {key: value for key, value in options.items() if value is not None}
+        check({key: value for key, value in options.items() if key not in names}, known)
+        refuse("SQL", options)
+        if not isinstance(options.get("exclude", []), list):
+            options["exclude"] = _names(options["exclude"])
+        items = options.pop("items", None)
+        if items is None and (readings := self._index.readings()):
+            items = readings[0]["items"]
+        return self._index.reading(items), options
 
 
 def register(connection: sqlite3.Connection) -> None:
@@ -145,9 +145,15 @@ def _names(seeds: Any) -> list[str]:
     return [seed.strip() for seed in seeds.split(",") if seed.strip()]
 
 
-def _options(model: str | None) -> dict[str, Any]:
-    return {} if model is None else {"model": model}
+def _object(value: Any) -> dict[str, Any] | None:
+    """The options in a JSON object; None for any other value."""
+    if isinstance(value, str) and value.startswith("{"):
+        with suppress(ValueError, RecursionError):
+            return dict(json.loads(value))
+    return None
 
 
-def _rejected(names: str | None) -> dict[str, Any]:
-    return {} if names is None else {"exclude": _names(names)}
+def _shown(hit: Hit) -> dict[str, Any]:
+    told = {"title": hit.title, "belongs": hit.belongs}
+    known = {"rank": hit.rank, "item": hit.item, "score": hit.score}
+    return known | {name: value for name, value in told.items() if value not in (None, "")}

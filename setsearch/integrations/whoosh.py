@@ -28,15 +28,16 @@ from setsearch.arrays import Floats, Ints
 from setsearch.errors import AmbiguousItem, SetsearchError, UnknownItem
 from setsearch.integrations.whoosh_documents import WhooshDocuments, segment_of
 from setsearch.memory.fields import Fields
-from setsearch.models.defaults import ModelOptions
-from setsearch.search.request import ExpandOptions, id_list, positive_integer
+from setsearch.options import MODEL, Option, check, offered, refuse
+from setsearch.search.request import K, id_list
 
 LOWEST_SCORE = 1.0  # of the worst document: Whoosh drops scores of 0 and below
 ADDED_WORDS = 10  # at most, by ~{...}
 MARKED_WORDS = 20  # that speak most for the set, at most: Whoosh highlights them
 FIRST = -1  # priority: before Whoosh's own tagger of fields, which would read like:
 
-OPTIONS = {"k", "like", "having", "missing", *ExpandOptions.__annotations__}
+MISSING = Option(str, "", "Unknown names", choices=("error", "skip"), name="missing")
+OPTIONS = offered("Whoosh") | {"k": K, "missing": MISSING}
 
 Answer = dict[str, tuple[Ints, Floats]]  # docnums and scores of each segment
 _no_ids, _no_scores = np.zeros(0, np.int64), np.zeros(0)
@@ -91,11 +92,8 @@ class SetQuery(query.Query):  # type: ignore[misc]
         self.sets = sets
         self.boost = boost
         self.options = {key: value for key, value in options.items() if value is not None}
-        unknown = set(self.options) - OPTIONS
-        if unknown:
-            raise TypeError(f"SetQuery has no option {min(unknown)!r}; there is {', '.join(sorted(OPTIONS))}")
-        if "k" in self.options:
-            positive_integer(self.options["k"])
+        refuse("Whoosh", self.options)
+        check(self.options, OPTIONS)
         if self.options.pop("missing", "error") != "skip":
             self._require_known()
         self._answer: tuple[object, Answer] = None, {}
@@ -205,7 +203,7 @@ class SetQuery(query.Query):  # type: ignore[misc]
 
     def _strongest(self) -> list[str]:
         """The words that speak most for the set; none for a set without an answer."""
-        options = {key: value for key, value in self.options.items() if key in ("like", *ModelOptions.__annotations__)}
+        options = {key: value for key, value in self.options.items() if key in ("like", *MODEL)}
         try:
             seeds, words = self._known("documents", self.seeds), self._known("terms", self.words)
             having = [*self.options.get("having", ()), *self._with_similar(words)]

@@ -18,7 +18,8 @@ from setsearch.errors import NoSeeds
 from setsearch.learning.baselines import Baselines, Score
 from setsearch.learning.evidence import Evidence
 from setsearch.memory.fields import Fields
-from setsearch.models.defaults import RATINGS, Defaults, ModelOptions
+from setsearch.models.defaults import RATINGS, Defaults
+from setsearch.options import ModelOptions
 from setsearch.search.cutoff import tells, threshold
 from setsearch.search.examples import Examples
 from setsearch.search.meaning import centroid_of

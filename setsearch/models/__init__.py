@@ -72,8 +72,6 @@ def make_model(name: str, **options: Any) -> Model:
         if key not in options_of(name):
             known = " and ".join(options_of(name)) or "no options"
             raise InvalidParameter(f"the model {name} has no option {key} (given: {value!r}); it has {known}")
-    if str(chosen.get("binarize", "presence")) not in BINARIZATIONS:
-        raise InvalidParameter(f"binarize is one of {', '.join(BINARIZATIONS)}, not {chosen['binarize']!r}")
     return MODELS[name](**chosen)
 
 

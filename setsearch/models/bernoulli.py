@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from setsearch.arrays import Floats, Ints
-from setsearch.models.model import Background, Query, Seeds, check_strength
+from setsearch.models.model import Background, Query, Seeds
 from setsearch.models.values import PRESENCE, ValueRule
+from setsearch.options import check
 
 MANY = 1000  # quotients this near to 1 have exact logarithms only by their distance from 1
 
@@ -30,7 +31,7 @@ class Bernoulli:
     rule: ValueRule = PRESENCE
 
     def __post_init__(self) -> None:
-        check_strength(self.strength)
+        check({"strength": self.strength})
 
     @property
     def usual_strength(self) -> int:

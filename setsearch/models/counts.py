@@ -23,8 +23,9 @@ import numpy as np
 
 from setsearch.arrays import Floats, Ints
 from setsearch.models.gamma import log_ratio
-from setsearch.models.model import Query, Seeds, Table, check_strength
+from setsearch.models.model import Query, Seeds, Table
 from setsearch.models.values import COUNTS, ValueRule
+from setsearch.options import check
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class _OfCounts:
     has_base = False  # features that no seed has count by `of_lengths` only
 
     def __post_init__(self) -> None:
-        check_strength(self.strength)
+        check({"strength": self.strength})
 
     @property
     def rule(self) -> ValueRule:

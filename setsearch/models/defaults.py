@@ -1,51 +1,14 @@
 """The best model and options for each kind of items (docs/relevance.md); every call can override them."""
 
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, TypedDict, cast
+from typing import Any, NamedTuple, cast
 
 from setsearch.errors import InvalidParameter, UnknownOption
 from setsearch.models import MODELS, Lift, Model, make_model
+from setsearch.options import MODEL, ModelOptions, check
 
 NOT_OF_MODELS = ("by", "fresh", "feedback", "neighbors", "vectors", "purpose")  # options that choose what answers
-
-
-PURPOSES = ("kind", "likes")
-LARGEST_SHARE = 1e6  # of the first pass that a second one may read, and of the weight of vectors
-
-
-class ModelOptions(TypedDict, total=False):
-    """How to score; an option that is missing or None has the default of the items (`Index.info`).
-
-    `model`: "lift", "bernoulli" (the paper's), "multinomial", "poisson"; `strength`: k of the prior; `binarize`: which
-    counts count as having a feature, "presence" or "twice-mean"; `popularity`: how far long items may lead, 0 to 1;
-    `rarity`: how much more rare features count with more seeds (lift), 0 to 4;
-    `budget`: how many features of the seeds count, the strongest (lift, see models/lift.py); 0 for all;
-    `by`: what describes terms, "contexts", "documents" or "both" (the default if all terms of the query have contexts);
-    `feedback`: how much a second pass may read, in which the best items join the seeds, as a share of what the first
-    one reads; 0 for one pass (lift; search/passes.py);
-    `neighbors`: how much the scores of its nearest words count for a word with contexts, 0 for none (lift;
-    scoring/smoothing.py);
-    `vectors`: the weight of vectors, if the items have some, 0 for none (lift; search/meaning.py);
-    `purpose` of a relation: "kind" (the default), or "likes", for which popular items come first
-    (search/passes.py);
-    `fresh`: how far contexts may be behind their texts, "now", a number of seconds, or a share of the documents such as
-    "5%" (by default the last ones answer).
-    """
-
-    model: str | None
-    strength: float | None
-    binarize: str | None
-    popularity: float | None
-    rarity: float | None
-    budget: float | None
-    by: str | None
-    fresh: str | float | None
-    feedback: float | None
-    neighbors: float | None
-    vectors: float | None
-    purpose: str | None
 
 
 class VectorWeights(NamedTuple):
@@ -105,20 +68,13 @@ class Defaults:
         is_lift = (options.get("model") or self.model) == "lift"
         if given is None:
             return default if is_lift else 0.0
-        if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given <= LARGEST_SHARE:
-            raise InvalidParameter(
-                f"{name} is a number from 0 (none) to {LARGEST_SHARE:g}, such as 0.5, not {given!r:.40}"
-            )
         if given and not is_lift:
             raise InvalidParameter(f"{name} needs the model lift, not {options.get('model')}; leave out one")
         return float(given)
 
     def wants_likes(self, options: ModelOptions) -> bool:
         """Whether popular items come first; raises InvalidParameter."""
-        purpose = options.get("purpose")
-        if purpose not in (None, *PURPOSES):
-            raise InvalidParameter(f"the purpose is one of {', '.join(PURPOSES)}, not {purpose!r}")
-        if purpose != "likes":
+        if options.get("purpose") != "likes":
             return False
         if self is not RATINGS or (options.get("model") or self.model) != "lift":
             raise InvalidParameter("likes are asked of relations such as ratings, by the model lift")
@@ -129,7 +85,8 @@ class Defaults:
         return self.rejection if gamma is None and isinstance(model, Lift) else Rejection(gamma or 0.0)
 
     def check(self, options: ModelOptions) -> None:
-        """Raise InvalidParameter for options that no question may have."""
+        """Raise InvalidParameter, UnknownOption for options that no question may have."""
+        check(options, MODEL)
         self.feedback_of(options)
         self.neighbors_of(options)
         vectors = self.vectors_of(options)
@@ -150,17 +107,12 @@ class Defaults:
             return self._make(options)
 
     def _make(self, options: ModelOptions) -> Model:
-        unknown = set(options) - set(ModelOptions.__annotations__)
-        if unknown:
-            known = ", ".join(ModelOptions.__annotations__)
-            raise UnknownOption(f"unknown option {min(unknown)!r}; choose from {known}")
+        check(options, MODEL)
         given: dict[str, Any] = {
             key: value for key, value in options.items() if value is not None and key not in NOT_OF_MODELS
         }
         name = given.pop("model", self.model)
-        for key in ("strength", "popularity", "rarity", "budget"):
-            if key in given:
-                given[key] = number(key, given[key])
+        given = {key: float(value) if MODEL[key].type is float else value for key, value in given.items()}
         if name == "lift":
             own = ("popularity", "binarize", "rarity", "budget")
             given = {key: getattr(self, key) for key in own} | given
@@ -176,14 +128,6 @@ class Defaults:
         elif self.feedback:
             shown["feedback"] = self.feedback
         return shown
-
-
-def number(key: str, value: Any) -> float:
-    """An option as a float; raises InvalidParameter."""
-    if not isinstance(value, bool) and hasattr(value, "__float__"):
-        with suppress(OverflowError, TypeError, ValueError):
-            return float(value)
-    raise InvalidParameter(f"{key} must be a number, not {value!r:.40}")
 
 
 def defaults_for(name: str, features: str, is_text: bool) -> Defaults:

@@ -20,7 +20,7 @@ import numpy as np
 
 from setsearch.arrays import Floats, Ints
 from setsearch.models.gamma import log_quotient, log_ratio
-from setsearch.models.model import check_strength
+from setsearch.options import check
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Gaussian:
     strength: float = 2.0
 
     def __post_init__(self) -> None:
-        check_strength(self.strength)
+        check({"strength": self.strength})
 
     def parts(self, x: Floats, seeds: Ints) -> Floats:
         """What each dimension adds to each score, in nats; `x` and the result are `(n_items, n_dimensions)`."""

@@ -18,11 +18,10 @@ from functools import cached_property
 import numpy as np
 
 from setsearch.arrays import Ints
-from setsearch.errors import InvalidParameter
-from setsearch.models.model import Query, Seeds, check_strength
+from setsearch.models.model import Query, Seeds
 from setsearch.models.values import ValueRule
+from setsearch.options import check
 
-LARGEST_RARITY = 4
 COST_OF_A_LIST = 64  # postings, beside its own
 NEAR = 2.0**-10  # a quotient as near to 1 has an exact logarithm only by what it has beyond 1
 
@@ -43,13 +42,8 @@ class Lift:
     usual_strength = 8
 
     def __post_init__(self) -> None:
-        check_strength(self.strength)
-        if not 0 <= self.slope <= 1:
-            raise InvalidParameter(f"the popularity must lie from 0 to 1, not {1 - self.slope:g}")
-        if not 0 <= self.rarity <= LARGEST_RARITY:
-            raise InvalidParameter(f"the rarity must lie from 0 to {LARGEST_RARITY}, not {self.rarity:g}")
-        if not 0 <= self.budget < math.inf:
-            raise InvalidParameter(f"the budget is a number from 0 (all features) up, not {self.budget:g}")
+        numbers = {"strength": self.strength, "popularity": 1 - self.slope}
+        check({**numbers, "rarity": self.rarity, "budget": self.budget})
 
     @cached_property
     def rule(self) -> ValueRule:

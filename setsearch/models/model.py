@@ -18,10 +18,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from setsearch.arrays import Floats, Ints
-from setsearch.errors import InvalidParameter
 from setsearch.models.values import ValueRule
-
-LEAST_STRENGTH, LARGEST_STRENGTH = 1e-100, 1e100  # float64 neither over- nor underflows in between
 
 Table = Callable[[Ints, Floats], Floats]
 _empty: Ints = np.zeros(0, np.int64)
@@ -96,11 +93,3 @@ class Model(Protocol):
 def has_tiny_weights(model: Model) -> bool:
     """Whether the strength of the prior makes weights so small that they are scaled before they are rounded."""
     return bool(getattr(model, "strength", 0.0) > getattr(model, "usual_strength", np.inf))
-
-
-def check_strength(strength: float) -> None:
-    """Raise InvalidParameter for a strength of the prior that over- or underflows."""
-    if not LEAST_STRENGTH <= strength <= LARGEST_STRENGTH:
-        raise InvalidParameter(
-            f"the strength must lie from {LEAST_STRENGTH:g} to {LARGEST_STRENGTH:g}, not {strength:g}; the paper has 2"
-        )

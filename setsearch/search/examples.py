@@ -10,8 +10,9 @@ from setsearch.arrays import Floats, Ints
 from setsearch.errors import InvalidParameter, NoSeeds
 from setsearch.memory.fields import Field, Fields
 from setsearch.models.values import ValueRule
+from setsearch.options import Ids
 from setsearch.search.folding import may_be_copies, without_copies
-from setsearch.search.request import Ids, SeedNames, id_list, require_distinct, text_list
+from setsearch.search.request import SeedNames, id_list, require_distinct, text_list
 
 WEIGHT_LATTICE, LARGEST_WEIGHT = 1024, 1000  # of seeds
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from setsearch.errors import InvalidParameter
 from setsearch.memory.fields import Fields
-from setsearch.memory.readings import BY, FieldsBy
-from setsearch.models.defaults import ModelOptions
+from setsearch.memory.readings import FieldsBy
+from setsearch.options import ModelOptions
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class FieldChoice:
     def keys(self, options: ModelOptions) -> list[str]:
         """The keys of BY that may answer, the preferred one first; raises InvalidParameter."""
         by = options.get("by")
-        if by is not None and str(by) not in (BY if self.name == "terms" else ()):
-            raise InvalidParameter(f"by is one of {', '.join(BY)}, and for terms; not {by!r} for {self.name}")
+        if by is not None and self.name != "terms":
+            raise InvalidParameter(f"by is for terms, not for {self.name}; leave it out")
         is_default = self.has_contexts and options.get("model") in (None, "lift")
         if by is None or (by == "both" and is_default):
             return ["both", "documents"] if is_default else ["documents"]

@@ -22,8 +22,9 @@ from setsearch.core import question
 from setsearch.core.question import Answer, Numbers, Weighed
 from setsearch.memory.fields import Fields
 from setsearch.models import Lift, Model, Seeds
-from setsearch.models.defaults import Defaults, ModelOptions, Rejection
+from setsearch.models.defaults import Defaults, Rejection
 from setsearch.models.model import has_tiny_weights
+from setsearch.options import ModelOptions
 from setsearch.scoring.kernels import is_core
 from setsearch.scoring.selection import Best, sort_best
 from setsearch.scoring.smoothing import Smoothing

@@ -1,49 +1,18 @@
-"""The options of `expand`, checked."""
+"""What is asked of `expand`, checked."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, cast
 
-import numpy as np
-
 from setsearch.arrays import Ints
 from setsearch.errors import InvalidParameter
 from setsearch.memory.where import Where
-from setsearch.models.defaults import ModelOptions
+from setsearch.options import MODEL, ExpandOptions, Ids, ModelOptions, Option, check
 from setsearch.storage.ids import id_text
 from setsearch.storage.names import Vocabulary
 
 NO_LIMIT = 1 << 62
-# Ids are texts, whole numbers, or objects with a primary key `pk`; with the weights of the seeds, 1 without.
-Ids = Iterable[str | int | Any]
-SeedNames = Ids | Mapping[Any, float]
-CUTS = (None, "mark", "keep")
-
-
-class ExpandOptions(ModelOptions, total=False):
-    """What to return, and how to score.
-
-    `exclude`: items to leave out, as negative examples; `gamma`: the coefficient of their weights, 0 to 1; `among`: the
-    only items to return, ids or a `Where`; `filter`: conditions on kept columns such as "year >= 2001", all of which
-    these must meet; `at_most` so many hits `per` value of a kept column (search/diversity.py); `keep_seeds`: rank the
-    seeds too; `explain`: fill the `features` of hits; `snippets`: fill their `snippet`; `fold`: put documents with
-    nearly the same words into their `duplicates`; `cut`: "mark" fills their `belongs`, "keep" drops items below the
-    threshold.
-    """
-
-    exclude: Ids
-    among: Ids | Where | None
-    filter: Iterable[str]
-    at_most: int | None
-    per: str | None
-    gamma: float | None
-    keep_seeds: bool
-    explain: bool
-    snippets: bool
-    fold: bool
-    cut: str | None
-
-
-_NOT_OF_MODEL = set(ExpandOptions.__annotations__) - set(ModelOptions.__annotations__)
+SeedNames = Ids | Mapping[Any, float]  # with the weights of the seeds, 1 without
+K = Option(int, "K", "How many", 1, name="k")
 
 
 class AtMost(NamedTuple):
@@ -54,56 +23,48 @@ class AtMost(NamedTuple):
 
 
 class ExpandRequest(NamedTuple):
-    """Checked options; `model`: how to score."""
+    """Checked options; `model`: how to score. Those that are used as they were given are in `options` alone."""
 
     k: int
+    like: list[str]
+    having: list[str]
     exclude: list[str]
     among: list[str] | Where | None
     filter: list[str]
     at_most: AtMost | None
-    gamma: float | None
-    keep_seeds: bool
-    explain: bool
-    snippets: bool
-    fold: bool
-    cut: str | None
+    options: ExpandOptions
     model: ModelOptions
 
     @property
     def drops(self) -> bool:
         """Whether some of the best items may be no hits."""
-        return self.fold or self.at_most is not None
+        return bool(self.options.get("fold")) or self.at_most is not None
 
 
 def parse_request(k: int | None, options: ExpandOptions) -> ExpandRequest:
-    """Check options; raises InvalidParameter."""
-    cut, gamma, among = options.get("cut"), options.get("gamma"), options.get("among")
-    if cut not in CUTS:
-        raise InvalidParameter(f"cut is 'mark' or 'keep', not {cut!r}")
-    if k is None and cut != "keep":
+    """Check options; raises InvalidParameter. Those of the model are checked with the reading (`Defaults.check`)."""
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    model = {name: given.pop(name) for name in [*given] if name in MODEL}
+    check(given)
+    among = given.get("among")
+    if k is None and given.get("cut") != "keep":
         raise InvalidParameter("k = None needs cut = 'keep': all that belong")
-    if gamma is not None and not (isinstance(gamma, (int, float)) and 0 <= gamma <= 1):
-        raise InvalidParameter(f"gamma must lie from 0 to 1, not {gamma!r}")
     return ExpandRequest(
         NO_LIMIT if k is None else positive_integer(k),
-        id_list(options.get("exclude", ()), "exclude"),
+        text_list(given.get("like", ()), "like"),
+        id_list(given.get("having", ()), "having"),
+        id_list(given.get("exclude", ()), "exclude"),
         among if among is None or isinstance(among, Where) else id_list(among, "among"),
-        text_list(options.get("filter", ()), "filter"),
-        _at_most(options.get("at_most"), options.get("per")),
-        gamma,
-        bool(options.get("keep_seeds")),
-        bool(options.get("explain")),
-        bool(options.get("snippets")),
-        bool(options.get("fold")),
-        cut,
-        cast(ModelOptions, {key: value for key, value in options.items() if key not in _NOT_OF_MODEL}),
+        text_list(given.get("filter", ()), "filter"),
+        _at_most(given.get("at_most"), given.get("per")),
+        cast(ExpandOptions, given),
+        cast(ModelOptions, model),
     )
 
 
-def positive_integer(k: int, name: str = "k") -> int:
+def positive_integer(k: int) -> int:
     """k as an int; raises InvalidParameter unless it is a whole number from 1 on."""
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-        raise InvalidParameter(f"{name} must be a whole number from 1 on, not {k!r}")
+    K.check(k)
     return int(k)
 
 
@@ -116,7 +77,7 @@ def _at_most(most: int | None, per: str | None) -> AtMost | None:
         )
     if not isinstance(per, str):
         raise InvalidParameter(f"per is the name of one kept column, not {per!r:.60}")
-    return AtMost(positive_integer(most, "at_most"), per)
+    return AtMost(int(most), per)
 
 
 def id_list(ids: Ids, parameter: str) -> list[str]:

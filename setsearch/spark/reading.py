@@ -22,16 +22,16 @@ from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.memory.where import Where
 from setsearch.models import Bernoulli, Lift, Model
-from setsearch.models.defaults import ModelOptions, defaults_for
+from setsearch.models.defaults import defaults_for
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE
+from setsearch.options import ExpandOptions, ModelOptions, refuse
 from setsearch.search.cutoff import FLOOR, threshold
 from setsearch.search.examples import Examples, find_examples, find_rejected, once_each
 from setsearch.search.field_choice import FieldChoice
 from setsearch.search.passes import DEEPEST, by_presence, different, how_many_join, second_pass
 from setsearch.search.request import (
     NO_LIMIT,
-    ExpandOptions,
     ExpandRequest,
     SeedNames,
     nothing_left,
@@ -48,16 +48,6 @@ from setsearch.spark.telling import which_tell
 from setsearch.spark.vocabulary import RemoteVocabulary
 
 FIRST, DEEPER = 1000, 10  # items that are ranked if all that belong are wanted; times as many, if these all do
-NOT_HERE = (
-    "vectors",
-    "purpose",
-    "fresh",
-    "filter",
-    "at_most",
-    "per",
-    "snippets",
-    "fold",
-)  # options that need more than an index has
 
 
 class SparkIndex:
@@ -167,9 +157,7 @@ class SparkReading:
 
     def _model(self, request: ExpandRequest) -> Model:
         options = request.model
-        for name in NOT_HERE:
-            if getattr(request, name, None) or options.get(name):
-                raise InvalidParameter(f"Spark has no `{name}`; leave it out")
+        refuse("Spark", {**request.options, **options})
         if isinstance(request.among, Where):
             raise InvalidParameter("on Spark `among` is a list of ids, not a condition")
         model = self._defaults.make(options)
@@ -234,7 +222,7 @@ class SparkReading:
         fields, snapshots = questions[0].fields, questions[0].snapshots
         load_entries(snapshots, {id for own in questions for id in own.marked}, model.rule)
         firsts = [seed_weights(own.fields, own.examples, model) for own in questions]
-        rejection = self._defaults.rejection_of(model, request.gamma)
+        rejection = self._defaults.rejection_of(model, request.options.get("gamma"))
         rejecting = [number for number, own in enumerate(questions) if own.rejected]
         negatives: dict[int, SeedWeights] = {}
         if rejection is not None and rejection.gamma:
@@ -302,14 +290,15 @@ class SparkReading:
         """The hits of sets that have the same fields."""
         fields = questions[0].fields
         weights, among = self._weigh(questions, request, model), fields.allowed(request.among, request.filter)
-        left_out = [own.rejected if request.keep_seeds else own.marked for own in questions]
+        keeps_seeds, cut = request.options.get("keep_seeds"), request.options.get("cut")
+        left_out = [own.rejected if keeps_seeds else own.marked for own in questions]
         asked = [Asked(own, ids) for own, ids in zip(weights, left_out, strict=True)]
         ranking, depth = Ranking(questions[0].snapshots[0], among), FIRST if request.k == NO_LIMIT else request.k
-        found = ranking.best(asked, max(depth, FLOOR) if request.cut else depth)
+        found = ranking.best(asked, max(depth, FLOOR) if cut else depth)
         ends: list[float | None] = [None] * len(questions)
-        if request.cut == "keep" or (request.cut and not self._choice.cannot_tell(fields, request.model)):
+        if cut == "keep" or (cut and not self._choice.cannot_tell(fields, request.model)):
             ends = [*self._ends(questions, weights, found, request)]
-            if request.cut == "mark":
+            if cut == "mark":
                 given = [own.fields for own in questions], weights, [own.rejected for own in questions]
                 told = which_tell(*given, self._defaults)
                 ends = [end if is_told else None for end, is_told in zip(ends, told, strict=True)]
@@ -321,7 +310,7 @@ class SparkReading:
         ranked = []
         for own, end in zip(found, ends, strict=True):
             rows = [(id, score, None if end is None else score > end) for id, score in own]
-            ranked.append([row for row in rows if row[2] or request.cut != "keep"][: request.k])
+            ranked.append([row for row in rows if row[2] or cut != "keep"][: request.k])
         nothing = NothingToRank(nothing_left(fields.items, among))
         hits = _hits(questions, weights, ranked, request)
         return [own if best else nothing for own, best in zip(hits, found, strict=True)]
@@ -334,7 +323,9 @@ class SparkReading:
         request: ExpandRequest,
     ) -> list[float]:
         """Above which score items belong to each set."""
-        if request.among is not None or request.keep_seeds:  # neither a filter nor the seeds change what belongs
+        if request.among is not None or request.options.get(
+            "keep_seeds"
+        ):  # neither a filter nor the seeds change what belongs
             asked = [Asked(own, question.marked) for own, question in zip(weights, questions, strict=True)]
             leaders = Ranking(questions[0].snapshots[0]).best(asked, FLOOR)
             found = [own or kept for own, kept in zip(leaders, found, strict=True)]
@@ -349,7 +340,7 @@ def _hits(
 ) -> list[Hits]:
     fields, ids = questions[0].fields, [[id for id, _, _ in rows] for rows in ranked]
     fields.describe(sorted({id for own in ids for id in own}))  # all at once
-    if request.explain:
+    if request.options.get("explain"):
         _load_features(questions, weights, ids)
     return [make_hits(fields, own, rows, request) for own, rows in zip(weights, ranked, strict=True)]
 

@@ -190,7 +190,9 @@ def _expand(index: Index, query: ExpandQuery) -> list[Hit]:
     offset, k, chosen = options.pop("offset", 0), options.pop("k", query.k), options.pop("fields", ())
     hits = index.reading(query.items).expand(seeds, k + offset, **options)
     known: dict[str, Any] = {"revision": hits.revision, "contexts_revision": hits.contexts_revision}
-    rows = (_as_dict(hit) | ({"rest": hit.rest} if query.explain else {}) | known for hit in hits.shared()[offset:])
+    rows = (
+        _as_dict(hit) | ({"rest": hit.rest} if options.get("explain") else {}) | known for hit in hits.shared()[offset:]
+    )
     wanted = {"rank", "item", *(chosen or Hit.model_fields)}
     return [Hit(**{name: value for name, value in row.items() if name in wanted}) for row in rows]
 

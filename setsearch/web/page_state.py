@@ -8,11 +8,13 @@ from urllib.parse import urlencode
 from starlette.datastructures import QueryParams
 
 from setsearch.errors import UsageError
+from setsearch.options import offered
 
 MOST_NAMES = 200
 LONGEST_NAME = 1000  # characters
 LONGEST_NUMBER = 9  # digits and one
 SIZES = ("small", "large", "all")
+OPTIONS = offered("the page")
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Address:
 
     `rejected` are negative examples, `having` features as an example, `like` texts as examples, `set` the saved name
     and `version` that of the saved set when it was opened;
-    `filter` are conditions on kept columns, `end` is how many items belong if the reader moved the line.
+    `options` are others of a question as names and values, `end` is how many items belong if the reader moved the line.
     """
 
     items: str | None = None
@@ -30,10 +32,8 @@ class Address:
     having: tuple[str, ...] = ()
     like: tuple[str, ...] = ()
     size: str = "small"
-    model: str | None = None
-    by: str | None = None
     set: str | None = None
-    filter: tuple[str, ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
     end: int | None = None
     version: str | None = None
 
@@ -58,13 +58,20 @@ class Address:
             several("having"),
             several("like"),
             size if size in SIZES else SIZES[0],
-            one("model"),
-            one("by"),
             one("set"),
-            several("filter"),
+            tuple((name, value) for name in OPTIONS for value in several(name)),
             int(end) if end.isdecimal() and len(end) < LONGEST_NUMBER and int(end) else None,
             one("version"),
         )
+
+    @property
+    def filter(self) -> tuple[str, ...]:
+        """Conditions on kept columns."""
+        return tuple(value for name, value in self.options if name == "filter")
+
+    def with_option(self, name: str, value: str) -> "Address":
+        """With one more option."""
+        return replace(self, options=tuple(dict.fromkeys((*self.options, (name, value)))))
 
     @property
     def asks(self) -> bool:
@@ -89,8 +96,9 @@ class Address:
     def forget(self, name: str) -> "Address":
         """Without a name."""
         seeds, rejected, having = (_less(own, [name]) for own in (self.seeds, self.rejected, self.having))
-        like, filter = _less(self.like, [name]), _less(self.filter, [name])
-        return replace(self, seeds=seeds, rejected=rejected, having=having, like=like, filter=filter)
+        options = tuple(own for own in self.options if own != ("filter", name))
+        like = _less(self.like, [name])
+        return replace(self, seeds=seeds, rejected=rejected, having=having, like=like, options=options)
 
     def replace(self, **fields: Any) -> "Address":
         """With other fields."""
@@ -101,8 +109,7 @@ class Address:
         pairs = [("items", self.items), *(("seed", name) for name in self.seeds)]
         pairs += [("reject", name) for name in self.rejected]
         pairs += [("having", name) for name in self.having] + [("like", text) for text in self.like]
-        pairs += [("size", self.size if self.size != SIZES[0] else None), ("model", self.model)]
-        pairs += [("by", self.by), ("set", self.set)] + [("filter", text) for text in self.filter]
+        pairs += [("size", self.size if self.size != SIZES[0] else None), *self.options, ("set", self.set)]
         pairs += [("version", self.version), ("end", None if self.end is None else str(self.end))]
         return [(key, value) for key, value in pairs if value]
 

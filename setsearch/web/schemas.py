@@ -1,6 +1,8 @@
 """The queries and answers of the JSON API."""
 
-from typing import Annotated, Any, Literal, get_args
+from collections.abc import Callable, Iterable
+from math import inf
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
@@ -10,11 +12,14 @@ from pydantic import (
     StringConstraints,
     ValidationInfo,
     WithJsonSchema,
+    create_model,
     field_validator,
 )
 
+from setsearch.options import EXAMPLES, MODEL, RESULT, Option, offered
 from setsearch.web.page_state import LONGEST_NAME, MOST_NAMES
 
+Asked = TypeVar("Asked", bound=BaseModel)
 MOST_HITS = 1000
 MOST_FEATURES = 10_000  # of an item
 MOST_IN_BODY = 100_000  # names
@@ -53,24 +58,38 @@ def _types(annotation: Any) -> set[Any]:
     return {annotation, *(own for part in get_args(annotation) for own in _types(part))}
 
 
+def _typed(own: Option) -> Any:
+    """An option of a question as a field; its bounds are told here and checked by the library, in its words."""
+    if own.type is list:
+        return Names, Field([], description=own.help)
+    if own.type is bool:
+        return bool, Field(False, description=own.help)
+    kind: Any = Name if own.type is str else own.type
+    if own.choices:
+        kind = Annotated[str, WithJsonSchema({"type": "string", "enum": [*own.choices]})]
+    elif own.pattern:
+        kind = Annotated[str, WithJsonSchema({"type": "string", "pattern": own.pattern})]
+    elif own.bounds:
+        bounds = {"minimum": own.least} | ({} if own.most == inf else {"maximum": own.most})
+        kind = Annotated[kind, WithJsonSchema({"type": "integer" if own.type is int else "number", **bounds})]
+    return kind | None, Field(None, description=own.help)
+
+
+def with_options(options: Iterable[Option]) -> Callable[[type[Asked]], type[Asked]]:
+    """Give a query options of a question as fields, beside those that it has."""
+
+    def add(query: type[Asked]) -> type[Asked]:
+        fields: dict[str, Any] = {own.name: _typed(own) for own in options if own.name not in query.model_fields}
+        return create_model(query.__name__, __base__=query, __doc__=query.__doc__, **fields)
+
+    return add
+
+
+@with_options(MODEL.values())
 class ModelQuery(Given):
     """What is ranked (by default as in `info`), and by which model."""
 
     items: Name | None = Field(None, description="terms, documents, or a column of a relation")
-    model: Name | None = Field(None, description="lift, bernoulli (the paper's), multinomial, poisson, ...")
-    strength: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
-    binarize: Literal["presence", "twice-mean"] | None = None
-    popularity: Annotated[float, Field(ge=0, le=1)] | None = None
-    rarity: Annotated[float, Field(ge=0, le=4)] | None = None
-    budget: Annotated[float, Field(ge=0, le=1e9)] | None = Field(None, description="how many features count; 0: all")
-    feedback: Annotated[float, Field(ge=0, le=1000)] | None = Field(None, description="share that a second pass reads")
-    neighbors: Annotated[float, Field(ge=0, le=1000)] | None = Field(None, description="weight of nearest words")
-    vectors: Annotated[float, Field(ge=0, le=1000)] | None = Field(None, description="weight of vectors")
-    purpose: Literal["kind", "likes"] | None = Field(None, description="of ratings: likes put popular items first")
-    by: Literal["contexts", "documents", "both"] | None = Field(None, description="what describes terms")
-    fresh: Annotated[str, StringConstraints(pattern=r"^(now|[0-9]{1,9}(\.[0-9]{1,9})?%?)$")] | None = Field(
-        None, description="how far contexts may be behind: now, seconds, or a share of the documents such as 5%"
-    )
 
 
 HitField = Literal[
@@ -88,6 +107,7 @@ HitField = Literal[
 ]
 
 
+@with_options(offered("an address", RESULT).values())
 class ExpandQuery(ModelQuery):
     """Examples, and what to return."""
 
@@ -96,20 +116,10 @@ class ExpandQuery(ModelQuery):
         [], description="one for each seed, from 0 up"
     )
     like: Annotated[list[Text], Field(max_length=10)] = []
-    having: Names = []
     exclude: Ids = []
-    filter: Annotated[list[Name], Field(max_length=20)] = Field([], description="on kept columns: year >= 2001")
-    at_most: Annotated[int, Field(ge=1)] | None = Field(None, description="so many hits per value of the column `per`")
-    per: Name | None = Field(None, description="a kept column, such as author")
     fields: list[HitField] = Field([], description="what to return beside rank and item; by default all")
     k: Top = 10
     offset: int = Field(0, ge=0, le=100_000, description="how many hits to leave out before the first")
-    gamma: Annotated[float, Field(ge=0, le=1)] | None = None
-    cut: Literal["mark", "keep"] | None = None
-    keep_seeds: bool = False
-    explain: bool = False
-    snippets: bool = False
-    fold: bool = Field(False, description="put documents with nearly the same words into `duplicates`")
 
 
 class ExpandBody(ExpandQuery):
@@ -134,9 +144,11 @@ class FitsQuery(ModelQuery):
     seeds: Annotated[Ids, Field(min_length=1)]
 
 
+@with_options(EXAMPLES.values())
 class FeaturesQuery(FitsQuery):
     """The set whose features to return."""
 
+    like: Annotated[list[Text], Field(max_length=10)] = []
     k: Top = 10
 
 

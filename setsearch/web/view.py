@@ -11,6 +11,7 @@ from setsearch.answers.results import NOTHING_SHARED, SHARE_LITTLE, Hit, Reason,
 from setsearch.answers.sets import AnyReading
 from setsearch.errors import QueryError, UsageError
 from setsearch.index import Index
+from setsearch.options import ALL, MODEL, Option
 from setsearch.search.cutoff import ENOUGH, odd_one
 from setsearch.storage.conditions import equality
 from setsearch.storage.ids import plain_name
@@ -108,8 +109,9 @@ def make_view(index: Index, asked: Address, typed: Mapping[str, str] | None = No
         view.problem = without_commands(str(error))
     other = _other_side(readings, reading.name)
     if other and address.seeds and isinstance(reading, Reading):
-        by = "documents" if plain_name(other) == "terms" else None  # contexts have no documents
-        view.other = Address(items=other, having=address.seeds, by=by)
+        view.other = Address(items=other, having=address.seeds)
+        if plain_name(other) == "terms":  # contexts have no documents
+            view.other = view.other.with_option("by", "documents")
     return view
 
 
@@ -172,14 +174,18 @@ def _exported(item: str, status: str, view: View, hit: Hit | None = None) -> dic
     return {"item": item, "title": title, "status": status, "score": hit.score if hit else None}
 
 
-def _options(reading: AnyReading, address: Address) -> dict[str, Any]:
-    chosen_options = {"model": address.model, "by": address.by if plain_name(reading.name) == "terms" else None}
-    return {key: value for key, value in chosen_options.items() if value}
+def _options(reading: AnyReading, address: Address, options: Mapping[str, Option] = MODEL) -> dict[str, Any]:
+    """Those of some options that the page has, as values."""
+    given: dict[str, list[str]] = {}
+    for name, value in address.options:
+        if name in options and (name != "by" or plain_name(reading.name) == "terms"):
+            given.setdefault(name, []).append(value)
+    return {name: options[name].read(values) for name, values in given.items()}
 
 
 def _examples(reading: AnyReading, address: Address) -> dict[str, Any]:
-    given = {"having": address.having, "like": address.like, "filter": address.filter}
-    return _options(reading, address) | {key: names for key, names in given.items() if names}
+    given = {"having": address.having, "like": address.like}
+    return _options(reading, address, ALL) | {key: names for key, names in given.items() if names}
 
 
 def _hits(reading: AnyReading, address: Address) -> Hits:
@@ -232,7 +238,7 @@ def _filtered(address: Address, condition: str | None) -> Address | None:
     """The page of the items that also meet a condition; None if there is none."""
     if condition is None or len(condition) > LONGEST_FILTER:
         return None
-    return address.replace(filter=tuple(dict.fromkeys((*address.filter, condition))), end=None)
+    return address.with_option("filter", condition).replace(end=None)
 
 
 def scale_of(hits: Sequence[Hit]) -> float:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "setsearch"
 
-GROUND = {"errors", "arrays", "lists", "core"}
+GROUND = {"errors", "options", "arrays", "lists", "core"}
 STORED = GROUND | {"text", "sqlite", "storage"}
 LIBRARY = STORED | {"models", "scoring", "indexing", "memory", "search", "answers", "index"}
 ROOMS = {  # each may import itself and these; ground floor: text, models, scoring, which do not know one another
     "errors": set(),
+    "options": {"errors"},
     "arrays": set(),
     "lists": {"errors", "arrays"},
     "core": {"errors", "arrays"},
@@ -44,7 +45,7 @@ OWN_LIBRARIES = {  # only these doors import these libraries
 }
 EXCEPTIONS = {("integrations/sqlite_utils.py", "cli")}  # sqlite-utils offers our command line as a command
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.parent != PACKAGE or path.stem in ROOMS]
-MOST_ENTRIES = 23
+MOST_ENTRIES = 24
 MOST_MODULES = 16  # of a folder
 # Functions inside functions.
 INNER = (

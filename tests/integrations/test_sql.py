@@ -40,6 +40,15 @@ def test_sql_functions_answer_as_the_index_does(caplog):
     assert by_number == by_text
     words = connection.execute("select setsearch_expand('lion', 1, 'terms')").fetchone()[0]
     assert json.loads(words)[0]["item"]
+    named = "setsearch_expand('1, 4', 9, json_object('cut', 'keep', 'exclude', json_array(2), 'by', null))"
+    kept = index.items("documents").expand(["1", "4"], 9, cut="keep", exclude=["2"])
+    told = json.loads(connection.execute(f"select {named}").fetchone()[0])
+    assert [(row["item"], row["score"], row["belongs"]) for row in told] == [(h.item, h.score, True) for h in kept]
+    ask = "select setsearch_score(4, '1', json_object('model', 'bernoulli', 'strength', 3))"
+    assert (
+        connection.execute(ask).fetchone()[0]
+        == index.items("documents").expand(["1"], 1, among=["4"], model="bernoulli", strength=3)[0].score
+    )
     learned = index.items("documents").expand(["1", "4"], 9, exclude=["2"])
     told = connection.execute("select setsearch_expand('1, 4', 9, 'documents', null, '2')").fetchone()[0]
     assert [(row["item"], row["score"]) for row in json.loads(told)] == [(hit.item, hit.score) for hit in learned]
@@ -54,7 +63,13 @@ def test_sql_functions_answer_as_the_index_does(caplog):
         connection.execute("select setsearch_expand('[1, /france]')").fetchone()
     said = connection.execute("select setsearch_error()").fetchone()[0]
     assert "[1, /france]; give texts in quotes" in said
-    for bad in ("setsearch_expand()", "setsearch_expand(null)", "setsearch_expand('[1')", "setsearch_score('1')"):
+    for bad in (
+        "setsearch_expand()",
+        "setsearch_expand(null)",
+        "setsearch_expand('[1')",
+        "setsearch_score('1')",
+        "setsearch_expand('1', '{')",
+    ):
         with caplog.at_level(logging.CRITICAL, "setsearch"), pytest.raises(sqlite3.OperationalError):
             connection.execute(f"select {bad}").fetchall()
 

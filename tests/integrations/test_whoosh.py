@@ -294,7 +294,7 @@ def test_users_type_sets(filled):
         assert sorted(asked.docs(searcher)) == sorted(hit.docnum for hit in searcher.search(asked))
         with pytest.raises(InvalidParameter, match="k must be"):
             SetQuery(["d10"], sets, k=0)
-        with pytest.raises(TypeError, match=r"'nosuch'; there is .*having"):
+        with pytest.raises(TypeError, match=r"'nosuch'; choose from .*having"):
             SetQuery(["d10"], sets, nosuch=1)
 
 

@@ -174,7 +174,7 @@ def test_a_word_alone_has_no_neighbors(tmp_path):
 
 def test_bad_weights_are_told(built):
     for wrong in (-1, "much", float("nan"), True):
-        with pytest.raises(errors.InvalidParameter, match="neighbors is a number from 0"):
+        with pytest.raises(errors.InvalidParameter, match="neighbors must be a number from 0"):
             built[1].expand(["apple"], neighbors=wrong)
     with pytest.raises(errors.InvalidParameter, match="needs the model lift"):
         built[1].expand(["apple"], neighbors=0.5, model="bernoulli")

@@ -205,8 +205,8 @@ def test_the_cut_of_texts_lies_above_the_floor(tmp_path, items, n_items, n_seeds
 def test_bad_options(build):
     reading = build(PRINTED).items("film")
     for bad, part in (
-        ({"popularity": 2}, "popularity must lie from 0 to 1, not 2"),
-        ({"popularity": "much"}, "popularity must be a number, not 'much'"),
+        ({"popularity": 2}, "popularity must be a number from 0 to 1, not 2"),
+        ({"popularity": "much"}, "popularity must be a number from 0 to 1, not 'much'"),
         ({"model": "poisson", "popularity": 0.5}, "poisson has no option popularity"),
         ({"strength": 0}, "strength"),
         ({"gamma": -1}, "gamma"),

@@ -134,7 +134,7 @@ def test_words_have_no_columns_and_scores_no_rank(index):
     with pytest.raises(errors.InvalidParameter, match="kept of documents, not of terms"):
         index.items("terms").expand(["lion"], at_most=1, per="author")
     with (
-        pytest.raises(errors.InvalidParameter, match="only `expand` and `rank` take it"),
+        pytest.raises(errors.InvalidParameter, match="the rank of all items, which `expand` and `rank` know"),
         index.items("documents").scores(["d1"], at_most=1, per="author"),
     ):
         raise AssertionError

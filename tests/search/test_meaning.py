@@ -146,7 +146,7 @@ def test_a_set_without_vectors_is_asked_as_without(built):
     assert documents.expand(["i1"], 5, model="bernoulli") == documents.expand(["i1"], 5, model="bernoulli", vectors=0)
     with pytest.raises(errors.InvalidParameter, match="vectors needs the model lift"):
         documents.expand(["i1"], vectors=1, model="bernoulli")
-    with pytest.raises(errors.InvalidParameter, match="vectors is a number from 0"):
+    with pytest.raises(errors.InvalidParameter, match="vectors must be a number from 0"):
         documents.expand(["i1"], vectors=-1)
 
 

@@ -270,9 +270,9 @@ def test_one_seed_has_one_weight(built):
     _, reading = built
     with pytest.raises(errors.InvalidParameter, match="no weights here"):
         reading.expand([], having={"f1": 2})
-    with pytest.raises(errors.InvalidParameter, match="feedback is a number from 0"):
+    with pytest.raises(errors.InvalidParameter, match="feedback must be a number from 0"):
         reading.features(["i1"], feedback=-1)
-    with pytest.raises(errors.InvalidParameter, match="purpose is one of"):
+    with pytest.raises(errors.InvalidParameter, match="purpose must be one of"):
         reading.fits(["i1", "i2"], purpose="love")
 
 

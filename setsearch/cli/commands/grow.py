@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 from setsearch.answers.answer import Hits
 from setsearch.cli.collection import Collection
 from setsearch.cli.help import option
-from setsearch.cli.model_options import model_options
 from setsearch.cli.notes import present_members, tell_notes
-from setsearch.cli.options import Items, OptionalSeeds, diversity_options, with_options
+from setsearch.cli.options import Items, OptionalSeeds, question_options, with_options
 from setsearch.cli.output import Show, bars, format_options, say
 from setsearch.errors import Interrupted, SetsearchError, UsageError
+from setsearch.options import MODEL, RESULT, ModelOptions, offered
 
 if TYPE_CHECKING:
     from setsearch.answers.sets import AnyReading, ItemSet
     from setsearch.index import Index
-    from setsearch.models.defaults import ModelOptions
 
 SMALL, LARGE = 15, 50  # hits of a list
 EXPLAINED = 10  # features
@@ -33,15 +32,17 @@ s NAME     save the set under a name
 q          done: the set is printed"""
 
 
-@with_options(diversity=diversity_options, model=model_options, show=format_options)
+@with_options(
+    wanted=question_options(offered("the dialogue", RESULT)), model=question_options(MODEL), show=format_options
+)
 def grow(
     db: Collection,
     seeds: OptionalSeeds = None,
     *,
     items: Items = None,
     set: Annotated[str | None, option("NAME", "Continue a saved set.")] = None,
-    diversity: dict[str, Any],
-    model: "ModelOptions",
+    wanted: dict[str, Any],
+    model: ModelOptions,
     show: Show,
 ) -> None:
     """Grow a set in the terminal: look at the list, accept, reject, look again.
@@ -56,7 +57,7 @@ def grow(
         saved = None if set is None else index.set(set, items)
         reading = index.reading(items if saved is None else saved.items)
         accepted, rejected = ([], []) if saved is None else present_members(reading, saved, str(db))
-        dialogue = Dialogue(index, reading, model, saved, GrowingSet(tuple(accepted), tuple(rejected)), diversity)
+        dialogue = Dialogue(index, reading, model, saved, GrowingSet(tuple(accepted), tuple(rejected)), wanted)
         dialogue.begin(seeds or [])
         try:
             dialogue.run()
@@ -97,13 +98,13 @@ class Dialogue:
         self,
         index: "Index",
         reading: "AnyReading",
-        model: "ModelOptions",
+        model: ModelOptions,
         saved: "ItemSet | None",
         current: "GrowingSet",
-        diversity: dict[str, Any],
+        wanted: dict[str, Any],
     ) -> None:
         self.index, self.reading, self.model, self.saved, self.current = index, reading, model, saved, current
-        self.diversity = diversity
+        self.wanted = wanted
         self.k = SMALL
         self.hits = Hits()
 
@@ -159,7 +160,7 @@ class Dialogue:
         from setsearch.answers.highlight import with_headlines
 
         options: Any = {"exclude": current.rejected, "cut": "mark", "explain": True, "fold": True}
-        options |= self.diversity | self.model
+        options |= self.wanted | self.model
         self.hits = with_headlines(self.reading, self.reading.expand(current.accepted, self.k, **options).shared())
         rejected = f"   rejected: {', '.join(current.rejected)}" if current.rejected else ""
         say(f"\n{', '.join(current.accepted)}{rejected}")

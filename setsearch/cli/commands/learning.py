@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from setsearch.cli.collection import Collection
 from setsearch.cli.help import ADVANCED, argument, flag, option
-from setsearch.cli.model_options import By
-from setsearch.cli.options import Items, Seeds, Top, with_options
+from setsearch.cli.options import By, Items, Seeds, Top, with_options
 from setsearch.cli.output import Show, drop_redundant_titles, format_options, print_json, print_lines, say
 from setsearch.cli.progress import count_steps
 from setsearch.errors import UsageError

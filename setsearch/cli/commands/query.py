@@ -2,25 +2,22 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import setsearch
 from setsearch.answers.results import Snippet, is_informative
 from setsearch.cli.collection import Collection
 from setsearch.cli.help import argument, option
-from setsearch.cli.model_options import model_options
 from setsearch.cli.notes import present_members, tell_notes
 from setsearch.cli.options import (
-    Asking,
     Items,
     OptionalSeeds,
     Seeds,
     Top,
+    answer_options,
     asking_options,
-    diversity_options,
-    expand_options,
-    more_examples,
-    together,
+    question_options,
     with_options,
 )
 from setsearch.cli.output import (
@@ -39,11 +36,11 @@ from setsearch.cli.output import (
     say,
 )
 from setsearch.errors import QueryError, SetsearchError, SourceError, UnknownSet, UsageError
+from setsearch.options import ALL, EXAMPLES, MODEL, RESULT, ModelOptions, offered
 
 if TYPE_CHECKING:
     from setsearch.answers.results import Hit
     from setsearch.answers.sets import AnyReading
-    from setsearch.models.defaults import ModelOptions
 
 Answer = tuple[str, Any, "list[Hit] | SetsearchError"]  # the place of a set, its seeds, and what they got
 # Names of what is said of a hit; columns of documents that have them are shown as "NAME (kept)".
@@ -55,10 +52,10 @@ WEIGHTINGS = ("weight", "mi", "probability")
 
 
 @with_options(
+    answer=answer_options,
     asking=asking_options,
-    more=more_examples,
-    wanted=together(expand_options, diversity_options),
-    model=model_options,
+    wanted=question_options(offered("the command line", RESULT)),
+    model=question_options(MODEL),
     picture=picture_options,
     show=format_options,
 )
@@ -67,46 +64,51 @@ def expand(
     seeds: OptionalSeeds = None,
     *,
     items: Items = None,
-    asking: Asking,
-    more: dict[str, Any],
+    answer: dict[str, Any],
+    asking: SimpleNamespace,
     wanted: dict[str, Any],
-    model: "ModelOptions",
+    model: ModelOptions,
     picture: str | None,
     show: Show,
 ) -> None:
     """Give a few examples, get the rest of the set.
 
-    With --batch, each line of output is a JSON object with the seeds and the hits of one line of input.
-
     Example: setsearch expand notes.db red blue green -k 5
     """
-    batch, time_limit, wanted["among"] = asking
+    wanted = {name: value for name, value in wanted.items() if value is not None} | answer | {"fold": not asking.unfold}
+    if (asking.where, asking.match) != (None, None):
+        if wanted["among"] is not None:
+            raise UsageError("--among FILE lists the ids; leave --where and --match out")
+        from setsearch.memory.where import Where
+
+        wanted["among"] = Where(asking.where, match=asking.match)
+    batch = asking.batch
     if batch is not None:
-        if seeds or any(more.values()):
+        if seeds or asking.set or asking.seed_weights or wanted.get("like") or wanted.get("having"):
             raise UsageError("--batch FILE brings its own examples; leave the others out")
         require_lines(show)
         if picture is not None:
             raise UsageError(f"--batch writes a line of JSON for each set; leave --{picture} out")
-        with db.open(time_limit=time_limit) as index:
+        with db.open(time_limit=asking.time_limit) as index:
             print_batch(batch, _batch_answers(index.reading(items), batch, wanted, model), wanted["explain"])
         return
-    if not (seeds or more["set"] or more["like"] or more["having"]):
+    if not (seeds or asking.set or wanted.get("like") or wanted.get("having")):
         raise UsageError("no examples: give SEED..., --set NAME, --like, --having, or --batch FILE")
     from setsearch.answers.highlight import with_headlines
 
-    with db.open(time_limit=time_limit) as index:
-        name, saved = more.pop("set"), None
-        if name is not None:
-            if name not in index.sets():
-                raise UnknownSet(f"no set {name!r}; `setsearch set list {db}` shows all")
-            saved = index.set(name, items)
+    with db.open(time_limit=asking.time_limit) as index:
+        saved = None
+        if asking.set is not None:
+            if asking.set not in index.sets():
+                raise UnknownSet(f"no set {asking.set!r}; `setsearch set list {db}` shows all")
+            saved = index.set(asking.set, items)
         reading = index.reading(items if saved is None else saved.items)
         if saved is not None:
             accepted, rejected = present_members(reading, saved, str(db))
-            seeds, wanted["exclude"] = [*accepted, *(seeds or ())], [*wanted["exclude"], *rejected]
-        more["like"] = [_read_text(text) for text in more["like"]]
-        weighted = _weighted(list(seeds or ()), more.pop("seed_weights"))
-        hits = with_headlines(reading, reading.expand(weighted, **more, **wanted, **model).shared())
+            seeds, wanted["exclude"] = [*accepted, *(seeds or ())], [*wanted.get("exclude", ()), *rejected]
+        wanted["like"] = [_read_text(text) for text in wanted.get("like", ())]
+        weighted = _weighted(list(seeds or ()), asking.seed_weights)
+        hits = with_headlines(reading, reading.expand(weighted, **wanted, **model).shared())
         tell_notes(reading, weighted, hits, model)
         points = hits.map() if picture == "map" else []
     if picture == "map":
@@ -118,14 +120,14 @@ def expand(
     (print_bars if picture == "bars" else show)(rows)
 
 
-@with_options(model=model_options, show=format_options)
+@with_options(model=question_options(MODEL), show=format_options)
 def explain_command(
     db: Collection,
     item: Annotated[str, argument("ITEM", "The item whose score to explain.")],
     seeds: Seeds,
     *,
     items: Items = None,
-    model: "ModelOptions",
+    model: ModelOptions,
     show: Show,
 ) -> None:
     """The parts that sum to an item's score: the constant, the base, and the features shared with the seeds.
@@ -151,7 +153,7 @@ def explain_command(
     show([*parts, {"part": f"score of {_label(explanation.item, explanation.title)}", "weight": explanation.score}])
 
 
-@with_options(model=model_options, as_bars=bar_options, show=format_options)
+@with_options(more=question_options(EXAMPLES), model=question_options(MODEL), as_bars=bar_options, show=format_options)
 def features(
     db: Collection,
     seeds: Seeds,
@@ -161,7 +163,8 @@ def features(
     weigh: Annotated[
         str, option("HOW", "weight (of the model), mi (mutual information, bits), probability (in texts).")
     ] = "weight",
-    model: "ModelOptions",
+    more: dict[str, Any],
+    model: ModelOptions,
     as_bars: bool,
     show: Show,
 ) -> None:
@@ -173,13 +176,15 @@ def features(
         weigh, model["by"] = model["by"], None
     if weigh not in WEIGHTINGS:
         raise UsageError(f"--weigh is one of {', '.join(WEIGHTINGS)}, not {weigh!r}")
-    given = [f"--{name}" for name, value in model.items() if value is not None]
+    more = {name: value for name, value in more.items() if value}
+    given = [ALL[name].flag for name, value in {**more, **model}.items() if value is not None]
     if weigh != "weight" and given:
         raise UsageError(f"--weigh {weigh} counts and uses no model; leave {' and '.join(given)} out")
     with db.open() as index:
         reading = index.items(items)
         if weigh == "weight":
-            found: Any = reading.features(seeds, k, **model)
+            more["like"] = [_read_text(text) for text in more.get("like", ())]
+            found: Any = reading.features(seeds, k, **more, **model)
         else:
             from setsearch.learning import language_model, most_informative
 
@@ -266,9 +271,7 @@ def print_batch(batch: str, answers: Iterable[Answer], explain: bool) -> None:
         raise SourceError(f"{failed} of the sets in {batch} had no answer; the others are above")
 
 
-def _batch_answers(
-    reading: "AnyReading", batch: str, wanted: dict[str, Any], model: "ModelOptions"
-) -> Iterator[Answer]:
+def _batch_answers(reading: "AnyReading", batch: str, wanted: dict[str, Any], model: ModelOptions) -> Iterator[Answer]:
     from setsearch.cli.set_files import read_seed_sets
 
     for place, seeds in read_seed_sets(batch):

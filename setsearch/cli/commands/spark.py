@@ -8,13 +8,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from setsearch.cli.commands.query import hit_rows, print_batch, require_lines
-from setsearch.cli.help import ADVANCED, PanelCommand, argument, flag, option
-from setsearch.cli.model_options import By
+from setsearch.cli.help import ADVANCED, PanelCommand, argument, option
 from setsearch.cli.notes import tell_notes
-from setsearch.cli.options import DB, Items, OptionalSeeds, contexts_choice, with_options
+from setsearch.cli.options import (
+    DB,
+    Contexts,
+    Items,
+    Language,
+    OptionalSeeds,
+    Phrases,
+    StopWords,
+    answer_options,
+    contexts_choice,
+    question_options,
+    with_options,
+)
 from setsearch.cli.output import Show, format_options, say
 from setsearch.cli.source_options import column_options
 from setsearch.errors import Interrupted, SetsearchError, SourceError, UsageError
+from setsearch.options import MODEL, RESULT, ModelOptions, offered
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,15 +50,10 @@ def build_command(
     source: Annotated[str, argument("SOURCE", "Parquet, .jsonl, or a table.")],
     *,
     columns: "Columns",
-    language: Annotated[str | None, option("NAME", "Stem words (Snowball).")] = None,
-    stop_words: Annotated[bool, flag("--stop-words", "Drop the stop words of the language.")] = False,
-    contexts: Annotated[
-        bool | None,
-        flag("--contexts/--no-contexts", "Describe words by co-occurrence contexts. Default: for 50 k to 25 M words."),
-    ] = None,
-    phrases: Annotated[
-        bool | None, flag("--phrases/--no-phrases", "Contexts, with or without phrases such as New York as items.")
-    ] = None,
+    language: Language = None,
+    stop_words: StopWords = False,
+    contexts: Contexts = None,
+    phrases: Phrases = None,
     master: Master = None,
 ) -> None:
     """Build an index of documents or of a relation; replaces one at the same place.
@@ -65,32 +72,13 @@ def build_command(
     _tell_built(layout)
 
 
-def _wanted(
-    *,
-    k: Annotated[int | None, option("K", "How many; by default 10, with --cut all.", None, "-k")] = None,
-    exclude: Annotated[
-        list[str] | None, option("SEED", "A negative example, which is left out; may be repeated.")
-    ] = None,
-    cut: Annotated[bool, flag("--cut", "Only items that belong to the set.")] = False,
-    explain: Annotated[bool, flag("--explain", "Show the features behind each score.")] = False,
-    gamma: Annotated[
-        float | None, option("G", "Subtract G times the weights of negative examples, 0 to 1.", min=0, max=1)
-    ] = None,
-    among: Annotated[str | None, option("FILE", "Return only these ids, one a line.")] = None,
-    model: Annotated[str | None, option("NAME", "lift, bernoulli (the paper's).")] = None,
-    strength: Annotated[float | None, option("K", "Strength of the prior.")] = None,
-    by: By = None,
-) -> dict[str, Any]:
-    """How to score, and what to return."""
-    from setsearch.cli.set_files import read_ids
-
-    wanted = {"k": k if k is not None or cut else 10, "exclude": exclude or (), "cut": "keep" if cut else "mark"}
-    how = {"model": model, "strength": strength, "by": by, "gamma": gamma, "explain": explain}
-    return wanted | how | {"among": None if among is None else read_ids(among)}
-
-
 @app.command("expand", cls=PanelCommand)
-@with_options(wanted=_wanted, show=format_options)
+@with_options(
+    answer=answer_options,
+    wanted=question_options(offered("Spark", offered("the command line", RESULT))),
+    model=question_options(offered("Spark", MODEL)),
+    show=format_options,
+)
 def expand(
     place: Place,
     seeds: OptionalSeeds = None,
@@ -98,7 +86,9 @@ def expand(
     items: Items = None,
     batch: Annotated[str | None, option("FILE", "Many sets at once, as `expand`.")] = None,
     master: Master = None,
+    answer: dict[str, Any],
     wanted: dict[str, Any],
+    model: ModelOptions,
     show: Show,
 ) -> None:
     """Give a few examples, get the rest of the set: the items and scores of `setsearch expand`.
@@ -113,17 +103,18 @@ def expand(
 
     sets: list[tuple[str, list[str] | SourceError]] = [("", seeds or [])] if batch is None else [*read_seed_sets(batch)]
     asked = [own for _, own in sets if isinstance(own, list)]
+    wanted |= answer
     with on_spark(master) as spark:
         from setsearch.spark import SparkIndex
 
         reading = SparkIndex(spark, place).items(items)
-        found = iter(_shared(reading, asked, wanted))
+        found = iter(_shared(reading, asked, wanted | {**model}))
         answers = [(where, own, next(found) if isinstance(own, list) else own) for where, own in sets]
         if batch is None:
             hits = answers[0][2]
             if isinstance(hits, SetsearchError):
                 raise hits
-            tell_notes(reading, seeds or [], hits, {"model": wanted["model"], "by": wanted["by"]})
+            tell_notes(reading, seeds or [], hits, model)
             rows = hit_rows(hits, wanted["explain"])
     if batch is None:
         show(rows)

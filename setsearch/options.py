@@ -1,0 +1,217 @@
+"""The options of a question, each declared once: every door makes its own form of them, or says in LEFT_OUT why not."""
+
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from inspect import Parameter, signature
+from math import inf
+from typing import Annotated, Any, NamedTuple, TypedDict
+
+from setsearch.errors import InvalidParameter, UnknownOption
+
+Ids = Iterable[str | int | Any]  # texts, whole numbers, or objects with a primary key `pk`
+NO = ("", "0", "false", "no", "off")  # a flag in an address
+
+
+class Option(NamedTuple):
+    """What is known of an option: `type` is float, int, bool, str, or list for several texts.
+
+    `metavar` and `flag` are for the command line, where `usual` ones are in `--help`, all others in `--help-all`.
+    """
+
+    type: Any
+    metavar: str
+    summary: str
+    least: float = -inf
+    most: float = inf
+    choices: tuple[str, ...] = ()
+    pattern: str = ""
+    usual: bool = False
+    flag: str = ""
+    name: str = ""  # of the field that declares it
+
+    @property
+    def help(self) -> str:
+        """The summary, with the choices."""
+        return self.summary + (f": {', '.join(self.choices)}" if self.choices else "")
+
+    @property
+    def bounds(self) -> str:
+        """Between which numbers it lies, for people; nothing without bounds."""
+        return "" if self.least == -inf else f"{self.least:g} {'on' if self.most == inf else f'to {self.most:g}'}"
+
+    def check(self, value: Any) -> None:
+        """Raise InvalidParameter for a value outside the bounds. Texts are for those who use them to check."""
+        if self.choices and value not in self.choices:
+            raise InvalidParameter(f"{self.name} must be one of {', '.join(self.choices)}, not {value!r:.40}")
+        if self.type in (int, float):
+            kind, number = ("number", float) if self.type is float else ("whole number", operator.index)
+            try:
+                is_inside = not isinstance(value, (bool, str, bytes)) and self.least <= number(value) <= self.most
+            except (TypeError, ValueError, OverflowError):
+                is_inside = False
+            if not is_inside:
+                raise InvalidParameter(f"{self.name} must be a {kind} from {self.bounds}, not {value!r:.40}")
+
+    def read(self, texts: list[str]) -> Any:
+        """The value that an address gives; what is no number stays a text, which `check` refuses."""
+        if self.type in (list, bool):
+            return texts if self.type is list else texts[-1].lower() not in NO
+        try:
+            return self.type(texts[-1])
+        except ValueError:
+            return texts[-1]
+
+
+_number, _text, _texts, _flag = (partial(Option, kind) for kind in (float, str, list, bool))
+Number = float | None
+Text = str | None
+
+
+class ModelOptions(TypedDict, total=False):
+    """How to score; an option that is missing or None has the default of the items (`Index.info`)."""
+
+    model: Annotated[Text, _text("NAME", "lift, bernoulli (the paper's), multinomial, poisson", usual=True)]
+    strength: Annotated[Number, _number("K", "Strength of the prior; 2 in the paper", 1e-100, 1e100)]
+    binarize: Annotated[Text, _text("RULE", "What counts as having a feature", choices=("presence", "twice-mean"))]
+    popularity: Annotated[Number, _number("P", "How far items with many features may lead (lift, bernoulli)", 0, 1)]
+    rarity: Annotated[Number, _number("R", "How much more rare features count with more seeds (lift)", 0, 4)]
+    budget: Annotated[Number, _number("B", "How many of the strongest features count; 0: all (lift)", 0, 1e9)]
+    feedback: Annotated[Number, _number("SHARE", "How much a second pass may read; 0: one pass (lift)", 0, 1e6)]
+    neighbors: Annotated[Number, _number("W", "How much its nearest words count for a word (lift)", 0, 1e6)]
+    vectors: Annotated[Number, _number("W", "The weight of vectors; 0: none (lift)", 0, 1e6)]
+    purpose: Annotated[
+        Text,
+        _text("WHAT", "What ratings tell (likes: popular first)", choices=("kind", "likes"), usual=True, flag="--for"),
+    ]
+    by: Annotated[Text, _text("WHAT", "What describes terms", choices=("contexts", "documents", "both"), usual=True)]
+    fresh: Annotated[
+        str | float | None,
+        _text(
+            "LIMIT",
+            "How far contexts of words may be behind: now, seconds, or a share of the documents such as 5%",
+            pattern=r"^(now|[0-9]{1,9}(\.[0-9]{1,9})?%?)$",
+        ),
+    ]
+
+
+class Examples(TypedDict, total=False):
+    """Examples that are no items."""
+
+    like: Annotated[Iterable[str], _texts("FILE|TEXT", "A text as an example of documents", usual=True)]
+    having: Annotated[Iterable[str], _texts("FEATURE", "A feature of one more example")]
+
+
+class ExpandOptions(ModelOptions, Examples, total=False):
+    """What to return, and how to score: see `Reading.expand`."""
+
+    exclude: Annotated[Ids, _texts("SEED", "A negative example, which is left out", usual=True)]
+    among: Annotated[Any, _texts("ID", "Return only these items")]  # ids, or a Where
+    filter: Annotated[Iterable[str], _texts("TEST", "A condition on kept columns: 'year >= 2001'", usual=True)]
+    at_most: Annotated[int | None, Option(int, "N", "At most so many hits with the same value of the column `per`", 1)]
+    per: Annotated[Text, _text("COLUMN", "A kept column, such as author")]
+    gamma: Annotated[Number, _number("G", "Subtract so much of what negative examples weigh, without learning", 0, 1)]
+    keep_seeds: Annotated[bool, _flag("", "Rank the seeds too")]
+    explain: Annotated[bool, _flag("", "Show the features behind each score", usual=True)]
+    snippets: Annotated[bool, _flag("", "Show the passage of each that speaks for the set", usual=True)]
+    fold: Annotated[bool, _flag("", "Put documents with nearly the same words into the duplicates of one")]
+    cut: Annotated[Text, _text("HOW", "Mark what belongs to the set, or keep only that", choices=("mark", "keep"))]
+
+
+def _declared(kind: Any) -> dict[str, Option]:
+    given = {name: hint.__metadata__[0] for name, hint in kind.__annotations__.items()}
+    return {
+        name: own._replace(name=name, flag=own.flag or f"--{name}".replace("_", "-")) for name, own in given.items()
+    }
+
+
+MODEL, EXAMPLES, ALL = _declared(ModelOptions), _declared(Examples), _declared(ExpandOptions)
+RESULT = {name: own for name, own in ALL.items() if name not in MODEL}
+
+_SHOWN = dict.fromkeys(("explain", "snippets", "fold", "cut"), "each list has what it shows")
+_CONSTANTS = ("strength", "binarize", "popularity", "rarity", "budget", "feedback", "neighbors", "vectors", "gamma")
+LEFT_OUT: dict[str, dict[str, str]] = {
+    "the command line": {
+        "among": "--among FILE, --where and --match say it",
+        "cut": "--cut keeps, and without it hits are marked",
+        "fold": "--unfold lists near-duplicates",
+    },
+    "the dialogue": {
+        **dict.fromkeys(EXAMPLES, "what is typed is an item"),
+        **dict.fromkeys(("exclude", "among", "keep_seeds"), "numbers accept and reject"),
+        **_SHOWN,
+    },
+    "an address": {"among": "thousands of names are sent by POST"},
+    "the page": {
+        **dict.fromkeys((*EXAMPLES, "exclude", "among", "keep_seeds"), "examples have parameters of their own"),
+        **_SHOWN,
+    },
+    "assistants": {
+        **dict.fromkeys(_CONSTANTS, "the defaults are better than a guess"),
+        **dict.fromkeys(("explain", "snippets", "fold", "keep_seeds"), "answers are short, with snippets"),
+        "cut": "only_what_belongs says it",
+    },
+    "SQL": dict.fromkeys(("explain", "snippets", "fold"), "setsearch_explain tells more of an item"),
+    "Datasette": {"exclude": "not=ID says it", "among": "_where=SQL says it", **_SHOWN},
+    "Whoosh": {
+        **dict.fromkeys(("explain", "snippets", "fold"), "Whoosh makes the hits"),
+        **dict.fromkeys(("at_most", "per"), "Whoosh ranks and collapses"),
+    },
+    "Spark": {
+        **dict.fromkeys((*EXAMPLES, "snippets", "fold"), "its index has no texts"),
+        **dict.fromkeys(("filter", "at_most", "per"), "its index has no kept columns"),
+        **dict.fromkeys(("vectors", "purpose", "fresh"), "its index has no vectors, ratings or writes"),
+    },
+    "scores": {
+        **dict.fromkeys(("explain", "snippets", "fold", "cut"), "they are no hits"),
+        **dict.fromkeys(("at_most", "per"), "it depends on the rank of all items, which `expand` and `rank` know"),
+    },
+    "numbers": {
+        **dict.fromkeys((*EXAMPLES, "filter", "at_most", "per"), "they have no texts and no kept columns"),
+        **dict.fromkeys((*_CONSTANTS[1:], "purpose", "by"), "their model has only the strength"),
+    },
+}
+
+
+def offered(door: str, options: Mapping[str, Option] = ALL) -> dict[str, Option]:
+    """Those of some options that a door of LEFT_OUT has."""
+    return {name: own for name, own in options.items() if name not in LEFT_OUT[door]}
+
+
+def check(given: Mapping[str, Any], options: Mapping[str, Option] = ALL) -> None:
+    """Raise InvalidParameter for a value outside its bounds, UnknownOption for a name that is none of the options."""
+    for name, value in given.items():
+        if name not in options:
+            raise UnknownOption(f"unknown option {name!r}; choose from {', '.join(options)}")
+        if value is not None:
+            options[name].check(value)
+
+
+def refuse(door: str, given: Mapping[str, Any]) -> None:
+    """Raise InvalidParameter for an option that a door would drop, unless its value asks for nothing."""
+    for name, why in LEFT_OUT[door].items():
+        if name in given and _asks(given[name]):
+            raise InvalidParameter(f"{name!r} is not for {door}: {why}")
+
+
+def _asks(value: Any) -> bool:
+    try:
+        return bool(value)
+    except ValueError:  # an array is neither true nor false
+        return True
+
+
+def with_parameters(
+    function: Callable[..., Any], options: Iterable[Option], annotate: Callable[[Option], Any]
+) -> Callable[..., Any]:
+    """Give a function, whose `**options` they are, each option as a parameter in its signature, which libraries read.
+
+    `annotate` gives the annotation of an option; a flag is False by default, all others None.
+    """
+    own = signature(function)
+    parameters = [each for each in own.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
+    for option in options:
+        default = False if option.type is bool else None
+        parameters.append(Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotate(option)))
+    function.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return function
