@@ -100,7 +100,7 @@ def answer(reading, seeds, k, options):
 
 
 @pytest.mark.skipif(len(KERNELS) < 2, reason="the core was not built (python hatch_build.py)")
-@pytest.mark.parametrize("count", [150, pytest.param(10_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [100, pytest.param(10_000, marks=pytest.mark.long)])
 def test_any_question_has_the_same_answer(index, count, monkeypatch):
     monkeypatch.setattr(feedback, "LEAST", 40)
     asked, at_once = [0, 0], core_passes.question.ask

@@ -23,7 +23,8 @@ from setsearch.storage.documents import decompress
 from setsearch.storage.synced_source import Columns
 
 CASES = list(malformed.cases())
-LONG = ("json a million features", "json many features", "json a word a million times")
+LONG = ["json a million features", "json many features", "json a word a million times", "csv a field of megabytes"]
+LONG += [f"{part} one long word" for part in ("id", "title", "file of")]
 COMMANDS = ("--table", "--csv", "--json")
 PARAMETERS = [pytest.param(case, id=case.name, marks=[pytest.mark.long] * (case.name in LONG)) for case in CASES]
 

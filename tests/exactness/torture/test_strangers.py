@@ -127,7 +127,7 @@ def test_refusals_say_what_is_wrong(tmp_path, whole):
         setsearch.open(tmp_path / "none.db").info()
 
 
-@pytest.mark.parametrize("version", ["0.1.0", "0.2.0"])
+@pytest.mark.parametrize("version", ["0.1.0", pytest.param("0.2.0", marks=pytest.mark.long)])
 def test_a_migration_happens_completely_or_not_at_all(tmp_path, version):
     data = (Path(__file__).parents[2] / "fixtures" / f"{version}.db").read_bytes()
     path, stopped = tmp_path / "old.db", 0
