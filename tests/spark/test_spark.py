@@ -94,7 +94,7 @@ def test_a_relation_gives_the_same(spark, tmp_path, monkeypatch):
     with setsearch.open(tmp_path / "x.db", create=True) as index:
         index.add(kept, ("film", "user"))
         for name, seeds in (("film", ["f1", "f2"]), ("user", ["u3"])):
-            same(index.items(name), SparkIndex(spark, str(tmp_path / "index")).items(name), [seeds], 50)
+            same(index.items(name), SparkIndex(spark, str(tmp_path / "index")).items(name), [seeds], 50, explain=True)
         # Sets that tell what belongs and others, asked together.
         other, sets = SparkIndex(spark, str(tmp_path / "index")).items("film"), []
         for size in (1, 2, 3, 4):
