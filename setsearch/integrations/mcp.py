@@ -55,12 +55,11 @@ def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
         `items` names what is ranked ("terms", "documents", "comments/terms", ...), `exclude` are negative examples.
         `only_what_belongs` leaves out what is below the threshold.
         """
-        given: Any = {name: value for name, value in options.items() if value is not None}
-        given |= {"cut": "keep" if only_what_belongs else None, "snippets": True}
+        options |= {"cut": "keep" if only_what_belongs else None, "snippets": True}
 
         def _expanded() -> list[dict[str, Any]]:
             reading = index.reading(items)
-            return _rows(with_headlines(reading, reading.expand(_texts(seeds), min(k, MOST_HITS), **given).shared()))
+            return _rows(with_headlines(reading, reading.expand(_texts(seeds), min(k, MOST_HITS), **options).shared()))
 
         return _ask(_expanded)
 
