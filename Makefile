@@ -19,7 +19,7 @@ ENCODER = .venv-encoder
 # Tests start many processes, which need not compile each module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long test-others test-pure test-encoder test-haystack test-oldest browser sanitize torture lint format docs bench bench-fresh bench-spark bench-relevance bench-screening wheels clean
+.PHONY: demo test test-long test-others test-pure test-encoder test-haystack test-oldest browser sanitize torture lint format docs bench bench-fresh bench-store bench-spark bench-relevance bench-screening wheels clean
 
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
@@ -87,6 +87,9 @@ bench: $(VENV)/installed-bench
 # DATA is a folder of .txt, .md and .jsonl files, also .gz; without it, that of the demo.
 bench-fresh: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/fresh.py $(if $(filter data,$(DATA)),sample_corpus,$(DATA)) $(FRESH)
+
+bench-store: $(VENV)/installed-bench
+	$(RUN)/python benchmarks/store.py $(if $(filter data,$(DATA)),sample_corpus,$(DATA)) $(STORE)
 
 bench-spark: $(VENV)/installed-dev
 	$(RUN)/python benchmarks/one_file.py

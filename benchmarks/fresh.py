@@ -353,7 +353,7 @@ def main() -> None:
     parser.add_argument("--name", default="fresh")
     chosen = parser.parse_args()
     texts = read_texts(chosen.folder, chosen.sentences)
-    found: Answers = {"machine": _machine(), "data": chosen.folder.name + (", sentences" if chosen.sentences else "")}
+    found: Answers = {"machine": machine(), "data": chosen.folder.name + (", sentences" if chosen.sentences else "")}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         path = folder / "sets.db"
@@ -374,7 +374,7 @@ def main() -> None:
     print(json.dumps(found, indent=1))
 
 
-def _machine() -> Answers:
+def machine() -> Answers:
     versions = {}
     for package in PACKAGES:
         try:
