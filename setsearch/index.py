@@ -298,7 +298,7 @@ class Index(IndexTable):
     def check(self) -> list[str]:
         """The problems of the index, one line each; empty for a sound one.
 
-        Recomputes every statistic from the lists, compares both directions of the lists, and verifies checksums and
+        Recomputes every statistic from the lists, compares what was derived of them, and verifies checksums and
         SQLite's own indexes.
         """
         from setsearch.indexing.check import find_problems

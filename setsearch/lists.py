@@ -163,7 +163,7 @@ class Lists:
             mask[: len(known_ids)] = known_ids
             kept = self._changes.entries
             kept = kept.select(~np.isin(kept.ids, ids) & (kept.lists < sizes[0]))
-            earlier = _merged(kept, new)
+            earlier = kept.merged(new)
         mask[ids[ids < sizes[1]]] = True
         changed._changes = Changes(mask, earlier)
         if len(earlier.ids) > MOST_CHANGES:
@@ -181,7 +181,7 @@ class Lists:
                 inside = old.ids < len(self._changes.changed)
                 old = old.select(~self._changes.changed[np.where(inside, old.ids, 0)] & inside)
                 new = self._changes.entries
-                self._put(stale, _merged(old, new.select(np.isin(new.lists, stale))))
+                self._put(stale, old.merged(new.select(np.isin(new.lists, stale))))
                 self._stale[stale] = False
 
     def _copy(self, n_lists: int, n_ids: int) -> "Lists":
@@ -313,12 +313,6 @@ def _sums(entries: Entries, n_lists: int) -> tuple[Ints, Ints]:
     """The length and the sum of counts of each list, `(n_lists,)`."""
     totals = np.bincount(entries.lists, entries.counts, n_lists).astype(np.int64)
     return np.bincount(entries.lists, minlength=n_lists), totals
-
-
-def _merged(old: Entries, new: Entries) -> Entries:
-    """The entries of both, sorted; they have no cell in common."""
-    place = np.searchsorted((old.lists << 32) | old.ids, (new.lists << 32) | new.ids)
-    return Entries(*(np.insert(a, place, b) for a, b in zip(old, new, strict=True)))
 
 
 def _copy_runs(source: Buffer, target: Buffer, runs: tuple[Ints, Ints, Ints]) -> None:

@@ -7,7 +7,8 @@ from oracle import transpose
 
 import setsearch
 from setsearch.core import binding
-from setsearch.storage.codec import block_checksums
+from setsearch.sqlite.integrity import add_checksum, strip_checksum
+from setsearch.storage import forward_lists
 
 TEXTS = [
     ("Lion", "the lion and the tiger are big cats"),
@@ -83,14 +84,17 @@ def planted(seed=0):
     return data, sets
 
 
-def right_checksums(connection, table):
-    """Give the blocks of a table the checksums of what they hold now, as somebody would who made the file."""
-    number = {"posting": 1, "forward": 2}[table]
-    columns = "relation, list, first, last, length, total, gaps, counts"
-    for relation, *head, gaps, counts in connection.execute(f"select {columns} from setsearch_{table}").fetchall():
-        (own,), (of_counts,) = block_checksums((number, relation), np.array([head]), [gaps], [counts])
-        connection.execute(
-            f"update setsearch_{table} set gaps_checksum = ?, counts_checksum = ? "
-            "where relation = ? and list = ? and first = ?",
-            (int(own), int(of_counts), relation, *head[:2]),
-        )
+def change_blocks(connection, change):
+    """Give blocks of lists other entries under right checksums, as somebody would who made the file.
+
+    `change` takes the entries of one block, and returns those of one or more.
+    """
+    rows = connection.execute("select relation, first, data from setsearch_forward").fetchall()
+    connection.execute("delete from setsearch_forward")
+    for relation, first, data in rows:
+        entries = forward_lists._decoded(strip_checksum(data, f"{relation} {first}"))
+        for changed in change(entries):
+            begin = int(changed.lists[0])
+            made = add_checksum(forward_lists._encoded(changed), f"{relation} {begin}")
+            connection.execute("insert into setsearch_forward values (?, ?, ?)", (relation, begin, made))
+    connection.commit()

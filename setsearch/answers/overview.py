@@ -47,8 +47,9 @@ def _totals(cursor: sqlite3.Cursor, relation: Relation, transposed: bool) -> Int
     if generation is not None:
         with suppress(LostArrays):
             return read_array(cursor, generation, f"{'features' if transposed else 'items'} totals")
-    lists, names = (relation.postings, relation.features) if transposed else (relation.forward, relation.items)
-    return lists.frequencies(cursor, names.next_id)[1]
+    if transposed:
+        return relation.frequencies.read(cursor, relation.features.next_id)[1]
+    return relation.forward.totals(cursor)
 
 
 def _is_telling(word: str, usual: frozenset[str]) -> bool:
@@ -138,7 +139,7 @@ def _posting_count(cursor: sqlite3.Cursor, relation: Relation) -> int:
     if generation is not None and generation.stamp == relation.stamp:
         with suppress(LostArrays):
             return int(read_array(cursor, generation, "items lengths").sum(dtype="int64"))
-    return relation.postings.entry_count(cursor)
+    return relation.frequencies.sums(cursor)[0]
 
 
 def _vectors(cursor: sqlite3.Cursor, relation: Relation) -> dict[str, Any]:

@@ -36,7 +36,6 @@ _SIGNATURES = {
     "setsearch_values": "PSS PPSSPPSS PPPPP S PPPP",
     "setsearch_squares": "SPPPP SSS PPPP SP",
     "setsearch_unpack": "PSSSSISP",
-    "setsearch_encode": "SPPPPPPPPP",
     "setsearch_pieces": "PSPS PPPP",
 }
 _threads = threading.local()

@@ -986,58 +986,6 @@ ENTRY int64_t setsearch_unpack(const uint8_t *data, int64_t size, int64_t bits, 
     return 0;
 }
 
-/* Numbers, or the gaps between each and the one before it, in 1, 2 or 4 bytes as the largest needs; where they end. */
-static uint8_t *put_numbers(uint8_t *out, const int64_t *numbers, const int64_t *end, int are_gaps) {
-    uint64_t all = 0;
-    for (const int64_t *p = numbers; p < end; p++) all |= (uint64_t)(*p - (are_gaps ? p[-1] : 0));
-    const int width = all < 1 << 8 ? 1 : all < 1 << 16 ? 2 : 4;
-    for (const int64_t *p = numbers; p < end; p++) {
-        const uint64_t number = (uint64_t)(*p - (are_gaps ? p[-1] : 0));
-        for (int byte = 0; byte < width; byte++) *out++ = (uint8_t)(number >> 8 * byte);
-    }
-    return out;
-}
-
-/* The CRC-32 of what came before and some bytes more. */
-static uint32_t checksum(const uint32_t *table, uint32_t crc, const uint8_t *p, const uint8_t *end) {
-    for (crc = ~crc; p < end; p++) crc = crc >> 8 ^ table[(crc ^ *p) & 0xFF];
-    return ~crc;
-}
-
-/* Blocks of posting lists as bytes (storage/codec.py): block b has the entries from starts[b] to starts[b + 1], at least one.
-   `heads` gets 5 numbers of each: list, first and last id, length, sum of counts; `ends` where its gaps and its counts
-   end in `out`, the same if all counts are 1; `checksums` those of both. `place` begins what they are of. `out` has room
-   for 8 bytes an entry. */
-ENTRY int64_t setsearch_encode(int64_t n_blocks, const int64_t *starts, const int64_t *lists, const int64_t *ids,
-                               const int64_t *counts, const int64_t *place, uint8_t *out, int64_t *heads, int64_t *ends,
-                               int64_t *checksums) {
-    uint32_t table[256];
-    const uint8_t *const begin = out;
-    for (uint32_t byte = 0; byte < 256; byte++) {
-        table[byte] = byte;
-        for (int bit = 0; bit < 8; bit++) table[byte] = table[byte] >> 1 ^ (table[byte] & 1 ? 0xEDB88320u : 0);
-    }
-    for (int64_t b = 0; b < n_blocks; b++, heads += 5, ends += 2, checksums += 2) {
-        const int64_t first = starts[b], end = starts[b + 1];
-        int64_t total = 0, largest = 0;
-        for (int64_t i = first; i < end; i++) {
-            total += counts[i];
-            if (counts[i] > largest) largest = counts[i];
-        }
-        const int64_t head[7] = {place[0], place[1], lists[first], ids[first], ids[end - 1], end - first, total};
-        uint8_t bytes[sizeof head], *p = bytes;
-        for (int i = 0; i < 7; i++)
-            for (int byte = 0; byte < 8; byte++) *p++ = (uint8_t)((uint64_t)head[i] >> 8 * byte);
-        const uint32_t of_head = checksum(table, 0, bytes, p);
-        const uint8_t *const gaps = out, *const own_counts = out = put_numbers(out, ids + first + 1, ids + end, 1);
-        if (largest > 1) out = put_numbers(out, counts + first, counts + end, 0);
-        memcpy(heads, head + 2, 5 * sizeof *heads);
-        ends[0] = own_counts - begin, ends[1] = out - begin;
-        checksums[0] = checksum(table, of_head, gaps, own_counts), checksums[1] = checksum(table, of_head, own_counts, out);
-    }
-    return 0;
-}
-
 /* ---- Pieces of texts (text/pieces.py) ----
 
    Texts are in UTF-8, as Python encodes it, with a byte 0xFF between two. A piece is a word of simple letters, those of

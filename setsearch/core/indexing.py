@@ -38,24 +38,6 @@ def unpack(data: bytes, bits: int, are_gaps: bool, length: int, least: int, n_ap
     return None if answer < 0 else values
 
 
-def encode(place: tuple[int, int], columns: Sequence[Ints], starts: Ints) -> tuple[Ints, bytes, Ints, Ints]:
-    """Blocks of sorted entries (lists, ids, counts) at `starts`, of which the last is their end (storage/codec.py).
-
-    Heads, `(n_blocks, 5)`; the bytes of all; where the gaps and the counts of each end, and their checksums,
-    `(n_blocks, 2)`.
-    """
-    n = len(starts) - 1
-    lists, ids, counts = (np.ascontiguousarray(column, np.int64) for column in columns)
-    out = np.empty(8 * len(ids), np.uint8)
-    heads, ends, checksums = np.empty((n, 5), np.int64), np.empty((n, 2), np.int64), np.empty((n, 2), np.int64)
-    where = np.array(place, np.int64)
-    entries = address(lists), address(ids), address(counts), address(where)
-    binding.library().setsearch_encode(
-        n, address(starts), *entries, address(out), address(heads), address(ends), address(checksums)
-    )
-    return heads, out[: ends[-1, 1]].tobytes(), ends, checksums
-
-
 class Pieces:
     """Numbers of the pieces of texts: words of simple letters, and what stands between blanks (text/pieces.py).
 

@@ -1,17 +1,18 @@
 """Checks an index, and repairs it.
 
-A check recomputes every statistic from the lists, and compares both directions of the lists, names and checksums. A
-repair takes what is damaged from the synced table, from the other direction of the lists, or from the texts.
+A check recomputes every statistic from the lists, and compares what is derived, names and checksums. A repair takes
+what is damaged from the synced table, from what was derived of the same content, or from the texts.
 """
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 
 import numpy as np
 
-from setsearch.arrays import Entries
+from setsearch.arrays import Entries, distinct
 from setsearch.errors import CorruptIndex, LostArrays, SetsearchError
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.sync import check_source, read_again
@@ -20,6 +21,7 @@ from setsearch.sqlite.integrity import CHECKED, checksum_differs, sqlite_problem
 from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.analyzers import load_analyzer
 from setsearch.storage.documents import read_texts
+from setsearch.storage.forward_lists import counted
 from setsearch.storage.generations import (
     CONTEXTS,
     LISTS,
@@ -32,7 +34,6 @@ from setsearch.storage.generations import (
 )
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.numbers import check_numbers
-from setsearch.storage.posting_lists import PostingLists
 from setsearch.storage.records import check_records
 from setsearch.storage.relation import Relation, load_relations
 from setsearch.storage.vectors import delete_damaged, read_vectors
@@ -53,7 +54,6 @@ def repair(cursor: sqlite3.Cursor, intake: Intake) -> Iterator[str]:
 
     Derived values are deleted, to be derived again. Names, numbers and texts are stored once and cannot be repaired.
     """
-    delete_generations(cursor)
     yield from _count_names(cursor)
     for relation in load_relations(cursor):
         if relation.columns is not None:
@@ -69,6 +69,7 @@ def repair(cursor: sqlite3.Cursor, intake: Intake) -> Iterator[str]:
         else:
             yield from (f"{relation.label}: {line}" for line in _repair_lists(cursor, relation))
             relation.save(cursor)
+    delete_generations(cursor)
     if checksum_differs(cursor):
         write_checksum(cursor)
         yield "kinds, relations, sources and sets changed from outside: accepted as they are now, look at them"
@@ -152,7 +153,7 @@ def _are_transposed(by_item: Lists, by_feature: Lists) -> bool:
 
 
 def _are_those_of(cursor: sqlite3.Cursor, relation: Relation, by_item: Lists) -> bool:
-    stored = _read_all(cursor, relation.forward)
+    stored = _read_all(cursor, relation)
     return stored is not None and all(np.array_equal(a, b) for a, b in zip(by_item.entries(), stored, strict=True))
 
 
@@ -162,12 +163,13 @@ def check_relation(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
     for vocabulary in (relation.items, relation.features):
         yield from (f"{label}: {line}" for line in _check_vocabulary(cursor, vocabulary))
     try:
-        by_feature, problems = _cells(cursor, relation.postings, relation.features)
-        by_item, more_problems = _cells(cursor, relation.forward, relation.items)
+        cells = relation.forward.read_all(cursor)
+        stored = relation.frequencies.read(cursor, relation.features.next_id)
     except CorruptIndex as error:
         yield f"{label}: {error}"
         return
-    yield from (f"{label}: {line}" for line in problems + more_problems)
+    if not np.array_equal(stored, counted(cells, relation.features.next_id)):
+        yield f"{label}: the frequencies of {relation.features.name} differ from the lists"
     try:
         read = sum(1 for _ in read_texts(cursor, relation)) if relation.contexts != "off" else 0
         (stored,) = cursor.execute("select count(*) from setsearch_text where relation = ?", (relation.id,)).fetchone()
@@ -175,9 +177,7 @@ def check_relation(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
             yield f"{label}: {stored} texts are stored, {read} belong to {relation.items.name}"
     except CorruptIndex as error:
         yield f"{label}: {error}"
-    if not all(map(np.array_equal, _exchanged(by_feature), by_item)):
-        yield f"{label}: the posting lists and the forward lists do not hold the same entries"
-    if len(np.unique(by_feature.lists)) != relation.features.size:
+    if len(distinct(cells.ids)) != relation.features.size:
         yield f"{label}: {relation.features.size} {relation.features.name} have names, but some have no list"
 
 
@@ -190,22 +190,6 @@ def _check_vocabulary(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> Iterato
     rows = cursor.execute("select id from setsearch_free where kind = ?", (vocabulary.id,))
     if {id for (id,) in rows} != set(range(vocabulary.next_id)) - set(ids.tolist()):
         yield f"the free ids of {vocabulary.name} are not those without a name"
-
-
-def _cells(cursor: sqlite3.Cursor, lists: PostingLists, vocabulary: Vocabulary) -> tuple[Entries, list[str]]:
-    """All entries of one direction, and the problems of its statistics."""
-    cells, problems = lists.read_all(cursor), []
-    if cells.counts.min(initial=1) < 1 or cells.lists.max(initial=-1) >= vocabulary.next_id:
-        problems.append(f"a {lists.table} list has a count of 0, or an unknown owner")
-    else:
-        stored = lists.frequencies(cursor, vocabulary.next_id)
-        counted = (
-            np.bincount(cells.lists, minlength=vocabulary.next_id),
-            np.bincount(cells.lists, cells.counts, minlength=vocabulary.next_id).astype(np.int64),
-        )
-        if not all(map(np.array_equal, stored, counted)):
-            problems.append(f"the frequencies of the {lists.table} lists differ from the lists")
-    return cells, problems
 
 
 def _count_names(cursor: sqlite3.Cursor) -> Iterator[str]:
@@ -222,28 +206,43 @@ def _count_names(cursor: sqlite3.Cursor) -> Iterator[str]:
 
 
 def _repair_lists(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
-    """Make one direction of the lists from the other if only one is readable."""
-    by_feature, by_item = _read_all(cursor, relation.postings), _read_all(cursor, relation.forward)
-    if (by_feature is None) == (by_item is None):
-        if by_feature is None:
-            yield "the lists of both directions are damaged; index the collection again"
-        return
-    damaged, sound = (relation.forward, by_feature) if by_item is None else (relation.postings, by_item)
-    assert sound is not None
-    damaged.clear(cursor)
-    damaged.fill(cursor, _exchanged(sound))
-    yield f"the {damaged.table} lists were made again from the other direction"
-
-
-def _exchanged(cells: Entries) -> Entries:
-    """The same entries in the other direction."""
-    sizes = int(cells.lists.max(initial=-1)) + 1, int(cells.ids.max(initial=-1)) + 1
-    return Entries(*(np.asarray(column, np.int64) for column in cells.transposed(*sizes)))
-
-
-def _read_all(cursor: sqlite3.Cursor, lists: PostingLists) -> Entries | None:
-    """All entries of one direction; None if they are unreadable."""
+    """Take unreadable lists from what was derived from them, and count frequencies again."""
+    cells = _read_all(cursor, relation)
+    if cells is None:
+        cells = _derived_cells(cursor, relation)
+        if cells is None:
+            yield "the lists are damaged; index the collection again"
+            return
+        relation.forward.clear(cursor)
+        relation.forward.write(cursor, distinct(cells.lists), cells)
+        yield "the lists were made again from those that were derived"
+    frequencies = counted(cells, relation.features.next_id)
     try:
-        return lists.read_all(cursor)
+        are_right = np.array_equal(relation.frequencies.read(cursor, relation.features.next_id), frequencies)
+    except UNREADABLE:
+        are_right = False
+    if not are_right:
+        relation.frequencies.clear(cursor)
+        relation.frequencies.add(cursor, distinct(cells.ids), frequencies[:, distinct(cells.ids)])
+        yield f"the frequencies of {relation.features.name} were counted again"
+
+
+def _derived_cells(cursor: sqlite3.Cursor, relation: Relation) -> Entries | None:
+    """All entries as they were derived from the present content; None if they were not, or are damaged, too."""
+    generation = find_generation(cursor, relation.id, LISTS)
+    if generation is None or generation.stamp != relation.stamp:
+        return None
+    with suppress(LostArrays):
+        ((n_items, n_features),) = sizes_of(cursor, generation).values()
+        by_item = read_lists(cursor, generation, "items", n_items, n_features)
+        read_slices(cursor, by_item)
+        return by_item.entries()
+    return None
+
+
+def _read_all(cursor: sqlite3.Cursor, relation: Relation) -> Entries | None:
+    """All entries; None if they are unreadable."""
+    try:
+        return relation.forward.read_all(cursor)
     except UNREADABLE:
         return None

@@ -1,17 +1,17 @@
-"""Writing to a relation: names, and posting lists in both directions, one batch of items at a time."""
+"""Writing to a relation: names, forward lists and frequencies, one batch of items at a time."""
 
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
 
 import numpy as np
 
-from setsearch.arrays import LARGEST_COUNT, Entries, Ids, Ints, run_lengths, run_starts
+from setsearch.arrays import LARGEST_COUNT, Entries, Ints, distinct, places_of, run_lengths, run_starts
 from setsearch.errors import DuplicateItem, InvalidItem
 from setsearch.indexing.batch import Batch, PreparedItem
 from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.documents import stored_texts, write_columns
+from setsearch.storage.forward_lists import NOTHING
 from setsearch.storage.ids import is_storable
 from setsearch.storage.names import NamesTaken
 from setsearch.storage.records import write_records
@@ -21,12 +21,12 @@ from setsearch.text.analyzer import Analyzer
 from setsearch.text.extras import TermIds
 from setsearch.text.tokenizer import Tokenizer
 
-DEFERRED_CELLS = 8_000_000  # cells that wait for the posting lists: 100 MB
-MERGED_TOGETHER = 2_000_000  # cells
+# Features, and what their frequencies change by: the number of items, and the sum of counts.
+NO_CHANGES = np.zeros(0, np.int64), np.zeros((2, 0), np.int64)
 
 
 class Writer:
-    """One write to a relation: gathers items and merges their entries into the lists, a batch at a time."""
+    """One write to a relation: gathers items and stores their lists, a batch at a time."""
 
     def __init__(self, cursor: sqlite3.Cursor, relation: Relation, replace: bool = False) -> None:
         self.cursor = cursor
@@ -36,14 +36,13 @@ class Writer:
         self.has_features = relation.features.size > 0
         self.term_ids = TermIds()
         self.feature_ids = np.zeros(0, np.int64)  # of the terms so far
-        self.deferred: list[Ids] = []  # cells that the posting lists lack, (3, n_cells) each
-        self.emptied: set[int] = set()
+        self.frequencies = NO_CHANGES
         self.changed: list[Ints] = []  # items
         self.unread_share = 0.0  # of the characters of the texts: those in no word, white space aside
 
     def changed_items(self) -> Ints:
         """The items that are new, other than they were, or gone, ascending."""
-        return np.unique(np.concatenate([np.zeros(0, np.int64), *self.changed]))
+        return distinct(np.concatenate([np.zeros(0, np.int64), *self.changed]))
 
     def write(self, items: Iterable[PreparedItem], analyzer: Analyzer | None = None) -> int:
         """Write all items, texts by the analyzer's terms; returns how many. The caller commits."""
@@ -62,8 +61,7 @@ class Writer:
         """Delete items by id; returns how many. Raises UnknownItem."""
         vocabulary = self.relation.items
         ids = vocabulary.ids_to_delete(self.cursor, names)
-        old = self.relation.forward.read(self.cursor, ids)
-        self._change(Entries(old.lists, old.ids, np.zeros_like(old.counts)))
+        self._replace(np.array(ids, np.int64), self.relation.forward.read(self.cursor, np.array(ids)), NOTHING)
         vocabulary.delete(self.cursor, ids)
         self._delete_texts(ids)
         delete_vectors(self.cursor, vocabulary, [(name, None) for name in names])
@@ -72,33 +70,21 @@ class Writer:
         self._finish()
         return len(ids)
 
-    def _change(self, changes: Entries) -> None:
-        """Merge changed cells, given by item, into the forward lists, and defer them for the posting lists.
-
-        A batch of items changes most posting lists a little: merging them is deferred until it pays.
-        """
-        self.relation.forward.merge(self.cursor, changes)
-        self.deferred.append(np.array(changes, np.int32))
-        if sum(cells.shape[1] for cells in self.deferred) >= DEFERRED_CELLS:
-            self._merge_postings()
-
-    def _merge_postings(self) -> None:
-        cells = Entries(*np.concatenate(self.deferred, axis=1))
-        self.deferred = []
-        by_feature = cells.transposed(self.relation.items.next_id, self.relation.features.next_id)
-        lists = by_feature.lists
-        cuts = {0, len(lists), *np.searchsorted(lists, lists[MERGED_TOGETHER::MERGED_TOGETHER]).tolist()}
-        for start, end in pairwise(sorted(cuts)):  # between lists
-            part = Entries(*(column[start:end].astype(np.int64) for column in by_feature))
-            self.emptied.update(self.relation.postings.merge(self.cursor, part))
+    def _replace(self, items: Ints, old: Entries, new: Entries) -> None:
+        """Give items, ascending, other lists."""
+        self.relation.forward.write(self.cursor, items, new)
+        changes = (
+            (own.ids, sign * np.array([np.ones_like(own.ids), own.counts])) for own, sign in ((old, -1), (new, 1))
+        )
+        ids, values = zip(self.frequencies, *changes, strict=True)
+        self.frequencies = _summed(np.concatenate(ids), np.concatenate(values, axis=1))
 
     def _finish(self) -> None:
         """Delete features without items, and start the new revision."""
-        if self.deferred:
-            self._merge_postings()
-        refilled = self.relation.postings.existing(self.cursor, self.emptied)
-        self.relation.features.delete(self.cursor, sorted(self.emptied - refilled))
-        self.emptied.clear()
+        (features, changes), self.frequencies = self.frequencies, NO_CHANGES  # a deletion may follow
+        other = changes.any(axis=0)
+        gone = self.relation.frequencies.add(self.cursor, features[other], changes[:, other])
+        self.relation.features.delete(self.cursor, gone)
         if self.relation.is_replaced:
             delete_orphans(self.cursor, self.relation.items)
         changed = self.changed_items()
@@ -113,9 +99,10 @@ class Writer:
             columns = write_columns(self.cursor, self.relation.id, zip(ids.tolist(), batch.columns, strict=True))
             write_records(self.cursor, self.relation.items.id, list(zip(ids.tolist(), batch.records, strict=True)))
             new = self._entries(ids, batch)
-            changes = _difference(self.relation.forward.read(self.cursor, old), new) if old else new
-            self._change(changes)
-            self.changed += [np.setdiff1d(ids, old), changes.lists, np.array([*texts, *columns], np.int64)]
+            before = self.relation.forward.read(self.cursor, np.array(old, np.int64)) if old else NOTHING
+            changed = distinct(np.concatenate([ids[~np.isin(ids, old)], _differing(before, new)]))
+            self._replace(changed, *(own.select(np.isin(own.lists, changed)) for own in (before, new)))
+            self.changed += [changed, np.array([*texts, *columns], np.int64)]
         return len(batch.names)
 
     def _write_texts(self, ids: Ints, old: Sequence[int], batch: Batch) -> list[int]:
@@ -213,16 +200,21 @@ class Writer:
         self.feature_ids = np.concatenate([self.feature_ids, ids])
 
 
-def _difference(old: Entries, new: Entries) -> Entries:
-    """The changes from `old` to `new`, without unchanged cells."""
-    if not len(old.lists):
-        return new
-    key = np.concatenate([(e.lists << 32) | e.ids for e in (old, new)])
-    count = np.concatenate([old.counts, new.counts])
+def _summed(ids: Ints, values: Ints) -> tuple[Ints, Ints]:
+    """The distinct ids, ascending, and the sums of their `(2, n)` values."""
+    known = distinct(ids)
+    places, sums = places_of(known)[ids], np.zeros((2, len(known)), np.int64)
+    for own, added in zip(sums, values, strict=True):
+        np.add.at(own, places, added)
+    return known, sums
+
+
+def _differing(one: Entries, other: Entries) -> Ints:
+    """The lists that have other entries in one than in the other, ascending; both are sorted."""
+    if not len(one.lists):
+        return other.lists[run_starts(other.lists)]
+    key = np.concatenate([(own.lists << 32) | own.ids for own in (one, other)])
+    counts = np.concatenate([one.counts, other.counts])
     order = np.argsort(key, kind="stable")
-    key, count, is_new = key[order], count[order], order >= len(old.lists)
-    pair = np.append(key[1:] == key[:-1], False)  # an old cell right before its new one
-    unchanged = pair & (np.append(count[1:], 0) == count)
-    drop = pair | np.concatenate([[False], unchanged[:-1]])
-    count = np.where(is_new, count, 0)
-    return Entries(key[~drop] >> 32, key[~drop] & 0xFFFF_FFFF, count[~drop])
+    same = (np.diff(key[order]) == 0) & (np.diff(counts[order]) == 0)  # an entry of one before that of the other
+    return distinct(key[order][~(np.append(same, False) | np.append(False, same))] >> 32)

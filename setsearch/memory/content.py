@@ -128,7 +128,7 @@ def _changed(cursor: sqlite3.Cursor, content: RelationContent, relation: Relatio
     n_items, n_features = relation.items.next_id, relation.features.next_id
     by_item, by_feature = content.read(cursor, True), content.read(cursor, False)
     old = by_item.take(changed[changed < len(by_item)])
-    new = relation.forward.read(cursor, changed.tolist())
+    new = relation.forward.read(cursor, changed)
     existing = np.array(sorted(relation.items.stored(cursor, changed.tolist())), np.int64)
     absent = np.setdiff1d(np.union1d(content.absent, changed), existing)
     sizes = max(n_items, len(by_item)), max(n_features, len(by_feature))

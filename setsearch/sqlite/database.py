@@ -28,6 +28,7 @@ SCHEMA = {
     "m009_changes",
     "m010_records",
     "m011_whole",
+    "m012_blocks",
 }
 Checked = tuple[object, int]  # a file, and SQLite's schema version of its tables
 MOST_CHECKED = 64  # one more, and all are checked again

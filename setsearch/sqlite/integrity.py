@@ -1,8 +1,8 @@
 """Whether our tables are intact: their declarations, checksums, and SQLite's own checks.
 
 One checksum covers the small tables that nothing else verifies: kinds, relations, sources, saved sets. Names are also
-in an index, posting lists are stored in both directions. Each block of a list has a checksum that binds it to its list
-and place; texts, numbers and derived values have checksums of their own. They are compared wherever these are read.
+in an index, frequencies of features are those of the lists. Each block of lists has a checksum that binds it to its
+place; texts, numbers and derived values have checksums of their own. They are compared wherever these are read.
 """
 
 import sqlite3
@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from setsearch.errors import CorruptIndex
 
 _NAMES = (
-    "alias array change columns forward free generation kind member name numbers "
-    "origin posting record relation revision seal set text vector"
+    "alias array change columns feature forward free generation kind member name numbers "
+    "origin record relation revision seal set text vector"
 )
 TABLES = {f"setsearch_{name}" for name in _NAMES.split()}
-DECLARATIONS = 3684598155  # CRC-32 of the columns of all tables
+DECLARATIONS = 4224809399  # CRC-32 of the columns of all tables
 CHECKED = ("kind", "relation", "origin", "set", "member")  # tables under the checksum
 CHECKSUM_BYTES = 4
 

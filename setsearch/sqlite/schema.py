@@ -3,8 +3,8 @@
 setsearch_kind        vocabularies: documents, terms, films; `peak` is the next id, `whole`: names are whole numbers
 setsearch_name        names and titles of one vocabulary, under small reused integer ids
 setsearch_relation    two vocabularies, items and features: revision, and a random stamp of the content
-setsearch_posting     feature -> items, in blocks (codec.py)
-setsearch_forward     item -> features, the same entries in the other direction
+setsearch_forward     item -> features with counts, in blocks of neighboring items (storage/forward_lists.py)
+setsearch_feature     how many items have each feature, and the sum of its counts
 setsearch_revision    which items each revision of a relation changed
 setsearch_generation  what was derived from one revision, and may be deleted at any time: arrays in setsearch_array
 setsearch_free        ids of a vocabulary that names may take
@@ -23,6 +23,8 @@ import re
 import sqlite3
 import struct
 import zlib
+from itertools import chain
+from typing import Any
 
 from sqlite_utils import Migrations
 from sqlite_utils.db import Database
@@ -322,6 +324,86 @@ def m010_records(db: Database) -> None:
 def m011_whole(db: Database) -> None:
     """Whether the names of a vocabulary came as whole numbers, as which frames have them again."""
     db.execute("alter table setsearch_kind add column whole integer not null default 0")
+
+
+@migrations()
+def m012_blocks(db: Database) -> None:
+    """Forward lists in blocks of many items; posting lists are derived, and frequencies of features stand alone."""
+    script = """
+        alter table setsearch_forward rename to setsearch_list;
+        create table setsearch_forward (
+            relation integer not null,
+            first integer not null,  -- id of the first item
+            data blob not null,      -- items, lengths of their lists, ids of features, counts, and a checksum
+            primary key (relation, first)
+        ) strict;
+        create table setsearch_feature (
+            relation integer not null, feature integer not null,
+            length integer not null,  -- number of items
+            total integer not null,   -- sum of counts
+            primary key (relation, feature)
+        ) strict, without rowid;
+        insert into setsearch_feature (relation, feature, length, total)
+            select relation, list, sum(length), sum(total) from setsearch_posting group by relation, list;
+        drop view setsearch_frequency;
+        create view setsearch_frequency as
+        select k.name as kind, n.name as name, f.length as document_frequency, f.total as total
+        from setsearch_feature f join setsearch_relation r on r.id = f.relation
+        join setsearch_kind k on k.id = r.features
+        join setsearch_name n on n.kind = r.features and n.id = f.feature;
+        drop table setsearch_posting;
+    """
+    _run(db, script)
+    rows = db.execute(
+        "select relation, list, first, last, length, total, gaps, counts, gaps_checksum, counts_checksum "
+        "from setsearch_list order by relation, list, first"
+    )
+    insert = "insert into setsearch_forward (relation, first, data) values (?, ?, ?)"
+    block, length = list[tuple[Any, ...]](), 0
+    for row in chain(rows, [None]):
+        if block and (row is None or row[0] != block[0][0] or (length >= 1 << 14 and row[1] != block[-1][1])):
+            relation, first, data = block[0][0], block[0][1], _block(block)
+            checksum = zlib.crc32(data, zlib.crc32(f"{relation} {first}".encode()))
+            db.execute(insert, (relation, first, data + checksum.to_bytes(4, "little") if data else b""))
+            block, length = [], 0
+        if row is not None:
+            block.append(row)
+            length += max(row[4], 1)
+    db.execute("drop table setsearch_list")
+
+
+def _block(rows: list[tuple[Any, ...]]) -> bytes:
+    """Lists of m001 as a block of m012; empty if one of them is damaged: then the block is, too."""
+    import numpy as np
+
+    items, lengths, ids, counts = list[int](), list[int](), [], []
+    for _, item, first, last, length, total, gaps, own, *checksums in rows:
+        head = zlib.crc32(struct.pack("<7q", 2, rows[0][0], item, first, last, length, total))
+        if [zlib.crc32(gaps, head), head if own is None else zlib.crc32(own, head)] != checksums:
+            return b""
+        sizes = {(length - 1, len(gaps))} | ({(length, len(own))} if own is not None else set())
+        if length < 1 or any(size not in (count, 2 * count, 4 * count) for count, size in sizes):
+            return b""
+        if items[-1:] != [item]:
+            items.append(item)
+            lengths.append(0)
+        lengths[-1] += length
+        width = len(gaps) // max(length - 1, 1)
+        ids.append(np.cumsum([first, *np.frombuffer(gaps, f"<u{width}" if width else "<u1").tolist()]))
+        counts.append(np.ones(length, np.int64) if own is None else np.frombuffer(own, f"<u{len(own) // length}"))
+    columns = [np.array(items), np.array(lengths), np.concatenate(ids), np.concatenate(counts).astype(np.int64)]
+    out = [struct.pack("<4I", *map(len, columns))]
+    for column, (bits, are_gaps) in zip(columns, ((8, 1), (8, 0), (16, 1), (8, 0)), strict=True):
+        for start in range(0, len(column), 1 << 16):
+            small = column[start : start + (1 << 16)]
+            small = np.diff(small, prepend=0) if are_gaps else small.copy()
+            places = np.flatnonzero((small < 0) | (small >= 1 << bits))
+            apart = struct.pack("<BBBIiI", 10, bits, are_gaps, len(small), 0, len(places))
+            slice_ = apart + places.astype("<u2").tobytes() + small[places].astype("<i4").tobytes()
+            small[places] = 0
+            slice_ += small.astype(f"<u{bits // 8}").tobytes()
+            out += [len(slice_).to_bytes(4, "little"), slice_]
+    return b"".join(out)
 
 
 def drop_tables(cursor: sqlite3.Cursor) -> None:

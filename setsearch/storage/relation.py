@@ -1,4 +1,4 @@
-"""A relation of items and features as stored: two vocabularies, and posting lists in both directions."""
+"""A relation of items and features as stored: two vocabularies, forward lists, frequencies."""
 
 import json
 import sqlite3
@@ -8,9 +8,9 @@ from typing import Any
 
 from setsearch.arrays import Ints
 from setsearch.errors import REPAIR_HINT, CorruptIndex, InvalidItem, InvalidParameter, NameTaken
+from setsearch.storage.forward_lists import ForwardLists, Frequencies
 from setsearch.storage.ids import collection_of, is_storable, name_in, plain_name
 from setsearch.storage.names import Vocabulary
-from setsearch.storage.posting_lists import PostingLists
 from setsearch.storage.revisions import Revision, append_revision
 
 TEXT = ("documents", "terms")  # the relation of a text collection
@@ -58,14 +58,14 @@ class Relation:
         return plain_name(self.features.name) == VECTORS_OF + plain_name(self.items.name)
 
     @property
-    def postings(self) -> PostingLists:
-        """feature -> items."""
-        return PostingLists("posting", self.id, self.items.next_id)
+    def forward(self) -> ForwardLists:
+        """item -> features."""
+        return ForwardLists(self.id, self.items.next_id, self.features.next_id)
 
     @property
-    def forward(self) -> PostingLists:
-        """item -> features."""
-        return PostingLists("forward", self.id, self.features.next_id)
+    def frequencies(self) -> Frequencies:
+        """Of the features."""
+        return Frequencies(self.id)
 
     @property
     def label(self) -> str:
@@ -74,8 +74,8 @@ class Relation:
 
     def clear(self, cursor: sqlite3.Cursor) -> None:
         """Delete all items and features; the caller writes next, and so saves."""
-        for lists in (self.postings, self.forward):
-            lists.clear(cursor)
+        self.forward.clear(cursor)
+        self.frequencies.clear(cursor)
         # Arrays without a generation go when the next one is made.
         for table in ("text", "columns", "numbers", "generation"):
             cursor.execute(f"delete from setsearch_{table} where relation = ?", (self.id,))
@@ -205,5 +205,4 @@ def wants_contexts(cursor: sqlite3.Cursor, relation: Relation) -> bool:
     """Whether a collection has contexts: by its setting, or automatically by its number of words."""
     if relation.contexts not in ("auto", "auto-phrases"):
         return relation.contexts in ("on", "phrases")
-    row = cursor.execute("select sum(total) from setsearch_forward where relation = ?", (relation.id,)).fetchone()
-    return FEWEST_WORDS <= (row[0] or 0) <= MOST_WORDS
+    return FEWEST_WORDS <= relation.frequencies.sums(cursor)[1] <= MOST_WORDS

@@ -76,7 +76,7 @@ def test_the_start_is_looked_up_once(sizes):
 
 def test_a_description_counts_what_the_tables_hold(sizes):
     for connection, index in sizes:
-        (held,) = connection.execute("select sum(length) from setsearch_forward").fetchone()
+        (held,) = connection.execute("select sum(length) from setsearch_feature").fetchone()
         assert {own["posting_count"] for own in index.info()["readings"]} == {held}
         index.add([("new", "lion of the savanna")])  # newer than what was derived
         assert {own["posting_count"] for own in index.info()["readings"]} == {held + 4}

@@ -23,11 +23,10 @@ from oracle import (
 import setsearch
 from setsearch import arrays, errors
 from setsearch import lists as flat
-from setsearch.indexing import batch, writer
+from setsearch.indexing import batch
 from setsearch.scoring import valued_lists
 from setsearch.sqlite import sql as inserts
-from setsearch.storage import generations, names
-from setsearch.storage import posting_lists as lists
+from setsearch.storage import forward_lists, generations, names
 
 item_ids = st.sampled_from([f"i{n}" for n in range(12)])
 contents = st.dictionaries(
@@ -57,11 +56,8 @@ class Writes(RuleBasedStateMachine):
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
         self.small = pytest.MonkeyPatch()
-        self.small.setattr(lists, "FULL_BLOCK", 3)
-        self.small.setattr(lists, "LONGEST_BLOCK", 4)
+        self.small.setattr(forward_lists, "FULL_BLOCK", 3)
         self.small.setattr(batch, "FULL_BATCH", 7)
-        self.small.setattr(writer, "DEFERRED_CELLS", 11)
-        self.small.setattr(writer, "MERGED_TOGETHER", 4)
         self.small.setattr(arrays, "MOST_SORTED", 6)
         self.small.setattr(inserts, "ROWS_OF_INSERT", 3)
         self.small.setattr(names, "NAMES_OF_INSERT", 2)

@@ -7,7 +7,7 @@ from samples import random_data
 import setsearch
 from setsearch import errors
 from setsearch.scoring import valued_lists
-from setsearch.storage.posting_lists import PostingLists
+from setsearch.storage.forward_lists import ForwardLists
 
 pytestmark = pytest.mark.usefixtures("papers_model")
 
@@ -148,7 +148,7 @@ def test_only_active_lists_are_read(build, monkeypatch):
         return original(self, slice_, ids, counts)
 
     monkeypatch.setattr(flat.Lists, "_span", counting)
-    monkeypatch.setattr(PostingLists, "sweep", None)
+    monkeypatch.setattr(ForwardLists, "sweep", None)
     monkeypatch.setattr(valued_lists, "AHEAD", 1)
     monkeypatch.setattr(valued_lists, "AHEAD_IN_CORE", 1)
     monkeypatch.setattr(valued_lists, "NOTHING_AHEAD", 2)

@@ -11,7 +11,7 @@ from samples import planted, random_data
 import setsearch
 from setsearch import errors
 from setsearch.learning import classify
-from setsearch.storage.posting_lists import PostingLists
+from setsearch.storage.forward_lists import ForwardLists
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 
@@ -81,5 +81,5 @@ def test_only_the_lists_of_the_item_and_the_members_are_read(build, monkeypatch)
     def refuse(*args, **options):
         raise AssertionError("all lists are read")
 
-    monkeypatch.setattr(PostingLists, "sweep", refuse)
+    monkeypatch.setattr(ForwardLists, "sweep", refuse)
     assert [(c.name, c.probability) for c in classify(reading, "x-00", sets)] == expected

@@ -3,14 +3,19 @@
 import json
 import shutil
 import sqlite3
+import struct
+import zlib
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sqlite_utils.db import Database
 
 import setsearch
 from setsearch.memory import derivation
 from setsearch.memory.word_contexts import COEFFICIENTS
+from setsearch.sqlite.schema import migrations
 from setsearch.text.contexts import choose_items
 from setsearch.text.token_stream import most_frequent
 
@@ -102,3 +107,95 @@ def test_a_database_of_0_21_0_answers_to_the_bit_and_keeps_its_names(tmp_path):
         ]
         assert index.set("cats").accepted == ["full.ris#10.1000/xyz"]
         assert index.check() == []
+
+
+def blocks_of_0_24_0(table, owner, rows):
+    """Lists as versions up to 0.24 wrote them: (list, ids, counts), each in one block or more of 9 ids."""
+    for list_, ids, counts in rows:
+        for start in range(0, len(ids), 9):
+            own, of_own = np.array(ids[start : start + 9]), np.array(counts[start : start + 9])
+            gaps, stored = narrow(np.diff(own)), narrow(of_own) if of_own.max() > 1 else None
+            head = [list_, int(own[0]), int(own[-1]), len(own), int(of_own.sum())]
+            of_head = zlib.crc32(struct.pack("<7q", table, owner, *head))
+            checksums = zlib.crc32(gaps, of_head), of_head if stored is None else zlib.crc32(stored, of_head)
+            yield owner, *head, gaps, stored, *checksums
+
+
+def narrow(numbers):
+    """Numbers in 1, 2 or 4 bytes each, as the largest one needs."""
+    return numbers.astype(
+        next(f"<u{width}" for width in (1, 2, 4) if numbers.max(initial=0) < 1 << 8 * width)
+    ).tobytes()
+
+
+@pytest.fixture
+def of_0_24_0(tmp_path):
+    """A relation of more entries than one block of today holds, with counts and gaps of all widths."""
+    rng, n_items, n_features = np.random.default_rng(0), 60, 70_000
+    content = {}
+    for item in range(n_items):
+        ids = np.sort(np.append(rng.choice(n_features - 1, int(rng.integers(1, 600)), replace=False), n_features - 1))
+        content[item] = ids.tolist(), rng.choice([1, 1, 1, 2, 300, 70_000, 2**31 - 1], len(ids)).tolist()
+    turned = {}
+    for item, (ids, counts) in content.items():
+        for id, count in zip(ids, counts, strict=True):
+            turned.setdefault(id, ([], []))
+            turned[id][0].append(item)
+            turned[id][1].append(count)
+    unused = sorted({*range(n_features)} - turned.keys())
+    with setsearch.open(tmp_path / "old.db", create=True) as index:
+        index.add([("x", ["u"])], ("film", "user"))
+        index.drop()
+    db = Database(tmp_path / "old.db")
+    migrations.apply(db, stop_before="m012_blocks")
+    insert = "(relation, list, first, last, length, total, gaps, counts, gaps_checksum, counts_checksum)"
+    with db.conn as connection:
+        connection.execute("insert into setsearch_kind (id, name, size, peak) values (1, 'film', ?, ?)", [n_items] * 2)
+        sizes = len(turned), n_features
+        connection.execute("insert into setsearch_kind (id, name, size, peak) values (2, 'user', ?, ?)", sizes)
+        connection.execute("insert into setsearch_relation (id, items, features, stamp) values (1, 1, 2, 7)")
+        names = [(1, id, f"i{id}") for id in content] + [(2, id, f"f{id}") for id in turned]
+        connection.executemany("insert into setsearch_name (kind, id, name) values (?, ?, ?)", names)
+        connection.executemany("insert into setsearch_free values (2, ?)", [(id,) for id in unused])
+        for number, table, lists in ((1, "posting", turned), (2, "forward", content)):
+            blocks = blocks_of_0_24_0(number, 1, ((id, *lists[id]) for id in sorted(lists)))
+            connection.executemany(f"insert into setsearch_{table} {insert} values (?,?,?,?,?,?,?,?,?,?)", blocks)
+    db.close()
+    expected = {
+        f"i{item}": {f"f{id}": count for id, count in zip(*lists, strict=True)} for item, lists in content.items()
+    }
+    return tmp_path / "old.db", expected
+
+
+def test_lists_of_0_24_0_become_blocks_of_many_items(of_0_24_0):
+    path, expected = of_0_24_0
+    with setsearch.open(path) as index:
+        films = index.items("film")
+        assert {item: films.features_of(item) for item in expected} == expected
+        assert films.document_frequency("f69999") == len(expected)
+        assert index.check() == []
+        index.update([("i7", {"f1": 2})], ("film", "user"))
+        assert films.features_of("i7") == {"f1": 2}
+        assert films.features_of("i8") == expected["i8"]
+        assert index.check() == []
+    with closing(sqlite3.connect(path)) as connection:
+        (count,) = connection.execute("select count(*) from setsearch_forward").fetchone()
+        assert 1 < count < 5
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["gaps = x'05'", "total = total + 1", "length = 4611686018427387904", "length = 0", "counts = x''", "list = -1"],
+)
+def test_a_damaged_list_of_0_24_0_stays_damaged(of_0_24_0, damage):
+    path, _ = of_0_24_0
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(
+            f"update setsearch_forward set {damage} where list = 7 and first = "
+            "(select min(first) from setsearch_forward where list = 7)"
+        )
+        connection.commit()
+    with setsearch.open(path) as index:
+        with pytest.raises(setsearch.errors.CorruptIndex, match="damaged block"):
+            index.items("film").expand(["i1"])
+        assert index.check()

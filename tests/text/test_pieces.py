@@ -164,6 +164,6 @@ def test_an_index_has_the_same_bytes_with_and_without_the_core(tmp_path, monkeyp
             index.update(items[:9][::-1])
             share = index.unread_share
         with closing(sqlite3.connect(tmp_path / name)) as db:
-            tables = ("posting", "forward", "name", "text")
+            tables = ("forward", "feature", "name", "text")
             rows.append([share, *(db.execute(f"select * from setsearch_{table}").fetchall() for table in tables)])
     assert rows[0] == rows[1]

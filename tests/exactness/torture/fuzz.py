@@ -11,33 +11,22 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["setsearch"]):
-    import numpy as np
-
     from setsearch.errors import SetsearchError
     from setsearch.indexing import rows, sources
     from setsearch.sqlite import fts5
     from setsearch.storage import documents as texts
     from setsearch.storage.analyzers import load_analyzer
-    from setsearch.storage.codec import decode_counts, decode_ids, unpack
+    from setsearch.storage.codec import unpack, unpack_columns
     from setsearch.text import analyzer as text
 
 FOLDER = Path(tempfile.mkdtemp())
-
-
-def decoders(data: "atheris.FuzzedDataProvider") -> None:
-    """Posting lists from any bytes."""
-    n = data.ConsumeIntInRange(0, 4)
-    lengths = np.array([data.ConsumeIntInRange(-2, 1 << 40) for _ in range(n)], np.int64)
-    first = np.array([data.ConsumeIntInRange(-(1 << 40), 1 << 40) for _ in range(n)], np.int64)
-    blobs = [data.ConsumeBytes(data.ConsumeIntInRange(0, 40)) for _ in range(n)]
-    ids = decode_ids(first, lengths, blobs)
-    assert len(ids) == len(decode_counts(lengths, [blob or None for blob in blobs]))
 
 
 def stored(data: "atheris.FuzzedDataProvider") -> None:
     """Texts and slices of arrays as they are stored."""
     rest = data.ConsumeBytes(400)
     unpack(rest)
+    unpack_columns(rest, 4)
     texts.decompress(rest)
 
 
@@ -67,7 +56,7 @@ def one_input(data: bytes) -> None:
     """One round of one of them."""
     provider = atheris.FuzzedDataProvider(data)
     try:
-        provider.PickValueInList([decoders, stored, readers, words])(provider)
+        provider.PickValueInList([stored, readers, words])(provider)
     except SetsearchError as error:
         assert str(error)
 

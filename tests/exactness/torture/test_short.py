@@ -36,7 +36,7 @@ class TestShort:
         assert found["writes"] >= 2 * concurrency.LEAST
 
     def test_a_flipped_byte_is_found_or_harmless(self, tmp_path):
-        found = damage.torture(tmp_path, 30)
+        found = damage.torture(tmp_path, 60)
         assert found["found"] > 5
         assert found["harmless"] > 0
         assert found["mended"] > 0

@@ -1,0 +1,220 @@
+"""What a relation holds, as forward lists: the features of each item, in blocks of neighboring items.
+
+A block is named by its first item, and ends where the next one begins. A write encodes the blocks of its items anew;
+new items go to the last block until it is full. How many items have each feature stands beside the lists
+(`Frequencies`). Posting lists are derived (generations.py).
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from setsearch.arrays import LARGEST_COUNT, Entries, Ints, run_lengths, run_starts
+from setsearch.errors import REPAIR_HINT, CorruptIndex
+from setsearch.sqlite.integrity import add_checksum, strip_checksum
+from setsearch.sqlite.sql import insert_rows
+from setsearch.storage.codec import pack_columns, unpack_columns
+
+FULL_BLOCK = 1 << 14  # entries; an item behind so many starts the next block
+
+NOTHING = Entries(*np.zeros((3, 0), np.int64))
+
+
+@dataclass(frozen=True)
+class ForwardLists:
+    """The lists of all items of a relation; ids of items are below `n_items`, those of features below `n_features`."""
+
+    relation: int
+    n_items: int
+    n_features: int
+
+    def read(self, cursor: sqlite3.Cursor, items: Ints) -> Entries:
+        """The entries of some items, ascending."""
+        firsts = self._firsts(cursor)
+        blocks = _block_of(firsts, items)
+        wanted = firsts[blocks[run_starts(blocks)]].tolist() if len(firsts) else []
+        read = (self._read_block(cursor, first) for first in wanted)
+        return _joined([entries.select(np.isin(entries.lists, items)) for entries in read])
+
+    def read_all(self, cursor: sqlite3.Cursor) -> Entries:
+        """All entries."""
+        return _joined([*self.sweep(cursor)])
+
+    def sweep(self, cursor: sqlite3.Cursor) -> Iterator[Entries]:
+        """All entries, block by block."""
+        last = -1
+        for first in self._firsts(cursor).tolist():
+            entries = self._read_block(cursor, first)
+            if first <= last:
+                raise self._damaged()
+            last = int(entries.lists[-1])
+            yield entries
+
+    def totals(self, cursor: sqlite3.Cursor) -> Ints:
+        """The sum of counts of each item, `(n_items,)`."""
+        totals = np.zeros(self.n_items, np.int64)
+        for entries in self.sweep(cursor):
+            np.add.at(totals, entries.lists, entries.counts)
+        return totals
+
+    def write(self, cursor: sqlite3.Cursor, items: Ints, entries: Entries) -> None:
+        """Give some items, ascending, other lists: those of these entries, sorted by item and feature."""
+        firsts = self._firsts(cursor)
+        blocks = _block_of(firsts, items)
+        for start, end in pairwise([*run_starts(blocks).tolist(), len(items)]):
+            own = items[start:end]
+            new = _between(entries, int(own[0]), int(own[-1]))
+            if len(firsts):
+                first = int(firsts[blocks[start]])
+                old = self._read_block(cursor, first)
+                new = old.select(~np.isin(old.lists, own)).merged(new)
+                cursor.execute("delete from setsearch_forward where relation = ? and first = ?", (self.relation, first))
+            self._insert(cursor, new)
+
+    def clear(self, cursor: sqlite3.Cursor) -> None:
+        """Delete all lists."""
+        cursor.execute("delete from setsearch_forward where relation = ?", (self.relation,))
+
+    def _firsts(self, cursor: sqlite3.Cursor) -> Ints:
+        """The first item of each block, ascending."""
+        rows = cursor.execute(
+            "select first from setsearch_forward where relation = ? order by first", (self.relation,)
+        ).fetchall()
+        return np.array(rows, np.int64).reshape(-1)
+
+    def _insert(self, cursor: sqlite3.Cursor, entries: Entries) -> None:
+        """Write entries that belong to no other block, in blocks of whole lists."""
+        begin = run_starts(entries.lists)
+        cuts = [*begin[run_starts(begin // FULL_BLOCK)].tolist(), len(entries.lists)]
+        rows = []
+        for start, end in pairwise(cuts):
+            part = Entries(*(column[start:end] for column in entries))
+            rows.append((int(part.lists[0]), _encoded(part)))
+        cursor.executemany(
+            f"insert into setsearch_forward (relation, first, data) values ({self.relation}, ?, ?)",
+            [(first, add_checksum(data, self._place(first))) for first, data in rows],
+        )
+
+    def _read_block(self, cursor: sqlite3.Cursor, first: int) -> Entries:
+        """The entries of the block that begins with an item."""
+        row = cursor.execute(
+            "select data from setsearch_forward where relation = ? and first = ?", (self.relation, first)
+        ).fetchone()
+        data = strip_checksum(row[0], self._place(first))
+        entries = None if data is None else _decoded(data)
+        # Kernels rely on ids that ascend within a list and are of the relation: they check nothing.
+        if entries is None or int(entries.lists[0]) != first or not self._are_sound(entries):
+            raise self._damaged()
+        return entries
+
+    def _are_sound(self, entries: Entries) -> bool:
+        lists, ids, counts = entries
+        ascends = (lists[1:] > lists[:-1]) | ((lists[1:] == lists[:-1]) & (ids[1:] > ids[:-1]))
+        inside = lists[0] >= 0 and lists[-1] < self.n_items and ids.min() >= 0 and ids.max() < self.n_features
+        return bool(ascends.all() and inside and counts.min() >= 1 and counts.max() <= LARGEST_COUNT)
+
+    def _place(self, first: int) -> str:
+        return f"{self.relation} {first}"
+
+    def _damaged(self) -> CorruptIndex:
+        return CorruptIndex(f"setsearch_forward holds a damaged block; {REPAIR_HINT}")
+
+
+def _block_of(firsts: Ints, items: Ints) -> Ints:
+    """The block of each item: the last one that does not begin behind it; else the first one."""
+    return np.maximum(np.searchsorted(firsts, items, "right") - 1, 0)
+
+
+def _between(entries: Entries, first: int, last: int) -> Entries:
+    """The entries of the items from `first` to `last`."""
+    start, end = np.searchsorted(entries.lists, [first, last + 1])
+    return Entries(*(column[start:end] for column in entries))
+
+
+def _joined(parts: list[Entries]) -> Entries:
+    return Entries(*(np.concatenate(column) for column in zip(NOTHING, *parts, strict=True)))
+
+
+def _encoded(entries: Entries) -> bytes:
+    begin = run_starts(entries.lists)
+    lengths = run_lengths(begin, len(entries.lists))
+    return pack_columns([entries.lists[begin], lengths, entries.ids, entries.counts])
+
+
+def _decoded(data: bytes) -> Entries | None:
+    """The inverse of `_encoded`; None for what cannot be a block."""
+    columns = unpack_columns(data, 4)
+    if columns is None:
+        return None
+    items, lengths, ids, counts = columns
+    sound = 0 < len(items) == len(lengths) and lengths.min() >= 1 and lengths.max() <= len(ids) == len(counts)
+    if not sound or int(lengths.sum()) != len(ids):
+        return None
+    return Entries(np.repeat(items, lengths), ids, counts)
+
+
+@dataclass(frozen=True)
+class Frequencies:
+    """How many items have each feature (document frequency), and the sum of its counts; features of none are absent."""
+
+    relation: int
+
+    def read(self, cursor: sqlite3.Cursor, n_features: int) -> tuple[Ints, Ints]:
+        """Both of each feature: two `(n_features,)` arrays."""
+        rows = cursor.execute(
+            "select feature, length, total from setsearch_feature where relation = ?", (self.relation,)
+        )
+        stored, out = np.fromiter(rows, np.dtype((np.int64, 3))), np.zeros((2, n_features), np.int64)
+        if len(stored):
+            if stored[:, 0].max() >= n_features or stored.min() < 0:
+                raise self._damaged()
+            out[:, stored[:, 0]] = stored[:, 1:].T
+        return out[0], out[1]
+
+    def sums(self, cursor: sqlite3.Cursor) -> tuple[int, int]:
+        """The number of entries of the relation, and the sum of all counts."""
+        lengths, totals = cursor.execute(
+            "select coalesce(sum(length), 0), coalesce(sum(total), 0) from setsearch_feature where relation = ?",
+            (self.relation,),
+        ).fetchone()
+        return int(lengths), int(totals)
+
+    def add(self, cursor: sqlite3.Cursor, features: Ints, changes: Ints) -> list[int]:
+        """Add `(2, n)` changes to those of some features; returns the features that no item has now."""
+        stored = cursor.execute(
+            "select feature, length, total from setsearch_feature "
+            "where relation = ? and feature in (select value from json_each(?)) order by feature",
+            (self.relation, json.dumps(features.tolist())),
+        )
+        known: Ints = np.fromiter(stored, np.dtype((np.int64, 3)))
+        sums = changes.copy()
+        sums[:, np.searchsorted(features, known[:, 0])] += known[:, 1:].T
+        lengths, totals = sums
+        if np.any(lengths < 0) or np.any(totals < lengths) or np.any((lengths == 0) & (totals != 0)):
+            raise self._damaged()
+        gone: list[int] = features[lengths == 0].tolist()
+        cursor.executemany(
+            f"delete from setsearch_feature where relation = {self.relation} and feature = ?", [(id,) for id in gone]
+        )
+        kept = lengths > 0
+        insert = "insert or replace into setsearch_feature (relation, feature, length, total)"
+        columns = features[kept].tolist(), *sums[:, kept].tolist()
+        insert_rows(cursor, insert, f"({self.relation}, ?, ?, ?)", *columns)
+        return gone
+
+    def clear(self, cursor: sqlite3.Cursor) -> None:
+        """Delete all."""
+        cursor.execute("delete from setsearch_feature where relation = ?", (self.relation,))
+
+    def _damaged(self) -> CorruptIndex:
+        return CorruptIndex(f"setsearch_feature differs from the lists; {REPAIR_HINT}")
+
+
+def counted(entries: Entries, n_features: int) -> Ints:
+    """How many items have each feature, and the sums of counts, `(2, n_features)`."""
+    lengths = np.bincount(entries.ids, minlength=n_features)
+    return np.array([lengths, np.bincount(entries.ids, entries.counts, n_features)], np.int64)
