@@ -2,12 +2,14 @@
 
 A slice is stored as numbers of 1, 2, 4 or 8 bytes or, where that is shorter, as a *patched* slice (PFOR, Zukowski et
 al. 2006): small numbers of 1, 8 or 16 bits, and apart from them the few that do not fit. The small numbers are the
-values less the least one (counts), or the gaps between them (ids that ascend within each list). Some columns together
-are their slices, one behind the other.
+values less the least one (counts), or the gaps between them (ids that ascend within each list). Bytes, which are texts,
+are deflated. Some columns together are their slices, one behind the other.
 """
 
 import struct
+import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from setsearch.core import binding, indexing
 
 LONGEST = 1 << 16  # numbers in a slice, so that places in it have 2 bytes
 _WIDTHS = {1: "<u1", 2: "<u2", 4: "<u4", 8: "<i8"}
-_FLOATS, _PATCHED = 9, 10  # in place of a width
+_FLOATS, _PATCHED, _DEFLATED = 9, 10, 11  # in place of a width
 _BITS = (1, 8, 16)
 _HEAD = struct.Struct("<BBIiI")  # bits, whether gaps, length, the least value, how many do not fit
 _BYTES_OF_SIZE = 4
@@ -24,7 +26,9 @@ _BYTES_APART = 6  # of a number that does not fit: its place and its value
 
 
 def pack(values: Array) -> bytes:
-    """A slice of integers or floats, not empty, of at most `LONGEST` numbers."""
+    """A slice of integers, floats or bytes, not empty, of at most `LONGEST` numbers."""
+    if values.dtype == np.uint8:
+        return bytes([_DEFLATED]) + zlib.compress(values.tobytes(), 1)
     if values.dtype.kind == "f":
         return bytes([_FLOATS]) + values.astype("<f8").tobytes()
     least, largest = int(values.min()), int(values.max())
@@ -42,6 +46,10 @@ def unpack(data: bytes) -> Array | None:
         return None
     if data[0] == _PATCHED:
         return _unpatched(data)
+    if data[0] == _DEFLATED:
+        with suppress(zlib.error):
+            return np.frombuffer(zlib.decompressobj().decompress(data[1:], LONGEST), np.uint8)
+        return None
     dtype = "<f8" if data[0] == _FLOATS else _WIDTHS.get(data[0])
     if dtype is None or (len(data) - 1) % np.dtype(dtype).itemsize:
         return None

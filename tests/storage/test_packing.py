@@ -1,5 +1,7 @@
 """Slices of arrays as bytes: what is packed comes back, and what was not packed is refused."""
 
+import zlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -129,3 +131,19 @@ def test_a_patch_behind_the_end_is_refused():
     assert is_patched(data)
     data[15:17] = (3001).to_bytes(2, "little")
     assert unpack(bytes(data)) is None
+
+
+@given(st.binary(min_size=1, max_size=300), st.integers(1, 200), st.integers(0, 60), st.integers(0, 255))
+def test_bytes_come_back_and_damaged_ones_are_refused_or_bounded(text, times, place, byte):
+    array = np.frombuffer(text * times, np.uint8)
+    data = bytearray(pack(array))
+    assert np.array_equal(unpack(bytes(data)), array)
+    assert times < 20 or len(data) < len(array)
+    data[1 + place % (len(data) - 1)] = byte
+    found = unpack(bytes(data))
+    assert found is None or len(found) <= LONGEST
+
+
+def test_bytes_that_inflate_without_end_are_cut():
+    found = unpack(bytes([packing._DEFLATED]) + zlib.compress(bytes(10_000_000)))
+    assert len(found) == LONGEST
