@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from setsearch.answers.results import Contribution, Snippet
 from setsearch.memory.fields import Fields
 from setsearch.sqlite.sql import main_table, quote
-from setsearch.storage.documents import decompress
+from setsearch.storage.documents import read_texts
 from setsearch.storage.relation import Relation
 from setsearch.storage.synced_source import FTS5, TABLE, load_source
 from setsearch.text.analyzer import Analyzer
@@ -118,11 +120,8 @@ def text_of(fields: Fields, id: int) -> str | None:
     cursor, relation = fields.first.cursor, fields.relation
     if fields.first.snapshot.transposed or fields.contexts_revision is not None:
         return None  # words, not documents
-    row = cursor.execute(
-        "select text from setsearch_text where relation = ? and item = ?", (relation.id, id)
-    ).fetchone()
-    if row is not None:
-        return decompress(row[0])
+    for _, text in read_texts(cursor, relation, np.array([id])):
+        return text
     return _text_of_table(cursor, relation, fields.describe([id])[id][0])
 
 

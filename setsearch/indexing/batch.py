@@ -8,7 +8,7 @@ import numpy as np
 
 from setsearch.arrays import LARGEST_COUNT, Ints
 from setsearch.errors import InvalidItem
-from setsearch.storage.documents import compress
+from setsearch.storage.documents import encode_text
 from setsearch.storage.ids import check_names
 from setsearch.storage.records import Record
 from setsearch.text.extras import TermIds
@@ -56,7 +56,7 @@ class Batch:
         for name, features, title, text, columns, record in items:
             self.names.append(name)
             self.titles.append(title)
-            self.texts.append(None if text is None else compress(text))
+            self.texts.append(None if text is None else encode_text(text))
             self.columns.append(columns)
             self.records.append(record)
             if isinstance(features, str):

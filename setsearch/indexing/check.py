@@ -171,10 +171,11 @@ def check_relation(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
     if not np.array_equal(stored, counted(cells, relation.features.next_id)):
         yield f"{label}: the frequencies of {relation.features.name} differ from the lists"
     try:
-        read = sum(1 for _ in read_texts(cursor, relation)) if relation.contexts != "off" else 0
-        (stored,) = cursor.execute("select count(*) from setsearch_text where relation = ?", (relation.id,)).fetchone()
-        if read != stored:
-            yield f"{label}: {stored} texts are stored, {read} belong to {relation.items.name}"
+        having = np.array([id for id, _ in read_texts(cursor, relation)], np.int64)
+        known = np.fromiter(relation.items.ids(cursor), np.int64)
+        lost = np.count_nonzero(~np.isin(having, known if relation.contexts != "off" else known[:0]))
+        if lost or (np.diff(having) <= 0).any():
+            yield f"{label}: {lost} texts belong to none of the {relation.items.name}, or some are stored twice"
     except CorruptIndex as error:
         yield f"{label}: {error}"
     if len(distinct(cells.ids)) != relation.features.size:

@@ -1,16 +1,17 @@
 """Vectors of items: those that the user gives, and those of an encoder for the texts and words that have none."""
 
-import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
+import numpy as np
+
 from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem
 from setsearch.indexing.writer import Writer
 from setsearch.sqlite.database import Database
-from setsearch.storage.documents import decompress
+from setsearch.storage.documents import Texts, read_texts
 from setsearch.storage.ids import check_names, id_text
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import Relation
@@ -107,16 +108,16 @@ def encode_texts(database: Database, find: Find, encoder: Encoder, progress: Pro
     with database.read() as cursor:
         relation = find(cursor)
         rows = cursor.execute(
-            "select t.item from setsearch_text t join setsearch_name n on n.kind = ? and n.id = t.item "
-            "where t.relation = ? and not exists "
-            "(select 1 from setsearch_vector v where v.kind = n.kind and v.name = n.name) order by t.item",
-            (relation.items.id, relation.id),
+            "select id from setsearch_name n where kind = ? and not exists "
+            "(select 1 from setsearch_vector v where v.kind = n.kind and v.name = n.name)",
+            (relation.items.id,),
         ).fetchall()
-    for ids in _groups(progress(id for (id,) in rows)):
+        having = Texts(relation.id).items(cursor)
+    for ids in _groups(progress(iter(having[np.isin(having, np.array(rows, np.int64))].tolist()))):
         with database.read() as cursor:
-            texts = {name: data for name, data in _texts(cursor, find(cursor), ids) if decompress(data).strip()}
+            texts = {name: text for name, text in _texts(cursor, find(cursor), ids) if text.strip()}
         if texts:
-            vectors = _encoded(encoder, list(texts), [decompress(data) for data in texts.values()])
+            vectors = _encoded(encoder, list(texts), list(texts.values()))
             with database.write() as cursor:
                 relation = find(cursor)
                 present = dict(_texts(cursor, relation, ids))  # somebody may have written meanwhile
@@ -145,13 +146,11 @@ def _groups(values: Iterator[T]) -> Iterator[list[T]]:
         yield group
 
 
-def _texts(cursor: sqlite3.Cursor, relation: Relation, ids: Sequence[int]) -> list[tuple[str, bytes]]:
-    """(name, text as stored) of some items."""
-    return cursor.execute(
-        "select n.name, t.text from setsearch_text t join setsearch_name n on n.kind = ? and n.id = t.item "
-        "where t.relation = ? and t.item in (select value from json_each(?)) order by n.name",
-        (relation.items.id, relation.id, json.dumps(ids)),
-    ).fetchall()
+def _texts(cursor: sqlite3.Cursor, relation: Relation, ids: Sequence[int]) -> list[tuple[str, str]]:
+    """(name, text) of some items, ascending, by name."""
+    names = relation.items.stored(cursor, ids)
+    texts = read_texts(cursor, relation, np.array(ids, np.int64))
+    return sorted((names[id][0], text) for id, text in texts if id in names)
 
 
 def _encoded(encoder: Encoder, names: Sequence[str], texts: Sequence[str]) -> Bytes:
@@ -162,8 +161,8 @@ def _write(
     cursor: sqlite3.Cursor,
     kind: Vocabulary,
     encoder: Encoder,
-    texts: dict[str, bytes],
-    present: dict[str, bytes],
+    texts: dict[str, str],
+    present: dict[str, str],
     vectors: Bytes,
 ) -> None:
     """Store the vectors of those texts that are still the same."""
@@ -171,5 +170,5 @@ def _write(
     names = list(texts)
     kept = [names[place] for place in places]
     if kept:
-        digests = [digest(texts[name]) for name in kept]
+        digests = [digest(texts[name].encode()) for name in kept]
         write_vectors(cursor, kind, VectorSource(ENCODER, None, encoder.name), (kept, vectors[places], digests))

@@ -9,8 +9,7 @@ import numpy as np
 from setsearch.arrays import LARGEST_COUNT, Entries, Ints, distinct, places_of, run_lengths, run_starts
 from setsearch.errors import DuplicateItem, InvalidItem
 from setsearch.indexing.batch import Batch, PreparedItem
-from setsearch.sqlite.sql import insert_rows
-from setsearch.storage.documents import stored_texts, write_columns
+from setsearch.storage.documents import Texts, write_columns
 from setsearch.storage.forward_lists import NOTHING
 from setsearch.storage.ids import is_storable
 from setsearch.storage.names import NamesTaken
@@ -63,7 +62,7 @@ class Writer:
         ids = vocabulary.ids_to_delete(self.cursor, names)
         self._replace(np.array(ids, np.int64), self.relation.forward.read(self.cursor, np.array(ids)), NOTHING)
         vocabulary.delete(self.cursor, ids)
-        self._delete_texts(ids)
+        Texts(self.relation.id).write(self.cursor, dict.fromkeys(ids))
         delete_vectors(self.cursor, vocabulary, [(name, None) for name in names])
         write_columns(self.cursor, self.relation.id, [(id, None) for id in ids])
         self.changed.append(np.array(ids, np.int64))
@@ -109,13 +108,10 @@ class Writer:
         """Store the texts, and delete those of items that came without one; returns which old ones change."""
         if self.relation.contexts == "off":
             return []
-        pairs = list(zip(ids.tolist(), batch.texts, strict=True))
-        stored = stored_texts(self.cursor, self.relation.id, old)
-        changed = [id for id, text in pairs if id in stored and stored[id] != text]
-        texts = {id: text for id, text in pairs if text is not None and stored.get(id) != text}
-        insert = "insert or replace into setsearch_text (relation, item, text)"
-        insert_rows(self.cursor, insert, f"({self.relation.id}, ?, ?)", list(texts), list(texts.values()))
-        self._delete_texts([id for id, text in pairs if text is None])
+        new, texts = dict(zip(ids.tolist(), batch.texts, strict=True)), Texts(self.relation.id)
+        stored = dict(texts.read(self.cursor, np.array(old, np.int64))) if old else {}
+        texts.write(self.cursor, {id: text for id, text in new.items() if stored.get(id) != text})
+        changed = [id for id in old if stored.get(id) != new[id]]
         if is_encoded(self.relation.items):
             digests = [
                 (name, -1 if text is None else digest(text))
@@ -123,11 +119,6 @@ class Writer:
             ]
             delete_vectors(self.cursor, self.relation.items, digests)
         return changed
-
-    def _delete_texts(self, ids: Sequence[int]) -> None:
-        self.cursor.executemany(
-            "delete from setsearch_text where relation = ? and item = ?", [(self.relation.id, id) for id in ids]
-        )
 
     def _item_ids(self, batch: Batch) -> tuple[Ints, list[int]]:
         """The ids of a batch, `(n_items,)`, and those that existed before."""

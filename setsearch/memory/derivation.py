@@ -28,7 +28,7 @@ from setsearch.memory.word_contexts import (
 )
 from setsearch.models.values import ValueRule
 from setsearch.sqlite.database import Database
-from setsearch.storage.documents import read_texts
+from setsearch.storage.documents import Texts, read_texts
 from setsearch.storage.generations import CONTEXTS, LISTS, Draft, Generation, arrays_of, find_generation
 from setsearch.storage.relation import Relation, wants_contexts
 from setsearch.storage.revisions import changed_items
@@ -116,11 +116,11 @@ def derive_contexts(
 
 def _read(cursor: sqlite3.Cursor, relation: Relation, analyzer: Analyzer) -> _Texts:
     """The documents in the order of their names, so that results do not depend on the order of writes."""
-    documents = cursor.execute(
-        "select n.id, n.name, n.title from setsearch_name n join setsearch_text t "
-        "on t.relation = ? and t.item = n.id where n.kind = ? order by n.name",
-        (relation.id, relation.items.id),
+    having = set(Texts(relation.id).items(cursor).tolist())
+    named = cursor.execute(
+        "select id, name, title from setsearch_name where kind = ? order by name", (relation.items.id,)
     ).fetchall()
+    documents = [row for row in named if row[0] in having]
     known, changed = None, None
     generation = find_generation(cursor, relation.id, CONTEXTS)
     if generation is not None:
@@ -129,7 +129,7 @@ def _read(cursor: sqlite3.Cursor, relation: Relation, analyzer: Analyzer) -> _Te
     if known is None or changed is None:
         parts = [tokenize(read_texts(cursor, relation), analyzer.words)]
     else:
-        texts = read_texts(cursor, relation, changed.tolist())
+        texts = read_texts(cursor, relation, changed)
         parts = [known, tokenize(texts, analyzer.words, known.names)]
     return _Texts(relation, documents, parts, wants_contexts(cursor, relation))
 

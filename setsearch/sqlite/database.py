@@ -29,6 +29,7 @@ SCHEMA = {
     "m010_records",
     "m011_whole",
     "m012_blocks",
+    "m013_texts",
 }
 Checked = tuple[object, int]  # a file, and SQLite's schema version of its tables
 MOST_CHECKED = 64  # one more, and all are checked again

@@ -8,7 +8,7 @@ setsearch_feature     how many items have each feature, and the sum of its count
 setsearch_revision    which items each revision of a relation changed
 setsearch_generation  what was derived from one revision, and may be deleted at any time: arrays in setsearch_array
 setsearch_free        ids of a vocabulary that names may take
-setsearch_text        texts of documents, the input of contexts
+setsearch_text        texts of documents, the input of contexts, in blocks of neighboring documents
 setsearch_columns     columns of documents that are shown with them
 setsearch_record      what items were made of, as it came (references); setsearch_alias holds their other names
 setsearch_vector      vectors of names, of the user or of an encoder
@@ -404,6 +404,73 @@ def _block(rows: list[tuple[Any, ...]]) -> bytes:
             slice_ += small.astype(f"<u{bits // 8}").tobytes()
             out += [len(slice_).to_bytes(4, "little"), slice_]
     return b"".join(out)
+
+
+@migrations()
+def m013_texts(db: Database) -> None:
+    """Texts in blocks that are deflated together; digests of what was encoded are those of the texts."""
+    script = """
+        alter table setsearch_text rename to setsearch_single;
+        create table setsearch_text (
+            relation integer not null,
+            first integer not null,  -- id of the first document
+            items blob not null,     -- documents, and lengths of their texts in bytes, and a checksum
+            data blob not null,      -- texts, UTF-8, zlib, and a checksum
+            primary key (relation, first)
+        ) strict;
+    """
+    _run(db, script)
+    encoded = "kind in (select items from setsearch_relation where id = ?) and digest is not null"
+    digests = "update setsearch_vector set digest = ? where digest = ? and kind = ? and name = ?"
+    name = (
+        "select n.kind, n.name from setsearch_name n join setsearch_relation r on r.items = n.kind "
+        "where r.id = ? and n.id = ?"
+    )
+    has_digests = {
+        id: bool(db.execute(f"select exists (select 1 from setsearch_vector where {encoded})", [id]).fetchone()[0])
+        for (id,) in db.execute("select id from setsearch_relation").fetchall()
+    }
+    block, of, size = dict[int, bytes](), 0, 0
+    for row in chain(db.execute("select relation, item, text from setsearch_single order by relation, item"), [None]):
+        text = None if row is None else _inflated(row[2])
+        if block and (row is None or text is None or row[0] != of or size >= 1 << 15):
+            _insert_texts(db, of, block)
+            block, size = {}, 0
+        if row is None:
+            break
+        of = row[0]
+        if text is None:  # it stays damaged, alone
+            db.execute("insert into setsearch_text (relation, first, items, data) values (?, ?, x'', x'')", row[:2])
+            continue
+        block[row[1]] = text
+        size += len(text) + 1
+        named = db.execute(name, row[:2]).fetchone() if has_digests.get(of) else None
+        if named is not None:
+            db.execute(digests, (zlib.crc32(text), zlib.crc32(row[2]), *named))
+    db.execute("drop table setsearch_single")
+
+
+def _inflated(stored: bytes) -> bytes | None:
+    """A text of m002; None if it is damaged, or longer than a text may be."""
+    decompressor = zlib.decompressobj()
+    try:
+        text = decompressor.decompress(stored, 1 << 27)
+    except zlib.error:
+        return None
+    return text if decompressor.eof and not decompressor.unused_data else None
+
+
+def _insert_texts(db: Database, relation: int, texts: dict[int, bytes]) -> None:
+    """A block of m013."""
+    first, numbers = min(texts), struct.Struct(f"<{len(texts)}q")
+    slices = [b"\x08" + numbers.pack(*own) for own in (texts, map(len, texts.values()))]
+    head = struct.pack("<2I", len(texts), len(texts))
+    items = head + b"".join(len(own).to_bytes(4, "little") + own for own in slices)
+    items += zlib.crc32(items, zlib.crc32(f"{relation} {first}".encode())).to_bytes(4, "little")
+    data = zlib.compress(b"".join(texts.values()))
+    data += zlib.crc32(data, zlib.crc32(f"{relation} {first} {zlib.crc32(items)}".encode())).to_bytes(4, "little")
+    insert = "insert into setsearch_text (relation, first, items, data) values (?, ?, ?, ?)"
+    db.execute(insert, (relation, first, items, data))
 
 
 def drop_tables(cursor: sqlite3.Cursor) -> None:

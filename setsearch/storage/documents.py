@@ -7,67 +7,146 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 
-from setsearch.arrays import Ints
+from setsearch.arrays import Ints, offsets
 from setsearch.errors import CorruptIndex, InvalidItem, InvalidParameter
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
+from setsearch.storage.codec import pack_columns, unpack_columns
 from setsearch.storage.conditions import Condition, parse_condition, plain_date
+from setsearch.storage.forward_lists import Blocks
 from setsearch.storage.relation import Relation
 
 LONGEST_TEXT = 1 << 27  # bytes; a small compressed blob in a hostile file must not take all memory
+FULL_BLOCK = 1 << 15  # bytes of texts, as many as zlib looks back; a text behind so many starts the next block
+KEPT_BLOCKS, LARGEST_KEPT = 16, 1 << 18  # blocks that are kept inflated, and bytes of one
 
 
-def compress(text: str) -> bytes:
-    """A text as stored; raises InvalidItem if it is too long."""
+def encode_text(text: str) -> bytes:
+    """A text as bytes; raises InvalidItem if it is too long."""
     data = text.encode("utf-8", "replace")
     if len(data) > LONGEST_TEXT:
         raise InvalidItem(
             f"a text of {len(data) >> 20} MB is too long to be kept for contexts (at most {LONGEST_TEXT >> 20} MB): "
             "split it, or switch contexts off"
         )
-    return zlib.compress(data, 1)
+    return data
 
 
-def decompress(stored: bytes) -> str:
-    """The inverse of `compress`; raises CorruptIndex."""
+@dataclass(frozen=True)
+class Texts(Blocks):
+    """The texts of the documents of a relation, as UTF-8; those of a block are deflated together."""
+
+    table = "text"
+
+    def items(self, cursor: sqlite3.Cursor) -> Ints:
+        """The documents that have a text, ascending."""
+        parts = [self._head(cursor, first)[0] for first in self.firsts(cursor).tolist()]
+        return np.concatenate([np.zeros(0, np.int64), *parts])
+
+    def read(self, cursor: sqlite3.Cursor, documents: Ints | None = None) -> Iterator[tuple[int, bytes]]:
+        """(id, text) of those of some documents, ascending, that have one; of all without `documents`."""
+        if documents is None:
+            for first in self.firsts(cursor).tolist():
+                yield from self._read_block(cursor, first).items()
+            return
+        for first, own in self.by_block(cursor, documents):
+            texts = {} if first is None else self._read_block(cursor, first)
+            yield from ((id, texts[id]) for id in own.tolist() if id in texts)
+
+    def write(self, cursor: sqlite3.Cursor, texts: Mapping[int, bytes | None]) -> None:
+        """Give documents other texts, or None."""
+        for first, own in self.by_block(cursor, np.array(sorted(texts), np.int64)):
+            known: dict[int, bytes] = {}
+            if first is not None:
+                known = self._read_block(cursor, first)
+                self.delete(cursor, first)
+            new = known | {id: texts[id] for id in own.tolist()}
+            block, size = dict[int, bytes](), 0
+            for id, text in sorted(new.items()):
+                if text is None:
+                    continue
+                if size >= FULL_BLOCK:
+                    self._insert(cursor, block)
+                    block, size = {}, 0
+                block[id] = text
+                size += len(text) + 1
+            self._insert(cursor, block)
+
+    def _insert(self, cursor: sqlite3.Cursor, texts: Mapping[int, bytes]) -> None:
+        if not texts:
+            return
+        columns = np.array([*texts], np.int64), np.array([*map(len, texts.values())], np.int64)
+        place = f"{self.relation} {min(texts)}"
+        items = add_checksum(pack_columns(columns), place)
+        data = add_checksum(zlib.compress(b"".join(texts.values())), f"{place} {zlib.crc32(items)}")
+        cursor.execute(
+            "insert into setsearch_text (relation, first, items, data) values (?, ?, ?, ?)",
+            (self.relation, min(texts), items, data),
+        )
+
+    def _head(self, cursor: sqlite3.Cursor, first: int) -> tuple[Ints, Ints, int]:
+        """The documents of a block, the lengths of their texts in bytes, and the checksum of both."""
+        (stored,) = cursor.execute(
+            "select items from setsearch_text where relation = ? and first = ?", (self.relation, first)
+        ).fetchone()
+        columns = None
+        if (body := strip_checksum(stored, f"{self.relation} {first}")) is not None:
+            columns = unpack_columns(body, 2)
+        if columns is None or len(columns[0]) != len(columns[1]) or not len(columns[0]):
+            raise _damaged_text("its head")
+        items, lengths = columns
+        if items[0] != first or (np.diff(items) <= 0).any() or lengths.min() < 0:
+            raise _damaged_text("its head")
+        if lengths.max() > LONGEST_TEXT or lengths.sum() > LONGEST_TEXT + 2 * FULL_BLOCK:
+            raise _damaged_text("its head")
+        return items, lengths, zlib.crc32(stored)
+
+    def _read_block(self, cursor: sqlite3.Cursor, first: int) -> dict[int, bytes]:
+        """The texts of the block that begins with a document."""
+        items, lengths, checksum = self._head(cursor, first)
+        (stored,) = cursor.execute(
+            "select data from setsearch_text where relation = ? and first = ?", (self.relation, first)
+        ).fetchone()
+        data = strip_checksum(stored, f"{self.relation} {first} {checksum}")
+        if data is None:
+            raise _damaged_text("its checksum")
+        ends = offsets(lengths).tolist()
+        text = (_inflated if ends[-1] <= LARGEST_KEPT else _inflated.__wrapped__)(data, ends[-1])
+        return {id: text[start:end] for id, (start, end) in zip(items.tolist(), pairwise(ends), strict=True)}
+
+
+@lru_cache(KEPT_BLOCKS)
+def _inflated(data: bytes, size: int) -> bytes:
+    """The texts of a block, `size` bytes, one behind the other; raises CorruptIndex."""
     try:
         decompressor = zlib.decompressobj()
-        text = decompressor.decompress(stored, LONGEST_TEXT)
-        if not decompressor.eof or decompressor.unused_data:
+        text = decompressor.decompress(data, size + 1)
+        if not decompressor.eof or decompressor.unused_data or len(text) != size:
             raise zlib.error("unexpected end")
-        return text.decode()
-    except (zlib.error, UnicodeDecodeError) as error:
-        raise CorruptIndex(f"a stored text is damaged ({error}); index the collection again") from error
+    except zlib.error as error:
+        raise _damaged_text(error) from error
+    return text
 
 
-def stored_texts(cursor: sqlite3.Cursor, relation: int, documents: Sequence[int]) -> dict[int, bytes | None]:
-    """The texts of some documents as stored; None for those without."""
-    rows = cursor.execute(
-        "select item, text from setsearch_text where relation = ? and item in (select value from json_each(?))",
-        (relation, json.dumps([*documents])),
-    )
-    return dict.fromkeys(documents) | dict(rows.fetchall())
+def _damaged_text(problem: object) -> CorruptIndex:
+    return CorruptIndex(f"a stored text is damaged ({problem}); index the collection again")
 
 
-def read_texts(
-    cursor: sqlite3.Cursor, relation: Relation, documents: Sequence[int] | None = None
-) -> Iterator[tuple[int, str]]:
-    """(id, text) of some documents, or of all, in the order of their names: results do not depend on that of writes."""
-    text_cursor = cursor.connection.cursor()
-    text_cursor.row_factory = None
-    condition = "" if documents is None else "and n.id in (select value from json_each(?))"
-    rows = text_cursor.execute(
-        "select n.id, t.text from setsearch_name n join setsearch_text t on t.relation = ? and t.item = n.id "
-        f"where n.kind = ? {condition} order by n.name",
-        (relation.id, relation.items.id, *(() if documents is None else (json.dumps(documents),))),
-    )
-    for id, text in rows:
-        yield id, decompress(text)
+def read_texts(cursor: sqlite3.Cursor, relation: Relation, documents: Ints | None = None) -> Iterator[tuple[int, str]]:
+    """(id, text) of those of some documents, ascending, that have one, or of all; raises CorruptIndex."""
+    for id, text in Texts(relation.id).read(cursor, documents):
+        try:
+            yield id, text.decode()
+        except UnicodeDecodeError as error:
+            raise _damaged_text(error) from error
 
 
 LONGEST_COLUMNS = 1 << 20  # bytes of one item

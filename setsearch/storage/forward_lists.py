@@ -1,8 +1,8 @@
 """What a relation holds, as forward lists: the features of each item, in blocks of neighboring items.
 
 A block is named by its first item, and ends where the next one begins. A write encodes the blocks of its items anew;
-new items go to the last block until it is full. How many items have each feature stands beside the lists
-(`Frequencies`). Posting lists are derived (generations.py).
+new items go to the last block until it is full. Texts are stored likewise (documents.py). How many items have each
+feature stands beside the lists (`Frequencies`). Posting lists are derived (generations.py).
 """
 
 import json
@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,19 +26,50 @@ NOTHING = Entries(*np.zeros((3, 0), np.int64))
 
 
 @dataclass(frozen=True)
-class ForwardLists:
+class Blocks:
+    """The blocks of a relation in one table, by their first items."""
+
+    table: ClassVar[str]
+    relation: int
+
+    def firsts(self, cursor: sqlite3.Cursor) -> Ints:
+        """The first item of each block, ascending."""
+        rows = cursor.execute(
+            f"select first from setsearch_{self.table} where relation = ? order by first", (self.relation,)
+        ).fetchall()
+        return np.array(rows, np.int64).reshape(-1)
+
+    def by_block(self, cursor: sqlite3.Cursor, items: Ints) -> Iterator[tuple[int | None, Ints]]:
+        """Some items, ascending, by the blocks that they belong to: their first items, None if there is no block.
+
+        That is the last block that does not begin behind an item; else the first one.
+        """
+        firsts = self.firsts(cursor)
+        blocks = np.maximum(np.searchsorted(firsts, items, "right") - 1, 0)
+        for start, end in pairwise([*run_starts(blocks).tolist(), len(items)]):
+            yield int(firsts[blocks[start]]) if len(firsts) else None, items[start:end]
+
+    def delete(self, cursor: sqlite3.Cursor, first: int) -> None:
+        """Delete the block that begins with an item."""
+        cursor.execute(f"delete from setsearch_{self.table} where relation = ? and first = ?", (self.relation, first))
+
+    def clear(self, cursor: sqlite3.Cursor) -> None:
+        """Delete all blocks."""
+        cursor.execute(f"delete from setsearch_{self.table} where relation = ?", (self.relation,))
+
+
+@dataclass(frozen=True)
+class ForwardLists(Blocks):
     """The lists of all items of a relation; ids of items are below `n_items`, those of features below `n_features`."""
 
-    relation: int
+    table = "forward"
     n_items: int
     n_features: int
 
     def read(self, cursor: sqlite3.Cursor, items: Ints) -> Entries:
         """The entries of some items, ascending."""
-        firsts = self._firsts(cursor)
-        blocks = _block_of(firsts, items)
-        wanted = firsts[blocks[run_starts(blocks)]].tolist() if len(firsts) else []
-        read = (self._read_block(cursor, first) for first in wanted)
+        firsts = [first for first, _ in self.by_block(cursor, items) if first is not None]
+        read = (self._read_block(cursor, first) for first in firsts)
         return _joined([entries.select(np.isin(entries.lists, items)) for entries in read])
 
     def read_all(self, cursor: sqlite3.Cursor) -> Entries:
@@ -47,7 +79,7 @@ class ForwardLists:
     def sweep(self, cursor: sqlite3.Cursor) -> Iterator[Entries]:
         """All entries, block by block."""
         last = -1
-        for first in self._firsts(cursor).tolist():
+        for first in self.firsts(cursor).tolist():
             entries = self._read_block(cursor, first)
             if first <= last:
                 raise self._damaged()
@@ -63,28 +95,13 @@ class ForwardLists:
 
     def write(self, cursor: sqlite3.Cursor, items: Ints, entries: Entries) -> None:
         """Give some items, ascending, other lists: those of these entries, sorted by item and feature."""
-        firsts = self._firsts(cursor)
-        blocks = _block_of(firsts, items)
-        for start, end in pairwise([*run_starts(blocks).tolist(), len(items)]):
-            own = items[start:end]
+        for first, own in self.by_block(cursor, items):
             new = _between(entries, int(own[0]), int(own[-1]))
-            if len(firsts):
-                first = int(firsts[blocks[start]])
+            if first is not None:
                 old = self._read_block(cursor, first)
                 new = old.select(~np.isin(old.lists, own)).merged(new)
-                cursor.execute("delete from setsearch_forward where relation = ? and first = ?", (self.relation, first))
+                self.delete(cursor, first)
             self._insert(cursor, new)
-
-    def clear(self, cursor: sqlite3.Cursor) -> None:
-        """Delete all lists."""
-        cursor.execute("delete from setsearch_forward where relation = ?", (self.relation,))
-
-    def _firsts(self, cursor: sqlite3.Cursor) -> Ints:
-        """The first item of each block, ascending."""
-        rows = cursor.execute(
-            "select first from setsearch_forward where relation = ? order by first", (self.relation,)
-        ).fetchall()
-        return np.array(rows, np.int64).reshape(-1)
 
     def _insert(self, cursor: sqlite3.Cursor, entries: Entries) -> None:
         """Write entries that belong to no other block, in blocks of whole lists."""
@@ -122,11 +139,6 @@ class ForwardLists:
 
     def _damaged(self) -> CorruptIndex:
         return CorruptIndex(f"setsearch_forward holds a damaged block; {REPAIR_HINT}")
-
-
-def _block_of(firsts: Ints, items: Ints) -> Ints:
-    """The block of each item: the last one that does not begin behind it; else the first one."""
-    return np.maximum(np.searchsorted(firsts, items, "right") - 1, 0)
 
 
 def _between(entries: Entries, first: int, last: int) -> Entries:

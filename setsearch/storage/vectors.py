@@ -193,6 +193,6 @@ def _is_same(one: VectorSource, other: VectorSource) -> bool:
     return (one.source, one.name) == (other.source, other.name)
 
 
-def digest(stored_text: bytes) -> int:
-    """What tells texts apart, from a text as stored."""
-    return zlib.crc32(stored_text)
+def digest(text: bytes) -> int:
+    """What tells texts apart, from a text in UTF-8."""
+    return zlib.crc32(text)

@@ -417,7 +417,7 @@ def test_without_contexts_no_text_is_kept(tmp_path):
 def test_a_damaged_text_is_named(index):
     index.add(random_texts(1).items())
     with index._database.write() as cursor:
-        cursor.execute("update setsearch_text set text = x'00' where item = 3")
+        cursor.execute("update setsearch_text set data = x'00'")
     with pytest.raises(errors.CorruptIndex, match="stored text"):
         index.items("terms").expand(["apple"])
 

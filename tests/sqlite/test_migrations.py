@@ -16,6 +16,7 @@ import setsearch
 from setsearch.memory import derivation
 from setsearch.memory.word_contexts import COEFFICIENTS
 from setsearch.sqlite.schema import migrations
+from setsearch.storage.documents import Texts
 from setsearch.text.contexts import choose_items
 from setsearch.text.token_stream import most_frequent
 
@@ -199,3 +200,59 @@ def test_a_damaged_list_of_0_24_0_stays_damaged(of_0_24_0, damage):
         with pytest.raises(setsearch.errors.CorruptIndex, match="damaged block"):
             index.items("film").expand(["i1"])
         assert index.check()
+
+
+@pytest.fixture
+def texts_of_0_24_0(tmp_path):
+    """Texts of one row each, of more bytes than a block holds, with vectors of an encoder."""
+    texts = {f"d{n}": f"lion{n} tiger " + "é wheat " * (n % 90) for n in range(200)} | {"empty": ""}
+    path = tmp_path / "old.db"
+
+    def encoder(given):
+        return np.array([[len(text) + 1.0, 1.0] for text in given])
+
+    with setsearch.open(path, create=True, contexts="on", encoder=encoder) as index:
+        index.add(texts.items())
+        index.refresh("now")
+    with closing(sqlite3.connect(path)) as connection:
+        ids = dict(connection.execute("select name, id from setsearch_name where kind = 1"))
+        stored = {ids[name]: zlib.compress(text.encode(), 1) for name, text in texts.items()}
+        digests = [(zlib.crc32(stored[ids[name]]), name) for name in texts]
+        connection.executemany("update setsearch_vector set digest = ? where kind = 1 and name = ?", digests)
+        connection.executescript("""
+            drop table setsearch_text;
+            create table setsearch_text (
+                relation integer not null, item integer not null, text blob not null, primary key (relation, item)
+            ) strict, without rowid;
+            delete from setsearch_migrations where name = 'm013_texts';
+        """)
+        connection.executemany("insert into setsearch_text values (1, ?, ?)", stored.items())
+        connection.commit()
+    return path, texts, ids, encoder
+
+
+def test_texts_of_0_24_0_share_blocks_and_keep_their_vectors(texts_of_0_24_0):
+    path, texts, ids, encoder = texts_of_0_24_0
+    with setsearch.open(path, encoder=encoder) as index:
+        with index._database.read() as cursor:
+            assert {id: text.decode() for id, text in Texts(1).read(cursor)} == {ids[n]: t for n, t in texts.items()}
+            assert 1 < len(Texts(1).firsts(cursor)) < 9
+        assert index.check() == []
+        assert all(hit.snippet for hit in index.items("documents").expand(["d7"], 3, snippets=True))
+        index.update([*texts.items()][:50])  # the same: they keep their vectors
+        assert index.info()["vectors"]["documents"]["count"] == len(texts) - 1
+        index.update([("d7", "another lion")])
+        assert index.info()["vectors"]["documents"]["count"] == len(texts) - 2
+
+
+def test_a_damaged_text_of_0_24_0_stays_damaged_alone(texts_of_0_24_0):
+    path, texts, ids, _ = texts_of_0_24_0
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("update setsearch_text set text = x'789c' where item = ?", [ids["d7"]])
+        connection.commit()
+    with setsearch.open(path) as index, index._database.read() as cursor:
+        others = {id: name for name, id in ids.items() if name != "d7"}
+        for id, name in others.items():
+            assert [*Texts(1).read(cursor, np.array([id]))] == [(id, texts[name].encode())]
+        with pytest.raises(setsearch.errors.CorruptIndex, match="stored text"):
+            [*Texts(1).read(cursor, np.array([ids["d7"]]))]

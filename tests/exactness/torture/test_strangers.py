@@ -11,6 +11,7 @@ from processes import in_fresh_process
 
 import setsearch
 from setsearch.errors import CorruptIndex, MissingDatabase, NewerSchema, SetsearchError
+from setsearch.sqlite.integrity import add_checksum
 
 NUMBERS = "with recursive n(x) as (select 1000 union all select x + 1 from n limit 200000)"
 ATTACKS = {
@@ -28,8 +29,9 @@ ATTACKS = {
     "ids up to 2^40": "update setsearch_kind set peak = 1099511627776",
     "-1 names": "update setsearch_kind set size = -1, peak = -1",
     "columns that are none": "insert or replace into setsearch_columns select 1, id, x'7b' from setsearch_name",
-    "a text that unpacks to a gigabyte": "update setsearch_text set text = (select blob from bomb)",
-    "a text that is none": "update setsearch_text set text = x'00'",
+    "texts that unpack to a gigabyte": "update setsearch_text set data = (select blob from bomb)",
+    "texts that are none": "update setsearch_text set data = x'00'",
+    "texts of other documents": "update setsearch_text set items = x'00'",
     "arrays of other sizes": "update setsearch_array set data = zeroblob(40)",
     "numbers of other sizes": "update setsearch_numbers set numbers = zeroblob(8000000)",
     "numbers that are none": "update setsearch_numbers set numbers = x'000000000000f07f000000000000f07f'",
@@ -53,8 +55,8 @@ ATTACKS = {
     "a migration of tomorrow": "insert into setsearch_migrations select 999, migration_set, 'm999', applied_at "
     "from setsearch_migrations limit 1",
     "an endless view": "drop table setsearch_text; "
-    "create view setsearch_text as with recursive n(relation, item, text) as "
-    "(select 1, 0, x'00' union all select relation, item + 1, text from n) select * from n",
+    "create view setsearch_text as with recursive n(relation, first, items, data) as "
+    "(select 1, 0, x'00', x'00' union all select relation, first + 1, items, data from n) select * from n",
     "a trigger that writes": "create trigger evil after insert on setsearch_array begin delete from likes; end",
     "a column more": "alter table setsearch_name add column evil text",
     "a table without strictness": "drop table setsearch_set; create table setsearch_set (name text, items text)",
@@ -79,7 +81,8 @@ def whole(tmp_path_factory):
     path = tmp_path_factory.mktemp("strangers") / "whole.db"
     damage.make(path)
     connection = sqlite3.connect(path)
-    bomb = zlib.compress(bytes(300 << 20), 9)
+    relation, first, items = connection.execute("select relation, first, items from setsearch_text").fetchone()
+    bomb = add_checksum(zlib.compress(bytes(300 << 20), 9), f"{relation} {first} {zlib.crc32(items)}")
     connection.execute("create table bomb (blob blob)")
     connection.execute("insert into bomb values (?)", (bomb,))
     connection.execute("create table deep (text text)")

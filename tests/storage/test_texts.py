@@ -1,0 +1,92 @@
+"""Texts in blocks: whatever was written is read, whatever the sizes of blocks; damage is told."""
+
+import zlib
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+
+import setsearch
+from setsearch.errors import CorruptIndex
+from setsearch.sqlite.integrity import add_checksum
+from setsearch.storage import documents
+from setsearch.storage.codec import pack_columns
+from setsearch.storage.documents import Texts
+
+writes = st.dictionaries(st.integers(0, 40), st.none() | st.binary(max_size=9), min_size=1, max_size=12)
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory):
+    with setsearch.open(tmp_path_factory.mktemp("texts") / "a.db", create=True) as index:
+        index.add([("x", "a lion")])
+        yield index._database
+
+
+@given(st.lists(writes, max_size=6), st.integers(1, 30))
+def test_what_was_written_is_read(database, steps, full):
+    with pytest.MonkeyPatch.context() as patch, database.write() as cursor:
+        patch.setattr(documents, "FULL_BLOCK", full)
+        stored, content = Texts(99), {}
+        stored.clear(cursor)
+        for step in steps:
+            stored.write(cursor, step)
+            content = {id: text for id, text in sorted((content | step).items()) if text is not None}
+            assert [*stored.read(cursor)] == [*content.items()]
+            assert stored.items(cursor).tolist() == [*content]
+            some = np.arange(0, 41, 3)
+            assert [*stored.read(cursor, some)] == [pair for pair in content.items() if pair[0] % 3 == 0]
+        blocks = len(stored.firsts(cursor))
+        assert blocks >= sum(len(text) + 1 for text in content.values()) / (full + 9)
+
+
+def test_texts_of_a_block_share_their_room(database):
+    rng = np.random.default_rng(0)
+    words = [f"word{n}" for n in range(300)]
+    texts = {id: " ".join(rng.choice(words, 30)).encode() for id in range(400)}
+    with database.write() as cursor:
+        Texts(98).write(cursor, texts)
+        query = "select count(*), sum(length(data)) from setsearch_text where relation = 98"
+        blocks, size = cursor.execute(query).fetchone()
+    assert 2 <= blocks <= 4
+    assert size < 0.6 * sum(len(zlib.compress(text)) for text in texts.values())
+
+
+def sealed(items, lengths, data, first=5):
+    """A block with right checksums."""
+    head = add_checksum(pack_columns([np.array(items), np.array(lengths)]), f"97 {first}")
+    return head, add_checksum(data, f"97 {first} {zlib.crc32(head)}")
+
+
+GOOD = [5, 7], [2, 3], zlib.compress(b"abcde")
+BAD = {
+    "a longer text": ([5, 7], [2, 2], GOOD[2]),
+    "a shorter text": ([5, 7], [2, 4], GOOD[2]),
+    "negative lengths": ([5, 7], [-1, 6], GOOD[2]),
+    "lengths of 2^40": ([5, 7], [2, 1 << 40], GOOD[2]),
+    "many long texts": ([*range(5, 9)], [1 << 27] * 4, GOOD[2]),
+    "documents that descend": ([5, 4], [2, 3], GOOD[2]),
+    "another first document": ([6, 7], [2, 3], GOOD[2]),
+    "no zlib": ([5, 7], [2, 3], b"abcde"),
+    "half of it": ([5, 7], [2, 3], GOOD[2][:-5]),
+    "more behind it": ([5, 7], [2, 3], GOOD[2] + b"x"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_blocks_that_somebody_made_are_refused(database, name):
+    insert = "insert or replace into setsearch_text (relation, first, items, data) values (97, 5, ?, ?)"
+    with database.write() as cursor:
+        cursor.execute(insert, sealed(*GOOD))
+        assert [*Texts(97).read(cursor)] == [(5, b"ab"), (7, b"cde")]
+        cursor.execute(insert, sealed(*BAD[name]))
+        with pytest.raises(CorruptIndex, match="stored text"):
+            [*Texts(97).read(cursor)]
+        head, data = sealed(*GOOD)
+        for own in ((head, data[:-1] + b"x"), (head[:-1] + b"x", data), sealed(*GOOD, first=6)):
+            cursor.execute(insert, own)
+            with pytest.raises(CorruptIndex, match="stored text"):
+                [*Texts(97).read(cursor)]
+        Texts(97).clear(cursor)
+        assert documents._inflated.cache_info().currsize <= documents.KEPT_BLOCKS
