@@ -330,7 +330,6 @@ def m011_whole(db: Database) -> None:
 def m012_blocks(db: Database) -> None:
     """Forward lists in blocks of many items; posting lists are derived, and frequencies of features stand alone."""
     script = """
-        alter table setsearch_forward rename to setsearch_list;
         create table setsearch_forward (
             relation integer not null,
             first integer not null,  -- id of the first item
@@ -353,6 +352,7 @@ def m012_blocks(db: Database) -> None:
         join setsearch_name n on n.kind = r.features and n.id = f.feature;
         drop table setsearch_posting;
     """
+    _rename(db, "setsearch_forward", "setsearch_list")
     _run(db, script)
     rows = db.execute(
         "select relation, list, first, last, length, total, gaps, counts, gaps_checksum, counts_checksum "
@@ -370,6 +370,14 @@ def m012_blocks(db: Database) -> None:
             block.append(row)
             length += max(row[4], 1)
     db.execute("drop table setsearch_list")
+
+
+def _rename(db: Database, old: str, new: str) -> None:
+    """Rename a table, whatever the views of a host look like: SQLite refuses to if one of them is broken."""
+    (before,) = db.execute("pragma legacy_alter_table").fetchone()
+    db.execute("pragma legacy_alter_table = on")
+    db.execute(f"alter table {old} rename to {new}")
+    db.execute(f"pragma legacy_alter_table = {before}")
 
 
 def _block(rows: list[tuple[Any, ...]]) -> bytes:
@@ -410,7 +418,6 @@ def _block(rows: list[tuple[Any, ...]]) -> bytes:
 def m013_texts(db: Database) -> None:
     """Texts in blocks that are deflated together; digests of what was encoded are those of the texts."""
     script = """
-        alter table setsearch_text rename to setsearch_single;
         create table setsearch_text (
             relation integer not null,
             first integer not null,  -- id of the first document
@@ -419,6 +426,7 @@ def m013_texts(db: Database) -> None:
             primary key (relation, first)
         ) strict;
     """
+    _rename(db, "setsearch_text", "setsearch_single")
     _run(db, script)
     encoded = "kind in (select items from setsearch_relation where id = ?) and digest is not null"
     digests = "update setsearch_vector set digest = ? where digest = ? and kind = ? and name = ?"
