@@ -116,6 +116,9 @@ class ExpandOptions(ModelOptions, Examples, total=False):
     snippets: Annotated[bool, _flag("", "Show the passage of each that speaks for the set", usual=True)]
     fold: Annotated[bool, _flag("", "Put documents with nearly the same words into the duplicates of one")]
     cut: Annotated[Text, _text("HOW", "Mark what belongs to the set, or keep only that", choices=("mark", "keep"))]
+    about: Annotated[
+        int | None, Option(int, "N", "About how many the set has besides the seeds: the line lies there", 1)
+    ]
 
 
 def _declared(kind: Any) -> dict[str, Option]:
@@ -160,15 +163,17 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     "Spark": {
         **dict.fromkeys((*EXAMPLES, "snippets", "fold"), "its index has no texts"),
         **dict.fromkeys(("filter", "at_most", "per"), "its index has no kept columns"),
+        "about": "its index draws the line itself",
         **dict.fromkeys(("vectors", "purpose", "fresh"), "its index has no vectors, ratings or writes"),
     },
     "scores": {
-        **dict.fromkeys(("explain", "snippets", "fold", "cut"), "they are no hits"),
+        **dict.fromkeys(("explain", "snippets", "fold", "cut", "about"), "they are no hits"),
         **dict.fromkeys(("at_most", "per"), "it depends on the rank of all items, which `expand` and `rank` know"),
     },
     "numbers": {
         **dict.fromkeys((*EXAMPLES, "filter", "at_most", "per"), "they have no texts and no kept columns"),
         **dict.fromkeys((*_CONSTANTS[1:], "purpose", "by"), "their model has only the strength"),
+        "about": "they have no line",
     },
 }
 

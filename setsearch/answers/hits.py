@@ -40,7 +40,7 @@ def _shown(request: ExpandRequest) -> int:
 
 def _depth(request: ExpandRequest, shown: int) -> int:
     """How many of the best items are looked for; the line needs more of them."""
-    return max(shown, FLOOR) if request.options.get("cut") else shown
+    return max(shown, request.options.get("about") or FLOOR) if request.options.get("cut") else shown
 
 
 def best_hits(
@@ -56,7 +56,7 @@ def best_hits(
     If some of the best items are no hits, more are looked at until there are k, or no more items. Raises NothingToRank.
     """
     among = fields.allowed(request.among, request.filter)
-    wanted, cut = _shown(request), request.options.get("cut")
+    wanted, cut, about = _shown(request), request.options.get("cut"), request.options.get("about")
     has_line: bool | None = None  # whether hits are marked, once it is known
     while True:
         ids, scores = weights.best(excluded, _depth(request, wanted), fields, among)
@@ -67,8 +67,11 @@ def best_hits(
         if cut:
             leaders = _leaders(fields, weights, excluded, request, among, scores)
             if has_line is None:
-                has_line = cut == "keep" or (not cannot_tell and tells(fields, weights, leaders, excluded, defaults))
-            if has_line:
+                has_line = bool(about) or cut == "keep"
+                has_line = has_line or (not cannot_tell and tells(fields, weights, leaders, excluded, defaults))
+            if about:
+                belongs = (scores >= leaders[:about][-1]).tolist()
+            elif has_line:
                 belongs = belonging(fields, weights, scores, leaders).tolist()
         ranked = list(zip(ids.tolist(), scores.tolist(), belongs, strict=True))
         if cut == "keep":
@@ -93,7 +96,8 @@ def _leaders(
     """The scores by which the line is drawn: neither a filter nor the seeds change what belongs."""
     if among is None and not request.options.get("keep_seeds"):
         return scores
-    found = weights.best([*excluded, *weights.examples.seeds], FLOOR, fields)[1]
+    depth = request.options.get("about") or FLOOR
+    found = weights.best([*excluded, *weights.examples.seeds], depth, fields)[1]
     return found + weights.constant if len(found) else scores
 
 

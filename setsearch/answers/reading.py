@@ -81,8 +81,9 @@ class Reading(ReadingTable):
         `among` filters before the best k are taken: ids (unknown ones are ignored), or a `Where`, an SQL condition.
         `at_most=2, per="author"`: no more than the two best of each value of a kept column (search/diversity.py).
         `like` adds texts as examples, `having` adds one example with these features. `cut` = "mark" fills the `belongs`
-        of the hits, unless the seeds of a relation do not tell it (search/cutoff.py); "keep" drops hits that do not
-        belong; then k = None returns all that do. setsearch/options.py has all options.
+        of the hits, unless the seeds do not tell it (search/cutoff.py); "keep" drops hits that do not belong; then
+        k = None returns all that do. With `about` the score of that item is the line. setsearch/options.py has all
+        options.
 
         Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
         """

@@ -47,6 +47,8 @@ def parse_request(k: int | None, options: ExpandOptions) -> ExpandRequest:
     model = {name: given.pop(name) for name in [*given] if name in MODEL}
     check(given)
     among = given.get("among")
+    if given.get("about"):
+        given.setdefault("cut", "mark")
     if k is None and given.get("cut") != "keep":
         raise InvalidParameter("k = None needs cut = 'keep': all that belong")
     return ExpandRequest(

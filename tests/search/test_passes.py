@@ -307,3 +307,23 @@ def test_examples_that_share_little_are_told(tmp_path, run):
         assert not reading.expand(mixed, 9).apart and reading.expand(mixed, None, cut="keep")
     _, _, err = run("expand", "a.db", *mixed, "--items", "documents")
     assert "these examples share little" in err
+
+
+def test_a_person_knows_about_how_many_there_are(built, run, tmp_path):
+    _, reading = built
+    every = reading.expand(["i1", "i4"], 100)
+    for about in (1, 30, 1000):
+        marked = reading.expand(["i1", "i4"], 100, cut="mark", about=about)
+        least = every[:about][-1].score
+        assert [hit.belongs for hit in marked] == [hit.score >= least for hit in every]
+        assert reading.expand(["i1", "i4"], None, cut="keep", about=about)[:100] == [h for h in marked if h.belongs]
+        among = [hit.item for hit in every[::7]]
+        assert [hit.belongs for hit in reading.expand(["i1", "i4"], 100, cut="mark", about=about, among=among)] == [
+            hit.belongs for hit in marked[::7]
+        ]
+    with pytest.raises(errors.InvalidParameter, match="about must be a whole number from 1 on, not 0"):
+        reading.expand(["i1"], about=0)
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(texts(collection(1)))
+    code, out, _ = run("expand", "a.db", "i1", "--items", "documents", "--cut", "--about", "7")
+    assert code == 0 and len(json.loads(out)) == 7
