@@ -96,8 +96,9 @@ def few_above(above: int, others: int, defaults: Defaults) -> bool:
 
 
 def _finds_seeds(weights: SeedWeights) -> bool:
-    """Whether there are several seeds, of which one can be left out."""
-    return _can_leave_out(weights) and weights.examples.count > 1
+    """Whether there are several seeds, of which one can be left out: not one word beside words without contexts."""
+    examples = weights.examples
+    return _can_leave_out(weights) and examples.count > 1 and not (examples.rare and len(examples.ids) < 2)
 
 
 def _can_leave_out(weights: SeedWeights) -> bool:
