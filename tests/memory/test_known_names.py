@@ -50,12 +50,12 @@ def test_few_questions_prepare_nothing(index, monkeypatch):
     monkeypatch.setattr(valued_lists, "NOTHING_AHEAD", 32)
     reading = index.items("documents")
     seeds = NAMES[40:]
-    for asked in (12, 60):
+    for asked in (3, 80):
         first = [reading.expand([seed], 5) for seed in seeds[:asked]]
         with reading.fields() as fields:
             snapshot = fields.first.snapshot
-            assert snapshot._names.is_complete == (asked > 12)
-            assert all(lists.are_all_there for lists in snapshot._valued.values()) == (asked > 12)
+            assert snapshot._names.is_complete == (asked > 3)
+            assert all(lists.by_item.are_all_there for lists in snapshot._valued.values()) == (asked > 3)
     assert [reading.expand([seed], 5) for seed in seeds[:asked]] == first
 
 
