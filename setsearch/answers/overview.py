@@ -28,7 +28,7 @@ def sample_items(cursor: sqlite3.Cursor, relation: Relation, transposed: bool, k
     vocabulary = relation.features if transposed else relation.items
     most, is_word = int(vocabulary.size * (1 - QUANTILES[-1])) + LOOKED_AT, transposed and relation.analyzer is not None
     totals = _totals(cursor, relation, transposed)
-    order, chosen = np.argsort(-totals, kind="stable")[:most].tolist(), dict[str, None]()
+    order, chosen = _largest(totals, most).tolist(), dict[str, None]()
     usual = _stop_words(relation) if is_word else frozenset[str]()
     if relation.has_vectors_alone and not transposed:
         order = [*islice(vocabulary.ids(cursor), most)]  # nothing tells how frequent they are
@@ -39,6 +39,13 @@ def sample_items(cursor: sqlite3.Cursor, relation: Relation, transposed: bool, k
                 chosen[name] = None
                 break
     return [*chosen][:k]
+
+
+def _largest(totals: Ints, most: int) -> Ints:
+    """The places of the largest totals, the largest first, equal ones as they are; the others are not sorted."""
+    least = np.partition(totals, -most)[-most] if most < len(totals) else 0
+    places = np.flatnonzero(totals >= least)
+    return places[np.argsort(-totals[places], kind="stable")][:most]
 
 
 def _totals(cursor: sqlite3.Cursor, relation: Relation, transposed: bool) -> Ints:

@@ -16,7 +16,7 @@ from setsearch.memory.fields import Field, Fields
 from setsearch.memory.freshness import Fresh, is_fresh
 from setsearch.memory.names import WordVocabulary
 from setsearch.memory.shared import Memory, Version
-from setsearch.memory.word_contexts import COEFFICIENTS, WordContexts, read_contexts
+from setsearch.memory.word_contexts import COEFFICIENTS, WordContexts, read_contexts, read_sizes
 from setsearch.models.values import ValueRule
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.transactions import Transaction
@@ -166,16 +166,28 @@ class Readings:
 
     def describe_contexts(self, cursor: sqlite3.Cursor, relation: Relation) -> dict[str, Any]:
         """The number of words with contexts and of the contexts, and how old these are; empty without contexts."""
-        contexts = self._word_contexts(cursor, self.version(cursor, relation.items.name))
-        if contexts is None or not contexts.snapshots:
+        version = self.version(cursor, relation.items.name)
+        generation = self._trusted(find_generation(cursor, relation.id, CONTEXTS))
+        if generation is not None and relation.contexts != "off" and relation.id not in self._memory.contexts:
+            try:
+                words, sizes = read_sizes(cursor, generation)
+            except LostArrays:
+                self._distrust(generation)
+                return {}
+            count = len(words)
+        else:
+            contexts = self._word_contexts(cursor, version)
+            if contexts is None:
+                return {}
+            generation, count, sizes = contexts.generation, contexts.words.size, contexts.sizes
+        if not sizes:
             return {}
-        generation = contexts.generation
         return {
-            "terms": contexts.words.size,
+            "terms": count,
             "revision": generation.revision,
             "up_to_date": generation.stamp == relation.stamp,
             "phrases": relation.has_phrases,
-        } | contexts.sizes
+        } | {name.split()[-1]: size for name, size in sizes.items()}
 
     def needs_contexts(self, cursor: sqlite3.Cursor, version: Version, fresh: Fresh) -> bool:
         """Whether contexts are to be derived: there are none, or these lack more than `fresh` allows."""

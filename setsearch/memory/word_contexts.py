@@ -73,7 +73,7 @@ class WordContexts:
     @property
     def sizes(self) -> dict[str, int]:
         """The number of features of each field."""
-        return {name.split()[-1]: snapshot.features.size for name, snapshot in self.snapshots.items()}
+        return {name: snapshot.features.size for name, snapshot in self.snapshots.items()}
 
 
 def read_contexts(cursor: sqlite3.Cursor, generation: Generation) -> WordContexts:
@@ -83,11 +83,8 @@ def read_contexts(cursor: sqlite3.Cursor, generation: Generation) -> WordContext
         array = read_array(cursor, generation, name)
         return array_text(array) if name in TEXTS else array
 
-    try:
-        sizes = json.loads(array_text(read_array(cursor, generation, "sizes")))
-        words = WordVocabulary(json.loads(str(load(cursor, "items"))))
-    except (ValueError, TypeError) as error:
-        raise LostArrays("the stored contexts", generation.id) from error
+    names, sizes = read_sizes(cursor, generation)
+    words = WordVocabulary(names)
     snapshots = {}
     for name, n_features in sizes.items():
         by_item = read_lists(cursor, generation, f"{name} {ITEMS}", words.size, n_features)
@@ -98,6 +95,15 @@ def read_contexts(cursor: sqlite3.Cursor, generation: Generation) -> WordContext
     nearest = NearestWords(words.size, load, generation.id) if has_nearest else None
     uses = WordUses(words.size, load, generation.id) if has_uses else None
     return WordContexts(generation, words, snapshots, nearest, uses)
+
+
+def read_sizes(cursor: sqlite3.Cursor, generation: Generation) -> tuple[list[str], dict[str, int]]:
+    """The words that have contexts, sorted, and the number of features of each field. Raises LostArrays."""
+    sizes, words = (array_text(read_array(cursor, generation, name)) for name in ("sizes", "items"))
+    try:
+        return [*json.loads(words)], dict(json.loads(sizes))
+    except (ValueError, TypeError) as error:
+        raise LostArrays("the stored contexts", generation.id) from error
 
 
 def make_contexts(generation: Generation, arrays: Arrays, cells: Mapping[str, Entries]) -> WordContexts:

@@ -3,10 +3,13 @@
 import sqlite3
 from contextlib import closing
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import setsearch
-from setsearch.answers.overview import first_sets, sample_items
+from setsearch.answers.overview import _largest, first_sets, sample_items
 from setsearch.storage.relation import load_relations
 
 KINDS = {"animal": ["lion", "tiger", "wolf", "bear"], "fruit": ["apple", "pear", "plum", "cherry"]}
@@ -91,3 +94,9 @@ def test_a_sample_has_words_that_tell_something(sizes):
         assert words and not {"about", "also"} & {*words}
         assert all(word.isalpha() for word in words)
         assert len(sample_items(cursor, relation, False)) == 5
+
+
+@given(st.lists(st.integers(0, 9), max_size=60), st.integers(1, 80))
+def test_the_largest_are_those_of_a_whole_sort(totals, most):
+    array = np.array(totals, np.int64)
+    assert _largest(array, most).tolist() == sorted(range(len(totals)), key=lambda place: -totals[place])[:most]

@@ -480,3 +480,15 @@ def test_a_word_that_stands_in_phrases_only_is_told_so(tmp_path):
         (note,) = terms.word_notes(["indies", "dutch indies"])
         assert note == "indies: nearly always part of a phrase, such as 'west indies', so only its documents count"
         assert "'west indies' is a phrase, too; in quotes it is one example" in terms.word_notes(["west", "indies"])
+
+
+def test_who_has_asked_nothing_is_told_the_same_of_contexts(tmp_path):
+    with setsearch.open(tmp_path / "x.db", create=True, contexts="on") as index:
+        index.add(random_texts(1).items())
+        index.refresh("now")
+        told = index.info()["contexts"]
+    assert told["terms"] and told["up_to_date"] and set(told) >= {"win2", "skip", "lists", "titled", "documents"}
+    with setsearch.open(tmp_path / "x.db") as index:
+        assert index.info()["contexts"] == told
+        index.items("terms").expand(["lion"])
+        assert index.info()["contexts"] == told
