@@ -152,13 +152,14 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     "assistants": {
         **dict.fromkeys(_CONSTANTS, "the defaults are better than a guess"),
         **dict.fromkeys(("explain", "snippets", "fold", "keep_seeds"), "answers are short, with snippets"),
-        "cut": "only_what_belongs says it",
+        **dict.fromkeys(("cut", "about"), "only_what_belongs says it"),
     },
     "SQL": dict.fromkeys(("explain", "snippets", "fold"), "setsearch_explain tells more of an item"),
-    "Datasette": {"exclude": "not=ID says it", "among": "_where=SQL says it", **_SHOWN},
+    "Datasette": {"exclude": "not=ID says it", "among": "_where=SQL says it", "about": "rows are not marked", **_SHOWN},
     "Whoosh": {
         **dict.fromkeys(("explain", "snippets", "fold"), "Whoosh makes the hits"),
         **dict.fromkeys(("at_most", "per"), "Whoosh ranks and collapses"),
+        "about": "Whoosh's hits are not marked",
     },
     "Spark": {
         **dict.fromkeys((*EXAMPLES, "snippets", "fold"), "its index has no texts"),

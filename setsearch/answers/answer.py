@@ -23,7 +23,7 @@ class Hits(list[Hit]):
     `contexts_revision` is None for an answer without contexts. `expand_many` gives all its answers the same ones.
     `whole`: whether ids came as whole numbers, in a frame, so that they are numbers in frames again. `blank` is the
     score of an item that shares nothing with the examples, None if features that no seed has count too; `apart`:
-    whether several examples share so little that nothing is marked as belonging; `learned`:
+    whether several examples share so little that what belongs cannot be told; `learned`:
     whether rejected items taught what separates them, so that scores are margins (search/separation.py); `common`: the
     reasons that they share, if they are explained.
     """

@@ -58,6 +58,7 @@ def best_hits(
     among = fields.allowed(request.among, request.filter)
     wanted, cut, about = _shown(request), request.options.get("cut"), request.options.get("about")
     has_line: bool | None = None  # whether hits are marked, once it is known
+    is_told = True
     while True:
         ids, scores = weights.best(excluded, _depth(request, wanted), fields, among)
         if not len(ids):
@@ -67,8 +68,8 @@ def best_hits(
         if cut:
             leaders = _leaders(fields, weights, excluded, request, among, scores)
             if has_line is None:
-                has_line = bool(about) or cut == "keep"
-                has_line = has_line or (not cannot_tell and tells(fields, weights, leaders, excluded, defaults))
+                is_told = bool(about) or tells(fields, weights, leaders, excluded, defaults)
+                has_line = cut == "keep" or bool(about) or (is_told and not cannot_tell)
             if about:
                 belongs = (scores >= leaders[:about][-1]).tolist()
             elif has_line:
@@ -80,7 +81,7 @@ def best_hits(
         same = _hits_among(fields, [id for id, _, _ in ranked], request)
         if len(same) >= request.k or len(ranked) < wanted:
             hits = make_hits(fields, weights, [row for row in ranked if row[0] in same][: request.k], request, same)
-            hits.apart = has_line is False and not cannot_tell and weights.examples.count > 1
+            hits.apart = not is_told and not cannot_tell and weights.examples.count > 1
             return hits
         wanted *= DEEPER
 

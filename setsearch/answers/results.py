@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from setsearch.answers.tables import html_table
 
 LEAST_REST = 1e-6  # more than what sums of floats lose
-SHARE_LITTLE = "these examples share little, so nothing is marked as belonging"
+SHARE_LITTLE = "these examples share little, so what belongs cannot be told"
 NOTHING_SHARED = "nothing else has a feature that tells these examples from the rest"
 
 

@@ -141,7 +141,7 @@ def _rows(hits: setsearch.Hits) -> list[dict[str, Any]]:
     rows = []
     for hit in hits.shared():
         row = {"rank": hit.rank, "item": hit.item, "title": hit.title, "score": hit.score}
-        rows.append(
-            row | known | ({} if hit.snippet is None else {"snippet": hit.snippet.text}) | dict(hit.columns or {})
-        )
+        row |= known | ({} if hit.snippet is None else {"snippet": hit.snippet.text})
+        kept = {f"{name} (kept)" if name in row else name: value for name, value in (hit.columns or {}).items()}
+        rows.append(row | kept)
     return rows

@@ -29,8 +29,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from setsearch.answers.reading import Reading
 from setsearch.answers.results import Hit
-from setsearch.errors import InvalidParameter, SetsearchError
+from setsearch.errors import InvalidParameter, SetsearchError, UsageError
 from setsearch.index import Index
 from setsearch.options import ALL, MODEL, Option, check, refuse
 from setsearch.sqlite.database import Database
@@ -66,6 +67,8 @@ class _Functions:
         query = (seeds, given, self._state())
         if query != self._asked:
             reading, options = self._asked_of(given, ("items", "model", "exclude"), ALL)
+            if not isinstance(reading, Reading):
+                raise UsageError(f"setsearch_score is not for {reading.name}, which have numbers; use setsearch_expand")
             with reading.scores(_names(seeds), **{"keep_seeds": True, **options}) as (fields, scores):
                 names = fields.describe(fields.item_ids().tolist())
                 self._scores = {name: float(scores[id]) for id, (name, _) in names.items() if scores[id] > -math.inf}

@@ -52,8 +52,7 @@ def strongest(seeds: Seeds, stored: Ints, model: Model, n_items: int, limit: Lim
     weights stay together, so that the order of the features does not matter. Lists that cost more than the limit are
     left out.
     """
-    always = np.zeros(len(seeds.features), bool)
-    always[np.searchsorted(seeds.features, limit.always)] = True
+    always = np.isin(seeds.features, limit.always)
     weights = to_lattice(model.query(seeds, stored, n_items).weights, binary=False)
     costs = stored + limit.more
     weights[always | (costs > limit.most)] = 0.0

@@ -1,6 +1,6 @@
 """Where a set ends: a threshold between the items that belong to it and those that do not.
 
-    tau = floor + .65 max(median(leave-one-out scores of the seeds) - floor, 0)
+    tau = floor + .65 (median(leave-one-out scores of the seeds) - floor)
     tau = floor + a (mean(5 best scores) - floor)         a = min(.5, .25 + .02 (N - 1))
 
 The second one is for one seed, and where nothing is left out: for other models than lift, with rejected items or
@@ -33,7 +33,7 @@ LEADERS = 5
 LEADERS_SHARE, LEADERS_GROWTH, LEADERS_LIMIT = 0.25, 0.02, 0.5
 SEEDS_SHARE = 0.65
 UNLIKE, UNLIKE_IN_RELATIONS = 1 / 4, 1 / 8  # of the items, which may score above the middle seed
-FEW = 10  # of a small collection, which may always
+FEW = 50  # that always may: in a small collection a set may be half of it
 NEARLY = 1e-9  # relative: logarithms of the core and of numpy differ by less
 FLOOR = 200  # the place of the item with the score that others have by chance
 
@@ -57,7 +57,7 @@ def threshold(fields: Fields, weights: SeedWeights, scores: Floats, exactly: boo
     place = min(FLOOR, fields.items.size // 2, len(scores))
     floor = float(scores[max(place, 1) - 1])
     if _finds_seeds(weights) and not weights.negative:
-        return floor + SEEDS_SHARE * max(median(leave_one_out_scores(fields, weights, exactly)) - floor, 0.0)
+        return floor + SEEDS_SHARE * (median(leave_one_out_scores(fields, weights, exactly)) - floor)
     share = min(LEADERS_SHARE + LEADERS_GROWTH * (max(weights.examples.total, 1.0) - 1), LEADERS_LIMIT)
     return floor + share * (float(np.mean(scores[:LEADERS])) - floor)
 

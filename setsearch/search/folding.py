@@ -19,6 +19,7 @@ from setsearch.scoring.kernels import is_core
 Words = npt.NDArray[np.integer[Any]]  # their ids, ascending
 
 ALIKE = 0.9  # of the words of two documents, those that both have (Jaccard)
+COPIES = 0.7  # the same of examples, by the features that count: short texts differ in more of them
 LEAST_WORDS = 5  # of a document; fewer are the same by chance
 MOST = 2000  # hits that are compared
 COMPARED = 50  # hits before one with which it is compared: duplicates have nearly the same score
@@ -48,39 +49,39 @@ def without_copies(field: Field, rule: ValueRule, seeds: Sequence[int], ids: Seq
     """Those of some ids that are nearly the same as no seed, and none before them, by features that have values."""
     every, order = [*seeds, *ids], np.array(sorted([*seeds, *ids]), np.int64)
     lists = field.forward(every, rule)
-    same = _compared(np.searchsorted(order, every), (lists.ids, lists.starts, lists.ends), len(every))
+    same = _compared(np.searchsorted(order, every), (lists.ids, lists.starts, lists.ends), COPIES, len(every))
     return [id for id, other in zip(ids, same[len(seeds) :], strict=True) if other < 0]
 
 
 def _same(field: Field, ids: Sequence[int]) -> list[int]:
     """The place of the earlier hit that each is nearly the same as, -1 for none."""
     ids_of_words, _, starts, ends = field.read_lists(np.array(sorted(ids), np.int64))
-    return _compared(np.array(ids, np.int64), (ids_of_words, starts, ends), COMPARED)
+    return _compared(np.array(ids, np.int64), (ids_of_words, starts, ends), ALIKE, COMPARED)
 
 
-def _compared(items: Ints, lists: tuple[Words, Ints, Ints], back: int) -> list[int]:
+def _compared(items: Ints, lists: tuple[Words, Ints, Ints], share: float, back: int) -> list[int]:
     """The same of some lists, each compared with `back` earlier ones that are the same as none.
 
-    `lists`: the words of all, and where each list starts and ends.
+    `lists`: the words of all, and where each list starts and ends. `share`: of their words, that two must both have.
     """
     words, starts, ends = lists
     if is_core():
         source = np.ascontiguousarray(words, np.int32), words, starts, ends
-        return [*binding.fold(items, source, ALIKE, LEAST_WORDS, back).tolist()]
+        return [*binding.fold(items, source, share, LEAST_WORDS, back).tolist()]
     own = [words[start:end] for start, end in zip(starts[items].tolist(), ends[items].tolist(), strict=True)]
     same: list[int] = []
     firsts: list[int] = []
     for place, one in enumerate(own):
-        same.append(next((first for first in reversed(firsts[-back:]) if _are_alike(one, own[first])), -1))
+        same.append(next((first for first in reversed(firsts[-back:]) if _are_alike(one, own[first], share)), -1))
         if same[-1] < 0:
             firsts.append(place)
     return same
 
 
-def _are_alike(one: Words, other: Words) -> bool:
+def _are_alike(one: Words, other: Words, share: float) -> bool:
     """Whether two sorted lists of words are nearly the same."""
     short, long = sorted((len(one), len(other)))
-    if short < max(LEAST_WORDS, ALIKE * long):
+    if short < max(LEAST_WORDS, share * long):
         return False
     both = len(np.intersect1d(one, other, assume_unique=True))
-    return both >= ALIKE * (short + long - both)
+    return both >= share * (short + long - both)

@@ -30,7 +30,7 @@ from setsearch.scoring.selection import Best, sort_best
 from setsearch.scoring.smoothing import Smoothing
 from setsearch.search.budget import Limit
 from setsearch.search.examples import Examples
-from setsearch.search.folding import ALIKE, LEAST_WORDS, may_be_copies, without_copies
+from setsearch.search.folding import COPIES, LEAST_WORDS, may_be_copies, without_copies
 from setsearch.search.weights import FieldWeights, Known, SeedWeights, field_weights, seed_weights
 
 EXAMPLES = 10  # seeds and what joins them
@@ -94,10 +94,10 @@ def second_pass(fields: Fields, first: SeedWeights, ids: Sequence[int], feedback
     assert isinstance(first.model, Lift)
     more, limits = first.model.cost_of_a_list, []
     for own in first.positive:
-        cost = int(own.field.stored_lengths(own.seeds.features).sum()) + more * len(own.seeds.features)
-        limits.append(
-            Limit(max(int(feedback * cost), LEAST), own_features(own.seeds.features, own.lists.weights), more)
-        )
+        counting = own.seeds.having > 0  # those of a seed of weight 0 do not
+        features, weights = own.seeds.features[counting], own.lists.weights[counting]
+        cost = int(own.field.stored_lengths(features).sum()) + more * len(features)
+        limits.append(Limit(max(int(feedback * cost), LEAST), own_features(features, weights), more))
     joined = first.examples.joined_by(ids, WEIGHT)
     second = seed_weights(fields, joined, first.model, limits)
     return second.having(examples=first.examples, join=lambda: joined)
@@ -131,7 +131,7 @@ def weights_at_once(
         return None
     n_items, total, ids = fields.items.size, examples.total, np.array(sorted(examples.ids), np.int64)
     joins, feedback = second
-    alike = ALIKE if may_be_copies(fields) else 0.0
+    alike = COPIES if may_be_copies(fields) else 0.0
     limits = joins, LEAST, OWN, model.cost_of_a_list, FEWEST_POSTINGS, min(wanted.k, n_items), LEAST_WORDS, DEEPEST
     numbers = Numbers(n_items, total, model.strength, model.rarity, model.budget, feedback, WEIGHT, alike, *limits)
     lists = [field.snapshot.core_field(model.rule, field.coefficient) for field in fields.all]

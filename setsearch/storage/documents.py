@@ -268,7 +268,7 @@ def require_column(cursor: sqlite3.Cursor, relation: int, column: str) -> None:
 
 
 def _not_kept(column: str, purpose: str, known: Iterable[str]) -> InvalidParameter:
-    kept = ", ".join(known) or "none; index with `--keep-columns` (in Python `keep_columns`)"
+    kept = ", ".join(known) or "none; index with `--keep-columns` (in Python `Columns(keep=...)`)"
     return InvalidParameter(f"no column {column!r} was kept to {purpose}; kept: {kept}")
 
 

@@ -159,9 +159,9 @@ def strongest(estimates: Mapping[str, float], costs: Mapping[str, int], most: in
 
 
 def nearly_same(one: Iterable[str], other: Iterable[str]) -> bool:
-    """Whether two documents have nine tenths of all their features in common, and at least five."""
+    """Whether two documents have seven tenths of all their features in common, and at least five."""
     both, either = {*one} & {*other}, {*one} | {*other}
-    return min(len({*one}), len({*other})) >= 5 and 10 * len(both) >= 9 * len(either)
+    return min(len({*one}), len({*other})) >= 5 and 10 * len(both) >= 7 * len(either)
 
 
 def feedback_scores(
@@ -180,7 +180,7 @@ def feedback_scores(
 ) -> dict[str, float]:
     """Scores of the model lift after a second pass: 10 - N items, n // 25 at most, join the seeds at half weight.
 
-    None joins that is nearly the same as a seed or a better item: by nine tenths of their features, five at least.
+    None joins that is nearly the same as a seed or a better item: by seven tenths of their features, five at least.
     With vectors, both passes add the field of their meaning. Both subtract gamma times the scores by `excluded` items.
     """
 

@@ -22,7 +22,7 @@ USED = {
     "numbers": {"model", "strength", "fresh", "exclude", "among", "keep_seeds", "explain", "snippets", "fold", "cut"},
     "Spark": OF_MODELS | {"exclude", "among", "gamma", "keep_seeds", "explain", "cut"},
     "scores": {*MODEL, *EXAMPLES, "exclude", "among", "filter", "gamma", "keep_seeds"},
-    "Whoosh": {*MODEL, *EXAMPLES, "exclude", "among", "filter", "gamma", "keep_seeds", "cut", "about"},
+    "Whoosh": {*MODEL, *EXAMPLES, "exclude", "among", "filter", "gamma", "keep_seeds", "cut"},
 }
 
 

@@ -124,7 +124,7 @@ def test_the_cut_equals_its_definition(built, seeds):
             others = [other for other in seeds if other != seed]
             alone = definition(fields, others)[0][seed]
             left_out.append(smoothed_scores(scores | {seed: alone}, nearest, counted, total)[seed])
-        tau = floor + 0.65 * max(median(left_out) - floor, 0.0)
+        tau = floor + 0.65 * (median(left_out) - floor)
     for hit in terms.expand(seeds, 99, cut="mark"):
         assert hit.belongs == (smoothed[hit.item] > tau) or abs(smoothed[hit.item] - tau) < 1e-3
 

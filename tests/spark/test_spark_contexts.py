@@ -207,7 +207,7 @@ def test_what_an_index_on_spark_lacks_is_refused(both):
         ("fold", True),
         ("filter", ["year > 3"]),
     ):
-        with pytest.raises(errors.InvalidParameter, match=f"no `{name}`"):
+        with pytest.raises(errors.InvalidParameter, match=f"'{name}' is not for Spark"):
             documents.expand([texts()[0]["id"]], **{name: value})
     with pytest.raises(errors.InvalidParameter, match="bernoulli is by documents"):
         terms.expand(["pear"], model="bernoulli", by="contexts")
