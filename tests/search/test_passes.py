@@ -327,3 +327,13 @@ def test_a_person_knows_about_how_many_there_are(built, run, tmp_path):
         index.add(texts(collection(1)))
     code, out, _ = run("expand", "a.db", "i1", "--items", "documents", "--cut", "--about", "7")
     assert code == 0 and len(json.loads(out)) == 7
+
+
+def test_a_seed_of_weight_0_changes_nothing_but_its_own_place(tmp_path, kernel):
+    """Also one whose features nobody else has, where what the seeds have most of always counts."""
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add([(f"d{n}", f"common a{n % 7} a{n % 5} b{n % 11}") for n in range(60)] + [("odd", "zulu zebra")])
+        reading = index.items("documents")
+        for other in ("odd", "d4", "d12"):
+            alone = [(hit.item, hit.score) for hit in reading.expand(["d1"], 99) if hit.item != other]
+            assert [(hit.item, hit.score) for hit in reading.expand({"d1": 1, other: 0}, 99)] == alone
