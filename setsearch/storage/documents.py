@@ -16,7 +16,7 @@ from uuid import UUID
 
 import numpy as np
 
-from setsearch.arrays import Ints, offsets
+from setsearch.arrays import Ints, offsets, places_among
 from setsearch.errors import CorruptIndex, InvalidItem, InvalidParameter
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
 from setsearch.storage.codec import pack_columns, unpack_columns
@@ -25,7 +25,7 @@ from setsearch.storage.forward_lists import Blocks
 from setsearch.storage.relation import Relation
 
 LONGEST_TEXT = 1 << 27  # bytes; a small compressed blob in a hostile file must not take all memory
-FULL_BLOCK = 1 << 15  # bytes of texts, as many as zlib looks back; a text behind so many starts the next block
+FULL_BLOCK = 1 << 14  # bytes of texts; a text behind so many starts the next block. A hit inflates a whole one
 KEPT_BLOCKS, LARGEST_KEPT = 16, 1 << 18  # blocks that are kept inflated, and bytes of one
 
 
@@ -58,8 +58,11 @@ class Texts(Blocks):
                 yield from self._read_block(cursor, first).items()
             return
         for first, own in self.by_block(cursor, documents):
-            texts = {} if first is None else self._read_block(cursor, first)
-            yield from ((id, texts[id]) for id in own.tolist() if id in texts)
+            if first is not None:
+                items, ends, text = self._inflated_block(cursor, first)
+                places, known = places_among(items, own)
+                for id, place in zip(own[known].tolist(), places[known].tolist(), strict=True):
+                    yield id, text[ends[place] : ends[place + 1]]
 
     def write(self, cursor: sqlite3.Cursor, texts: Mapping[int, bytes | None]) -> None:
         """Give documents other texts, or None."""
@@ -111,6 +114,11 @@ class Texts(Blocks):
 
     def _read_block(self, cursor: sqlite3.Cursor, first: int) -> dict[int, bytes]:
         """The texts of the block that begins with a document."""
+        items, ends, text = self._inflated_block(cursor, first)
+        return {id: text[start:end] for id, (start, end) in zip(items.tolist(), pairwise(ends), strict=True)}
+
+    def _inflated_block(self, cursor: sqlite3.Cursor, first: int) -> tuple[Ints, list[int], bytes]:
+        """The documents of a block, where the text of each begins, with the end of the last, and all texts."""
         items, lengths, checksum = self._head(cursor, first)
         (stored,) = cursor.execute(
             "select data from setsearch_text where relation = ? and first = ?", (self.relation, first)
@@ -119,8 +127,7 @@ class Texts(Blocks):
         if data is None:
             raise _damaged_text("its checksum")
         ends = offsets(lengths).tolist()
-        text = (_inflated if ends[-1] <= LARGEST_KEPT else _inflated.__wrapped__)(data, ends[-1])
-        return {id: text[start:end] for id, (start, end) in zip(items.tolist(), pairwise(ends), strict=True)}
+        return items, ends, (_inflated if ends[-1] <= LARGEST_KEPT else _inflated.__wrapped__)(data, ends[-1])
 
 
 @lru_cache(KEPT_BLOCKS)

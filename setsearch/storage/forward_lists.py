@@ -9,7 +9,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from setsearch.storage.codec import pack_columns, unpack_columns
 
 FULL_BLOCK = 1 << 14  # entries; an item behind so many starts the next block
 
+FEW = 32  # items whose blocks are looked up one by one
 NOTHING = Entries(*np.zeros((3, 0), np.int64))
 
 
@@ -44,10 +45,26 @@ class Blocks:
 
         That is the last block that does not begin behind an item; else the first one.
         """
-        firsts = self.firsts(cursor)
-        blocks = np.maximum(np.searchsorted(firsts, items, "right") - 1, 0)
-        for start, end in pairwise([*run_starts(blocks).tolist(), len(items)]):
-            yield int(firsts[blocks[start]]) if len(firsts) else None, items[start:end]
+        if len(items) <= FEW:
+            found = [self._block_of(cursor, item) for item in items.tolist()]
+        else:
+            firsts = self.firsts(cursor)
+            places = np.maximum(np.searchsorted(firsts, items, "right") - 1, 0)
+            found = firsts[places].tolist() if len(firsts) else [None] * len(items)
+        start = 0
+        for first, own in groupby(found):
+            end = start + len([*own])
+            yield first, items[start:end]
+            start = end
+
+    def _block_of(self, cursor: sqlite3.Cursor, item: int) -> int | None:
+        """The first item of the block that one item belongs to."""
+        within = f"from setsearch_{self.table} where relation = ?1"
+        row: tuple[int | None] = cursor.execute(
+            f"select coalesce((select max(first) {within} and first <= ?2), (select min(first) {within}))",
+            (self.relation, item),
+        ).fetchone()
+        return row[0]
 
     def delete(self, cursor: sqlite3.Cursor, first: int) -> None:
         """Delete the block that begins with an item."""
