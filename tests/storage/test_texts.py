@@ -49,7 +49,7 @@ def test_texts_of_a_block_share_their_room(database):
         Texts(98).write(cursor, texts)
         query = "select count(*), sum(length(data)) from setsearch_text where relation = 98"
         blocks, size = cursor.execute(query).fetchone()
-    assert 2 <= blocks <= 4
+    assert 4 <= blocks <= 8
     assert size < 0.6 * sum(len(zlib.compress(text)) for text in texts.values())
 
 
