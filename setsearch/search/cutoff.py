@@ -69,7 +69,9 @@ def tells(fields: Fields, weights: SeedWeights, leaders: Floats, excluded: Seque
     if not _finds_seeds(weights):
         return can_tell(weights, defaults)
     marked = {*excluded, *weights.examples.seeds}
-    bound = median(leave_one_out_scores(fields, weights, exactly=_is_near(leaders, middle_seed(fields, weights))))
+    bound = middle_seed(fields, weights)
+    if _is_near(leaders, bound):
+        bound = middle_seed(fields, weights, exactly=True)
     above, others = int((leaders > bound).sum()), fields.items.size - len(marked)
     if above == len(leaders) < others:
         scores = weights.scores() + weights.constant
