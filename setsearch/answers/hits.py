@@ -40,7 +40,12 @@ def _shown(request: ExpandRequest) -> int:
 
 def _depth(request: ExpandRequest, shown: int) -> int:
     """How many of the best items are looked for; the line needs more of them."""
-    return max(shown, request.options.get("about") or FLOOR) if request.options.get("cut") else shown
+    return max(shown, _leading(request)) if request.options.get("cut") else shown
+
+
+def _leading(request: ExpandRequest) -> int:
+    """How many of the best items draw the line."""
+    return request.options.get("about") or FLOOR
 
 
 def best_hits(
@@ -57,8 +62,7 @@ def best_hits(
     """
     among = fields.allowed(request.among, request.filter)
     wanted, cut, about = _shown(request), request.options.get("cut"), request.options.get("about")
-    has_line: bool | None = None  # whether hits are marked, once it is known
-    is_told = True
+    is_told: bool | None = None  # whether the seeds tell what belongs, once they were asked
     while True:
         ids, scores = weights.best(excluded, _depth(request, wanted), fields, among)
         if not len(ids):
@@ -67,12 +71,11 @@ def best_hits(
         belongs: list[bool | None] = [None] * len(ids)
         if cut:
             leaders = _leaders(fields, weights, excluded, request, among, scores)
-            if has_line is None:
+            if is_told is None:
                 is_told = bool(about) or tells(fields, weights, leaders, excluded, defaults)
-                has_line = cut == "keep" or bool(about) or (is_told and not cannot_tell)
             if about:
                 belongs = (scores >= leaders[:about][-1]).tolist()
-            elif has_line:
+            elif cut == "keep" or (is_told and not cannot_tell):
                 belongs = belonging(fields, weights, scores, leaders).tolist()
         ranked = list(zip(ids.tolist(), scores.tolist(), belongs, strict=True))
         if cut == "keep":
@@ -81,7 +84,7 @@ def best_hits(
         same = _hits_among(fields, [id for id, _, _ in ranked], request)
         if len(same) >= request.k or len(ranked) < wanted:
             hits = make_hits(fields, weights, [row for row in ranked if row[0] in same][: request.k], request, same)
-            hits.apart = not is_told and not cannot_tell and weights.examples.count > 1
+            hits.apart = is_told is False and not cannot_tell and weights.examples.count > 1
             return hits
         wanted *= DEEPER
 
@@ -97,8 +100,7 @@ def _leaders(
     """The scores by which the line is drawn: neither a filter nor the seeds change what belongs."""
     if among is None and not request.options.get("keep_seeds"):
         return scores
-    depth = request.options.get("about") or FLOOR
-    found = weights.best([*excluded, *weights.examples.seeds], depth, fields)[1]
+    found = weights.best([*excluded, *weights.examples.seeds], _leading(request), fields)[1]
     return found + weights.constant if len(found) else scores
 
 

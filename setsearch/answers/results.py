@@ -1,6 +1,6 @@
 """What a query returns."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -9,6 +9,11 @@ from setsearch.answers.tables import html_table
 LEAST_REST = 1e-6  # more than what sums of floats lose
 SHARE_LITTLE = "these examples share little, so what belongs cannot be told"
 NOTHING_SHARED = "nothing else has a feature that tells these examples from the rest"
+
+
+def kept_name(name: str, taken: Container[str]) -> str:
+    """What a kept column is called beside what is said of a hit."""
+    return f"{name} (kept)" if name in taken else name
 
 
 class Contribution(NamedTuple):

@@ -13,6 +13,7 @@ from pydantic import Field
 
 import setsearch
 from setsearch.answers.highlight import item_text, top_features, with_headlines
+from setsearch.answers.results import kept_name
 from setsearch.errors import SetsearchError
 from setsearch.options import MODEL, Option, offered, with_parameters
 
@@ -142,6 +143,5 @@ def _rows(hits: setsearch.Hits) -> list[dict[str, Any]]:
     for hit in hits.shared():
         row = {"rank": hit.rank, "item": hit.item, "title": hit.title, "score": hit.score}
         row |= known | ({} if hit.snippet is None else {"snippet": hit.snippet.text})
-        kept = {f"{name} (kept)" if name in row else name: value for name, value in (hit.columns or {}).items()}
-        rows.append(row | kept)
+        rows.append(row | {kept_name(name, row): value for name, value in (hit.columns or {}).items()})
     return rows

@@ -15,7 +15,8 @@ more alike than by chance (search/meaning.py).
 How well each example fits the others: its score if it is left out of the set.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -40,16 +41,16 @@ FLOOR = 200  # the place of the item with the score that others have by chance
 
 def belonging(fields: Fields, weights: SeedWeights, scores: Floats, leaders: Floats) -> npt.NDArray[np.bool_]:
     """Which scores are above the threshold, `(n,)`; `leaders` are the FLOOR best ones, or all, best first."""
-    tau = threshold(fields, weights, leaders, exactly=False)
-    if _is_near(scores, tau):
-        tau = threshold(fields, weights, leaders)
-    above: npt.NDArray[np.bool_] = scores > tau
+    return _above(scores, partial(threshold, fields, weights, leaders))
+
+
+def _above(scores: Floats, find: Callable[..., float]) -> npt.NDArray[np.bool_]:
+    """Which scores are above a bound, which is found `exactly` only where its last bits may decide."""
+    bound = find(exactly=False)
+    if np.abs(scores - bound).min() < NEARLY * max(abs(bound), 1.0):
+        bound = find(exactly=True)
+    above: npt.NDArray[np.bool_] = scores > bound
     return above
-
-
-def _is_near(scores: Floats, bound: float) -> bool:
-    """Whether the last bits of a bound may decide."""
-    return bool(np.abs(scores - bound).min() < NEARLY * max(abs(bound), 1.0))
 
 
 def threshold(fields: Fields, weights: SeedWeights, scores: Floats, exactly: bool = True) -> float:
@@ -68,15 +69,12 @@ def tells(fields: Fields, weights: SeedWeights, leaders: Floats, excluded: Seque
         return are_alike(fields.vectors(), weights.examples)
     if not _finds_seeds(weights):
         return can_tell(weights, defaults)
-    marked = {*excluded, *weights.examples.seeds}
-    bound = middle_seed(fields, weights)
-    if _is_near(leaders, bound):
-        bound = middle_seed(fields, weights, exactly=True)
-    above, others = int((leaders > bound).sum()), fields.items.size - len(marked)
+    marked, find = {*excluded, *weights.examples.seeds}, partial(middle_seed, fields, weights)
+    above, others = int(_above(leaders, find).sum()), fields.items.size - len(marked)
     if above == len(leaders) < others:
         scores = weights.scores() + weights.constant
         scores[[*marked]] = -np.inf
-        above = int((scores > middle_seed(fields, weights, exactly=True)).sum())
+        above = int(_above(scores, find).sum())
     return few_above(above, others, defaults)
 
 

@@ -74,13 +74,13 @@ def _joining_items(fields: Fields, weights: SeedWeights, excluded: Sequence[int]
     while True:
         ids, scores = weights.best([*excluded, *seeds], looked_at, fields)
         positive = ids[scores > 0].tolist()
-        joining = [*different(fields, weights, positive)[:count]]
+        joining = different(fields, weights, positive)[:count]
         if len(joining) == count or len(positive) < looked_at or looked_at == DEEPEST * count:
             return joining
         looked_at *= DEEPER
 
 
-def different(fields: Fields, weights: SeedWeights, ids: Sequence[int]) -> Sequence[int]:
+def different(fields: Fields, weights: SeedWeights, ids: list[int]) -> list[int]:
     """Those of the best items that are nearly the same as no seed and no better one."""
     if not may_be_copies(fields):
         return ids

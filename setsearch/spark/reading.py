@@ -270,7 +270,7 @@ class SparkReading:
             ]
             load_entries(snapshots, {id for ids in positive for id in ids}, rule)
             joined = [
-                [*different(own.fields, first, ids)[:count]]
+                different(own.fields, first, ids)[:count]
                 for own, first, ids, count in zip(questions, firsts, positive, counts, strict=True)
             ]
             are_enough = (

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import setsearch
-from setsearch.answers.results import Snippet, is_informative
+from setsearch.answers.results import Snippet, is_informative, kept_name
 from setsearch.cli.collection import Collection
 from setsearch.cli.help import argument, option
 from setsearch.cli.notes import present_members, tell_notes
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from setsearch.answers.sets import AnyReading
 
 Answer = tuple[str, Any, "list[Hit] | SetsearchError"]  # the place of a set, its seeds, and what they got
-# Names of what is said of a hit; columns of documents that have them are shown as "NAME (kept)".
+# Names of what is said of a hit; kept columns that have them are shown under another one.
 RESERVED = {
     *("rank", "item", "score", "belongs", "title", "features", "reasons", "rest", "snippet", "marks", "duplicates"),
     *("revision", "contexts_revision"),
@@ -219,7 +219,7 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
     rows = []
     titled = any(is_informative(hit.title, hit.item) for hit in hits)
     folded = any(hit.duplicates for hit in hits)
-    columns = {name: f"{name} (kept)" if name in RESERVED else name for hit in hits for name in hit.columns or ()}
+    columns = {name: kept_name(name, RESERVED) for hit in hits for name in hit.columns or ()}
     has_snippets = any(hit.snippet is not None for hit in hits)
     rests = [hit.rest for hit in hits] if explain else []  # base and constant
     has_reasons = any(hit.reasons for hit in hits)  # numbers have none
