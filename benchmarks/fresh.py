@@ -178,14 +178,13 @@ def _memory() -> float:
 
 
 def _decoded(index: setsearch.Index) -> float:
-    """The arrays that answer: entries that were read, and those with values, in MB."""
+    """The arrays that answer, also those that are mapped: entries, and those with values, in MB."""
     memory, size = index._readings._memory, 0
     snapshots = [s for held in memory.versions.values() for v in held for s in v._snapshots.values()]
     snapshots += [s for contexts in memory.contexts.values() for s in contexts.snapshots.values()]
     for snapshot in snapshots:
         for lists in (snapshot.content.by_item, snapshot.content.by_feature):
-            read = lists.buffer.loaded.mean() if len(lists.buffer.loaded) else 1.0
-            size += int(read * lists.size * (4 + lists.buffer.counts.itemsize)) + 24 * len(lists)
+            size += lists.size * (4 + lists.buffer.counts.itemsize) + 24 * len(lists)
         for valued in snapshot._valued.values():
             size += 8 * valued._used + 16 * len(valued._starts)
     return size / 1e6

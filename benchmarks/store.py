@@ -33,6 +33,7 @@ import setsearch
 MOST_ROWS = 1_000_000  # of the relation
 SETS = 300  # of documents, and of words, that a process asks for
 PROCESSES = 8
+BLOCK = 512  # bytes, of what a file takes
 FIRST, AFTER = 60, range(2, 81)  # questions of a process; questions after a write
 
 
@@ -45,7 +46,9 @@ def build(path: Path, texts: Texts, contexts: str) -> Answers:
         index.items("documents").expand([texts[0][0]])
         index.refresh("now")
     taken = time.process_time() - before
+    beside = [file.stat().st_blocks * BLOCK for file in path.parent.glob(f"{path.name}-arrays-*")]
     return {
+        "files of arrays / text": sum(beside) / size,
         "disk / text": path.stat().st_size / size,
         "documents/s, added": len(texts) / (added - before),
         "documents/s": len(texts) / taken,

@@ -272,13 +272,15 @@ class Index(IndexTable):
         from setsearch.sqlite.schema import drop_tables
 
         with self._database.write() as cursor:
-            for relation in self._relations(cursor):
+            relations = self._relations(cursor)
+            for relation in relations:
                 drop_source(cursor, relation)
                 if self._collection:
                     delete_sets_of(cursor, (relation.items.name, relation.features.name))
                     delete_relation(cursor, relation)
             if not self._collection:
                 drop_tables(cursor)
+        self._readings.files.delete(relations)
 
     def readings(self) -> list[dict[str, Any]]:
         """What can be ranked: items, features, and the number of both; `shown_count` leaves numbers out of words."""
@@ -304,14 +306,14 @@ class Index(IndexTable):
         from setsearch.indexing.check import find_problems
 
         with self._database.read() as cursor:
-            return find_problems(cursor)
+            return find_problems(cursor, self._database.file)
 
     def repair(self) -> list[str]:
         """Repair the index in one transaction; returns one line for each repair. `check` tells what is left."""
         from setsearch.indexing.check import repair
 
         with self._database.write() as cursor:
-            return list(repair(cursor, self._intake()))
+            return list(repair(cursor, self._intake(), self._database.file))
 
     @property
     def _parts(self) -> "Parts":

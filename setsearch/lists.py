@@ -1,12 +1,12 @@
 """Lists of ascending ids with counts, in memory: one direction of a relation as a few flat arrays.
 
-A list may be replaced: its new entries go behind all others, so that whoever reads the old arrays keeps them. Lists
-that a file holds are read from it slice by slice (`missing`, `fill`), when they are needed.
+A list may be replaced: its new entries go behind all others, so that whoever reads the old arrays keeps them. The
+arrays may be those of a file that other processes map, too: what is written there stays in this process.
 """
 
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -14,10 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import Entries, Ids, Ints, offsets, positions
-from setsearch.errors import LostArrays
 
-SLICE = 1 << 16  # entries that are read from a file together
-ROOM = 1.25  # entries that fit into memory, for each that there is
+ROOM, LEAST_ROOM = 1 / 4, 1 << 16  # entries that fit behind those that there are: a share, and some more
 MOST_CHANGES = 1 << 20  # entries that wait for the lists that lack them to be needed
 CHUNK = 1 << 16  # entries that are worked on together; few enough for the processor's cache
 
@@ -26,19 +24,18 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
 
 Counts = npt.NDArray[Any]  # uint16 or int32
-Slice = tuple[int, Ints, Ints]  # its number, ids and counts
 
 
 class Buffer:
-    """Entries, `ids` and `counts` up to `end`, and room for more. `loaded` tells which slices were read."""
+    """Entries, `ids` and `counts` up to `end`, and room for more."""
 
-    def __init__(self, size: int, dtype: npt.DTypeLike, n_stored: int = 0) -> None:
-        room = int(size * ROOM) + SLICE
-        self.ids: Ids = np.empty(room, np.int32)
-        self.counts: Counts = np.empty(room, dtype)
-        self.end = size
-        self.loaded = np.zeros(-(-n_stored // SLICE), bool)
-        self.n_stored = n_stored
+    def __init__(self, ids: Ids, counts: Counts, end: int) -> None:
+        self.ids, self.counts, self.end = ids, counts, end
+
+    @classmethod
+    def empty(cls, size: int, dtype: npt.DTypeLike) -> "Buffer":
+        """A buffer for so many entries."""
+        return cls(np.empty(size + room_for(size), np.int32), np.empty(size + room_for(size), dtype), size)
 
 
 class Changes(NamedTuple):
@@ -51,15 +48,12 @@ class Changes(NamedTuple):
 class Lists:
     """List i has `lengths[i]` entries, `starts[i]` to `ends[i]` of the buffer, and the sum of counts `totals[i]`.
 
-    All ids are below `n_ids`. `source` tells where a file holds the entries. Lists that are `stale` lack changes: they
-    are `settle`d when they are needed.
+    All ids are below `n_ids`. Lists that are `stale` lack changes: they are `settle`d when they are needed.
     """
 
-    def __init__(
-        self, buffer: Buffer, places: tuple[Ints, Ints], lengths: Ints, totals: Ints, n_ids: int, source: Any = None
-    ) -> None:
+    def __init__(self, buffer: Buffer, places: tuple[Ints, Ints], lengths: Ints, totals: Ints, n_ids: int) -> None:
         self.arrays = buffer, *places  # read together: settling may move all lists
-        self.n_ids, self.source = n_ids, source
+        self.n_ids = n_ids
         self.lengths, self.totals = lengths, totals
         self._changes: Changes | None = None
         self._stale = np.zeros(len(lengths), bool)
@@ -67,19 +61,11 @@ class Lists:
     @classmethod
     def of(cls, entries: Entries, n_lists: int, n_ids: int) -> "Lists":
         """Lists of sorted entries."""
-        buffer = Buffer(len(entries.ids), _dtype(entries.counts))
+        buffer = Buffer.empty(len(entries.ids), _dtype(entries.counts))
         buffer.ids[: buffer.end], buffer.counts[: buffer.end] = entries.ids, entries.counts
         lengths, totals = _sums(entries, n_lists)
         ends = offsets(lengths)
         return cls(buffer, (ends[:-1], ends[1:]), lengths, totals, n_ids)
-
-    @classmethod
-    def stored(cls, lengths: Ints, totals: Ints, n_ids: int, source: Any, largest: int) -> "Lists":
-        """Lists that a file holds; nothing of them is read yet."""
-        ends = offsets(lengths)
-        n_stored = int(ends[-1])
-        buffer = Buffer(n_stored, _dtype(np.array([largest])), n_stored)
-        return cls(buffer, (ends[:-1], ends[1:]), lengths, totals, n_ids, source)
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -95,7 +81,7 @@ class Lists:
         return int(self.lengths.sum())
 
     def take(self, lists: Ints) -> Entries:
-        """The entries of some lists (ascending), which have been read."""
+        """The entries of some lists (ascending)."""
         self.settle(lists)
         return self._take(lists)
 
@@ -113,17 +99,24 @@ class Lists:
     def chunks(self) -> Iterator[tuple[int, int, Ids, Counts]]:
         """All lists in steps: (first, last + 1, ids of their entries, counts)."""
         self.settle()
-        buffer, all_starts, all_ends = self.arrays
         done = offsets(self.lengths)
         cuts = np.searchsorted(done, np.arange(0, done[-1], CHUNK), "left")
         for first, last in pairwise(sorted({0, *cuts.tolist(), len(self)})):
-            starts, ends = all_starts[first:last], all_ends[first:last]
-            if np.array_equal(starts[1:], ends[:-1]):
-                span = slice(int(starts[0]), int(ends[-1]))
-                yield first, last, buffer.ids[span], buffer.counts[span]
-            else:
-                places = positions(starts, ends - starts)
-                yield first, last, buffer.ids.take(places), buffer.counts.take(places)
+            yield first, last, *self._flat(first, last)
+
+    def flat(self) -> tuple[Ids, Counts]:
+        """The ids and counts of all lists, one list behind the other."""
+        self.settle()
+        return self._flat(0, len(self))
+
+    def _flat(self, first: int, last: int) -> tuple[Ids, Counts]:
+        buffer, starts, ends = self.arrays
+        starts, ends = starts[first:last], ends[first:last]
+        if not np.array_equal(starts[1:], ends[:-1]):
+            places = positions(starts, ends - starts)
+            return buffer.ids.take(places), buffer.counts.take(places)
+        span = slice(int(starts[0]), int(ends[-1])) if len(starts) else slice(0, 0)
+        return buffer.ids[span], buffer.counts[span]
 
     def sweep(self) -> Iterator[Entries]:
         """All entries, in steps."""
@@ -136,7 +129,7 @@ class Lists:
         return self.take(np.arange(len(self)))
 
     def replaced(self, lists: Ints, entries: Entries, n_lists: int, n_ids: int) -> "Lists":
-        """The lists after some of them (ascending) were replaced by these entries; all slices have been read."""
+        """The lists after some of them (ascending) were replaced by these entries."""
         lengths, totals = _sums(entries, n_lists)
         with LOCK:
             new = self._copy(n_lists, n_ids)
@@ -145,7 +138,7 @@ class Lists:
         return new
 
     def changed(self, ids: Ints, old: Entries, new: Entries, sizes: tuple[int, int]) -> "Lists":
-        """The lists after all entries of some ids changed, from `old` to `new`; all slices have been read.
+        """The lists after all entries of some ids changed, from `old` to `new`.
 
         `sizes` are the numbers of lists and ids from now on.
         """
@@ -171,7 +164,7 @@ class Lists:
         return changed
 
     def settle(self, lists: Ints | None = None) -> None:
-        """Apply what is known to have changed to some lists, or to all; their slices have been read."""
+        """Apply what is known to have changed to some lists, or to all."""
         if self._changes is None:
             return
         with LOCK:
@@ -221,92 +214,29 @@ class Lists:
         starts, ends = starts[kept], ends[kept]
         begin = offsets(ends - starts)
         dtype = max(old.counts.dtype, _dtype(entries.counts), key=lambda dtype: dtype.itemsize)
-        buffer = Buffer(int(begin[-1]) + len(entries.ids), dtype)
+        buffer = Buffer.empty(int(begin[-1]) + len(entries.ids), dtype)
         buffer.end = int(begin[-1])
         _copy_runs(old, buffer, (starts, ends, begin[:-1]))
         places = np.zeros((2, len(self)), np.int64)
         places[:, kept] = begin[:-1], begin[1:]
         self.arrays = buffer, places[0], places[1]
 
-    def missing(self, lists: Ints | None = None) -> list[int]:
-        """The slices with entries of some lists, or of all, that were not read yet."""
-        loaded = self.buffer.loaded
-        if loaded.all():
-            return []
-        if lists is None:
-            return [int(n) for n in np.flatnonzero(~loaded)]
-        starts = self.arrays[1][lists]
-        ends = starts + self.lengths[lists]
-        used = (ends > starts) & (starts < self.buffer.n_stored)
-        edges = np.zeros(len(loaded) + 1, np.int64)
-        np.add.at(edges, starts[used] // SLICE, 1)
-        np.add.at(edges, (ends[used] - 1) // SLICE + 1, -1)
-        return [int(n) for n in np.flatnonzero((np.cumsum(edges)[:-1] > 0) & ~loaded)]
-
-    @property
-    def is_unread(self) -> bool:
-        """Whether nothing was read yet of what a file holds."""
-        return self.source is not None and self._changes is None and not self.buffer.loaded.any()
-
-    def gathered(self, lists: Ints, slices: Iterable[Slice]) -> Entries:
-        """The entries of some lists (ascending), picked from all slices that hold any, of which none is kept.
-
-        Raises LostArrays.
-        """
-        lengths = self.lengths[lists]
-        places = positions(self.arrays[1][lists], lengths)
-        ids, counts = np.empty(len(places), np.int64), np.empty(len(places), np.int64)
-        for slice_, own_ids, own_counts in slices:
-            begin, end = self._span(slice_, own_ids, own_counts)
-            first, last = np.searchsorted(places, [begin, end])
-            inside = places[first:last] - begin
-            ids[first:last], counts[first:last] = own_ids.take(inside), own_counts.take(inside)
-        entries = Entries(np.repeat(lists, lengths), ids, counts)
-        self._check(ids, counts, entries.lists[1:] != entries.lists[:-1])
-        return entries
-
-    def fill(self, slice_: int, ids: Ints, counts: Ints) -> None:
-        """Put a slice that was read into place; raises LostArrays if it cannot be what was written."""
-        begin, end = self._span(slice_, ids, counts)
-        starts = self.arrays[1]
-        is_start = np.zeros(end - begin, bool)
-        is_start[starts[slice(*np.searchsorted(starts, [begin, end]))] - begin] = True
-        self._check(ids, counts, is_start[1:])
-        with LOCK:
-            self.buffer.ids[begin:end], self.buffer.counts[begin:end] = ids, counts
-            self._check_edges(begin, end)
-            self.buffer.loaded[slice_] = True
-
-    def _span(self, slice_: int, ids: Ints, counts: Ints) -> tuple[int, int]:
-        """Begin and end of a slice; raises LostArrays for another number of entries."""
-        begin = slice_ * SLICE
-        end = min(begin + SLICE, self.buffer.n_stored)
-        if not len(ids) == len(counts) == end - begin:
-            raise self._damaged()
-        return begin, end
-
-    def _check(self, ids: Ints, counts: Ints, is_new: npt.NDArray[np.bool_]) -> None:
-        """Raise LostArrays for entries that cannot be what was written; `is_new` if a list begins after the first."""
-        if not len(ids):
-            return
-        # Sums rely on ids that ascend within a list.
-        sound = bool(np.all((ids[1:] > ids[:-1]) | is_new)) and int(ids.min()) >= 0 and int(ids.max()) < self.n_ids
-        if not sound or int(counts.min()) <= 0 or int(counts.max()) > np.iinfo(self.buffer.counts.dtype).max:
-            raise self._damaged()
-
-    def _damaged(self) -> LostArrays:
-        generation = None if self.source is None else self.source[0].id
-        return LostArrays("the stored lists", generation)
-
-    def _check_edges(self, begin: int, end: int) -> None:
-        """Compare the first and last id of a slice with those of its neighbors, if these were read."""
-        loaded, ids, starts = self.buffer.loaded, self.buffer.ids, self.arrays[1]
-        for edge in (begin, end):
-            inside = 0 < edge < self.buffer.n_stored
-            if not inside or not loaded[edge // SLICE - (edge == begin)]:
+    def are_sound(self) -> bool:
+        """Whether all ids ascend within their lists and are some of items, and all counts are positive."""
+        for first, last, ids, counts in self.chunks():
+            if not len(ids):
                 continue
-            if ids[edge] <= ids[edge - 1] and starts[np.searchsorted(starts, edge)] != edge:
-                raise self._damaged()
+            begin = offsets(self.lengths[first:last])[:-1]
+            ascends = np.append(True, ids[1:] > ids[:-1])
+            ascends[begin[begin < len(ids)]] = True
+            if not ascends.all() or ids.min() < 0 or ids.max() >= self.n_ids or counts.min() < 1:
+                return False
+        return True
+
+
+def room_for(size: int) -> int:
+    """For how many more entries there is room behind some."""
+    return int(size * ROOM) + LEAST_ROOM
 
 
 def _sums(entries: Entries, n_lists: int) -> tuple[Ints, Ints]:

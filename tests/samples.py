@@ -84,6 +84,12 @@ def planted(seed=0):
     return data, sets
 
 
+def delete_arrays(path):
+    """Delete the files of arrays beside a database."""
+    for file in path.parent.glob(f"{path.name}-arrays-*"):
+        file.unlink()
+
+
 def change_blocks(connection, change):
     """Give blocks of lists other entries under right checksums, as somebody would who made the file.
 

@@ -1,7 +1,6 @@
 """What an index holds, as `Index.info` shows it, and what to ask first of it."""
 
 import sqlite3
-from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -10,10 +9,9 @@ import numpy as np
 from setsearch.answers.reading import Reading
 from setsearch.arrays import Ints
 from setsearch.core import binding
-from setsearch.errors import LostArrays, QueryError
+from setsearch.errors import QueryError
 from setsearch.memory.catalog import default_reading, defaults_of, list_readings, relations_by_reading
 from setsearch.memory.readings import Readings
-from setsearch.storage.generations import LISTS, find_generation, read_array
 from setsearch.storage.relation import Relation, load_relations, of_collection
 from setsearch.storage.synced_source import describe_sources
 from setsearch.storage.vectors import count_vectors, vector_source
@@ -23,11 +21,10 @@ LEAST_LETTERS = 4  # of a word: shorter ones are mostly function words
 LOOKED_AT = 40  # items beside a quantile
 
 
-def sample_items(cursor: sqlite3.Cursor, relation: Relation, transposed: bool, k: int = 5) -> list[str]:
-    """Up to k items, neither the rarest nor the most frequent ones; of the features if `transposed`."""
+def sample_items(cursor: sqlite3.Cursor, relation: Relation, transposed: bool, totals: Ints, k: int = 5) -> list[str]:
+    """Up to k items, neither the rarest nor the most frequent ones by their totals; of the features if `transposed`."""
     vocabulary = relation.features if transposed else relation.items
     most, is_word = int(vocabulary.size * (1 - QUANTILES[-1])) + LOOKED_AT, transposed and relation.analyzer is not None
-    totals = _totals(cursor, relation, transposed)
     order, chosen = _largest(totals, most).tolist(), dict[str, None]()
     usual = _stop_words(relation) if is_word else frozenset[str]()
     if relation.has_vectors_alone and not transposed:
@@ -46,17 +43,6 @@ def _largest(totals: Ints, most: int) -> Ints:
     least = np.partition(totals, -most)[-most] if most < len(totals) else 0
     places = np.flatnonzero(totals >= least)
     return places[np.argsort(-totals[places], kind="stable")][:most]
-
-
-def _totals(cursor: sqlite3.Cursor, relation: Relation, transposed: bool) -> Ints:
-    """The sum of counts of each item: as it was when the lists were derived; else from the table, which takes long."""
-    generation = find_generation(cursor, relation.id, LISTS)
-    if generation is not None:
-        with suppress(LostArrays):
-            return read_array(cursor, generation, f"{'features' if transposed else 'items'} totals")
-    if transposed:
-        return relation.frequencies.read(cursor, relation.features.next_id)[1]
-    return relation.forward.totals(cursor)
 
 
 def _is_telling(word: str, usual: frozenset[str]) -> bool:
@@ -81,7 +67,7 @@ def first_sets(reading: Reading, n_sets: int = 3, size: int = 3) -> list[list[st
         kept = snapshot.kept_starters.get((n_sets, size))
         if kept is not None:
             return kept
-        seeds = sample_items(fields.first.cursor, fields.relation, snapshot.transposed, len(QUANTILES))
+        seeds = sample_items(fields.first.cursor, fields.relation, snapshot.transposed, snapshot.totals, len(QUANTILES))
     sets: list[tuple[float, list[str]]] = []
     for seed in seeds:
         try:
@@ -101,9 +87,9 @@ def describe_index(cursor: sqlite3.Cursor, readings: Readings, database: str, co
     With a collection, of this one; else of all.
     """
     relations, default = _relations(cursor, database, collection)
-    postings = {relation.id: _posting_count(cursor, relation) for relation in relations}
+    postings = {relation.id: readings.files.posting_count(cursor, relation) for relation in relations}
     some = {
-        vocabulary.name: sample_items(cursor, relation, transposed)
+        vocabulary.name: sample_items(cursor, relation, transposed, readings.files.totals(cursor, relation, transposed))
         for relation in relations
         for transposed, vocabulary in ((False, relation.items), (True, relation.features))
     }
@@ -138,15 +124,6 @@ def _relations(cursor: sqlite3.Cursor, database: str, collection: str) -> tuple[
 
 def _revision(relations: list[Relation]) -> int:
     return sum(relation.revision for relation in relations)
-
-
-def _posting_count(cursor: sqlite3.Cursor, relation: Relation) -> int:
-    """The number of nonzero cells: by what was derived from this content, else from the table, which takes longer."""
-    generation = find_generation(cursor, relation.id, LISTS)
-    if generation is not None and generation.stamp == relation.stamp:
-        with suppress(LostArrays):
-            return int(read_array(cursor, generation, "items lengths").sum(dtype="int64"))
-    return relation.frequencies.sums(cursor)[0]
 
 
 def _vectors(cursor: sqlite3.Cursor, relation: Relation) -> dict[str, Any]:

@@ -6,32 +6,24 @@ what is damaged from the synced table, from what was derived of the same content
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from functools import partial
 from itertools import chain
+from pathlib import Path
+from typing import cast
 
 import numpy as np
 
-from setsearch.arrays import Entries, distinct
+from setsearch.arrays import Entries, Ints, distinct
 from setsearch.errors import CorruptIndex, LostArrays, SetsearchError
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.sync import check_source, read_again
-from setsearch.lists import Lists
 from setsearch.sqlite.integrity import CHECKED, checksum_differs, sqlite_problems, write_checksum
+from setsearch.sqlite.mapped import Mapped, beside, delete_arrays, map_arrays
 from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.analyzers import load_analyzer
 from setsearch.storage.documents import read_texts
 from setsearch.storage.forward_lists import counted
-from setsearch.storage.generations import (
-    CONTEXTS,
-    LISTS,
-    check_generation,
-    delete_generations,
-    find_generation,
-    read_lists,
-    read_slices,
-    sizes_of,
-)
+from setsearch.storage.generations import CONTEXTS, LISTS, check_generation, delete_generations, find_generation
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.numbers import check_numbers
 from setsearch.storage.records import check_records
@@ -41,15 +33,15 @@ from setsearch.storage.vectors import delete_damaged, read_vectors
 UNREADABLE = (CorruptIndex, sqlite3.DatabaseError, TypeError, ValueError, OverflowError)
 
 
-def find_problems(cursor: sqlite3.Cursor) -> list[str]:
-    """One line for each problem; empty for a sound index."""
+def find_problems(cursor: sqlite3.Cursor, file: Path | None) -> list[str]:
+    """One line for each problem; empty for a sound index. `file`: where the database is, if it is known."""
     return [
         *_lines(lambda: _check_tables(cursor)),
-        *_lines(lambda: chain.from_iterable(_check_any(cursor, relation) for relation in load_relations(cursor))),
+        *_lines(lambda: chain.from_iterable(_check_any(cursor, relation, file) for relation in load_relations(cursor))),
     ]
 
 
-def repair(cursor: sqlite3.Cursor, intake: Intake) -> Iterator[str]:
+def repair(cursor: sqlite3.Cursor, intake: Intake, file: Path | None) -> Iterator[str]:
     """Repair an index, and yield one line for each repair; the caller commits.
 
     Derived values are deleted, to be derived again. Names, numbers and texts are stored once and cannot be repaired.
@@ -67,8 +59,11 @@ def repair(cursor: sqlite3.Cursor, intake: Intake) -> Iterator[str]:
         if read_again(cursor, intake, relation):
             yield f"{relation.label}: read again from its table"
         else:
-            yield from (f"{relation.label}: {line}" for line in _repair_lists(cursor, relation))
+            yield from (f"{relation.label}: {line}" for line in _repair_lists(cursor, relation, file))
             relation.save(cursor)
+        for name in (LISTS, CONTEXTS):
+            if file is not None:
+                delete_arrays(beside(file, f"{name}-{relation.id}"))
     delete_generations(cursor)
     if checksum_differs(cursor):
         write_checksum(cursor)
@@ -91,7 +86,7 @@ def _check_tables(cursor: sqlite3.Cursor) -> Iterator[str]:
         yield f"setsearch_{', setsearch_'.join(CHECKED)} changed from outside"
 
 
-def _check_any(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
+def _check_any(cursor: sqlite3.Cursor, relation: Relation, file: Path | None) -> Iterator[str]:
     """The problems of a relation and of what was derived from its present content."""
     yield from _lines(lambda: check_source(cursor, relation))
     if relation.columns is not None:
@@ -102,8 +97,9 @@ def _check_any(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
     for vocabulary in (relation.items, relation.features):
         yield from _lines(partial(_check_vectors, cursor, vocabulary))
     yield from _lines(lambda: _check_analyzer(relation))
-    for name in (LISTS, CONTEXTS):
-        yield from _lines(partial(_check_derived, cursor, relation, name))
+    yield from _lines(lambda: _check_contexts(cursor, relation))
+    if file is not None:
+        yield from _lines(lambda: _check_files(cursor, relation, file))
 
 
 def _check_analyzer(relation: Relation) -> Iterator[str]:
@@ -119,42 +115,48 @@ def _check_vectors(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> Iterator[s
     yield from ()
 
 
-def _check_derived(cursor: sqlite3.Cursor, relation: Relation, name: str) -> Iterator[str]:
-    """One line for each problem with what was derived from a relation."""
-    generation = find_generation(cursor, relation.id, name)
-    if generation is None:
-        return
-    label = f"{relation.label}: derived {name}"
+def _check_contexts(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
+    """One line if the contexts that were derived from a relation are damaged."""
+    generation = find_generation(cursor, relation.id, CONTEXTS)
     try:
-        check_generation(cursor, generation)
-        for field, (n_items, n_features) in sizes_of(cursor, generation).items():
-            by_item = read_lists(cursor, generation, f"{field}items", n_items, n_features)
-            by_feature = read_lists(cursor, generation, f"{field}features", n_features, n_items)
-            for lists in (by_item, by_feature):
-                read_slices(cursor, lists)
-                if not _has_own_totals(lists):
-                    yield f"{label}: the sums of counts differ from the lists"
-            if not _are_transposed(by_item, by_feature):
-                yield f"{label}: the lists of both directions do not hold the same entries"
-            if name == LISTS and generation.stamp == relation.stamp and not _are_those_of(cursor, relation, by_item):
-                yield f"{label}: the lists are not those of the tables"
+        if generation is not None:
+            check_generation(cursor, generation)
     except LostArrays as error:
-        yield f"{label}: {error}"
+        yield f"{relation.label}: derived {CONTEXTS}: {error}"
 
 
-def _has_own_totals(lists: Lists) -> bool:
-    entries = lists.entries()
-    return np.array_equal(np.bincount(entries.lists, entries.counts, len(lists)), lists.totals)
+def _check_files(cursor: sqlite3.Cursor, relation: Relation, file: Path) -> Iterator[str]:
+    """One line for each problem with the files of arrays of a relation."""
+    for name in (LISTS, CONTEXTS):
+        mapped = map_arrays(beside(file, f"{name}-{relation.id}"))
+        if mapped is not None and not mapped.are_intact():
+            yield f"{relation.label}: {mapped.path.name} is damaged"
+        elif mapped is not None and name == LISTS and mapped.state == [*relation.state]:
+            stored, own = _read_all(cursor, relation), _mapped_cells(mapped, "items")
+            sizes = relation.items.next_id, relation.features.next_id
+            turned = None if own is None or stored is None else stored.transposed(*sizes)
+            if stored is None or own is None or turned is None:
+                continue
+            if not _are_equal(own, stored) or not _are_equal(_mapped_cells(mapped, "features"), turned):
+                yield f"{relation.label}: the lists of {mapped.path.name} are not those of the tables"
 
 
-def _are_transposed(by_item: Lists, by_feature: Lists) -> bool:
-    turned = by_feature.entries().transposed(len(by_feature), len(by_item))
-    return all(np.array_equal(a, b) for a, b in zip(by_item.entries(), turned, strict=True))
+def _mapped_cells(mapped: Mapped, direction: str) -> Entries | None:
+    """All entries of one direction in a file of arrays; None if there are none that can be used."""
+    parts = [mapped.arrays.get(f"{direction} {name}") for name in ("lengths", "ids", "counts")]
+    if any(part is None for part in parts) or not mapped.are_intact():
+        return None
+    lengths, ids, counts = cast(list[Ints], parts)
+    end = mapped.used[f"{direction} ids"]
+    if int(lengths.sum()) != end or lengths.min(initial=0) < 0:
+        return None
+    return Entries(
+        np.repeat(np.arange(len(lengths)), lengths), ids[:end].astype(np.int64), counts[:end].astype(np.int64)
+    )
 
 
-def _are_those_of(cursor: sqlite3.Cursor, relation: Relation, by_item: Lists) -> bool:
-    stored = _read_all(cursor, relation)
-    return stored is not None and all(np.array_equal(a, b) for a, b in zip(by_item.entries(), stored, strict=True))
+def _are_equal(one: Entries | None, other: Entries) -> bool:
+    return one is not None and all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
 def check_relation(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
@@ -206,11 +208,13 @@ def _count_names(cursor: sqlite3.Cursor) -> Iterator[str]:
         insert_rows(cursor, "insert into setsearch_free (kind, id)", f"({id}, ?)", free)
 
 
-def _repair_lists(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
+def _repair_lists(cursor: sqlite3.Cursor, relation: Relation, file: Path | None) -> Iterator[str]:
     """Take unreadable lists from what was derived from them, and count frequencies again."""
     cells = _read_all(cursor, relation)
     if cells is None:
-        cells = _derived_cells(cursor, relation)
+        mapped = None if file is None else map_arrays(beside(file, f"{LISTS}-{relation.id}"))
+        is_of_now = mapped is not None and mapped.state == [*relation.state]
+        cells = _mapped_cells(mapped, "items") if mapped is not None and is_of_now else None
         if cells is None:
             yield "the lists are damaged; index the collection again"
             return
@@ -226,19 +230,6 @@ def _repair_lists(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
         relation.frequencies.clear(cursor)
         relation.frequencies.add(cursor, distinct(cells.ids), frequencies[:, distinct(cells.ids)])
         yield f"the frequencies of {relation.features.name} were counted again"
-
-
-def _derived_cells(cursor: sqlite3.Cursor, relation: Relation) -> Entries | None:
-    """All entries as they were derived from the present content; None if they were not, or are damaged, too."""
-    generation = find_generation(cursor, relation.id, LISTS)
-    if generation is None or generation.stamp != relation.stamp:
-        return None
-    with suppress(LostArrays):
-        ((n_items, n_features),) = sizes_of(cursor, generation).values()
-        by_item = read_lists(cursor, generation, "items", n_items, n_features)
-        read_slices(cursor, by_item)
-        return by_item.entries()
-    return None
 
 
 def _read_all(cursor: sqlite3.Cursor, relation: Relation) -> Entries | None:

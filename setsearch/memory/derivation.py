@@ -1,19 +1,20 @@
-"""Derives what makes questions fast: the lists of a relation as arrays, and the contexts of its words.
+"""Derives what makes questions fast: the contexts of words, and the files of arrays that all processes map.
 
-One process at a time derives (storage/generations.py). It reads in one transaction, computes outside of any, writes in
-short ones, and publishes with one row: no question waits for it, and no other write for more than a slice.
+One process at a time derives contexts (storage/generations.py). It reads in one transaction, computes outside of any,
+writes in short ones, and publishes with one row: no question waits for it, and no other write for more than a slice.
 """
 
 import json
 import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Array
 from setsearch.errors import CorruptIndex, DatabaseError
+from setsearch.memory import layout
 from setsearch.memory.content import RelationContent
 from setsearch.memory.neighbors import nearest_words
 from setsearch.memory.snapshot import Snapshot
@@ -22,14 +23,17 @@ from setsearch.memory.word_contexts import (
     IN_MEMORY,
     Arrays,
     WordContexts,
+    contexts_state,
     make_contexts,
+    mapped_arrays,
     read_tokens,
     stored_arrays,
 )
 from setsearch.models.values import ValueRule
 from setsearch.sqlite.database import Database
+from setsearch.sqlite.mapped import beside, write_arrays
 from setsearch.storage.documents import Texts, read_texts
-from setsearch.storage.generations import CONTEXTS, LISTS, Draft, Generation, arrays_of, find_generation
+from setsearch.storage.generations import CONTEXTS, LISTS, Draft, Generation, find_generation
 from setsearch.storage.relation import Relation, wants_contexts
 from setsearch.storage.revisions import changed_items
 from setsearch.text.analyzer import Analyzer
@@ -58,29 +62,34 @@ class _Texts(NamedTuple):
     has_contexts: bool
 
 
-def derive_lists(database: Database, content: RelationContent, rules: Iterable[tuple[Snapshot, ValueRule]]) -> None:
-    """Store the lists of a relation, all of which have been read, and the norms of some rules.
+def write_lists(database: Path, content: RelationContent, rules: Iterable[tuple[Snapshot, ValueRule]]) -> bool:
+    """Put the lists of a relation, and what some rules make of them, into the file beside a database.
 
-    Raises LockedDatabase, ReadOnlyDatabase; nothing is stored then.
+    False if another process is writing it. Raises OSError.
     """
-    draft = Draft.begin(database, content.relation.id, LISTS)
-    if draft is None:
-        return
-    try:
-        draft.write(_arrays_of(content, rules))
-        draft.publish(content.relation.revision, content.relation.stamp)
-    except BaseException:
-        draft.abandon()
-        raise
+    relation = content.relation
+    path = beside(database, f"{LISTS}-{relation.id}")
+    return write_arrays(database, path, [*relation.state], _arrays_of(content, rules))
 
 
-def _arrays_of(content: RelationContent, rules: Iterable[tuple[Snapshot, ValueRule]]) -> Iterable[tuple[str, Array]]:
+def _arrays_of(content: RelationContent, rules: Iterable[tuple[Snapshot, ValueRule]]) -> layout.Named:
     yield "sizes", np.array([len(content.by_item), len(content.by_feature)])
     yield "absent", content.absent
-    yield from arrays_of("items", content.by_item)
-    yield from arrays_of("features", content.by_feature)
+    yield from layout.lists_to_arrays("items", content.by_item, may_grow=True)
+    yield from layout.lists_to_arrays("features", content.by_feature, may_grow=True)
     for snapshot, rule in rules:
-        yield from snapshot.norms(rule).items()
+        yield from snapshot.arrays_of(rule)
+
+
+def write_contexts(database: Database, file: Path, contexts: WordContexts, rule: ValueRule) -> bool:
+    """Put contexts that a generation holds into the file beside a database.
+
+    False if another process is writing it. Raises OSError, LostArrays.
+    """
+    path = beside(file, f"{CONTEXTS}-{contexts.generation.relation}")
+    with database.read() as cursor:
+        arrays = mapped_arrays(cursor, contexts, rule)
+        return write_arrays(file, path, contexts_state(contexts.generation), arrays)
 
 
 def derive_contexts(
@@ -148,7 +157,7 @@ def _derive(texts: _Texts, how: tuple[Analyzer, ValueRule], draft: Draft | None,
     if draft is None:
         return contexts
     try:
-        draft.write(stored_arrays(contexts, arrays, rule))
+        draft.write(stored_arrays(contexts, arrays))
         if analyzer.language is not None:
             _store_surface_forms(draft, relation, _surface_forms(tokens, analyzer))
         return replace(contexts, generation=draft.publish(relation.revision, relation.stamp))

@@ -68,15 +68,15 @@ class Field(NamedTuple):
 
     def statistics(self, rule: ValueRule) -> RuleStatistics:
         """The statistics of a rule."""
-        return self.snapshot.statistics(self.cursor, rule)
+        return self.snapshot.statistics(rule)
 
     def postings(self, features: Ints, rule: ValueRule) -> PostingArrays:
         """The items of some features (ascending ids) with their values."""
-        return self.snapshot.postings(self.cursor, features, rule)
+        return self.snapshot.postings(features, rule)
 
     def forward(self, items: Iterable[int], rule: ValueRule) -> PostingArrays:
         """The features of some items, in the order of their ids, with their values."""
-        return self.snapshot.forward(self.cursor, np.array(sorted(items), np.int64), rule)
+        return self.snapshot.forward(np.array(sorted(items), np.int64), rule)
 
     def new_item(self, counts: Mapping[str, int], rule: ValueRule) -> tuple[Ints, Floats]:
         """Features and values of an item that the index does not hold."""
@@ -84,23 +84,22 @@ class Field(NamedTuple):
 
     def read_postings(self, features: Sequence[int]) -> Entries:
         """The stored (feature, item, count) of some features, ascending."""
-        wanted = np.array(features, np.int64)
-        return self.snapshot.read(self.cursor, False, wanted).take(wanted)
+        return self.snapshot.lists(False).take(np.array(features, np.int64))
 
     def read_forward(self, items: Sequence[int]) -> Entries:
         """The stored (item, feature, count) of some items, ascending."""
-        return self.snapshot.read_forward(self.cursor, np.array(items, np.int64))
+        return self.snapshot.read_forward(np.array(items, np.int64))
 
     def read_lists(self, items: Ints) -> ListArrays:
-        """The arrays of the stored lists of all items, of which these have been read."""
-        lists = self.snapshot.read(self.cursor, True, items)
+        """The arrays of the stored lists of all items, of which these are up to date."""
+        lists = self.snapshot.lists(True)
         lists.settle(items)
         buffer, starts, ends = lists.arrays
         return buffer.ids, buffer.counts, starts, ends
 
     def sweep(self) -> Iterator[Entries]:
         """All stored (item, feature, count), in steps."""
-        return self.snapshot.read(self.cursor, True).sweep()
+        return self.snapshot.lists(True).sweep()
 
     def base(self, model: Model, n_seeds: float) -> Base:
         """What every item scores before the seeds are known."""

@@ -10,7 +10,7 @@ from operator import add
 
 import numpy as np
 
-from setsearch.arrays import Ints
+from setsearch.arrays import Array, Ints
 from setsearch.lists import LOCK
 from setsearch.storage.matching import is_one_edit
 from setsearch.storage.names import LAST_CHARACTER, MOST_CANDIDATES, Vocabulary
@@ -93,7 +93,7 @@ class KnownNames:
         return self._text[start:end].decode(), title
 
 
-Load = Callable[[sqlite3.Cursor, str], Ints | str]  # an array or a text of the generation, by name
+Load = Callable[[sqlite3.Cursor, str], Array | str]  # an array or a text of the generation, by name
 CONTEXTS_OF = "contexts "  # before the name of a field of contexts
 
 

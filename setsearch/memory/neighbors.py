@@ -102,7 +102,7 @@ def _entries(fields: Sequence[tuple[Snapshot, float]], rule: ValueRule, n_words:
 
     parts, factors, squares, before = list[tuple[Ids, Ids, Floats32]](), list[Floats](), np.zeros(n_words), 0
     for snapshot, coefficient in fields:
-        found, values = snapshot.statistics_in_memory(rule).values_of(snapshot.lists(True).entries(), by_item=True)
+        found, values = snapshot.statistics(rule).values_of(snapshot.lists(True).entries(), by_item=True)
         df = np.bincount(found.ids, minlength=len(snapshot.lists(False)))
         rare = (df > 1) & (df <= MOST_SHARED)
         factors.append(np.log(n_words / np.maximum(df, 1)) ** 1.5 * coefficient * rare)

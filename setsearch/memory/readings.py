@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from types import TracebackType
@@ -11,8 +11,9 @@ from typing import Any
 from setsearch.errors import LostArrays, SetsearchError, TakenOver, UnknownReading
 from setsearch.lists import LOCK
 from setsearch.memory.catalog import default_reading, defaults_of, find_again, relations_by_reading
-from setsearch.memory.content import RelationContent
+from setsearch.memory.content import RelationContent, read_content, state_of
 from setsearch.memory.fields import Field, Fields
+from setsearch.memory.files import ArrayFiles
 from setsearch.memory.freshness import Fresh, is_fresh
 from setsearch.memory.names import WordVocabulary
 from setsearch.memory.shared import Memory, Version
@@ -30,6 +31,7 @@ BY = {"documents": (), "contexts": tuple(COEFFICIENTS)[:-1], "both": tuple(COEFF
 REST = 0.05  # seconds between two looks at whether another process has derived
 VERSIONS = 2  # of a relation that stay in memory: a host may roll back to the one before
 MERGED_SHARE, FEW_TO_MERGE = 1 / 100, 100  # changed items up to which stored lists are brought up to date when read
+UNEXPECTED = ArithmeticError, LookupError, TypeError, ValueError  # of arrays that are not what they were
 
 FieldsBy = Callable[[str], Fields | None]  # the fields of a key of BY; None without contexts
 
@@ -41,6 +43,7 @@ class Readings:
         self._database = database
         self._analyzers = analyzers
         self._memory = memory
+        self.files = ArrayFiles(database, memory)
 
     def find(self, name: str | None, collection: str = "") -> tuple[str, Relation]:
         """A reading of a collection by the name of its items, its default one for None; raises UnknownReading."""
@@ -71,24 +74,29 @@ class Readings:
         return Opened(self, name, contexts, fresh)
 
     def forget(self, name: str, lost: int | None) -> None:
-        """Use nothing that memory holds of a reading: some of the generation `lost` turned out to be damaged, or gone.
+        """Use nothing that memory holds of a reading: something derived turned out to be damaged, or gone.
 
-        That one is deleted from our own file, if this can be written now: another process derives it again.
+        Files of arrays and the generation `lost` are deleted, if this is our own file and can be written now: they are
+        derived again.
         """
         with self._database.read() as cursor, LOCK:
             relation = find_again(cursor, name)
             self._memory.versions.pop(relation.id, None)
             self._memory.contexts.pop(relation.id, None)
-            if lost is None:
-                return
-            self._memory.distrusted.add(lost)
+            self.files.forget(relation)
+            if lost is not None:
+                self._memory.distrusted.add(lost)
+        if lost is None or self._database.path is None:  # a lent connection is written by its owner
+            return
+        database = Database(self._database.path, timeout=0)
+        with suppress(SetsearchError), database.write() as cursor:
+            delete_generation(cursor, lost)
+        database.close()
 
-        def delete(database: Database) -> None:
-            """Delete what was stored, for all processes."""
-            with database.write() as cursor:
-                delete_generation(cursor, lost)
-
-        self._write_own(delete)
+    def are_damaged(self, name: str) -> bool:
+        """Whether a file of arrays that answers for a reading is not as it was written."""
+        with self._database.read() as cursor:
+            return not self.files.are_intact(find_again(cursor, name))
 
     def update_contexts(self, name: str, fresh: Fresh, required: bool = False) -> None:
         """Derive the contexts of a collection if there are none, or these lack more than `fresh` allows.
@@ -103,7 +111,7 @@ class Readings:
                 with self._database.read() as cursor:  # another thread may have derived
                     version = self.version(cursor, name)
                     contexts = self._word_contexts(cursor, version) if required else None
-                    is_complete = contexts is None or contexts.is_complete
+                    is_complete = contexts is None or (contexts.is_complete and not contexts.is_in_memory)
                     if is_complete and not self.needs_contexts(cursor, version, fresh):
                         return
                 try:
@@ -132,6 +140,8 @@ class Readings:
             self._memory.contexts[relation.id] = contexts
             if relation.features.titles_shown:
                 self._memory.versions.pop(relation.id, None)  # its titles are older
+        if not contexts.is_in_memory:
+            self._write_contexts(contexts, rule)
         return True
 
     def refresh(self, name: str, fresh: Fresh) -> None:
@@ -139,12 +149,12 @@ class Readings:
         self.update_contexts(name, fresh, required=True)
         with self._database.read() as cursor:
             version = self.version(cursor, name)
-            if self._is_near(cursor, version.relation, LISTS):
-                return
-            content = self._content(cursor, version)
-            for forward in (True, False):
-                content.read(cursor, forward)
-        self._store_lists(self._database, version)
+            is_near = self._is_near(cursor, version.relation, LISTS)
+            self._content(cursor, version)
+            self._word_contexts(cursor, version)
+        if not is_near:
+            self._write_lists(version)
+        self._write_missing(version)
 
     def is_behind(self, name: str) -> bool:
         """Whether lists or contexts were never derived, or so much has changed since that it is time to do it again."""
@@ -154,9 +164,16 @@ class Readings:
             return not all(self._is_near(cursor, version.relation, kind) for kind in kinds)
 
     def _is_near(self, cursor: sqlite3.Cursor, relation: Relation, kind: str) -> bool:
-        """Whether little has changed since lists or contexts were derived."""
-        generation = self._trusted(find_generation(cursor, relation.id, kind))
-        changed = None if generation is None else changed_items(cursor, relation.state, generation.state)
+        """Whether little has changed since lists or contexts were derived, or they cannot be."""
+        if kind == LISTS:
+            if not self.files.may_be_written:
+                return True
+            mapped = self.files.map(relation, kind)
+            state = None if mapped is None else state_of(mapped)
+        else:
+            generation = self._trusted(find_generation(cursor, relation.id, kind))
+            state = None if generation is None else generation.state
+        changed = None if state is None else changed_items(cursor, relation.state, state)
         return changed is not None and len(changed) <= max(FEW_TO_MERGE, MERGED_SHARE * relation.items.size)
 
     def words(self, cursor: sqlite3.Cursor, relation: Relation) -> WordVocabulary | None:
@@ -172,7 +189,7 @@ class Readings:
             try:
                 words, sizes = read_sizes(cursor, generation)
             except LostArrays:
-                self._distrust(generation)
+                self._memory.distrusted.add(generation.id)
                 return {}
             count = len(words)
         else:
@@ -221,13 +238,23 @@ class Readings:
                 return in_memory if is_earlier else None  # else of a write that was rolled back, or of other texts
             if known is None or known.generation.id != generation.id:
                 try:
-                    self._memory.contexts[relation.id] = known = read_contexts(cursor, generation)
+                    self._memory.contexts[relation.id] = known = self._read_contexts(cursor, relation, generation)
                 except LostArrays:
-                    self._distrust(generation)
+                    self._memory.distrusted.add(generation.id)
                     return None
                 if relation.features.titles_shown:
                     self._memory.versions[relation.id] = [version]
             return known
+
+    def _read_contexts(self, cursor: sqlite3.Cursor, relation: Relation, generation: Generation) -> WordContexts:
+        """The contexts of a generation. Raises LostArrays."""
+        mapped = self.files.map(relation, CONTEXTS)
+        if mapped is not None:
+            try:
+                return read_contexts(cursor, generation, mapped)
+            except LostArrays:
+                self.files.distrust(mapped)
+        return read_contexts(cursor, generation, None)
 
     def _trusted(self, generation: Generation | None) -> Generation | None:
         return None if generation is None or generation.id in self._memory.distrusted else generation
@@ -249,29 +276,30 @@ class Readings:
             return version
 
     def _content(self, cursor: sqlite3.Cursor, version: Version) -> RelationContent:
-        """The lists of a version: brought up from an earlier one, or loaded."""
+        """The lists of a version: from a file that is new, brought up from an earlier version, or from the tables."""
         with LOCK:
             if version.content is None:
-                try:
-                    version.content = self._advance(cursor, version) or RelationContent.load(
-                        cursor, version.relation, self._memory.distrusted
-                    )
-                except LostArrays:
-                    self._distrust(find_generation(cursor, version.relation.id, LISTS))
-                    version.content = RelationContent.load(cursor, version.relation, self._memory.distrusted)
+                versions = self._memory.versions.get(version.relation.id, [])
+                earlier = [other.content for other in reversed(versions) if other.content is not None]
+                version.content = (
+                    self._content_of_file(cursor, version.relation, earlier)
+                    or next(filter(None, (own.advanced(cursor, version.relation) for own in earlier)), None)
+                    or read_content(cursor, version.relation)
+                )
             return version.content
 
-    def _advance(self, cursor: sqlite3.Cursor, version: Version) -> RelationContent | None:
-        for other in reversed(self._memory.versions.get(version.relation.id, [])):
-            if other.content is not None:
-                content = other.content.advanced(cursor, version.relation)
-                if content is not None:
-                    return content
-        return None
-
-    def _distrust(self, generation: Generation | None) -> None:
-        if generation is not None:
-            self._memory.distrusted.add(generation.id)
+    def _content_of_file(
+        self, cursor: sqlite3.Cursor, relation: Relation, earlier: Sequence[RelationContent]
+    ) -> RelationContent | None:
+        """The lists from a file of arrays that the earlier ones do not come from."""
+        mapped = self.files.map(relation, LISTS)
+        if mapped is None or any(own.origin == mapped.identity for own in earlier):
+            return None
+        try:
+            return RelationContent.from_file(cursor, relation, mapped)
+        except LostArrays:
+            self.files.distrust(mapped)
+            return None
 
     def fields(self, cursor: sqlite3.Cursor, name: str, version: Version, by: str) -> Fields | None:
         """The fields that `by` names, for one transaction; None without contexts."""
@@ -291,33 +319,39 @@ class Readings:
         revision, uses = contexts.generation.revision, contexts.uses
         return Fields(fields, relation, version.analyzer, revision, vectors=vectors, nearest=nearest, uses=uses)
 
-    def store_first_lists(self, version: Version) -> None:
-        """Store the lists in our own file if it has none and can be written now: the next process starts faster."""
-        if self._database.path is None:
-            return
-        with suppress(SetsearchError), self._database.read() as cursor:
-            if find_generation(cursor, version.relation.id, LISTS) is not None:
-                return
-        self._write_own(lambda database: self._store_lists(database, version))
+    def share(self, version: Version) -> None:
+        """Write the files of arrays that are missing beside our own file: the next process starts faster."""
+        if self.files.is_ours:
+            self._write_missing(version)
 
-    def _write_own(self, write: Callable[[Database], None]) -> None:
-        """Write our own file now, or not at all: a lent connection is written by its owner."""
-        if self._database.path is None:
-            return
-        database = Database(self._database.path, timeout=0)
-        with suppress(SetsearchError):
-            write(database)
-        database.close()
+    def _write_missing(self, version: Version) -> None:
+        relation, content = version.relation, version.content
+        contexts = self._memory.contexts.get(relation.id)
+        if LISTS not in version.tried and content is not None and content.origin is None:
+            version.tried.add(LISTS)
+            self._write_lists(version)
+        if CONTEXTS not in version.tried and contexts is not None and contexts.is_stored_alone:
+            version.tried.add(CONTEXTS)
+            self._write_contexts(contexts, _default_rule(relation, relation.features.name))
 
-    def _store_lists(self, database: Database, version: Version) -> None:
-        from setsearch.memory.derivation import derive_lists
+    def _write_lists(self, version: Version) -> None:
+        """Write the file of the lists of a version; memory takes them from there when they are next needed."""
+        from setsearch.memory.derivation import write_lists
 
-        assert version.content is not None
-        rules = [
-            (version.snapshot(transposed), _default_rule(version.relation, vocabulary.name))
-            for transposed, vocabulary in ((False, version.relation.items), (True, version.relation.features))
-        ]
-        derive_lists(database, version.content, rules)
+        content, relation = version.content, version.relation
+        assert content is not None
+        of_words = relation.analyzer is None or relation.contexts == "off"  # else contexts answer for them
+        readings = ((False, relation.items), (True, relation.features))[: 1 + of_words]
+        rules = [(version.snapshot(side), _default_rule(relation, kind.name)) for side, kind in readings]
+        if self.files.write(lambda file: write_lists(file, content, rules)):
+            version.forget()
+
+    def _write_contexts(self, contexts: WordContexts, rule: ValueRule) -> None:
+        """Likewise the file of contexts, which are stored."""
+        from setsearch.memory.derivation import write_contexts
+
+        if self.files.write(lambda file: write_contexts(self._database, file, contexts, rule)):
+            self._memory.contexts.pop(contexts.generation.relation, None)
 
 
 class Opened:
@@ -345,9 +379,15 @@ class Opened:
         self._transaction.__exit__(kind, error, trace)
         if isinstance(error, LostArrays):
             self._readings.forget(self._name, error.generation)
-        content = self._version.content
-        if error is None and content is not None and content.generation is None:
-            self._readings.store_first_lists(self._version)
+        elif error is None:
+            self._readings.share(self._version)
+        elif (
+            isinstance(error, UNEXPECTED)
+            and not isinstance(error, SetsearchError)
+            and self._readings.are_damaged(self._name)
+        ):
+            self._readings.forget(self._name, None)
+            raise LostArrays("the mapped lists") from error
 
     def _begin(self) -> bool:
         """Begin the transaction; whether the contexts are as new as they should be."""

@@ -6,6 +6,7 @@ Connections that are lent one after another, such as one for each request, share
 import os
 import threading
 from collections import OrderedDict
+from pathlib import Path
 
 from setsearch.lists import LOCK
 from setsearch.memory.content import RelationContent
@@ -14,6 +15,7 @@ from setsearch.memory.vectors import StoredVectors
 from setsearch.memory.word_contexts import WordContexts
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.forks import File
+from setsearch.sqlite.mapped import Mapped
 from setsearch.storage.analyzers import TextSettings
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
@@ -30,7 +32,12 @@ class Version:
         self.analyzer = analyzer
         self.content: RelationContent | None = None
         self.wants_contexts: bool | None = None
+        self.tried = set[str]()  # the files of arrays that this process has tried to write
         self._snapshots: dict[bool, Snapshot] = {}
+
+    def forget(self) -> None:
+        """Take the content anew when it is next needed."""
+        self.content, self._snapshots = None, {}
 
     def snapshot(self, transposed: bool) -> Snapshot:
         """The snapshot of one reading; the content has been loaded."""
@@ -47,6 +54,8 @@ class Memory:
         self.versions: dict[int, list[Version]] = {}  # by relation, the latest last
         self.contexts: dict[int, WordContexts] = {}  # by relation
         self.distrusted: set[int] = set()  # generations that are damaged or gone
+        self.mapped: dict[Path, Mapped | None] = {}  # files of arrays; None for one that cannot be used
+        self.damaged: set[tuple[int, ...]] = set()  # such files (memory/files.py)
         self.encoders = Encoders(settings.encoder)
         self.vectors = StoredVectors(self.encoders)
         self._deriving = threading.Lock()

@@ -13,7 +13,9 @@ import numpy as np
 
 from setsearch.arrays import Entries, Floats, Ints, offsets, scale_for, to_lattice
 from setsearch.core.question import FieldLists, OpenField
+from setsearch.errors import LostArrays
 from setsearch.lists import Lists
+from setsearch.memory import layout
 from setsearch.memory.content import Content
 from setsearch.memory.names import KnownNames
 from setsearch.models import Model
@@ -30,6 +32,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 CACHED_NAMES = 100_000
+DIRECTIONS = "by feature", "by item"
 NGRAM = "~"  # the first character of n-grams (text/extras.py)
 KEPT = 8  # bases, filters, rules of values, ...: a caller may think of any number of options
 FEW = 2000  # items that are put in the order of names without the names of all
@@ -69,12 +72,11 @@ class _Descriptions:
 
 
 class _Valued:
-    """The lists of both directions under one rule, which get values when they are needed."""
+    """The lists of both directions under one rule; `stored` are the document frequencies."""
 
-    def __init__(self, rule: ValueRule, by_feature: Lists, by_item: Lists) -> None:
-        self._stored = by_feature.lengths
-        self.by_feature = ValuedLists(by_feature, not rule.binary, rule.largest)
-        self.by_item = ValuedLists(by_item, not rule.binary, rule.largest)
+    def __init__(self, stored: Ints, by_feature: ValuedLists, by_item: ValuedLists) -> None:
+        self._stored = stored
+        self.by_feature, self.by_item = by_feature, by_item
 
     @property
     def are_all_there(self) -> bool:
@@ -128,16 +130,8 @@ class Snapshot:
         return int(self.totals[id])
 
     def lists(self, forward: bool) -> Lists:
-        """item -> features, or feature -> items; what a query reads of them is read by `read`."""
+        """item -> features, or feature -> items."""
         return self.content.by_item if forward != self.transposed else self.content.by_feature
-
-    def read(self, cursor: sqlite3.Cursor, forward: bool, lists: Ints | None = None) -> Lists:
-        """The lists of one direction, some of them or all having been read."""
-        return self.content.read(cursor, forward != self.transposed, lists)
-
-    def read_forward(self, cursor: sqlite3.Cursor, items: Ints) -> Entries:
-        """The stored (item, feature, count) of some items, ascending."""
-        return self.read(cursor, True, items).take(items)
 
     def stored_lengths(self, features: Ints) -> Ints:
         """The document frequencies of some features, by stored counts."""
@@ -178,44 +172,47 @@ class Snapshot:
         """(name, title) of features."""
         return self._feature_descriptions.of(cursor, features)
 
-    def statistics(self, cursor: sqlite3.Cursor, rule: ValueRule) -> RuleStatistics:
-        """The statistics of a rule: from memory, or in a pass over all entries, unless the file has their norms."""
+    def statistics(self, rule: ValueRule) -> RuleStatistics:
+        """The statistics of a rule: from the file, or in a pass over all entries."""
 
         def make() -> RuleStatistics:
-            """Read what the rule needs, and compute."""
+            """Compute what the file lacks."""
+            mapped, name = self.content.mapped, self._name_of(rule)
             norms = None
-            if rule.slope is not None:
-                norms = self.content.stored_norms(cursor, self.norms_name(rule), self.items.next_id)
-            if norms is None and rule.slope is not None:
-                self.read(cursor, True)
-            if rule.binarization == "twice-mean":
-                self.read(cursor, False)
+            if rule.slope is not None and mapped is not None and f"{name} norms" in mapped.arrays:
+                norms = layout.take_array(mapped, f"{name} norms", "<f8", self.items.next_id)
+                if not np.all((norms >= 0) & (norms < np.inf)):
+                    raise LostArrays(f"the mapped {name} norms")
             return rule_statistics(rule, self._counts, norms)
 
         return self._statistics.get_or_make(rule, make)
-
-    def statistics_in_memory(self, rule: ValueRule) -> RuleStatistics:
-        """The statistics of a rule; all lists have been read."""
-        return self._statistics.get_or_make(rule, lambda: rule_statistics(rule, self._counts))
 
     @property
     def _counts(self) -> CountSource:
         return CountSource(self.items.size, self.lists(True), self.lists(False))
 
-    def norms_name(self, rule: ValueRule) -> str:
-        """Under which name the norms of a rule are stored."""
-        return f"norms of {self.items.name} by {self.features.name}, {rule}"
+    def _name_of(self, rule: ValueRule) -> str:
+        """Under which name the file has what a rule makes of the lists."""
+        return f"{self.items.name} by {self.features.name}, {rule}"
 
-    def norms(self, rule: ValueRule) -> dict[str, Floats]:
-        """The norms `(n_ids,)` of a rule by their name, none for a rule without; all lists have been read."""
-        norms = None if rule.slope is None else self.statistics_in_memory(rule).norms
-        return {} if norms is None else {self.norms_name(rule): norms}
+    def arrays_of(self, rule: ValueRule) -> layout.Named:
+        """What a file of arrays gets of a rule: norms, and the values of both directions."""
+        name, statistics = self._name_of(rule), self.statistics(rule)
+        if statistics.norms is not None:
+            yield f"{name} norms", statistics.norms
+        if rule == PRESENCE:
+            return
+        for forward in (False, True):
+            lists = self.lists(forward)
+            valued = ValuedLists.empty(lists, not rule.binary, rule.largest)
+            valued.give_all(self._value(statistics, forward))
+            yield from layout.values_to_arrays(f"{name} {DIRECTIONS[forward]}", valued, lists)
 
-    def document_frequencies(self, cursor: sqlite3.Cursor, rule: ValueRule) -> Ints:
+    def document_frequencies(self, rule: ValueRule) -> Ints:
         """The number of items that have each feature with a value above 0, `(n_features,)`."""
         if rule == PRESENCE:
             return self.lists(False).lengths
-        return self.postings(cursor, np.arange(len(self.lists(False))), rule).lengths
+        return self.postings(np.arange(len(self.lists(False))), rule).lengths
 
     def ranks(self, cursor: sqlite3.Cursor, ids: Ints) -> Ints:
         """The positions of items in the order of names, or other numbers in this order, `(n_ids,)`."""
@@ -236,13 +233,17 @@ class Snapshot:
         """The ids of all items in the order of names."""
         return self.items.ids(cursor, by_name=True)
 
-    def forward(self, cursor: sqlite3.Cursor, items: Ints, rule: ValueRule) -> PostingArrays:
-        """The features of some items (ascending ids) with their values."""
-        return self._with_values(cursor, items, True, rule)
+    def read_forward(self, items: Ints) -> Entries:
+        """The stored (item, feature, count) of some items, ascending."""
+        return self.lists(True).take(items)
 
-    def postings(self, cursor: sqlite3.Cursor, features: Ints, rule: ValueRule) -> PostingArrays:
+    def forward(self, items: Ints, rule: ValueRule) -> PostingArrays:
+        """The features of some items (ascending ids) with their values."""
+        return self._with_values(items, True, rule)
+
+    def postings(self, features: Ints, rule: ValueRule) -> PostingArrays:
         """The posting lists of some features (ascending ids) with their values."""
-        return self._with_values(cursor, features, False, rule)
+        return self._with_values(features, False, rule)
 
     def core_field(self, rule: ValueRule, coefficient: float) -> OpenField:
         """The lists of a rule as the core takes them, as far as they have values now."""
@@ -261,47 +262,57 @@ class Snapshot:
         own_counts = np.array([by_id[id] for id in features.tolist()], np.int64)
         values = np.ones(len(features))
         if rule != PRESENCE:
-            statistics, places = self._statistics_of(cursor, features, rule)
+            statistics, places = self._statistics_of(features, rule)
             values = statistics.values_of_new(places, own_counts, sum(counts.values()))
         positive = values > 0
         return features[positive], values[positive]
 
-    def _statistics_of(self, cursor: sqlite3.Cursor, features: Ints, rule: ValueRule) -> tuple[RuleStatistics, Ints]:
+    def _statistics_of(self, features: Ints, rule: ValueRule) -> tuple[RuleStatistics, Ints]:
         """The statistics of a rule, and where they have those of some features."""
-        return self.statistics(cursor, rule), features
+        return self.statistics(rule), features
 
-    def _with_values(self, cursor: sqlite3.Cursor, wanted: Ints, forward: bool, rule: ValueRule) -> PostingArrays:
+    def _with_values(self, wanted: Ints, forward: bool, rule: ValueRule) -> PostingArrays:
         if rule == PRESENCE:
-            lists = self.read(cursor, forward, wanted)
+            lists = self.lists(forward)
             lists.settle(wanted)
             buffer, starts, ends = lists.arrays
             return PostingArrays(buffer.ids, starts[wanted], ends[wanted])
         own = self._valued_by(rule)
         valued = own.by_item if forward else own.by_feature
         if not valued.are_all_there:
-            self._give_values(cursor, valued, wanted, forward, rule)
+            value = self._value(self.statistics(rule), forward)
+            missing = valued.missing(wanted, value.of_lists is not None)
+            if len(missing):
+                valued.fill(missing, value)
         return valued.get(wanted)
 
-    def _give_values(
-        self, cursor: sqlite3.Cursor, valued: ValuedLists, wanted: Ints, forward: bool, rule: ValueRule
-    ) -> None:
-        """Give some lists their values, and perhaps more of them."""
-        statistics = self.statistics(cursor, rule)
+    def _value(self, statistics: RuleStatistics, forward: bool) -> Value:
+        """How the entries of one direction get values."""
         of_lists = statistics.values_of_lists if is_core() and statistics.in_core else None
-        missing = valued.missing(wanted, of_lists is not None)
-        if not len(missing):
-            return
-        entries = self.content.entries(cursor, forward != self.transposed, missing) if valued.is_first else None
-        if entries is None:
-            self.read(cursor, forward, missing)
-        value = Value(
+        return Value(
             partial(statistics.values_of, by_item=forward),
             None if of_lists is None else partial(of_lists, by_item=forward),
         )
-        valued.fill(missing, value, entries)
 
     def _valued_by(self, rule: ValueRule) -> _Valued:
-        return self._valued.get_or_make(rule, lambda: _Valued(rule, self.lists(False), self.lists(True)))
+        def make() -> _Valued:
+            """As the file has them, or without values."""
+            stored = [self._mapped_values(forward, rule) for forward in (False, True)]
+            return _Valued(
+                self.lists(False).lengths,
+                *(
+                    own or ValuedLists.empty(self.lists(forward), not rule.binary, rule.largest)
+                    for forward, own in zip((False, True), stored, strict=True)
+                ),
+            )
+
+        return self._valued.get_or_make(rule, make)
+
+    def _mapped_values(self, forward: bool, rule: ValueRule) -> ValuedLists | None:
+        """The values of one direction that the file has."""
+        mapped = self.content.mapped
+        name = f"{self._name_of(rule)} {DIRECTIONS[forward]}"
+        return mapped and layout.values_from_arrays(mapped, name, self.lists(forward), rule.largest)
 
     def base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: float) -> Base:
         """The base of every item and the constant: from memory, or in one pass over all entries."""
@@ -312,7 +323,7 @@ class Snapshot:
         scores[self.absent(cursor)] = -np.inf
         if not getattr(model, "has_base", True):
             return Base(scores, 0.0)
-        df = self.document_frequencies(cursor, model.rule)
+        df = self.document_frequencies(model.rule)
         background = model.background(df, self.items.size, n_seeds)
         if background is None:
             return Base(scores, 0.0)
@@ -320,7 +331,7 @@ class Snapshot:
         scale = scale_for(bound, model.rule.binary) if has_tiny_weights(model) else 1.0
         weights = to_lattice(background.weights, model.rule.binary, scale)
         if model.rule == PRESENCE:
-            by_item = self.read(cursor, True)
+            by_item = self.lists(True)
             lengths = by_item.lengths
             for first, last, features, _ in by_item.chunks():
                 own = lengths[first:last]
@@ -328,7 +339,7 @@ class Snapshot:
                 if len(begin):
                     scores[first:last][own > 0] += np.add.reduceat(weights.take(features), begin)
         else:
-            accumulate(scores, WeightedLists(self.postings(cursor, np.arange(len(df)), model.rule), weights))
+            accumulate(scores, WeightedLists(self.postings(np.arange(len(df)), model.rule), weights))
         return Base(scores, background.constant, scale)
 
     def absent(self, cursor: sqlite3.Cursor) -> Ints:

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from setsearch.arrays import Array, Entries, Ints
+from setsearch.arrays import Array, Entries
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists
+from setsearch.memory import layout
 from setsearch.memory.content import Content
 from setsearch.memory.names import CONTEXTS_OF, ContextVocabulary, DocumentVocabulary, Load, WordVocabulary
 from setsearch.memory.neighbors import NAMES as NEAREST_NAMES
@@ -23,6 +24,7 @@ from setsearch.memory.snapshot import Snapshot
 from setsearch.memory.word_uses import NAMES as USES_NAMES
 from setsearch.memory.word_uses import WordUses
 from setsearch.models.values import ValueRule
+from setsearch.sqlite.mapped import Mapped
 from setsearch.storage.generations import (
     Generation,
     array_text,
@@ -58,11 +60,17 @@ class WordContexts:
     snapshots: Mapping[str, Snapshot]
     nearest: NearestWords | None  # this and the next: None if an earlier version derived them
     uses: WordUses | None
+    mapped: Mapped | None = None
 
     @property
     def is_in_memory(self) -> bool:
         """Whether no file holds them."""
         return self.generation.id == IN_MEMORY
+
+    @property
+    def is_stored_alone(self) -> bool:
+        """Whether a table holds them, and no file that processes share."""
+        return bool(self.snapshots) and not self.is_in_memory and self.mapped is None
 
     @property
     def is_complete(self) -> bool:
@@ -76,10 +84,17 @@ class WordContexts:
         return {name: snapshot.features.size for name, snapshot in self.snapshots.items()}
 
 
-def read_contexts(cursor: sqlite3.Cursor, generation: Generation) -> WordContexts:
-    """The contexts of a generation; lists are read when they are needed. Raises LostArrays."""
+def read_contexts(cursor: sqlite3.Cursor, generation: Generation, mapped: Mapped | None) -> WordContexts:
+    """The contexts of a generation: from a file of arrays, if that is of this one, else from the table.
 
-    def load(cursor: sqlite3.Cursor, name: str) -> Ints | str:
+    Raises LostArrays.
+    """
+    if mapped is not None and mapped.state != contexts_state(generation):
+        mapped = None
+
+    def load(cursor: sqlite3.Cursor, name: str) -> Array | str:
+        if mapped is not None and name in mapped.arrays:
+            return mapped.arrays[name]
         array = read_array(cursor, generation, name)
         return array_text(array) if name in TEXTS else array
 
@@ -87,14 +102,23 @@ def read_contexts(cursor: sqlite3.Cursor, generation: Generation) -> WordContext
     words = WordVocabulary(names)
     snapshots = {}
     for name, n_features in sizes.items():
-        by_item = read_lists(cursor, generation, f"{name} {ITEMS}", words.size, n_features)
-        by_feature = read_lists(cursor, generation, f"{name} {FEATURES}", n_features, words.size)
+        if mapped is None:
+            cells = read_lists(cursor, generation, f"{name} {FEATURES}", n_features, words.size)
+            lists = _both(cells, words, n_features)
+        else:
+            by_item = layout.lists_from_arrays(mapped, f"{name} {ITEMS}", words.size, n_features)
+            lists = by_item, layout.lists_from_arrays(mapped, f"{name} {FEATURES}", n_features, words.size)
         features = _features(generation, name, n_features, load)
-        snapshots[name] = _snapshot(words, features, (by_item, by_feature), generation)
+        snapshots[name] = Snapshot(Content(words, features, *lists, np.zeros(0, np.int64), mapped))
     has_nearest, has_uses = (has_array(cursor, generation, own[0]) for own in (NEAREST_NAMES, USES_NAMES))
     nearest = NearestWords(words.size, load, generation.id) if has_nearest else None
     uses = WordUses(words.size, load, generation.id) if has_uses else None
-    return WordContexts(generation, words, snapshots, nearest, uses)
+    return WordContexts(generation, words, snapshots, nearest, uses, mapped)
+
+
+def contexts_state(generation: Generation) -> list[int]:
+    """What a file of arrays says that it was derived from."""
+    return [generation.id, *generation.state]
 
 
 def read_sizes(cursor: sqlite3.Cursor, generation: Generation) -> tuple[list[str], dict[str, int]]:
@@ -109,18 +133,24 @@ def read_sizes(cursor: sqlite3.Cursor, generation: Generation) -> tuple[list[str
 def make_contexts(generation: Generation, arrays: Arrays, cells: Mapping[str, Entries]) -> WordContexts:
     """Contexts in memory; `cells` of each field are (feature, word, count), sorted, and `arrays` as they are stored."""
 
-    def load(cursor: sqlite3.Cursor, name: str) -> Ints | str:
+    def load(cursor: sqlite3.Cursor, name: str) -> Array | str:
         return arrays[name]  # type: ignore[no-any-return]
 
     words = WordVocabulary(json.loads(arrays["items"]))
     sizes = json.loads(arrays["sizes"])
     snapshots = {}
     for name, own in cells.items():
-        by_feature = Lists.of(own, sizes[name], words.size)
-        by_item = Lists.of(own.transposed(sizes[name], words.size), words.size, sizes[name])
-        snapshots[name] = _snapshot(words, _features(generation, name, sizes[name], load), (by_item, by_feature), None)
+        features = _features(generation, name, sizes[name], load)
+        lists = _both(own, words, sizes[name])
+        snapshots[name] = Snapshot(Content(words, features, *lists, np.zeros(0, np.int64), None))
     derived = NearestWords(words.size, load, None), WordUses(words.size, load, None)
     return WordContexts(generation, words, snapshots, *derived)
+
+
+def _both(cells: Entries, words: Vocabulary, n_features: int) -> tuple[Lists, Lists]:
+    """The lists of a field by word, and by feature, of sorted (feature, word, count)."""
+    by_word = cells.transposed(n_features, words.size)
+    return Lists.of(by_word, words.size, n_features), Lists.of(cells, n_features, words.size)
 
 
 def _features(generation: Generation, name: str, size: int, load: Load) -> Vocabulary:
@@ -129,20 +159,25 @@ def _features(generation: Generation, name: str, size: int, load: Load) -> Vocab
     return DocumentVocabulary(name, size, load, generation.state)
 
 
-def _snapshot(
-    words: WordVocabulary, features: Vocabulary, lists: tuple[Lists, Lists], generation: Generation | None
-) -> Snapshot:
-    return Snapshot(Content(words, features, *lists, np.zeros(0, np.int64), generation))
-
-
-def stored_arrays(contexts: WordContexts, arrays: Arrays, rule: ValueRule) -> Iterator[tuple[str, Array]]:
+def stored_arrays(contexts: WordContexts, arrays: Arrays) -> Iterator[tuple[str, Array]]:
     """What a generation stores of contexts: name and array of everything, one after the other."""
     for name, value in arrays.items():
         yield name, text_array(value) if isinstance(value, str) else value
     for name, snapshot in contexts.snapshots.items():
-        yield from arrays_of(f"{name} {ITEMS}", snapshot.content.by_item)
         yield from arrays_of(f"{name} {FEATURES}", snapshot.content.by_feature)
-        yield from snapshot.norms(rule).items()
+
+
+def mapped_arrays(cursor: sqlite3.Cursor, contexts: WordContexts, rule: ValueRule) -> layout.Named:
+    """What a file of arrays gets of contexts. Raises LostArrays."""
+    for name, snapshot in contexts.snapshots.items():
+        for part, lists in ((ITEMS, snapshot.content.by_item), (FEATURES, snapshot.content.by_feature)):
+            yield from layout.lists_to_arrays(f"{name} {part}", lists, may_grow=False)
+        yield from snapshot.arrays_of(rule)
+    kept = [f"{name.removeprefix(CONTEXTS_OF)} keys" for name in contexts.snapshots if name.startswith(CONTEXTS_OF)]
+    kept += NEAREST_NAMES if contexts.nearest is not None else ()
+    kept += USES_NAMES if contexts.uses is not None else ()
+    for name in kept:
+        yield name, read_array(cursor, contexts.generation, name)
 
 
 def read_tokens(cursor: sqlite3.Cursor, generation: Generation) -> Tokens | None:

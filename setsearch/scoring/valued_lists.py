@@ -13,7 +13,6 @@ from setsearch.scoring.postings import PostingArrays
 AHEAD = 1 << 15  # entries that are given values together with those that are needed
 AHEAD_IN_CORE = 1 << 18  # the same in the core, which takes a twentieth of the time
 ROUNDING = 1e-9  # relative; far above that of a sum of squares
-AT_FIRST = 4  # times that only what is needed is read: a command asks twice
 NOTHING_AHEAD = 32  # times that only what is needed gets values: the next write throws them away
 
 
@@ -27,6 +26,9 @@ class Value(NamedTuple):
     of_lists: Callable[[Ints, ListArrays], ListValues | None] | None = None
 
 
+ValuedPart = tuple[Ids, Floats32 | None, Ints, Ints]  # ids, values, where each list starts and ends
+
+
 class ValuedLists:
     """The lists of one direction under one rule. Threads may share it: a list does not change once it has values.
 
@@ -34,43 +36,47 @@ class ValuedLists:
     If there are many questions, each gives values to some lists that nobody has asked for, so that new ones find all.
     """
 
-    def __init__(self, lists: Lists, valued: bool, largest: float | None) -> None:
+    def __init__(self, lists: Lists, part: ValuedPart, largest: float | None) -> None:
         self._lists, self._largest = lists, largest
-        self._ids: Ids = np.empty(lists.size, np.int32)  # memory is taken where something is written
-        self._values = np.empty(lists.size, np.float32) if valued else None
+        self._ids, self._values, self._starts, self._ends = part
         self._used = self._asked = 0
-        self._starts: Ints = np.full(len(lists), -1, np.int64)
-        self._ends: Ints = np.zeros(len(lists), np.int64)
         self._next = 0  # lists before it have values
         self._seen = 1.0  # the largest value so far
         self._square = 0.0  # the largest sum of squared values of a list so far
+
+    @classmethod
+    def empty(cls, lists: Lists, valued: bool, largest: float | None) -> "ValuedLists":
+        """Lists of which none has values."""
+        values = np.empty(lists.size, np.float32) if valued else None  # memory is taken where something is written
+        starts: Ints = np.full(len(lists), -1, np.int64)
+        return cls(lists, (np.empty(lists.size, np.int32), values, starts, np.zeros(len(lists), np.int64)), largest)
+
+    @classmethod
+    def whole(cls, lists: Lists, part: ValuedPart, largest: float | None, bounds: tuple[float, float]) -> "ValuedLists":
+        """Lists of which all have values, and their `bounds`."""
+        own = cls(lists, part, largest)
+        own._used, own._next, (own._seen, own._square) = len(part[0]), len(lists), bounds
+        return own
 
     @property
     def are_all_there(self) -> bool:
         """Whether all lists have values."""
         return self._next == len(self._starts)
 
-    @property
-    def is_first(self) -> bool:
-        """Whether this may be the only question."""
-        return self._asked <= AT_FIRST
-
     def missing(self, lists: Ints, in_core: bool) -> Ints:
-        """Those of some lists that have no values yet, and some more: their entries are read before `fill`."""
+        """Those of some lists that have no values yet, and some more."""
         self._asked += 1
         missing, most = lists[self._starts.take(lists) < 0], AHEAD_IN_CORE if in_core else AHEAD
         if self._asked <= NOTHING_AHEAD or self._lists.lengths[missing].sum() >= most:
             return missing
         return distinct(np.concatenate([missing, self._ahead(most)]))
 
-    def fill(self, missing: Ints, value: Value, entries: Entries | None = None) -> None:
-        """Give some lists, ascending, their values; `entries` are theirs, if they were not read into the lists."""
+    def fill(self, missing: Ints, value: Value) -> None:
+        """Give some lists, ascending, their values."""
         with LOCK:
             new = missing[self._starts.take(missing) < 0]
-            if entries is not None and len(new) < len(missing):  # another thread was faster
-                entries = entries.select(np.isin(entries.lists, new))
             if len(new):
-                self._fill(new, self._valued(new, value, entries))
+                self._fill(new, self._valued(new, value))
             while self._next < len(self._starts) and self._starts[self._next] >= 0:
                 self._skip()
 
@@ -86,7 +92,7 @@ class ValuedLists:
         return self._ends - self._starts
 
     @property
-    def part(self) -> tuple[Ids, Floats32 | None, Ints, Ints]:
+    def part(self) -> ValuedPart:
         """The lists, also those that have no values yet, which start at -1: the same arrays all the time."""
         return self._ids, self._values, self._starts, self._ends
 
@@ -94,6 +100,16 @@ class ValuedLists:
     def used(self) -> int:
         """The number of entries that have values."""
         return self._used
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The largest value, and the largest sum of squared values of a list, of those that are there."""
+        return self._seen, self._square
+
+    def give_all(self, value: Value) -> None:
+        """Give all lists values, in their order."""
+        while not self.are_all_there:
+            self.fill(self._ahead(AHEAD_IN_CORE), value)
 
     @property
     def norm(self) -> float:
@@ -107,15 +123,15 @@ class ValuedLists:
         count = max(1, int(np.searchsorted(np.cumsum(lengths), most, "right")))
         return first + np.arange(min(count, len(lengths)))
 
-    def _valued(self, lists: Ints, value: Value, entries: Entries | None) -> ListValues:
+    def _valued(self, lists: Ints, value: Value) -> ListValues:
         """What some lists have."""
-        if entries is None and value.of_lists is not None:
+        if value.of_lists is not None:
             self._lists.settle(lists)
             buffer, starts, ends = self._lists.arrays
             found = value.of_lists(lists, (buffer.ids, buffer.counts, starts, ends))
             if found is not None:
                 return found
-        entries, values = value.of_entries(self._lists.take(lists) if entries is None else entries)
+        entries, values = value.of_entries(self._lists.take(lists))
         lengths = np.diff(np.searchsorted(entries.lists, lists, "right"), prepend=0)
         filled = lengths > 0
         squares = np.add.reduceat(np.square(values), offsets(lengths)[:-1][filled]) if len(values) else np.zeros(0)

@@ -77,7 +77,7 @@ class RemoteSnapshot(Snapshot):
         _, first = np.unique(joined["feature"], return_index=True)
         self._frequencies = {name: own[first] for name, own in joined.items()}
 
-    def forward(self, cursor: sqlite3.Cursor, items: Ints, rule: ValueRule) -> PostingArrays:
+    def forward(self, items: Ints, rule: ValueRule) -> PostingArrays:
         """The features of some items (ascending ids) with their values."""
         load_entries([self], items.tolist(), rule)
         return self._known[rule].lists(items)
@@ -87,7 +87,7 @@ class RemoteSnapshot(Snapshot):
         own = [known.lists(np.array(items, np.int64)).ids for known in self._known.values()]
         return np.unique(np.concatenate([NO_IDS, *own]))
 
-    def postings(self, cursor: sqlite3.Cursor, features: Ints, rule: ValueRule) -> PostingArrays:
+    def postings(self, features: Ints, rule: ValueRule) -> PostingArrays:
         """The lengths of posting lists; what is in them stays on the workers."""
         lengths = self._frequency(features, frequency_of(rule))
         return PostingArrays(np.zeros(0, np.int32), np.zeros(len(features), np.int64), lengths, np.zeros(0))
@@ -109,7 +109,7 @@ class RemoteSnapshot(Snapshot):
         places = np.searchsorted(self._frequencies["feature"], features)
         return np.asarray(self._frequencies[column][places], np.int64)
 
-    def _statistics_of(self, cursor: sqlite3.Cursor, features: Ints, rule: ValueRule) -> tuple[RuleStatistics, Ints]:
+    def _statistics_of(self, features: Ints, rule: ValueRule) -> tuple[RuleStatistics, Ints]:
         """The statistics of a rule for some features, numbered by their places."""
         table = F.broadcast(local(self.spark, [(id,) for id in features.tolist()], id="int64"))
         rows = read(self.spark, self.layout, self.side.features, "items").join(table, "id")
@@ -121,7 +121,7 @@ class RemoteSnapshot(Snapshot):
         statistics = RuleStatistics(rule, None, threshold, factor, pivot=self.side.medians[rule.binarization])
         return statistics, np.arange(len(features))
 
-    def read_forward(self, cursor: sqlite3.Cursor, items: Ints) -> Entries:
+    def read_forward(self, items: Ints) -> Entries:
         """The stored (item, feature, count) of some items, ascending."""
         rows = _forward(self, items.tolist()).select("item", "feature", "count").orderBy("item", "feature").toArrow()
         return Entries(*(rows[name].to_numpy() for name in ("item", "feature", "count")))

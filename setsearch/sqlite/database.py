@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar
 
 from setsearch.errors import NewerSchema, NoIndex, ReadOnlyDatabase
@@ -30,8 +31,10 @@ SCHEMA = {
     "m011_whole",
     "m012_blocks",
     "m013_texts",
+    "m014_mapped",
 }
 Checked = tuple[object, int]  # a file, and SQLite's schema version of its tables
+PLAIN = b"SQLite format 3\0"  # how a file that is not encrypted begins
 MOST_CHECKED = 64  # one more, and all are checked again
 _checked: set[Checked] = set()  # files of lent connections: a host may open one for each request
 WITH_CHECKSUM = "m003_origins"  # the migration that made the checksum of small tables
@@ -69,6 +72,16 @@ class Database:
     def lent_file(self) -> tuple[str, File] | None:
         """The path, device and inode of the file that a lent connection has open; None for others, and in memory."""
         return self._connections.file()
+
+    @cached_property
+    def file(self) -> Path | None:
+        """Where files of what is derived belong; None in memory, and beside what SQLite alone cannot read: secrets."""
+        if self.path is not None or self.lent_file is None:
+            return self.path
+        lent = Path(self.lent_file[0])
+        with suppress(OSError), lent.open("rb") as file:
+            return lent if file.read(len(PLAIN)) == PLAIN else None
+        return None
 
     def close(self) -> None:
         """Close our own connections; the next call opens new ones. A lent connection stays open."""

@@ -481,6 +481,16 @@ def _insert_texts(db: Database, relation: int, texts: dict[int, bytes]) -> None:
     db.execute(insert, (relation, first, items, data))
 
 
+@migrations()
+def m014_mapped(db: Database) -> None:
+    """Derived lists are in files beside the database; of contexts, one direction is stored."""
+    lists = "select id from setsearch_generation where name = 'lists'"
+    db.execute(f"delete from setsearch_array where generation in ({lists})")
+    db.execute("delete from setsearch_generation where name = 'lists'")
+    derived = "name glob '* items *' or name glob '* totals' or name glob '* largest' or name glob 'norms of *'"
+    db.execute(f"delete from setsearch_array where {derived}")
+
+
 def drop_tables(cursor: sqlite3.Cursor) -> None:
     """Drop all tables and views that the migrations make, in reverse order."""
     made = Database(memory=True, execute_plugins=False)

@@ -6,7 +6,6 @@ dead, or the time over, another one takes over, and one that slept finds its row
 any moment: it is derived again.
 """
 
-import json
 import os
 import platform
 import sqlite3
@@ -18,15 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from setsearch.arrays import LARGEST_COUNT, Array, Entries, Ints
+from setsearch.arrays import LARGEST_COUNT, Array, Entries
 from setsearch.errors import LostArrays, SetsearchError, TakenOver
-from setsearch.lists import SLICE, Lists, Slice
+from setsearch.lists import Lists
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
 from setsearch.storage.codec import pack, unpack
 from setsearch.storage.revisions import Revision, random_number
 
-LISTS, CONTEXTS = "lists", "contexts"  # the names of generations
+LISTS, CONTEXTS = "lists", "contexts"  # the names of what is derived; of generations, and of files of arrays
+LISTED = "lengths", "ids", "counts"  # the arrays of lists
+SLICE = 1 << 16  # elements that are stored together
 AT_WORK = 60.0  # seconds that a process may take for one step
 BYTES_OF_WRITE = 1 << 22  # of slices that one transaction writes
 SLICES_OF_DELETE = 32
@@ -35,7 +36,7 @@ _own = set[int]()  # the drafts of this process; a row of another one may be in 
 
 @dataclass(frozen=True)
 class Generation:
-    """What was derived from one revision of a relation; `name` is LISTS or CONTEXTS."""
+    """What was derived from one revision of a relation; `name` is CONTEXTS."""
 
     id: int
     relation: int
@@ -78,62 +79,23 @@ def has_array(cursor: sqlite3.Cursor, generation: Generation, name: str) -> bool
     return cursor.execute("select 1 from setsearch_array where generation = ? and name = ?", row).fetchone() is not None
 
 
-def read_slices(cursor: sqlite3.Cursor, lists: Lists, wanted: Ints | None = None) -> None:
-    """Read what is missing of some lists, or of all. Raises LostArrays."""
-    for slice_ in _slices(cursor, lists, wanted):
-        lists.fill(*slice_)
+def read_lists(cursor: sqlite3.Cursor, generation: Generation, name: str, n_lists: int, n_ids: int) -> Entries:
+    """The entries of lists, sorted. Raises LostArrays."""
+    lengths, ids, counts = (read_array(cursor, generation, f"{name} {part}") for part in LISTED)
+    sound = len(lengths) == n_lists and lengths.min(initial=0) >= 0 and lengths.max(initial=0) <= len(ids)
+    if not sound or not int(lengths.sum()) == len(ids) == len(counts):
+        raise _lost(name, generation)
+    lists = np.repeat(np.arange(n_lists), lengths)
+    ascends = (ids[1:] > ids[:-1]) | (lists[1:] != lists[:-1])
+    sound = bool(ascends.all()) and ids.min(initial=0) >= 0 and ids.max(initial=-1) < n_ids
+    if not sound or counts.min(initial=1) < 1 or counts.max(initial=1) > LARGEST_COUNT:
+        raise _lost(name, generation)
+    return Entries(lists, ids, counts)
 
 
-def read_entries(cursor: sqlite3.Cursor, lists: Lists, wanted: Ints) -> Entries:
-    """The entries of some unread lists (ascending), which stay unread. Raises LostArrays.
-
-    A process that asks once would use few entries of each slice that it keeps.
-    """
-    return lists.gathered(wanted, _slices(cursor, lists, wanted))
-
-
-def _slices(cursor: sqlite3.Cursor, lists: Lists, wanted: Ints | None) -> Iterator[Slice]:
-    """The slices that are missing of some lists, or of all."""
-    generation, direction = lists.source
-    for slice_ in lists.missing(wanted):
-        parts = []
-        for name in (f"{direction} ids", f"{direction} counts"):
-            row = cursor.execute(
-                "select data from setsearch_array where generation = ? and name = ? and slice = ?",
-                (generation.id, name, slice_),
-            ).fetchone()
-            if row is None:
-                raise _lost(name, generation)
-            parts.append(_unpacked(generation, name, slice_, row[0]))
-            if parts[-1].dtype.kind == "f":
-                raise _lost(name, generation)
-        yield slice_, parts[0], parts[1]
-
-
-def read_lists(cursor: sqlite3.Cursor, generation: Generation, direction: str, n_lists: int, n_ids: int) -> Lists:
-    """The stored lists of one direction; their entries are read when they are needed. Raises LostArrays."""
-    lengths, totals, largests = (
-        read_array(cursor, generation, f"{direction} {part}") for part in ("lengths", "totals", "largest")
-    )
-    largest = int(largests[0]) if len(largests) == 1 else -1
-    sound = len(lengths) == len(totals) == n_lists and lengths.min(initial=0) >= 0 and lengths.max(initial=0) <= n_ids
-    (slices,) = cursor.execute(
-        "select count(*) from setsearch_array where generation = ? and name = ?", (generation.id, f"{direction} ids")
-    ).fetchone()
-    # The last slice holds the length. Nothing is allocated that the file cannot hold.
-    if not sound or -(-int(lengths.sum()) // SLICE) + 1 != slices or not 0 <= largest <= LARGEST_COUNT:
-        raise _lost(direction, generation)
-    return Lists.stored(lengths, totals, n_ids, (generation, direction), largest)
-
-
-def arrays_of(direction: str, lists: Lists) -> Iterator[tuple[str, Array]]:
+def arrays_of(name: str, lists: Lists) -> Iterator[tuple[str, Array]]:
     """The arrays as which lists are stored, by name."""
-    entries = lists.entries()
-    yield f"{direction} lengths", lists.lengths
-    yield f"{direction} totals", lists.totals
-    yield f"{direction} largest", np.array([entries.counts.max(initial=0)])
-    yield f"{direction} ids", entries.ids
-    yield f"{direction} counts", entries.counts
+    yield from zip((f"{name} {part}" for part in LISTED), (lists.lengths, *lists.flat()), strict=True)
 
 
 class Draft:
@@ -239,23 +201,9 @@ def delete_generation(cursor: sqlite3.Cursor, id: int) -> None:
 
 def check_generation(cursor: sqlite3.Cursor, generation: Generation) -> None:
     """Read all arrays of a generation; raises LostArrays."""
-    rows = cursor.execute(
-        "select name, slice, data from setsearch_array where generation = ?", (generation.id,)
-    ).fetchall()
-    for name, slice_, data in rows:
-        _unpacked(generation, name, slice_, data)
-
-
-def sizes_of(cursor: sqlite3.Cursor, generation: Generation) -> dict[str, tuple[int, int]]:
-    """The numbers of items and features of each pair of lists, by the prefix of their names. Raises LostArrays."""
-    sizes = read_array(cursor, generation, "sizes")
-    if generation.name == LISTS:
-        return {"": (int(sizes[0]), int(sizes[1]))}
-    try:
-        n_words = len(json.loads(array_text(read_array(cursor, generation, "items"))))
-        return {f"{field} ": (n_words, int(size)) for field, size in json.loads(array_text(sizes)).items()}
-    except (ValueError, TypeError, AttributeError) as error:
-        raise _lost("sizes", generation) from error
+    names = cursor.execute("select distinct name from setsearch_array where generation = ?", (generation.id,))
+    for (name,) in names.fetchall():
+        read_array(cursor, generation, name)
 
 
 def _is_dead(owner: str, draft: int) -> bool:

@@ -19,6 +19,7 @@ from oracle import (
     transpose,
     twice_mean,
 )
+from samples import delete_arrays
 
 import setsearch
 from setsearch import arrays, errors
@@ -61,9 +62,9 @@ class Writes(RuleBasedStateMachine):
         self.small.setattr(arrays, "MOST_SORTED", 6)
         self.small.setattr(inserts, "ROWS_OF_INSERT", 3)
         self.small.setattr(names, "NAMES_OF_INSERT", 2)
-        self.small.setattr(flat, "SLICE", 4)
         self.small.setattr(generations, "SLICE", 4)
-        self.small.setattr(flat, "ROOM", 1.0)
+        self.small.setattr(flat, "ROOM", 0)
+        self.small.setattr(flat, "LEAST_ROOM", 4)
         self.small.setattr(flat, "MOST_CHANGES", 9)
         self.small.setattr(valued_lists, "AHEAD", 3)
         self.small.setattr(valued_lists, "AHEAD_IN_CORE", 3)
@@ -123,6 +124,7 @@ class Writes(RuleBasedStateMachine):
         """Store the lists again, though little has changed."""
         with self.index._database.write() as cursor:
             generations.delete_generations(cursor)
+        delete_arrays(self.index._database.path)
         self.index.refresh("now")
 
     @rule()

@@ -4,10 +4,7 @@ import pytest
 from oracle import log_scores, presence, twice_mean
 from samples import random_data
 
-import setsearch
 from setsearch import errors
-from setsearch.scoring import valued_lists
-from setsearch.storage.forward_lists import ForwardLists
 
 pytestmark = pytest.mark.usefixtures("papers_model")
 
@@ -126,46 +123,3 @@ def test_the_two_readings_are_apart(build):
         assert films.expand(["a"], keep_seeds=True) != users.expand(["a"], keep_seeds=True)
     assert films.features_of("c") == {"b": 1, "c": 2}
     assert users.postings("c") == {"b": 1, "c": 2}
-
-
-def test_only_active_lists_are_read(build, monkeypatch):
-    """The point of the inverted index: a query reads the lists of the seeds' features and of no others."""
-    from setsearch import lists as flat
-    from setsearch.storage import generations
-
-    monkeypatch.undo()  # the default model
-    monkeypatch.setattr(flat, "SLICE", 4)
-    monkeypatch.setattr(generations, "SLICE", 4)
-    data = random_data(4, 50, 40, 0.1)
-    index = build(data)
-    index.refresh("now")
-    index.close()
-    read = []
-    original = flat.Lists._span
-
-    def counting(self, slice_, ids, counts):
-        read.append((self.source[1], slice_))
-        return original(self, slice_, ids, counts)
-
-    monkeypatch.setattr(flat.Lists, "_span", counting)
-    monkeypatch.setattr(ForwardLists, "sweep", None)
-    monkeypatch.setattr(valued_lists, "AHEAD", 1)
-    monkeypatch.setattr(valued_lists, "AHEAD_IN_CORE", 1)
-    monkeypatch.setattr(valued_lists, "NOTHING_AHEAD", 2)
-    with setsearch.open(index._database.path) as fresh:
-        fresh.items("film").expand(["i2"], model="lift")
-        version = fresh._readings._memory.versions[1][0]
-        with fresh._database.read() as cursor:
-            items = version.relation.items.find(cursor, ["i2"])
-            features = version.relation.features.find(cursor, list(data["i2"]))
-    needed = {
-        (source, place // 4)
-        for source, lists, ids in (
-            ("items", version.content.by_item, items),
-            ("features", version.content.by_feature, features),
-        )
-        for id in ids.values()
-        for place in range(lists.arrays[1][id], lists.arrays[2][id])
-    }
-    assert len(read) == len(set(read)) and set(read) == needed
-    assert len(needed) < sum(map(len, data.values())) / 4

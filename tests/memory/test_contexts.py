@@ -11,6 +11,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from oracle import RARITY, lift_scores
+from samples import delete_arrays
 
 import setsearch
 from setsearch import errors
@@ -430,8 +431,8 @@ def test_how_often_a_word_must_occur():
     ("statement", "problem"),
     [
         ("update setsearch_array set data = zeroblob(9) where name = 'documents features ids'", "damaged or gone"),
-        ("delete from setsearch_array where name = 'contexts win2 items counts' and slice = 0", "damaged or gone"),
-        ("update setsearch_array set slice = slice + 7 where name = 'items lengths'", "damaged or gone"),
+        ("delete from setsearch_array where name = 'contexts win2 features counts' and slice = 0", "damaged or gone"),
+        ("update setsearch_array set slice = slice + 7 where name = 'nearest words'", "damaged or gone"),
     ],
 )
 def test_damage_of_what_was_derived_is_found(index, statement, problem):
@@ -444,6 +445,7 @@ def test_damage_of_what_was_derived_is_found(index, statement, problem):
     (line,) = index.check()
     assert problem in line
     index.close()
+    delete_arrays(index._database.path)
     with setsearch.open(index._database.path) as again:
         assert (again.items("terms").expand(["apple"]), again.items("documents").expand(["d01"])) == expected
 

@@ -8,11 +8,12 @@ import time
 import numpy as np
 import pytest
 from patience import patience
-from samples import random_data
+from samples import delete_arrays, random_data
 
 import setsearch
 from setsearch import errors
 from setsearch.memory import content
+from setsearch.sqlite.mapped import map_arrays
 from setsearch.storage import generations, revisions
 
 WORDS = "apple pear plum lion tiger wolf red green blue the of and eats sees big small".split()
@@ -52,9 +53,9 @@ def answers(index, names, fresh=None):
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 8))])
 def test_after_any_writes_a_process_that_stays_answers_as_a_new_index(tmp_path, monkeypatch, seed):
     """Adds, updates, deletes, replacements, merges and openings, small slices, little room."""
-    monkeypatch.setattr("setsearch.lists.SLICE", 8)
     monkeypatch.setattr(generations, "SLICE", 8)
-    monkeypatch.setattr("setsearch.lists.ROOM", 1.0)
+    monkeypatch.setattr("setsearch.lists.ROOM", 0)
+    monkeypatch.setattr("setsearch.lists.LEAST_ROOM", 8)
     monkeypatch.setattr(content, "ALWAYS_FEW", 3)
     rng, held = random.Random(seed), texts(seed, 12)
     stays = setsearch.open(tmp_path / "a.db", create=True, contexts="on")
@@ -172,9 +173,8 @@ def test_a_question_writes_nothing_and_waits_for_no_writer(tmp_path):
         writer.close()
 
 
-@pytest.mark.parametrize("what", ["setsearch_array", "setsearch_generation", "setsearch_revision"])
+@pytest.mark.parametrize("what", ["setsearch_array", "setsearch_generation", "setsearch_revision", "files"])
 def test_what_is_derived_may_go_under_a_running_process(tmp_path, monkeypatch, what):
-    monkeypatch.setattr("setsearch.lists.SLICE", 8)
     monkeypatch.setattr(generations, "SLICE", 8)
     held = texts(2, 12)
     expected = fresh_answers(held, contexts="on")
@@ -184,8 +184,11 @@ def test_what_is_derived_may_go_under_a_running_process(tmp_path, monkeypatch, w
     with setsearch.open(tmp_path / "a.db") as index:
         index.items("terms").expand(["apple"])
         index.items("documents").expand(["d05"])  # has read some slices
-        with index._database.write() as cursor:
-            cursor.execute(f"delete from {what}")
+        if what == "files":
+            delete_arrays(tmp_path / "a.db")
+        else:
+            with index._database.write() as cursor:
+                cursor.execute(f"delete from {what}")
         assert answers(index, sorted(held)) == expected
         index.update([("d00", held["d00"])])
         assert answers(index, sorted(held), fresh="now") == expected
@@ -249,10 +252,10 @@ def test_a_deriver_that_lost_its_lock_does_not_publish(tmp_path, monkeypatch):
 def test_a_deriver_that_is_dead_is_succeeded_at_once(tmp_path, monkeypatch):
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(texts(4, 6).items())
-        dead = generations.Draft.begin(index._database, 1, "lists")
+        dead = generations.Draft.begin(index._database, 1, "contexts")
         with index._database.write() as cursor:
             cursor.execute("update setsearch_generation set owner = ?", (f"{generations.platform.node()} 999999999",))
-        assert generations.Draft.begin(index._database, 1, "lists") is not None
+        assert generations.Draft.begin(index._database, 1, "contexts") is not None
         with pytest.raises(errors.LockedDatabase):
             dead.publish(1, 1)
 
@@ -261,19 +264,20 @@ def test_a_copied_row_of_a_deriver_makes_nobody_wait(tmp_path):
     path, copy = tmp_path / "a.db", tmp_path / "b.db"
     with setsearch.open(path, create=True) as index:
         index.add(texts(4, 6).items())
-        at_work = generations.Draft.begin(index._database, 1, "lists")
-        assert generations.Draft.begin(index._database, 1, "lists") is None
+        at_work = generations.Draft.begin(index._database, 1, "contexts")
+        assert generations.Draft.begin(index._database, 1, "contexts") is None
         with sqlite3.connect(copy) as into, sqlite3.connect(path) as source:
             source.backup(into)
         at_work.publish(1, 1)
     with setsearch.open(copy) as index:
-        assert generations.Draft.begin(index._database, 1, "lists") is not None, "this process writes no such draft now"
+        assert generations.Draft.begin(index._database, 1, "contexts") is not None, (
+            "this process writes no such draft now"
+        )
 
 
 @pytest.mark.parametrize("asks_between", [False, True])
 def test_a_reader_stays_across_merges(tmp_path, monkeypatch, asks_between):
     """Two generations of lists and contexts come and go; it has parts of the first, whose rows are gone."""
-    monkeypatch.setattr("setsearch.lists.SLICE", 8)
     monkeypatch.setattr(generations, "SLICE", 8)
     held, rng = texts(8, 40), random.Random(8)
     with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
@@ -507,7 +511,9 @@ def test_refresh_by_itself_derives_nothing_and_says_when_it_is_time(tmp_path):
     app.commit()
 
     def derived():
-        return app.execute("select name, revision from setsearch_generation order by name").fetchall()
+        lists = map_arrays(tmp_path / "a.db-arrays-lists-1")
+        contexts = app.execute("select name, revision from setsearch_generation").fetchall()
+        return contexts + ([("lists", lists.state[1])] if lists is not None else [])
 
     with setsearch.open(app, contexts="words") as index:
         index.add_table("notes", setsearch.Columns(text="body"), track=True)

@@ -49,12 +49,15 @@ def test_few_questions_prepare_nothing(index, monkeypatch):
     monkeypatch.setattr(known_names, "AT_FIRST", 64)
     monkeypatch.setattr(valued_lists, "NOTHING_AHEAD", 32)
     reading = index.items("documents")
+    reading.expand(["a"])
+    index.update([("a", "red blue")])
     seeds = NAMES[40:]
     for asked in (3, 80):
         first = [reading.expand([seed], 5) for seed in seeds[:asked]]
         with reading.fields() as fields:
             snapshot = fields.first.snapshot
             assert snapshot._names.is_complete == (asked > 3)
+            # A file of arrays has the values of what was there before the write.
             assert all(lists.by_item.are_all_there for lists in snapshot._valued.values()) == (asked > 3)
     assert [reading.expand([seed], 5) for seed in seeds[:asked]] == first
 

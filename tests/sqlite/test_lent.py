@@ -8,7 +8,7 @@ import pytest
 
 import setsearch
 from setsearch import Columns, Where, errors
-from setsearch.memory import shared as memory
+from setsearch.memory import readings
 from setsearch.sqlite import database
 
 ROWS = [("lion tiger cat", 1999), ("lion leopard", 2005), ("wheat barley", 2010), ("lion cat leopard", 2011)]
@@ -140,8 +140,8 @@ def test_an_interface_of_its_own_is_refused():
 def test_a_connection_for_each_request_shares_memory(host, monkeypatch):
     setsearch.open(host.connection).add_table("animal", Columns(text="text"))
     loads = []
-    load = memory.RelationContent.load
-    monkeypatch.setattr(memory.RelationContent, "load", lambda *given: loads.append(1) or load(*given))
+    load = readings.read_content
+    monkeypatch.setattr(readings, "read_content", lambda *given: loads.append(1) or load(*given))
 
     def ask(**options):
         connection = connect(host.driver, host.path)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from samples import delete_arrays
 from sqlite_utils.db import Database
 
 import setsearch
@@ -112,14 +113,14 @@ def test_a_database_of_0_21_0_answers_to_the_bit_and_keeps_its_names(tmp_path):
 
 def test_a_database_of_0_24_0_answers_to_the_bit(tmp_path):
     """Stems, contexts, counts; before a write, after one, and from its tables alone."""
-    with setsearch.open(copied(tmp_path, "0.24.0"), language="english") as index:
-        for step in ("open", "write", "tables"):
+    path = copied(tmp_path, "0.24.0")
+    for step in ("open", "write", "tables"):
+        if step == "tables":
+            delete_arrays(path)
+        with setsearch.open(path, language="english") as index:
             if step == "write":
                 index.add([("new", "lion")], ("documents", "terms"))
                 index.delete(["new"], ("documents", "terms"))
-            if step == "tables":
-                with index._database.write() as cursor:
-                    cursor.execute("delete from setsearch_generation where name = 'lists'")
             for question in json.loads((FIXTURES / "0.24.0.json").read_text()):
                 hits = index.items(question["items"]).expand(question["seeds"], 5, **question["options"])
                 assert [[hit.item, hit.score] for hit in hits] == question["hits"]

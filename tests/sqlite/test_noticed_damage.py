@@ -7,13 +7,13 @@ import time
 
 import pytest
 from patience import patience
-from samples import random_data
+from samples import delete_arrays, random_data
 
 import setsearch
 from setsearch import errors
 from setsearch.memory.readings import BY
 from setsearch.pool import watch_damage
-from setsearch.storage.forward_lists import ForwardLists
+from setsearch.sqlite.mapped import map_arrays
 from setsearch.storage.generations import _packed, text_array
 
 QUESTIONS = {
@@ -48,6 +48,15 @@ def path(whole, tmp_path):
     return shutil.copy(whole, tmp_path / "a.db")
 
 
+@pytest.fixture
+def words(tmp_path):
+    """Documents and contexts, derived."""
+    with setsearch.open(tmp_path / "w.db", create=True, contexts="on") as index:
+        index.add((f"d{n}", f"the lion {n}, the tiger and the wolf") for n in range(30))
+        index.refresh("now")
+    return tmp_path / "w.db"
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize(
     "statement",
@@ -63,7 +72,7 @@ def test_a_block_belongs_to_its_relation_and_place(path, statement, question):
     with setsearch.open(path) as index:
         QUESTIONS[question](index)
     assert change(path, statement) > 0
-    change(path, "delete from setsearch_generation")
+    delete_arrays(path)
     with setsearch.open(path) as index:
         with pytest.raises(errors.CorruptIndex, match="damaged block"):
             QUESTIONS[question](index)
@@ -98,12 +107,14 @@ def test_numbers_belong_to_their_items(path):
 
 
 @pytest.mark.parametrize("change_of", ["name = name || 'x'", "slice = slice + 7", "generation = 7"])
-def test_arrays_belong_to_their_places(path, change_of):
-    with setsearch.open(path) as index:
-        expected = index.items("film").expand(["i1", "i2"], 99, model="bernoulli")
-    assert change(path, f"update setsearch_array set {change_of}") > 0
-    with setsearch.open(path) as index:
-        assert index.items("film").expand(["i1", "i2"], 99, model="bernoulli") == expected
+def test_arrays_belong_to_their_places(words, change_of):
+    with setsearch.open(words) as index:
+        expected = index.items("terms").expand(["lion"], 99)
+    assert change(words, f"update setsearch_array set {change_of}") > 0
+    for _ in range(2):
+        with setsearch.open(words) as index:
+            assert index.items("terms").expand(["lion"], 99) == expected
+        delete_arrays(words)
 
 
 def test_what_only_a_whole_look_finds_is_told_by_servers(path):
@@ -144,49 +155,37 @@ def test_an_older_format_is_converted_and_that_is_said(tmp_path, caplog):
         assert index.check() == []
 
 
-def test_damaged_arrays_are_derived_again_whoever_finds_them(path, monkeypatch):
-    """Another process may only refresh: it finds nothing that it could distrust."""
-    with setsearch.open(path) as index:
-        index.refresh("now")
-        expected = index.items("film").features_of("i1")
-    assert change(path, "update setsearch_array set data = zeroblob(5) where name like '%ids'") > 0
-    with setsearch.open(path) as index:
-        with pytest.raises(errors.LostArrays, match="ask again"):
-            index.items("film").features_of("i1")
-        assert index.items("film").features_of("i1") == expected
-    monkeypatch.setattr(ForwardLists, "sweep", None)  # the tables are not read: the lists are stored again
-    with setsearch.open(path) as index:
-        assert index.items("film").features_of("i1") == expected
+def test_damaged_arrays_are_derived_again_whoever_finds_them(words, monkeypatch):
+    with setsearch.open(words) as index:
+        expected = index.items("terms").expand(["lion"], 99)
+    assert change(words, "update setsearch_array set data = zeroblob(5) where name like '%ids'") > 0
+    with setsearch.open(words) as index:  # the file of arrays holds them, too
+        assert index.items("terms").expand(["lion"], 99) == expected
+        assert any("damaged or gone" in line for line in index.check())
+    delete_arrays(words)
+    with setsearch.open(words) as index:
+        assert index.items("terms").expand(["lion"], 99) == expected
+        assert index.check() == []
 
 
-def test_only_what_is_damaged_is_derived_again(tmp_path):
-    """Contexts take long: they stay where lists were damaged; and who still holds old lists deletes no new ones."""
-    place = tmp_path / "w.db"
-    with setsearch.open(place, create=True, contexts="on") as index:
-        index.add((f"d{n}", f"the lion {n}, the tiger and the wolf") for n in range(30))
-        index.refresh("now")
-    others = [setsearch.open(place) for _ in range(3)]
-    for other in others:
-        with other.items("documents").fields():
-            pass  # the lists are known, but not read
-    assert (
-        change(place, "update setsearch_array set data = zeroblob(5) where name in ('items ids', 'features ids')") > 0
-    )
+def test_contexts_stay_where_files_of_arrays_are_damaged(words):
+    """Contexts take long: what is damaged beside the database is made anew from them."""
 
     def generations():
-        connection = sqlite3.connect(place)
-        found = dict(connection.execute("select name, id from setsearch_generation where published").fetchall())
+        connection = sqlite3.connect(words)
+        found = connection.execute("select name, id from setsearch_generation where published").fetchall()
         connection.close()
         return found
 
-    before, kept = generations(), None
-    for other in others:
-        assert other.items("documents").expand(["d1"], 3)
-        now = generations()
-        assert now["contexts"] == before["contexts"]
-        assert now["lists"] == (kept or now["lists"]) != before["lists"]
-        kept = now["lists"]
-        other.close()
+    with setsearch.open(words) as index:
+        expected = index.items("documents").expand(["d1"], 3), index.items("terms").expand(["lion"], 3)
+    before, files = generations(), sorted(words.parent.glob("*-arrays-*"))
+    assert [file.name.partition("-arrays-")[2] for file in files] == ["contexts-1", "lists-1"]
+    for file in files:
+        file.write_bytes(file.read_bytes()[:-5])
+    with setsearch.open(words) as index:
+        assert (index.items("documents").expand(["d1"], 3), index.items("terms").expand(["lion"], 3)) == expected
+    assert generations() == before and all(map_arrays(file).are_intact() for file in files)
 
 
 def test_contexts_of_an_earlier_version_get_their_new_fields_when_refreshed(tmp_path):
@@ -201,6 +200,7 @@ def test_contexts_of_an_earlier_version_get_their_new_fields_when_refreshed(tmp_
         old = json.dumps({name: sizes[name.split()[-1]] for name in BY["both"] if "titled" not in name})
         for slice_, data in _packed(id, "sizes", text_array(old)):
             cursor.execute("insert into setsearch_array values (?, 'sizes', ?, ?)", (id, slice_, data))
+    delete_arrays(place)
     with setsearch.open(place) as index:
         assert index.items("terms").expand(["lion"], 2)
         assert "titled" not in index.info()["contexts"]

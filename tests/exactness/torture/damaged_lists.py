@@ -7,6 +7,7 @@ tests/scoring/test_sanitized.py runs it under a sanitizer.
 
 import json
 import random
+import shutil
 import sqlite3
 import sys
 from collections import Counter
@@ -24,6 +25,7 @@ from setsearch.errors import LostArrays, SetsearchError
 from setsearch.scoring import valued_lists
 from setsearch.search import passes as core_passes
 from setsearch.sqlite import integrity
+from setsearch.sqlite.mapped import map_arrays, write_arrays
 from setsearch.storage.codec import pack, unpack
 
 NUMBERS = (0, 1, 7, 11, 12, 40, 255, 1 << 16, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 40, 1 << 62, -1, -(1 << 62))
@@ -54,12 +56,14 @@ def main() -> None:
     sound: dict[str, object] = {}  # answers
     count_calls(counts)
     damage.make(folder / "whole.db")
-    data, path = (folder / "whole.db").read_bytes(), folder / "damaged.db"
+    whole, path = sorted(folder.glob("whole.db*")), folder / "damaged.db"
     for seed in range(files):
-        for name in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
-            name.unlink(missing_ok=True)
-        path.write_bytes(data)
-        what = seed and change(path, random.Random(seed))  # the first one is sound
+        for name in folder.glob("damaged.db*"):
+            name.unlink()
+        for file in whole:
+            shutil.copy(file, folder / file.name.replace("whole", "damaged"))
+        changing = (change_mapped, change)[seed % 2]
+        what = seed and changing(path, random.Random(seed))  # the first one is sound
         for problem in ask(path, counts, sound):
             print(f"{seed}, {what}: {problem}", flush=True)
         assert seed or not counts["refused"]
@@ -118,6 +122,20 @@ def change(path: Path, rng: random.Random) -> str:
         connection.commit()
         connection.close()
         return f"{table}.{column}"
+
+
+def change_mapped(path: Path, rng: random.Random) -> str:
+    """Put some other numbers into a file of arrays, with right checksums; says where."""
+    file = rng.choice(sorted(path.parent.glob(f"{path.name}-arrays-*")))
+    own = map_arrays(file)
+    chosen = rng.choice([name for name, used in own.used.items() if used])
+    values = own.arrays[chosen]
+    with np.errstate(all="ignore"):
+        for _ in range(rng.randrange(1, 4)):
+            values[rng.randrange(own.used[chosen])] = np.array(rng.choice(NUMBERS)).astype(values.dtype)
+    arrays = [(name, array[: own.used[name]]) for name, array in own.arrays.items()]
+    assert write_arrays(file, file, own.state, arrays)
+    return f"{file.name} {chosen}"
 
 
 def changed(old: object, rng: random.Random) -> object:

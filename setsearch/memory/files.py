@@ -1,0 +1,105 @@
+"""The files of arrays beside a database, as one process uses them: mapped once, distrusted once one is damaged."""
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from setsearch.arrays import Ints
+from setsearch.errors import LostArrays, SetsearchError
+from setsearch.lists import LOCK
+from setsearch.memory.content import state_of
+from setsearch.memory.layout import take_array
+from setsearch.memory.shared import Memory
+from setsearch.sqlite.database import Database
+from setsearch.sqlite.mapped import Mapped, beside, delete_arrays, identity_of, map_arrays
+from setsearch.storage.generations import CONTEXTS, LISTS
+from setsearch.storage.relation import Relation
+from setsearch.storage.revisions import changed_items
+
+
+class ArrayFiles:
+    """The files of one database. Threads may share it."""
+
+    def __init__(self, database: Database, memory: Memory) -> None:
+        self._database = database
+        self._mapped, self._damaged = memory.mapped, memory.damaged
+
+    @property
+    def may_be_written(self) -> bool:
+        """Whether there may be files: not in memory, nor in a folder that cannot be written."""
+        file = self._database.file
+        return file is not None and os.access(file.parent, os.W_OK)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether whoever asks may write: a lent connection is written by its owner."""
+        return self._database.path is not None and os.access(self._database.path, os.W_OK)
+
+    def map(self, relation: Relation, kind: str) -> Mapped | None:
+        """The file of what was derived, LISTS or CONTEXTS, if there is one that may be used."""
+        if self._database.file is None:
+            return None
+        path = beside(self._database.file, f"{kind}-{relation.id}")
+        identity = identity_of(path)
+        with LOCK:
+            if identity is None or identity in self._damaged:
+                return None
+            known = self._mapped.get(path)
+            if known is None or known.identity != identity:
+                self._mapped[path] = known = map_arrays(path)
+            if known is None:
+                self._damaged.add(identity)
+            return known
+
+    def distrust(self, mapped: Mapped) -> None:
+        """Use a file no more."""
+        self._damaged.add(mapped.identity)
+
+    def forget(self, relation: Relation) -> None:
+        """Use the files of a relation no more, and delete them if they are ours: they are written again."""
+        for mapped in self._all(relation):
+            self.distrust(mapped)
+            if self.is_ours:
+                delete_arrays(mapped.path)
+
+    def are_intact(self, relation: Relation) -> bool:
+        """Whether the files of a relation are as they were written, which takes a pass over them."""
+        return all(mapped.are_intact() for mapped in self._all(relation))
+
+    def write(self, write: Callable[[Path], bool]) -> bool:
+        """Write a file, given where the database is, or not; whether it was written."""
+        file = self._database.file
+        if file is None or not self.may_be_written or self._database.is_nested:
+            return False
+        with suppress(OSError, SetsearchError):
+            return write(file)
+        return False
+
+    def delete(self, relations: Iterable[Relation]) -> None:
+        """Delete the files of some relations, which are gone."""
+        if self._database.file is not None:
+            for relation in relations:
+                for kind in (LISTS, CONTEXTS):
+                    delete_arrays(beside(self._database.file, f"{kind}-{relation.id}"))
+
+    def totals(self, cursor: sqlite3.Cursor, relation: Relation, transposed: bool) -> Ints:
+        """The sum of counts of each item: as it was when the lists were derived, else from the tables."""
+        mapped = self.map(relation, LISTS)
+        if mapped is not None and changed_items(cursor, relation.state, state_of(mapped)) is not None:
+            with suppress(LostArrays):
+                return take_array(mapped, f"{'features' if transposed else 'items'} totals", "<i8")
+        if transposed:
+            return relation.frequencies.read(cursor, relation.features.next_id)[1]
+        return relation.forward.totals(cursor)
+
+    def posting_count(self, cursor: sqlite3.Cursor, relation: Relation) -> int:
+        """The number of nonzero cells: by what was derived from this content, else from the table, which is slower."""
+        mapped = self.map(relation, LISTS)
+        if mapped is not None and mapped.state == [*relation.state] and "items ids" in mapped.used:
+            return mapped.used["items ids"]
+        return relation.frequencies.sums(cursor)[0]
+
+    def _all(self, relation: Relation) -> list[Mapped]:
+        return [own for own in (self.map(relation, kind) for kind in (LISTS, CONTEXTS)) if own is not None]

@@ -1,0 +1,167 @@
+"""Arrays in a file beside a database, which all processes map: derived, so it may be deleted at any moment.
+
+    magic | arrays, each from a multiple of 64 bytes on | head: JSON | place, length and CRC-32 of the head
+
+The head says what the arrays were derived from, and of each its name, type, length, place, and the CRC-32 of what is
+used: behind that is room, a hole in the file, for whoever adds to it in memory. A file is never changed or shortened:
+another one takes its name, and whoever has mapped the old one keeps it. A process that writes into an array writes into
+memory of its own.
+"""
+
+import json
+import mmap
+import os
+import stat
+import struct
+import time
+import zlib
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from setsearch.arrays import Array
+
+MAGIC = b"setsearch arrays 1\n".ljust(64, b"\0")
+TYPES = {np.dtype(name).str for name in ("<i8", "<i4", "<u2", "<f8", "<f4")}
+ALIGNED = 64  # bytes
+AT_WORK = 60.0  # seconds after which a draft is one of a process that died
+_TAIL = struct.Struct("<qqI")
+
+State = list[int]
+
+
+class Room(NamedTuple):
+    """An array with room for so many more elements behind it."""
+
+    array: Array
+    more: int
+
+
+class Mapped(NamedTuple):
+    """The arrays of a file by name, and of each how many elements are used; `state`: what they were derived from."""
+
+    path: Path
+    identity: tuple[int, ...]
+    state: State
+    arrays: dict[str, Array]
+    used: dict[str, int]
+    checksums: dict[str, int]
+
+    def are_intact(self) -> bool:
+        """Whether all arrays are as they were written, which takes a pass over the file."""
+        return all(
+            zlib.crc32(memoryview(self.arrays[name][: self.used[name]])) == checksum  # type: ignore[arg-type]
+            for name, checksum in self.checksums.items()
+        )
+
+
+def beside(database: str | os.PathLike[str], name: str) -> Path:
+    """The file of arrays of a database; a link to a database stands for the database."""
+    return Path(f"{os.path.realpath(database)}-arrays-{name}")
+
+
+def identity_of(path: Path) -> tuple[int, ...] | None:
+    """What tells a file from the one that takes its name; None without a file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def map_arrays(path: Path) -> Mapped | None:
+    """Map a file; None if there is none, or not one that `write_arrays` wrote. The arrays are not looked at."""
+    identity = identity_of(path)
+    if identity is None:
+        return None
+    try:
+        with path.open("rb") as file:
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        return _mapped(path, identity, data)
+    except (OSError, ValueError, TypeError, KeyError, struct.error, RecursionError):
+        return None
+
+
+def _mapped(path: Path, identity: tuple[int, ...], data: mmap.mmap) -> Mapped | None:
+    """The arrays of what was mapped. Raises many errors for what is no such file."""
+    place, length, checksum = _TAIL.unpack_from(data, len(data) - _TAIL.size)
+    inside = len(MAGIC) <= place <= place + length == len(data) - _TAIL.size
+    if data[: len(MAGIC)] != MAGIC or not inside or zlib.crc32(data[place : place + length]) != checksum:
+        return None
+    head = json.loads(data[place : place + length])
+    arrays, used, checksums = dict[str, Array](), dict[str, int](), dict[str, int]()
+    for name, kind, size, own, start, sum in head["arrays"]:
+        if kind not in TYPES or not 0 <= own <= size or start % ALIGNED or not len(MAGIC) <= start:
+            return None
+        if start + size * np.dtype(kind).itemsize > place:
+            return None
+        arrays[name] = np.ndarray((size,), kind, data, start)
+        used[name], checksums[name] = own, sum
+    return Mapped(path, identity, [int(number) for number in head["state"]], arrays, used, checksums)
+
+
+def write_arrays(database: Path, path: Path, state: State, arrays: Iterable[tuple[str, Array | Room]]) -> bool:
+    """Put a file with these arrays in the place of the one before; False if another process is writing one.
+
+    It has the mode and, if possible, the owner of the database. Raises OSError; the file before stays then.
+    """
+    draft = path.with_name(f"{path.name}.draft")
+    file = _begin(draft)
+    if file is None:
+        return False
+    try:
+        with file:
+            _share(file, database.stat())
+            file.write(MAGIC)
+            rows = [[name, *_append(file, array)] for name, array in arrays]
+            place, head = file.tell(), json.dumps({"state": state, "arrays": rows}).encode()
+            file.write(head + _TAIL.pack(place, len(head), zlib.crc32(head)))
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            draft.unlink()
+        raise
+    return True
+
+
+def delete_arrays(path: Path) -> None:
+    """Delete a file, if it is there and may be deleted."""
+    with suppress(OSError):
+        path.unlink()
+
+
+def _begin(draft: Path) -> BinaryIO | None:
+    """A new draft; None if another process is writing one."""
+    with suppress(OSError):
+        if not 0 <= time.time() - draft.stat().st_mtime <= AT_WORK:
+            draft.unlink()
+    try:
+        return draft.open("xb")
+    except FileExistsError:
+        return None
+
+
+def _share(file: BinaryIO, like: os.stat_result) -> None:
+    """Let those read the file who may read the database."""
+    with suppress(OSError, AttributeError):  # not every system has these
+        os.fchmod(file.fileno(), stat.S_IMODE(like.st_mode))
+        if os.geteuid() == 0:
+            os.fchown(file.fileno(), like.st_uid, like.st_gid)
+
+
+def _append(file: BinaryIO, given: Array | Room) -> list[Any]:
+    """Write an array; its type, length, used length, place and CRC-32."""
+    array, more = given if isinstance(given, Room) else (given, 0)
+    array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    file.seek(-(-file.tell() // ALIGNED) * ALIGNED)
+    start, size = file.tell(), len(array) + more
+    file.write(memoryview(array))  # type: ignore[arg-type]
+    if more:
+        file.truncate(start + size * array.itemsize)
+        file.seek(0, os.SEEK_END)
+    return [array.dtype.str, size, len(array), start, zlib.crc32(memoryview(array))]  # type: ignore[arg-type]

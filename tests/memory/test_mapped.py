@@ -1,0 +1,447 @@
+"""Files of arrays beside a database: they change no answer, whatever becomes of them, and whatever is in them."""
+
+import os
+import random
+import shutil
+import sqlite3
+import threading
+import time
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from laws import examples
+from processes import in_fresh_process
+from samples import delete_arrays, random_data
+
+import setsearch
+from setsearch import errors
+from setsearch.core import binding
+from setsearch.memory import derivation, files
+from setsearch.sqlite import mapped
+from setsearch.storage.forward_lists import ForwardLists
+
+MODELS = ("lift", "bernoulli", "multinomial")
+HOSTILE = {
+    "ids that do not ascend": ("features ids", lambda own: own[::-1]),
+    "the same id twice": ("features ids", lambda own: np.repeat(own[:1], len(own))),
+    "ids beyond all items": ("features ids", lambda own: own + 1_000_000),
+    "negative ids": ("items ids", lambda own: own - 50),
+    "ids of another type": ("items ids", lambda own: own.astype(np.int64)),
+    "fewer counts": ("features counts", lambda own: own[:-1]),
+    "counts of another type": ("features counts", lambda own: own.astype(np.float32)),
+    "negative lengths": ("features lengths", lambda own: np.where(np.arange(len(own)) == 0, own - 99, own)),
+    "lengths of 2^40": ("items lengths", lambda own: own + (1 << 40)),
+    "bounds of 2^62": ("items bounds", lambda own: own + (1 << 62)),
+    "bounds that descend": ("features bounds", lambda own: own[::-1]),
+    "fewer lists": ("features lengths", lambda own: own[:-1]),
+    "more items": ("sizes", lambda own: own + 7),
+    "sizes of 2^40": ("sizes", lambda own: own + (1 << 40)),
+    "sizes that are none": ("sizes", lambda own: own[:1]),
+    "ids that are gone": ("absent", lambda own: np.array([1 << 40])),
+    "norms that are none": (" norms", lambda own: own * np.nan),
+    "fewer values": (" values", lambda own: own[:-1]),
+    "starts of 2^62": (" starts", lambda own: own + (1 << 62)),
+    "ends below their starts": (" ends", lambda own: own - 1),
+    "valued ids beyond all": ("by feature ids", lambda own: own + 1_000_000),
+}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A relation and texts, and what is derived from both."""
+    path = tmp_path_factory.mktemp("mapped") / "a.db"
+    with setsearch.open(path, create=True, contexts="on") as index:
+        index.add(random_data(3, 40, 25, 0.4).items(), ("film", "user"))
+        rng, words = random.Random(1), "lion tiger wolf bear cat, and the a; fox dog".split()
+        texts = ((f"d{n}", " ".join(rng.choices(words, k=12))) for n in range(30))
+        index.add(texts, ("documents", "terms"))
+        index.refresh("now")
+    return path
+
+
+@pytest.fixture
+def path(whole, tmp_path):
+    """A copy of it."""
+    for file in whole.parent.glob("a.db*"):
+        shutil.copy(file, tmp_path)
+    return tmp_path / "a.db"
+
+
+def answers(index):
+    films, terms = index.items("film"), index.items("terms")
+    return [
+        *(films.expand(["i1", "i2"], 99, model=model, explain=True) for model in MODELS),
+        films.expand(["i1", "i3", "i4"], 5, cut="mark", fold=True),
+        index.items("user").expand(["f1"], 99),
+        index.items("documents").expand(["d1", "d8"], 9, explain=True),
+        *(terms.expand(["lion"], 99, by=by, explain=True) for by in ("documents", "contexts", "both")),
+    ]
+
+
+def ask(path):
+    with setsearch.open(path) as index:
+        return answers(index)
+
+
+def files_of(path):
+    return sorted(path.parent.glob(f"{path.name}-arrays-*"))
+
+
+def is_mapped(index):
+    """Whether the lists that answer come from a file."""
+    index.items("film").expand(["i1"])
+    version = index._readings._memory.versions[1][-1]
+    return version.content.mapped is not None
+
+
+def rewrite(file, change):
+    """Write a file anew with other arrays, and right checksums."""
+    own = mapped.map_arrays(file)
+    arrays = [
+        (name, mapped.Room(change(name, array[: own.used[name]]), len(array) - own.used[name]))
+        for name, array in own.arrays.items()
+    ]
+    assert mapped.write_arrays(file, file, own.state, arrays)
+
+
+def test_files_answer_as_the_tables_do(path, monkeypatch, kernel):
+    expected = ask(path)
+    assert [file.name for file in files_of(path)] == [
+        f"a.db-arrays-{name}" for name in ("contexts-2", "lists-1", "lists-2")
+    ]
+    with setsearch.open(path) as index:
+        assert is_mapped(index)
+        monkeypatch.setattr(ForwardLists, "sweep", None)  # which reads all lists from the tables
+        monkeypatch.setattr("setsearch.memory.word_contexts.read_lists", None)
+        assert answers(index) == expected
+    monkeypatch.undo()
+    delete_arrays(path)
+    monkeypatch.setattr(files.ArrayFiles, "write", lambda *_: False)
+    assert ask(path) == expected and files_of(path) == []
+
+
+def test_only_active_lists_are_read(path, monkeypatch):
+    """The point of the inverted index: a query reads the lists of the seeds' features and of no others."""
+    data = random_data(3, 40, 25, 0.4)
+    seeds = min(data, key=lambda item: len(data[item]) or 99)
+    with setsearch.open(path) as index, index._database.read() as cursor:
+        expected = index.items("film").expand([seeds], 99)
+        relation = index._readings.find("film")[1]
+        features = set(relation.features.find(cursor, list(data[seeds])).values())
+        items = set(relation.items.find(cursor, [seeds]).values())
+    file = files_of(path)[1]
+    bounds = {name: mapped.map_arrays(file).arrays[name] for name in ("items bounds", "features bounds")}
+    starts_ends = {
+        direction: tuple(
+            next(
+                array for name, array in mapped.map_arrays(file).arrays.items() if name.endswith(f"{direction} {part}")
+            )
+            for part in ("starts", "ends")
+        )
+        for direction in ("by item", "by feature")
+    }
+
+    def change(name, array):
+        """Other numbers wherever no active list is."""
+        for whole, direction, active in (("items", "by item", items), ("features", "by feature", features)):
+            if name in (f"{whole} ids", f"{whole} counts"):
+                starts, ends = bounds[f"{whole} bounds"][:-1], bounds[f"{whole} bounds"][1:]
+            elif name.endswith((f"{direction} ids", f"{direction} values")) and name.startswith("film by"):
+                starts, ends = starts_ends[direction]
+            else:
+                continue
+            kept = np.zeros(len(array), bool)
+            for list_ in active:
+                kept[starts[list_] : ends[list_]] = True
+            assert not kept.all()
+            return np.where(kept, array, array.dtype.type(7)).astype(array.dtype)
+        return array
+
+    rewrite(file, change)
+    monkeypatch.setattr(ForwardLists, "sweep", None)
+    if binding.library() is None:
+        pytest.skip("without a core all lists are looked at, whether they are sound")
+    with setsearch.open(path) as index:
+        assert index.items("film").expand([seeds], 99) == expected
+
+
+@pytest.mark.parametrize("attack", HOSTILE)
+def test_hostile_arrays_end_with_a_line_at_most(path, attack, kernel):
+    expected = ask(path)
+    ending, change = HOSTILE[attack]
+    file = files_of(path)[1]
+    changed = []
+
+    def attacked(name, array):
+        """The array that is attacked, changed."""
+        if name != ending and not (ending[0] == " " and name.endswith(ending)) and not name.endswith(f" {ending}"):
+            return array
+        changed.append(name)
+        return change(array)
+
+    rewrite(file, attacked)
+    with setsearch.open(path) as index:
+        told = index.check()
+    try:
+        found = ask(path)
+    except errors.SetsearchError:
+        found = None
+    assert changed and (found == expected or told)
+    if told:
+        with setsearch.open(path) as index:
+            index.repair()
+        assert ask(path) == expected
+
+
+@pytest.mark.parametrize("place", [0, 5, 70, -1, -9, -19, -40])
+@pytest.mark.parametrize("how", ["a byte", "shorter", "nothing", "longer"])
+def test_a_damaged_file_changes_no_answer(path, place, how):
+    """Where no array is: at the beginning, and in what says where arrays are."""
+    expected = ask(path)
+    for file in files_of(path):
+        data = bytearray(file.read_bytes())
+        if how == "a byte" and place != 70:  # which is in an array
+            data[place] ^= 255
+        file.write_bytes({"shorter": data[:place], "nothing": b"", "longer": data + bytes(9)}.get(how, data))
+    assert ask(path) == expected
+
+
+@examples(40)
+@given(st.binary(max_size=300), st.integers(0, 2**63), st.integers(-(2**63), 2**63 - 1))
+def test_any_bytes_are_refused(data, place, length):
+    path = Path("/dev/shm" if Path("/dev/shm").is_dir() else ".") / f"setsearch-any-{os.getpid()}"
+    try:
+        for tail in (b"", data[-20:]):
+            path.write_bytes(mapped.MAGIC + data + tail)
+            assert mapped.map_arrays(path) is None
+    finally:
+        path.unlink()
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        {"state": [1], "arrays": [["x", "<i8", 1 << 60, 0, 64, 0]]},
+        {"state": [1], "arrays": [["x", "<i8", -1, -1, 64, 0]]},
+        {"state": [1], "arrays": [["x", "O", 1, 1, 64, 0]]},
+        {"state": [1], "arrays": [["x", "<i8", 1, 1, 1 << 62, 0]]},
+        {"state": [1], "arrays": [["x", "<i8", 1, 1, -64, 0]]},
+        {"state": [1], "arrays": [["x", "<i8", 1.5, 1, 64, 0]]},
+        {"state": [1], "arrays": [["x"]]},
+        {"state": ["x"], "arrays": []},
+        {"state": None, "arrays": []},
+        {"arrays": {}},
+        [],
+    ],
+)
+def test_a_head_that_lies_is_refused(tmp_path, monkeypatch, head):
+    monkeypatch.setattr(mapped.json, "dumps", lambda _: mapped.json.JSONEncoder().encode(head))
+    (tmp_path / "a.db").touch()
+    mapped.write_arrays(tmp_path / "a.db", tmp_path / "x", [1], [("x", np.arange(3))])
+    assert mapped.map_arrays(tmp_path / "x") is None
+
+
+def test_arrays_come_back_as_they_were(tmp_path):
+    (tmp_path / "a.db").touch(0o640)
+    arrays = {"ids": np.arange(5, dtype=np.int32), "none": np.zeros(0, np.uint16), "x": np.linspace(0, 1, 7)}
+    given_arrays = [*arrays.items(), ("more", mapped.Room(np.arange(3), 1000))]
+    assert mapped.write_arrays(tmp_path / "a.db", tmp_path / "x", [3, 2**62], given_arrays)
+    found = mapped.map_arrays(tmp_path / "x")
+    assert found.state == [3, 2**62] and found.are_intact()
+    for name, array in arrays.items():
+        assert found.arrays[name].dtype == array.dtype and np.array_equal(found.arrays[name], array)
+    assert len(found.arrays["more"]) == 1003 and found.used["more"] == 3
+    found.arrays["more"][3:9] = 7  # stays in this process
+    assert mapped.map_arrays(tmp_path / "x").arrays["more"][3] == 0
+    assert (tmp_path / "x").stat().st_mode & 0o777 == 0o640
+
+
+def test_one_writes_at_a_time_and_one_that_died_is_succeeded(tmp_path, monkeypatch):
+    (tmp_path / "a.db").touch()
+    draft = tmp_path / "x.draft"
+    draft.touch()
+    assert not mapped.write_arrays(tmp_path / "a.db", tmp_path / "x", [1], [])
+    os.utime(draft, (time.time() - 2 * mapped.AT_WORK,) * 2)
+    assert mapped.write_arrays(tmp_path / "a.db", tmp_path / "x", [1], [])
+    assert not draft.exists() and mapped.map_arrays(tmp_path / "x").state == [1]
+
+
+def test_without_room_the_answer_stays(path, monkeypatch):
+    expected = ask(path)
+    delete_arrays(path)
+
+    def full(*_):
+        """As a full disk does."""
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(mapped.os, "fsync", full)
+    with setsearch.open(path) as index:
+        assert answers(index) == expected
+        index.refresh("now")
+    assert files_of(path) == []
+
+
+def test_a_folder_that_cannot_be_written_gets_no_file(path, monkeypatch):
+    expected = ask(path)
+    delete_arrays(path)
+    monkeypatch.setattr(files.os, "access", lambda *_: False)  # root may write everywhere
+    with setsearch.open(path) as index:
+        assert answers(index) == expected
+        index.refresh("now")
+        assert not index.refresh().behind
+    assert files_of(path) == []
+
+
+def test_an_earlier_file_is_brought_up_to_date(path):
+    earlier = [(file, file.read_bytes()) for file in files_of(path)]
+    with setsearch.open(path) as index:
+        index.update([("i1", {"u1": 3, "new": 1}), ("later", {"u2": 1})], ("film", "user"))
+        index.delete(["i3"], ("film", "user"))
+        index.refresh("now")
+    for file, data in earlier:
+        file.write_bytes(data)
+    with setsearch.open(path) as index:
+        films = [index.items("film").expand(["i1", "later"], 99, model=model) for model in MODELS]
+        assert index.check() == []
+    delete_arrays(path)
+    with setsearch.open(path) as index:
+        assert [index.items("film").expand(["i1", "later"], 99, model=model) for model in MODELS] == films
+
+
+def test_who_stays_takes_the_new_file(path):
+    """A process that follows writes in memory of its own gives it up when another one has derived."""
+    with setsearch.open(path) as stays, setsearch.open(path) as other:
+        assert is_mapped(stays)
+        for number in (3, 4):
+            other.update([("i1", {"f1": number})], ("film", "user"))
+            assert not is_mapped(stays)
+        delete_arrays(path)
+        other.update([("i1", {"f1": 5})], ("film", "user"))
+        other.refresh("now")
+        assert is_mapped(stays)
+        found = answers(stays)
+    assert ask(path) == found
+
+
+def test_the_file_of_another_database_is_not_used(path, tmp_path):
+    with setsearch.open(tmp_path / "b.db", create=True) as other:
+        other.add(random_data(9, 40, 25, 0.4).items(), ("film", "user"))
+        other.refresh("now")
+    expected = ask(path)
+    shutil.copy(tmp_path / "b.db-arrays-lists-1", tmp_path / "a.db-arrays-lists-1")
+    shutil.copy(tmp_path / "a.db-arrays-lists-2", tmp_path / "a.db-arrays-contexts-2")
+    assert ask(path) == expected
+    with setsearch.open(path) as index:
+        assert is_mapped(index), "its own was written again"
+
+
+def test_a_file_may_go_while_it_is_mapped(path):
+    expected = ask(path)
+    with setsearch.open(path) as index:
+        assert answers(index) == expected
+        delete_arrays(path)
+        assert answers(index) == expected
+        for file in files_of(path.with_name("none")):
+            file.touch()
+        assert answers(index) == expected
+
+
+def test_check_finds_what_flips_in_an_array_and_a_repair_ends_it(path):
+    expected = ask(path)
+    for file in files_of(path):
+        data = bytearray(file.read_bytes())
+        data[70] ^= 1
+        file.write_bytes(data)
+    with setsearch.open(path) as index:
+        assert sorted(line.partition(": ")[2] for line in index.check()) == [
+            f"a.db-arrays-{name} is damaged" for name in ("contexts-2", "lists-1", "lists-2")
+        ]
+        index.repair()
+        assert files_of(path) == [] and index.check() == []
+    assert ask(path) == expected
+
+
+def test_drop_leaves_no_file(path):
+    with setsearch.open(path) as index:
+        index.drop()
+    assert files_of(path) == []
+
+
+def test_threads_and_processes_share_one_file(path):
+    expected = ask(path)
+    delete_arrays(path)
+    with setsearch.open(path) as index:
+        found = []
+        threads = [threading.Thread(target=lambda: found.append(answers(index))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert found == [expected] * 4
+    for _ in range(2):
+        assert in_fresh_process(ask, path) == expected
+    assert len(files_of(path)) == 3 and not list(path.parent.glob("*.draft"))
+
+
+def test_a_lent_connection_is_served_by_the_file_and_writes_it_only_when_refreshed(path):
+    expected = ask(path)
+    delete_arrays(path)
+    connection = sqlite3.connect(path)
+    with setsearch.open(connection) as index:
+        assert answers(index) == expected and files_of(path) == []
+        index.refresh("now")
+        connection.commit()
+        assert len(files_of(path)) == 3 and answers(index) == expected
+    connection.close()
+
+
+def test_an_encrypted_database_has_no_file(tmp_path):
+    sqlcipher = pytest.importorskip("sqlcipher3.dbapi2", reason="sqlcipher3 is not installed")
+    connection = sqlcipher.connect(tmp_path / "secret.db")
+    connection.execute("pragma key = 'secret'")
+    index = setsearch.open(connection, create=True)
+    index.add(random_data(3, 10, 8, 0.4).items(), ("film", "user"))
+    connection.commit()
+    index.refresh("now")
+    connection.commit()
+    assert index.items("film").expand(["i1"], 3)
+    connection.close()
+    assert files_of(tmp_path / "secret.db") == []
+
+
+def test_no_file_in_memory():
+    index = setsearch.open(sqlite3.connect(":memory:"), create=True)
+    index.add(random_data(3, 10, 8, 0.4).items(), ("film", "user"))
+    index.refresh("now")
+    assert index.items("film").expand(["i1"], 3) and not index.refresh().behind
+
+
+def test_an_error_of_the_application_is_its_own(path, monkeypatch):
+    """Only where arrays are damaged an unexpected error becomes a reason to ask again."""
+    with setsearch.open(path) as index:
+        monkeypatch.setattr("setsearch.search.passes.seed_weights", lambda *_: {}["nothing"])
+        with pytest.raises(KeyError):
+            index.items("film").expand(["i1"], model="bernoulli")
+    assert len(files_of(path)) == 3
+
+
+def test_lost_rights_are_told_by_nobody(path):
+    """A writer that cannot finish leaves the file before."""
+    with setsearch.open(path) as index:
+        with pytest.raises(errors.UnknownItem):
+            index.items("film").expand(["nobody"])
+        before = [file.stat().st_ino for file in files_of(path)]
+
+        def broken(*_):
+            """Fails half-way."""
+            yield "sizes", np.array([1, 2])
+            raise OSError
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(derivation, "_arrays_of", broken)
+            index.update([("i1", {"u1": 3})], ("film", "user"))
+            index.refresh("now")
+    assert [file.stat().st_ino for file in files_of(path)] == before and not list(path.parent.glob("*.draft"))
