@@ -9,14 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 
-from setsearch.arrays import Ints, offsets, places_among
+from setsearch.arrays import Ints, offsets
 from setsearch.errors import CorruptIndex, InvalidItem, InvalidParameter
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
 from setsearch.storage.codec import pack_columns, unpack_columns
@@ -25,8 +24,9 @@ from setsearch.storage.forward_lists import Blocks
 from setsearch.storage.relation import Relation
 
 LONGEST_TEXT = 1 << 27  # bytes; a small compressed blob in a hostile file must not take all memory
-FULL_BLOCK = 1 << 14  # bytes of texts; a text behind so many starts the next block. A hit inflates a whole one
-KEPT_BLOCKS, LARGEST_KEPT = 16, 1 << 18  # blocks that are kept inflated, and bytes of one
+# Bytes of texts; a text behind so many starts the next block. A hit inflates half of one on average; of English texts
+# one fits a page of SQLite, of which smaller ones would leave more empty.
+FULL_BLOCK, OLD_BLOCK = 1 << 13, 1 << 15  # that of migrations
 
 
 def encode_text(text: str) -> bytes:
@@ -48,8 +48,10 @@ class Texts(Blocks):
 
     def items(self, cursor: sqlite3.Cursor) -> Ints:
         """The documents that have a text, ascending."""
-        parts = [self._head(cursor, first)[0] for first in self.firsts(cursor).tolist()]
-        return np.concatenate([np.zeros(0, np.int64), *parts])
+        rows = cursor.execute(
+            "select first, items from setsearch_text where relation = ? order by first", (self.relation,)
+        )
+        return np.concatenate([np.zeros(0, np.int64), *(self._head(*row)[0] for row in rows)])
 
     def read(self, cursor: sqlite3.Cursor, documents: Ints | None = None) -> Iterator[tuple[int, bytes]]:
         """(id, text) of those of some documents, ascending, that have one; of all without `documents`."""
@@ -59,10 +61,8 @@ class Texts(Blocks):
             return
         for first, own in self.by_block(cursor, documents):
             if first is not None:
-                items, ends, text = self._inflated_block(cursor, first)
-                places, known = places_among(items, own)
-                for id, place in zip(own[known].tolist(), places[known].tolist(), strict=True):
-                    yield id, text[ends[place] : ends[place + 1]]
+                texts = self._read_block(cursor, first, int(own[-1]))
+                yield from ((id, texts[id]) for id in own.tolist() if id in texts)
 
     def write(self, cursor: sqlite3.Cursor, texts: Mapping[int, bytes | None]) -> None:
         """Give documents other texts, or None."""
@@ -95,51 +95,45 @@ class Texts(Blocks):
             (self.relation, min(texts), items, data),
         )
 
-    def _head(self, cursor: sqlite3.Cursor, first: int) -> tuple[Ints, Ints, int]:
-        """The documents of a block, the lengths of their texts in bytes, and the checksum of both."""
-        (stored,) = cursor.execute(
-            "select items from setsearch_text where relation = ? and first = ?", (self.relation, first)
-        ).fetchone()
+    def _head(self, first: int, stored: bytes) -> tuple[Ints, Ints]:
+        """The documents of a block, and the lengths of their texts in bytes."""
         columns = None
         if (body := strip_checksum(stored, f"{self.relation} {first}")) is not None:
             columns = unpack_columns(body, 2)
         if columns is None or len(columns[0]) != len(columns[1]) or not len(columns[0]):
             raise _damaged_text("its head")
         items, lengths = columns
-        if items[0] != first or (np.diff(items) <= 0).any() or lengths.min() < 0:
+        if items[0] != first or (items[1:] <= items[:-1]).any() or lengths.min() < 0:
             raise _damaged_text("its head")
-        if lengths.max() > LONGEST_TEXT or lengths.sum() > LONGEST_TEXT + 2 * FULL_BLOCK:
+        if lengths.max() > LONGEST_TEXT or lengths.sum() > LONGEST_TEXT + OLD_BLOCK:
             raise _damaged_text("its head")
-        return items, lengths, zlib.crc32(stored)
+        return items, lengths
 
-    def _read_block(self, cursor: sqlite3.Cursor, first: int) -> dict[int, bytes]:
-        """The texts of the block that begins with a document."""
-        items, ends, text = self._inflated_block(cursor, first)
-        return {id: text[start:end] for id, (start, end) in zip(items.tolist(), pairwise(ends), strict=True)}
-
-    def _inflated_block(self, cursor: sqlite3.Cursor, first: int) -> tuple[Ints, list[int], bytes]:
-        """The documents of a block, where the text of each begins, with the end of the last, and all texts."""
-        items, lengths, checksum = self._head(cursor, first)
-        (stored,) = cursor.execute(
-            "select data from setsearch_text where relation = ? and first = ?", (self.relation, first)
+    def _read_block(self, cursor: sqlite3.Cursor, first: int, last: int | None = None) -> dict[int, bytes]:
+        """The texts of the block that begins with a document, up to that of the document `last`, or all."""
+        head, stored = cursor.execute(
+            "select items, data from setsearch_text where relation = ? and first = ?", (self.relation, first)
         ).fetchone()
-        data = strip_checksum(stored, f"{self.relation} {first} {checksum}")
+        items, lengths = self._head(first, head)
+        data = strip_checksum(stored, f"{self.relation} {first} {zlib.crc32(head)}")
         if data is None:
             raise _damaged_text("its checksum")
-        ends = offsets(lengths).tolist()
-        return items, ends, (_inflated if ends[-1] <= LARGEST_KEPT else _inflated.__wrapped__)(data, ends[-1])
+        count = len(items) if last is None else int(np.searchsorted(items, last, "right"))
+        ends = offsets(lengths[:count]).tolist()
+        text = _inflated(data, ends[-1], count == len(items))
+        return {id: text[start:end] for id, (start, end) in zip(items[:count].tolist(), pairwise(ends), strict=True)}
 
 
-@lru_cache(KEPT_BLOCKS)
-def _inflated(data: bytes, size: int) -> bytes:
-    """The texts of a block, `size` bytes, one behind the other; raises CorruptIndex."""
+def _inflated(data: bytes, size: int, is_all: bool = True) -> bytes:
+    """The first `size` bytes of the texts of a block, which are all of them if `is_all`; raises CorruptIndex."""
+    decompressor = zlib.decompressobj()
     try:
-        decompressor = zlib.decompressobj()
         text = decompressor.decompress(data, size + 1)
-        if not decompressor.eof or decompressor.unused_data or len(text) != size:
-            raise zlib.error("unexpected end")
     except zlib.error as error:
         raise _damaged_text(error) from error
+    ends_well = len(text) == size and decompressor.eof and not decompressor.unused_data
+    if len(text) < size or (is_all and not ends_well):
+        raise _damaged_text("unexpected end")
     return text
 
 

@@ -22,7 +22,7 @@ from setsearch.storage.codec import pack_columns, unpack_columns
 
 FULL_BLOCK = 1 << 14  # entries; an item behind so many starts the next block
 
-FEW = 32  # items whose blocks are looked up one by one
+FEW = 64  # items whose blocks are looked up, without the list of all blocks
 NOTHING = Entries(*np.zeros((3, 0), np.int64))
 
 
@@ -46,7 +46,13 @@ class Blocks:
         That is the last block that does not begin behind an item; else the first one.
         """
         if len(items) <= FEW:
-            found = [self._block_of(cursor, item) for item in items.tolist()]
+            within = f"from setsearch_{self.table} where relation = ?1"
+            statement = (
+                f"select coalesce((select max(first) {within} and first <= value), (select min(first) {within})) "
+                "from json_each(?2) order by key"
+            )
+            rows = cursor.execute(statement, (self.relation, json.dumps(items.tolist()))).fetchall()
+            found: list[int | None] = [first for (first,) in rows]
         else:
             firsts = self.firsts(cursor)
             places = np.maximum(np.searchsorted(firsts, items, "right") - 1, 0)
@@ -56,15 +62,6 @@ class Blocks:
             end = start + len([*own])
             yield first, items[start:end]
             start = end
-
-    def _block_of(self, cursor: sqlite3.Cursor, item: int) -> int | None:
-        """The first item of the block that one item belongs to."""
-        within = f"from setsearch_{self.table} where relation = ?1"
-        row: tuple[int | None] = cursor.execute(
-            f"select coalesce((select max(first) {within} and first <= ?2), (select min(first) {within}))",
-            (self.relation, item),
-        ).fetchone()
-        return row[0]
 
     def delete(self, cursor: sqlite3.Cursor, first: int) -> None:
         """Delete the block that begins with an item."""
