@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from setsearch.answers.answer import Hits
 from setsearch.answers.contributions import contributions
-from setsearch.answers.passages import make_snippet
+from setsearch.answers.passages import make_snippets
 from setsearch.answers.reasons import wording
 from setsearch.answers.results import Hit, rest_of
 from setsearch.arrays import Floats, Ints
@@ -123,6 +123,7 @@ def make_hits(
     ids = [id for id, _, _ in rows]
     explain, snippets = request.options.get("explain"), request.options.get("snippets")
     features = contributions(fields, weights, ids) if explain or snippets else {}
+    passages = make_snippets(fields, features) if snippets else {}
     how = wording(fields, features.values(), weights.examples.ids) if explain else None
     columns = fields.columns_of(ids)
     names = fields.describe([*ids, *(other for id in ids for other in same.get(id, ()))])
@@ -134,7 +135,7 @@ def make_hits(
             names[id][1],
             features[id] if explain else (),
             belongs,
-            make_snippet(fields, id, features[id]) if snippets else None,
+            passages.get(id),
             columns.get(id),
             tuple(names[other][0] for other in same.get(id, ())),
             how.reasons(features[id], rest_of(score, features[id])) if how else (),

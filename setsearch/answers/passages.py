@@ -4,7 +4,8 @@ import re
 import sqlite3
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +14,7 @@ from setsearch.answers.results import Contribution, Snippet
 from setsearch.memory.fields import Fields
 from setsearch.sqlite.sql import main_table, quote
 from setsearch.storage.documents import read_texts
-from setsearch.storage.relation import Relation
-from setsearch.storage.synced_source import FTS5, TABLE, load_source
+from setsearch.storage.synced_source import FTS5, TABLE, SyncedSource, load_source
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.headline import headline
 from setsearch.text.places import Places
@@ -25,7 +25,7 @@ MARKED = 12  # features that say most for a set; words of these are marked
 LEAST_SHARE = 1 / 5  # of the weight of the first feature, that a marked one has
 LONGEST_WORD = 24  # characters by which a snippet may be longer to end with a word
 LOOKED_AT = 200_000  # characters of a text
-_blanks, _between_blanks = re.compile(r"\s+"), re.compile(r"\S+")
+_blanks, _between_blanks, _beyond_ascii = re.compile(r"\s+"), re.compile(r"\S+"), re.compile(r"[^\x00-\x7f]")
 
 
 Marked = tuple[int, int, float]  # where a word begins and ends, and its weight
@@ -41,9 +41,8 @@ class Piece(NamedTuple):
 def find_headlines(fields: Fields, names: Sequence[str]) -> dict[str, str]:
     """The headlines of those documents whose text is known."""
     ids = fields.items.find(fields.first.cursor, list(names))
-    texts = {name: text_of(fields, id) for name, id in ids.items()}
-    found = {name: headline(text) for name, text in texts.items() if text is not None}
-    return {name: title for name, title in found.items() if title is not None}
+    found = {id: headline(text) for id, text in texts_of(fields, [*ids.values()]).items()}
+    return {name: title for name, id in ids.items() if (title := found.get(id)) is not None}
 
 
 def usable_analyzer(fields: Fields) -> Analyzer | None:
@@ -51,16 +50,17 @@ def usable_analyzer(fields: Fields) -> Analyzer | None:
     return fields.analyzer if fields.analyzer is not None and fields.analyzer.is_available else None
 
 
-def make_snippet(fields: Fields, id: int, features: Sequence[Contribution]) -> Snippet | None:
-    """The passage of a document that speaks most for a set; None for an item without a text."""
-    text = text_of(fields, id)
-    if text is None:
-        return None
+def make_snippets(fields: Fields, parts: Mapping[int, Sequence[Contribution]]) -> dict[int, Snippet]:
+    """The passages of documents that speak most for a set, of those that have a text; `parts` of their scores by id."""
     analyzer = usable_analyzer(fields)
-    least = LEAST_SHARE * features[0].weight if features else 0.0
-    weights = word_weights(analyzer, [part for part in features[:MARKED] if part.weight > max(least, 0.0)])
-    text = unicodedata.normalize("NFC", text[:LOOKED_AT])
-    return best_passage(text, marked_places(text, analyzer, weights))
+    forms_of, snippets = cache(partial(_forms, analyzer)), {}
+    for id, text in texts_of(fields, [*parts]).items():
+        own = parts[id]
+        least = max(LEAST_SHARE * own[0].weight, 0.0) if own else 0.0
+        weights = {form: part.weight for part in own[:MARKED] if part.weight > least for form in forms_of(part.feature)}
+        start = unicodedata.normalize("NFC", text[:LOOKED_AT])
+        snippets[id] = best_passage(start, marked_places(start, analyzer, weights))
+    return snippets
 
 
 def best_passage(text: str, marked: Iterable[Marked]) -> Snippet:
@@ -116,23 +116,27 @@ def _cut(text: str, begin: int, stop: int, places: Iterable[tuple[int, int]]) ->
 
 
 def text_of(fields: Fields, id: int) -> str | None:
-    """The text of a document: the index's copy, or the synced table's; None if there is neither."""
+    """The text of a document; None if it has none."""
+    return texts_of(fields, [id]).get(id)
+
+
+def texts_of(fields: Fields, ids: Sequence[int]) -> dict[int, str]:
+    """The texts of documents, by id: the index's copy, or the synced table's; of none that has neither."""
     cursor, relation = fields.first.cursor, fields.relation
     if fields.first.snapshot.transposed or fields.contexts_revision is not None:
-        return None  # words, not documents
-    for _, text in read_texts(cursor, relation, np.array([id])):
-        return text
-    return _text_of_table(cursor, relation, fields.describe([id])[id][0])
+        return {}  # words, not documents
+    texts = dict(read_texts(cursor, relation, np.array(sorted(ids), np.int64)))
+    missing = [id for id in ids if id not in texts]
+    source = load_source(cursor, relation) if missing else None
+    if source is not None and source.kind in (TABLE, FTS5) and not source.roles.items:
+        found = {id: _text_of_row(cursor, source, name) for id, (name, _) in fields.describe(missing).items()}
+        texts |= {id: text for id, text in found.items() if text}
+    return texts
 
 
-def _text_of_table(cursor: sqlite3.Cursor, relation: Relation, name: str) -> str | None:
-    """The text columns of a row of the synced table; None if the row or the table is gone."""
-    source = load_source(cursor, relation)
-    if source is None or source.kind not in (TABLE, FTS5):
-        return None
+def _text_of_row(cursor: sqlite3.Cursor, source: SyncedSource, name: str) -> str:
+    """The text columns of a row of the synced table; empty if the row or the table is gone."""
     columns = source.roles
-    if columns.items:
-        return None
     texts = ", ".join(map(_column, columns.texts)) if columns.text or source.kind == TABLE else "*"
     statement = f"select {texts} from {main_table(source.name)} t where {_column(source.key)} = ?"
     try:
@@ -140,8 +144,8 @@ def _text_of_table(cursor: sqlite3.Cursor, relation: Relation, name: str) -> str
         if not rows and name.lstrip("-").isdecimal():  # an untyped column holds numbers as numbers
             rows = cursor.execute(statement, (int(name),)).fetchall()
     except (sqlite3.OperationalError, OverflowError):  # the table has changed, or no column holds such a number
-        return None
-    return "\n".join("" if cell is None else str(cell) for row in rows for cell in row) or None
+        return ""
+    return "\n".join("" if cell is None else str(cell) for row in rows for cell in row)
 
 
 def _column(name: str) -> str:
@@ -151,17 +155,16 @@ def _column(name: str) -> str:
 
 def word_weights(analyzer: Analyzer | None, features: Iterable[Contribution]) -> dict[str, float]:
     """Weights by term: the displayed form of a feature may differ from the term."""
-    weights: dict[str, float] = {}
-    for feature in features:
-        forms = {feature.feature}
-        if analyzer is not None:
-            terms = analyzer.terms(feature.feature)
-            forms.update(terms if len(terms) == 1 else ())  # not those of pairs
-        weights |= dict.fromkeys(forms, feature.weight)
-    return weights
+    return {form: part.weight for part in features for form in _forms(analyzer, part.feature)}
 
 
-def marked_pieces(text: str, analyzer: Analyzer | None, weights: dict[str, float]) -> Iterator[Piece]:
+def _forms(analyzer: Analyzer | None, feature: str) -> set[str]:
+    """A feature as it is displayed, and its term."""
+    terms = [] if analyzer is None else analyzer.terms(feature)
+    return {feature, *terms} if len(terms) == 1 else {feature}  # not the terms of pairs
+
+
+def marked_pieces(text: str, analyzer: Analyzer | None, weights: Mapping[str, float]) -> Iterator[Piece]:
     """A text in pieces, with each word apart that has a weight."""
     end = 0
     for start, stop, weight in marked_places(text, analyzer, weights):
@@ -173,16 +176,39 @@ def marked_pieces(text: str, analyzer: Analyzer | None, weights: dict[str, float
         yield Piece(text[end:])
 
 
-def marked_places(text: str, analyzer: Analyzer | None, weights: dict[str, float]) -> Iterator[Marked]:
+def marked_places(text: str, analyzer: Analyzer | None, weights: Mapping[str, float]) -> Iterator[Marked]:
     """Where the words of a text are that have a weight, and these; pairs of characters that overlap are cut."""
     places = Places(words_of_kind(UNICODE), lambda word: [word]) if analyzer is None else analyzer.places
     end = 0
-    for match in _between_blanks.finditer(text):
-        for start, stop, terms in places[match[0]]:
+    for begin, piece in _candidates(text, analyzer, weights):
+        for start, stop, terms in places[piece]:
             weight = 0.0
             for term in terms:
                 if term in weights:
                     weight += weights[term]
-            if weight and match.start() + stop > end:
-                first, end = max(match.start() + start, end), match.start() + stop
+            if weight and begin + stop > end:
+                first, end = max(begin + start, end), begin + stop
                 yield first, end, weight
+
+
+def _candidates(text: str, analyzer: Analyzer | None, weights: Mapping[str, float]) -> Iterator[tuple[int, str]]:
+    """The parts between blanks that may have words with a weight, and where they begin; others need no look.
+
+    A word of letters in ASCII is there as it is, but for its case.
+    """
+    if len(text.lower()) != len(text) or (analyzer is not None and analyzer.function is not None):
+        yield from ((match.start(), match[0]) for match in _between_blanks.finditer(text))
+        return
+    sought = [word.lower() for word in weights]
+    if analyzer is not None and analyzer.has_stems:
+        sought = [word for word in {*analyzer.words.split(text)} if analyzer.term(word) in weights]
+    spaced = text.replace("\n", " ").replace("\t", " ") + " "
+    lowered, places = spaced.lower(), [match.start() for match in _beyond_ascii.finditer(spaced)]
+    for word in filter(None, sought):
+        place = lowered.find(word)
+        while place >= 0:
+            places.append(place)
+            end = lowered.find(" ", place)
+            place = lowered.find(word, max(end, place + 1))
+    for begin in sorted({spaced.rfind(" ", 0, place) + 1 for place in places}):
+        yield begin, text[begin : spaced.find(" ", begin)]

@@ -1,13 +1,16 @@
 """Snippets: the passage that speaks for the set, on one line, with its words marked."""
 
 import json
+import re
 from itertools import accumulate
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import given
 
 import setsearch
-from setsearch.answers.passages import WIDTH, Piece, best_passage
+from setsearch.answers.passages import WIDTH, Piece, best_passage, marked_places
+from setsearch.text.analyzer import Analyzer
 
 FILLER = "nothing of interest happens here and there "
 LONG = FILLER * 9 + "the lion\n\n hunts with the Tiger at night " + FILLER * 9 + " lion " + FILLER * 9
@@ -61,6 +64,34 @@ def test_the_command_line_shows_snippets(tmp_path, run):
     options = ("--items", "documents", "--snippets", "--explain", "--table", "-k", "1")
     both = run("expand", "a.db", "seed", *options)[1]
     assert both.startswith(out) and {"lion", "tiger"} <= {*both.removeprefix(out).split()}
+
+
+WEIGHTS = {"lion": 1.0, "on": 0.5, "lion's": 1.5, "path": 2.0, "北京": 4.0, "c++": 3.0, "été": 1.0, "k": 2.0, "": 9.0}
+pieces = (
+    "lion Lions LION, lions' on.Path os.path -on- 北京天 c++ C++; été ÉTÉ (lion) don't \u212a K İon \xadlion ﬁ".split()
+)
+
+
+@pytest.mark.parametrize(
+    "analyzer",
+    [Analyzer(), Analyzer("english"), Analyzer("english", stop_words=True), Analyzer(function=str.split), None],
+)
+@given(
+    found=st.lists(st.sampled_from(pieces), max_size=12),
+    blanks=st.lists(st.sampled_from([" ", "\n", "\t ", "\r\n", "\xa0", "\x1c"]), min_size=12, max_size=12),
+    weights=st.sets(st.sampled_from([*WEIGHTS])).map(lambda own: {term: WEIGHTS[term] for term in own}),
+)
+def test_marked_places_are_those_of_all_pieces_between_blanks(analyzer, found, blanks, weights):
+    """Also where only parts are looked at that may have such words."""
+    text, words = "".join(map(str.__add__, found, blanks)), Analyzer().words if analyzer is None else analyzer.words
+    expected, end = [], 0
+    for piece in re.finditer(r"\S+", text):
+        for start, stop, word in words.spans(piece[0]):
+            terms = {word} if analyzer is None else {*analyzer.terms(word)}
+            weight = sum(weights.get(term, 0.0) for term in terms)
+            if weight and piece.start() + stop > end:
+                expected.append((max(piece.start() + start, end), end := piece.start() + stop, weight))
+    assert [*marked_places(text, analyzer, weights)] == expected
 
 
 @given(words)
