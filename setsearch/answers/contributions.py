@@ -4,7 +4,7 @@ import numpy as np
 
 from setsearch.answers.reasons import wording
 from setsearch.answers.results import Contribution, Explanation, SetFeature, Statistics, WeightedQuery, rest_of
-from setsearch.arrays import distinct, places_among
+from setsearch.arrays import places_among
 from setsearch.errors import UsageError
 from setsearch.memory.fields import Fields
 from setsearch.models import Model
@@ -42,18 +42,19 @@ def contributions(fields: Fields, weights: SeedWeights, items: list[int]) -> dic
         positions, shared = places_among(active, features)
         owners = np.repeat(order, stored.lengths)[shared]
         positions, values = positions[shared], values[shared]
-        names = own.field.describe_features(active[distinct(positions)].tolist())
+        features = active[positions].tolist()
+        names = own.field.describe_features([*dict.fromkeys(features)])
         amounts = own.added(positions, values, own.rule.binary)
-        for item, position, amount in zip(owners.tolist(), positions.tolist(), amounts.tolist(), strict=True):
-            name = names[int(active[position])]
-            added[item][name] = added[item].get(name, 0.0) + amount
-    return {
-        item: tuple(
-            Contribution(name, weight, title)
-            for (name, title), weight in sorted(parts.items(), key=lambda part: (-part[1], part[0][0]))
-        )
-        for item, parts in added.items()
-    }
+        for item, feature, amount in zip(owners.tolist(), features, amounts.tolist(), strict=True):
+            name, parts = names[feature], added[item]
+            parts[name] = parts.get(name, 0.0) + amount
+    return {item: _sorted(parts) for item, parts in added.items()}
+
+
+def _sorted(parts: dict[tuple[str, str | None], float]) -> tuple[Contribution, ...]:
+    """The largest first, equal ones in the order of names."""
+    ranked = sorted([(-weight, name, place, title) for place, ((name, title), weight) in enumerate(parts.items())])
+    return tuple([Contribution(name, -weight, title) for weight, name, _, title in ranked])
 
 
 def _add_nearest(fields: Fields, weights: SeedWeights, added: dict[int, dict[tuple[str, str | None], float]]) -> None:

@@ -6,7 +6,7 @@ Function words name nothing: they count among the small ones. The weights of the
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from setsearch.text.contexts import LISTED, OWN_TEXT
 from setsearch.text.function_words import function_words, likely_language, stemmer
 from setsearch.text.words import MARKS
 
-REMEMBERED = 1 << 16  # features, and what they are called
+REMEMBERED, KINDS = 1 << 16, 16  # features of a kind, and what they tell; and kinds
 MOST = 10  # reasons; what is left of the parts follows as one more
 SMALL_SHARE = 0.3  # of a score: what is left is told by its kinds if it is more
 NEAREST_NAMED, NAMED = 4, 3  # of the nearest words: reasons of their own, and names in that of the others
@@ -57,11 +57,12 @@ LISTS: dict[Key, str] = {
 }  # what stands before the words of a reason
 
 
-class _Part(NamedTuple):
+class _Told(NamedTuple):
+    """What a feature tells of every item that has it."""
+
     key: Key
     label: str
-    weight: float
-    feature: str
+    features: tuple[str, ...]  # this one
     sentence: str = ""
 
 
@@ -69,7 +70,8 @@ class _Part(NamedTuple):
 class Wording:
     """How the parts of an answer are worded: of which features these are, and the surface forms of stems in pairs.
 
-    `examples`: the titles of the examples that have each feature, if these are people.
+    `examples`: the titles of the examples that have each feature, if these are people. `told`: what features are known
+    to tell, by language, name and title.
     """
 
     features: str  # the name of the features
@@ -79,6 +81,7 @@ class Wording:
     source: str | None = None  # of vectors
     forms: Mapping[str, str] | None = None
     examples: Mapping[str, Sequence[str]] | None = None
+    told: dict[tuple[str, str, str | None], _Told] = field(default_factory=dict, compare=False)
 
     @property
     def are_people(self) -> bool:
@@ -91,7 +94,7 @@ class Wording:
         shown = [own for own in ranked if own[0][0] != EMPTY][:MOST]
         named = {key for key, _ in shown}
         left = [own for own in ranked if own[0] not in named]
-        reasons = [reason for _, reason in shown]
+        reasons = [*map(_with_sentence, shown)]
         if left:
             reasons.append(_left(left, abs(sum(reason.weight for _, reason in ranked))))
         return (*reasons, Reason(BASE, rest)) if rest else tuple(reasons)
@@ -108,42 +111,43 @@ class Wording:
             for (feature, title), weights in sums.items()
             if len(weights) >= least
         ]
-        ranked = [reason for key, reason in self._ranked(mean) if key[0] not in (EMPTY, PRIOR, LIKE)]
-        return tuple(reason for reason in ranked if reason.weight > 0)[:MOST_COMMON]
+        ranked = [own for own in self._ranked(mean) if own[1].weight > 0 and own[0][0] not in (EMPTY, PRIOR, LIKE)]
+        return tuple(map(_with_sentence, ranked[:MOST_COMMON]))
 
     def _ranked(self, parts: Sequence[Contribution]) -> list[tuple[Key, Reason]]:
         """The reasons with their keys, the largest first."""
-        groups: dict[Key, list[_Part]] = {}
-        for part in self._named(parts):
-            groups.setdefault(part.key, []).append(part)
-        return _scaled(_sorted(map(_reason, groups.values())), sum(part.weight for part in parts))
+        weights, told = [part.weight for part in parts], self._tell_all(parts)
+        groups: dict[Key, list[int]] = {}
+        for place, key in enumerate(_keys(told, weights)):
+            groups.setdefault(key, []).append(place)
+        ranked = _sorted([(key, _reason(key, own, told, weights)) for key, own in groups.items()])
+        return _scaled(ranked, sum(weights)) if (PRIOR, OWN) in groups else ranked
 
-    def _named(self, parts: Sequence[Contribution]) -> list[_Part]:
-        labels = [self._label(part) for part in parts]
-        words = {word for label in labels for word in label.split(" ")}
-        language = self.language or likely_language(words)
-        priors = {OWN, MEANING} if self.has_text else {OWN, MEANING, POPULAR}  # "popular" is a term of texts
-        named = [
-            self._prior(part) if part.feature in priors else self._part(part, label, language)
-            for part, label in zip(parts, labels, strict=True)
-        ]
-        near = sorted((part for part in named if part.key[0] == LIKE), key=lambda part: -abs(part.weight))
-        others = {part.feature for part in near[NEAREST_NAMED:]}
-        named = [part._replace(key=(LIKE,)) if part.feature in others else part for part in named]
-        return _by_content(named)
+    def _tell_all(self, parts: Sequence[Contribution]) -> list[_Told]:
+        """What the features of parts tell, in the language of most of their words; each is told once."""
+        language, known = self.language, self.told
+        if language is None:
+            language = likely_language(" ".join([self._label(name, title) for name, _, title in parts]).split(" "))
+        found = []
+        for name, _, title in parts:
+            told = known.get((language, name, title))
+            if told is None:
+                if len(known) >= REMEMBERED:
+                    known.clear()
+                told = known[language, name, title] = self._tell(name, self._label(name, title), language)
+            found.append(told)
+        return found
 
-    def _label(self, part: Contribution) -> str:
+    def _label(self, feature: str, title: str | None) -> str:
         """A feature as people wrote it; stems of a pair by their surface forms."""
-        label, forms = display_name(part.feature, part.title), self.forms or {}
+        label, forms = feature if title is None else display_name(feature, title), self.forms
         return " ".join(forms.get(word, word) for word in label.split(" ")) if self.has_text and forms else label
 
-    def _prior(self, part: Contribution) -> _Part:
-        label, sentence = part.feature, ""
-        if part.feature == POPULAR:
-            sentence = f"Many {self.features} have it."
-        if part.feature == MEANING and self.source != ENCODER:
-            label, sentence = self._by_vectors()
-        return _Part((PRIOR, label), label, part.weight, part.feature, sentence)
+    def _prior(self, feature: str) -> tuple[str, str]:
+        """Label and sentence of what is told of items beside their features."""
+        if feature == MEANING and self.source != ENCODER:
+            return self._by_vectors()
+        return feature, f"Many {self.features} have it." if feature == POPULAR else ""
 
     def _by_vectors(self) -> tuple[str, str]:
         """What vectors say that are not those of an encoder."""
@@ -157,20 +161,22 @@ class Wording:
             return "about the same overall", "By all its words together the text is like the examples."
         return f"much the same {self.features}", f"By all {self.features} together it is like the examples."
 
-    def _part(self, part: Contribution, label: str, language: str) -> _Part:
-        weight, feature = part.weight, part.feature
+    def _tell(self, feature: str, label: str, language: str) -> _Told:
+        own = (feature,)
+        if feature in (OWN, MEANING) or (feature == POPULAR and not self.has_text):  # "popular" is a term of texts
+            label, said = self._prior(feature)
+            return _Told((PRIOR, label), label, own, said)
         if feature.startswith(NEAR):
-            return _Part((LIKE, feature), label, weight, feature, "It is used like this word.")
+            return _Told((LIKE, feature), label, own, "It is used like this word.")
         if self.are_words or self.has_text:
-            key, label, sentence = (_context if self.are_words else _term)(label, language)
-            return _Part(key, label, weight, feature, sentence)
+            key, label, said = (_context if self.are_words else _term)(label, language)
+            return _Told(key, label, own, said)
         if self.are_people:
             kind = f"{SHARED_BY} {self.features.removesuffix('s')}s"
-            return _Part((kind, *(self.examples or {}).get(feature, ())), label, weight, feature)
-        return _Part((self.features, feature), label, weight, feature)
+            return _Told((kind, *(self.examples or {}).get(feature, ())), label, own)
+        return _Told((self.features, feature), label, own)
 
 
-@lru_cache(REMEMBERED)
 def _term(label: str, language: str) -> tuple[Key, str, str]:
     """A term of a text, two of them, or an n-gram: key, label and sentence."""
     if label.startswith(NGRAM):
@@ -179,10 +185,9 @@ def _term(label: str, language: str) -> tuple[Key, str, str]:
     content = [word for word in words if word.lower() not in empty]
     if not content or len(words) == len(label) == 1:
         return (EMPTY,), label, ""
-    return (WORDS, *(stem(word.lower()) for word in content)), " ".join(content), ""
+    return (WORDS, *[stem(word.lower()) for word in content]), " ".join(content), ""
 
 
-@lru_cache(REMEMBERED)
 def _context(label: str, language: str) -> tuple[Key, str, str]:
     """A context, or a document, of a word; `_by_content` chooses among the content words of its key."""
     small, empty = ((SMALL,), SMALL, "The same small words and marks stand around it."), function_words(language)
@@ -196,17 +201,23 @@ def _context(label: str, language: str) -> tuple[Key, str, str]:
     return ((BESIDE, *map(stemmer(language), content)), label, "") if content else small
 
 
-def _by_content(parts: Iterable[_Part]) -> list[_Part]:
-    """The parts, where each context, pair, and person belongs to the one of its words, or examples, of most weight."""
-    parts, totals = list(parts), dict[str, float]()
-    for part in parts:
-        for word in {*part.key[1:]} if _has_content(part.key) else ():
-            totals[word] = totals.get(word, 0.0) + abs(part.weight)
+def _keys(told: Sequence[_Told], weights: Sequence[float]) -> list[Key]:
+    """The keys of parts, where the least of the nearest words have one.
+
+    Each context, pair, and person belongs to the one of its words, or examples, of most weight.
+    """
+    keys, totals = [one.key for one in told], dict[str, float]()
+    near = [place for place, key in enumerate(keys) if key[0] == LIKE]
+    for place in sorted(near, key=lambda place: -abs(weights[place]))[NEAREST_NAMED:]:
+        keys[place] = (LIKE,)
+    if max(map(len, keys), default=0) <= 2:
+        return keys
+    for key, weight in zip(keys, weights, strict=True):
+        for word in {*key[1:]} if _has_content(key) else ():
+            totals[word] = totals.get(word, 0.0) + abs(weight)
     return [
-        part._replace(key=(part.key[0], max(part.key[1:], key=lambda word: (totals[word], word))))
-        if len(part.key) > 2 and _has_content(part.key)
-        else part
-        for part in parts
+        (key[0], max(key[1:], key=lambda word: (totals[word], word))) if len(key) > 2 and _has_content(key) else key
+        for key in keys
     ]
 
 
@@ -214,36 +225,32 @@ def _has_content(key: Key) -> bool:
     return key[0] in (BESIDE, WORDS) or key[0].startswith(SHARED_BY)
 
 
-def _reason(own: Sequence[_Part]) -> tuple[Key, Reason]:
-    """The reason of parts that tell the same, named by the one that weighs most."""
-    if own[0].key[0].startswith(SHARED_BY):
-        return own[0].key, _shared_by(own)
-    if len(own) == 1:
-        ((key, label, weight, feature, said),) = own
-        return key, Reason(label, weight, sentence(label) if key[0] == BESIDE else said, (feature,))
-    first = max(own, key=lambda part: abs(part.weight))
-    features = tuple(part.feature for part in sorted(own, key=lambda part: -abs(part.weight)))
-    label = _label_of_several(first, features)
-    said = sentence(label) if first.key[0] == BESIDE else first.sentence
-    return first.key, Reason(label, sum(part.weight for part in own), said, features)
+def _reason(key: Key, places: list[int], told: Sequence[_Told], weights: Sequence[float]) -> Reason:
+    """The reason of parts that tell the same, named by the one that weighs most; contexts have no sentence yet."""
+    if len(places) == 1 and not key[0].startswith(SHARED_BY):
+        _, label, features, said = told[places[0]]
+        return Reason(label, weights[places[0]], said, features)
+    weight, places = sum(weights[place] for place in places), sorted(places, key=lambda place: -abs(weights[place]))
+    first, features = told[places[0]], tuple(told[place].features[0] for place in places)
+    if key[0].startswith(SHARED_BY):
+        who = first.label if len(places) == 1 else f"{len(places):,} {key[0].removeprefix(SHARED_BY).strip()}"
+        return Reason(" ".join(["shared", *(f"with {own}" for own in key[1:]), f"by {who}"]), weight, "", features)
+    return Reason(_label_of_several(key, first.label, features), weight, first.sentence, features)
 
 
-def _shared_by(own: Sequence[_Part]) -> Reason:
-    """The reason of people who have the item and an example, if one is known."""
-    kind, *examples = own[0].key
-    who = own[0].label if len(own) == 1 else f"{len(own):,} {kind.removeprefix(SHARED_BY).strip()}"
-    label = " ".join(["shared", *(f"with {example}" for example in examples), f"by {who}"])
-    features = tuple(part.feature for part in sorted(own, key=lambda part: -abs(part.weight)))
-    return Reason(label, sum(part.weight for part in own), features=features)
+def _with_sentence(own: tuple[Key, Reason]) -> Reason:
+    """A reason that is shown."""
+    key, reason = own
+    return reason._replace(sentence=sentence(reason.label)) if key[0] == BESIDE else reason
 
 
-def _label_of_several(first: _Part, features: Sequence[str]) -> str:
+def _label_of_several(key: Key, label: str, features: Sequence[str]) -> str:
     """The label of some parts: of texts their number, of words the first ones, else that of the first."""
-    if first.key == (TEXTS,):
+    if key == (TEXTS,):
         return f"in {len(features):,} of the same texts"
-    prefix = LISTS.get(first.key)
+    prefix = LISTS.get(key)
     if prefix is None:
-        return first.label
+        return label
     names = [feature.removeprefix(prefix) for feature in features]
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return prefix + ", ".join(names[:NAMED]) + more
@@ -326,7 +333,15 @@ def wording(fields: Fields, parts: Iterable[Sequence[Contribution]], examples: S
         described = fields.first.describe_features(sorted(ids.values()))
         forms = {stem: display_name(*described[id]) for stem, id in ids.items()}
     how = Wording(plain_name(features.name), are_words, has_text, language, source, forms)
-    return replace(how, examples=_having(fields, parts, examples)) if how.are_people and not has_text else how
+    if how.are_people and not has_text:
+        return replace(how, examples=_having(fields, parts, examples))
+    return how if forms else replace(how, told=_told_by(how.features, are_words, has_text, source))
+
+
+@lru_cache(KINDS)
+def _told_by(*kind: object) -> dict[tuple[str, str, str | None], _Told]:
+    """What features tell in all answers whose features are of a kind."""
+    return {}
 
 
 def _having(fields: Fields, parts: Iterable[Sequence[Contribution]], examples: Sequence[int]) -> dict[str, list[str]]:

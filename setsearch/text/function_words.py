@@ -28,7 +28,10 @@ def function_words(language: str) -> frozenset[str]:
 def likely_language(words: Iterable[str]) -> str:
     """The language with the most function words among some words; English if these tell none."""
     known = _languages()
-    counts = Counter([language for word in {*words} if word in known for language in known[word]])
+    telling = known.keys() & words
+    if len(telling) < ENOUGH:
+        return "english"
+    counts = Counter([language for word in telling for language in known[word]])
     best = max(sorted(counts), key=counts.__getitem__, default="english")
     return best if counts[best] >= ENOUGH and counts[best] > counts["english"] else "english"
 
