@@ -12,7 +12,7 @@ from setsearch.arrays import Floats, Ints
 from setsearch.errors import NothingToRank
 from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
-from setsearch.search.cutoff import FLOOR, belonging, tells
+from setsearch.search.cutoff import FLOOR, belonging, few, tells
 from setsearch.search.diversity import first_of_each
 from setsearch.search.folding import FOLDED, fold
 from setsearch.search.passes import Wanted, uses_vectors
@@ -30,7 +30,9 @@ def wanted_of(fields: Fields, request: ExpandRequest, defaults: Defaults) -> Wan
     has_more = has_more or defaults.wants_likes(request.model) or bool(request.exclude)
     chooses = request.among is not None or request.filter or given.get("keep_seeds")
     weighs = bool(given.get("explain") or given.get("snippets") or request.exclude)
-    return Wanted(0 if has_more or chooses else _depth(request, _shown(request)), weighs)
+    asks = given.get("cut") and not given.get("about")
+    depth = 0 if has_more or chooses else _depth(request, _shown(request))
+    return Wanted(depth, weighs, few(defaults) if asks else (0.0, 0.0))
 
 
 def _shown(request: ExpandRequest) -> int:

@@ -29,11 +29,12 @@
 #endif
 
 enum {
-    VERSION = 4,    /* of the entries; binding.py asks for it */
+    VERSION = 5,    /* of the entries; binding.py asks for it */
     DAMAGED = -1,   /* a list is not what the layout says */
     UNKNOWN = -2,   /* a count without a logarithm */
     UNSURE = -3,    /* what is pruned could change the answer */
     BLOCK = 1 << 15, /* items that are scored together: their sums stay in the processor's cache */
+    COUNTED = 1 << 12, /* items that are counted together */
     MANY = 4,       /* lists that have more than one posting for so many items touch many */
     STRETCH = 16,   /* scores that are compared with the least of the best together */
     BINS = 4096,    /* of weights */
@@ -46,6 +47,7 @@ static const double FIRST = 0.2, LATER = 0.5, JUST_BELOW = 0.99; /* shares of bo
 static const double MARGIN = 5.684341886080802e-14; /* 2^-44, relative; logarithms differ by some 2^-53 */
 static const double NEAR = 0.0009765625;           /* 2^-10, as in models/lift.py */
 static const double EXACT_BELOW = 512, LEAST_SUM = 0.125; /* of weights: arrays.py, search/weights.py */
+static const double NEARLY = 1e-9;                  /* as in search/cutoff.py */
 static const double ROUNDING = 1 + 1e-9, PRECISION = 4.76837158203125e-07; /* of bounds; 2^-21 of sums in single precision */
 
 typedef struct {
@@ -273,6 +275,28 @@ static int64_t find_best(const double *base, int64_t n, const part_t *parts, int
     }
     compact(best);
     return best->count;
+}
+
+/* How many items are above a bound, or a larger number than `most`; UNSURE if more digits of the bound would decide. */
+static int64_t count_above(const double *base, int64_t n, const part_t *parts, int64_t n_parts, const ids_t *excluded,
+                           double bound, double most, int64_t *places, double *sums) {
+    const double near = NEARLY * (fabs(bound) > 1 ? fabs(bound) : 1);
+    int64_t above = 0, unsure = 0, without = 0;
+    if (begin_parts(parts, n_parts, n, places) < 0) return DAMAGED;
+    for (int64_t first = 0; first < n && (double)above <= most; first += COUNTED) {
+        const int64_t size = n - first < COUNTED ? n - first : COUNTED, last = first + size;
+        memcpy(sums, base + first, (size_t)size * sizeof *sums);
+        if (add_parts(sums, first, size, parts, n_parts, places) < 0) return DAMAGED;
+        for (; without < excluded->count && excluded->ids[without] < last; without++) {
+            if (excluded->ids[without] < first) return DAMAGED;
+            sums[excluded->ids[without] - first] = -INFINITY;
+        }
+        for (int64_t i = 0; i < size; i++) {
+            above += sums[i] > bound + near;
+            unsure += fabs(sums[i] - bound) <= near;
+        }
+    }
+    return (double)above > most || !unsure ? above : UNSURE;
 }
 
 /* ---- Pruning ----
@@ -523,6 +547,7 @@ typedef struct {
 typedef struct {
     double n_items, given, strength, rarity, budget, feedback, weight; /* n, N, ..., and that of an item that joins */
     double alike; /* the share of features that items have in common which are nearly the same; 0 if none are */
+    double unlike, few; /* the share of the others, and the number, that may be above the middle seed; 0: not asked */
     int64_t joining, least, own, more; /* how many join; search/passes.py has the others */
     int64_t fewest, k;                 /* postings that are pruned; items that are wanted */
     int64_t words, deepest; /* that these items have at least; times `joining`, items that are looked at */
@@ -765,6 +790,21 @@ static int64_t pass(const field_t *fields, int64_t n_fields, const double *base,
     return find_best(base, n, memory->parts, n_fields, excluded, &all, limit, memory->places, memory->block, best);
 }
 
+/* How many others are above the middle one of the scores of the seeds that are left out, or more than few, where all k best
+   ones are; else UNSURE. */
+static int64_t above_middle(int64_t n_fields, const double *base, int64_t n, const question_t *question,
+                            const ids_t *excluded, const memory_t *memory,
+                            const double *left_out, int64_t n_seeds, double least_best) {
+    double *sorted = memory->pruning.near_sums;
+    const double share = question->unlike * (question->n_items - (double)excluded->count);
+    memcpy(sorted, left_out, (size_t)n_seeds * sizeof *sorted);
+    sort_down(sorted, memory->pruning.near_ids, n_seeds);
+    const double bound = (sorted[(n_seeds - 1) / 2] + sorted[n_seeds / 2]) / 2;
+    if (!(least_best > bound)) return UNSURE;
+    return count_above(base, n, memory->parts, n_fields, excluded, bound, share > question->few ? share : question->few,
+                       memory->places, memory->block);
+}
+
 /* Whether two items have the same features with the same values in all fields; not, if some have no values yet. */
 static int are_identical(const field_t *fields, int64_t n_fields, int64_t one, int64_t other) {
     for (const field_t *field = fields; field < fields + n_fields; field++) {
@@ -880,11 +920,12 @@ ENTRY int64_t setsearch_values(const int64_t *lists, int64_t n_lists, int64_t by
    `memory` has the seeds and their weights; what joined follows them. `weighed`: the features of each field, and their
    weights. With `all_sums` the sums of all items are there, and no best ones. `excluded` ascend: of those who join, and
    of the best. `limits` has room for a number a field. `left_out`, if it is there, gets the score of each seed if the
-   others, and what joined them, are the set: but for the last bits of its logarithms. */
+   others, and what joined them, are the set: but for the last bits of its logarithms; and `above` how many others are
+   above the middle one of these, as above_middle has it. */
 ENTRY int64_t setsearch_question(const field_t *fields, int64_t n_fields, const double *base, int64_t n,
                                  const question_t *question, const int64_t *excluded, int64_t n_excluded,
                                  memory_t *memory, weighed_t *weighed, int64_t *limits, double *all_sums,
-                                 double *left_out, int64_t *ids, double *scores, int64_t room) {
+                                 double *left_out, int64_t *above, int64_t *ids, double *scores, int64_t room) {
     const int64_t n_seeds = memory->n_examples;
     const ids_t without = {excluded, n_excluded};
     best_t best;
@@ -912,6 +953,10 @@ ENTRY int64_t setsearch_question(const field_t *fields, int64_t n_fields, const 
     if (!found && !question->joining) return UNSURE; /* nothing else has what the seeds have */
     if (all_sums) return found;
     sort_down(scores, ids, found);
+    *above = UNSURE;
+    if (found && left_out && question->unlike > 0 && n_seeds > 1)
+        *above = above_middle(n_fields, base, n, question, &without, memory, left_out, n_seeds, scores[found - 1]);
+    if (*above == DAMAGED) return DAMAGED;
     return found && (question->joining || scores[0] > 0) ? found : UNSURE;
 }
 

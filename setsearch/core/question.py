@@ -36,7 +36,18 @@ class _Question(c.Structure):
     _fields_ = (
         *(
             (name, _REAL)
-            for name in ("n_items", "given", "strength", "rarity", "budget", "feedback", "weight", "alike")
+            for name in (
+                "n_items",
+                "given",
+                "strength",
+                "rarity",
+                "budget",
+                "feedback",
+                "weight",
+                "alike",
+                "unlike",
+                "few",
+            )
         ),
         *((name, _SIZE) for name in ("joining", "least", "own", "more", "fewest", "k", "words", "deepest")),
     )
@@ -83,6 +94,8 @@ class Numbers(NamedTuple):
     feedback: float
     weight: float
     alike: float
+    unlike: float
+    few: float
     joining: int
     least: int
     own: int
@@ -118,13 +131,15 @@ class Answer(NamedTuple):
     """The best items, their scores, and how the examples were weighed; `joined`: the items that joined the seeds.
 
     Items are in order, but not those of equal scores, and all that equal the k-th are there. `left_out`: the scores of
-    the seeds if each is left out, but for their last bits.
+    the seeds if each is left out, but for their last bits; `above`: how many others are above the middle one, if it was
+    asked and all the best ones are; if they are more than few, perhaps not all of them.
     """
 
     ids: Ints
     scores: Floats
     joined: Ints
     left_out: Floats
+    above: int | None
     weighed: tuple[Weighed, ...]
 
 
@@ -226,8 +241,8 @@ def ask(
             own.by_feature.size, own.by_item.size = used
     scratch.examples[: len(ids)], scratch.shares[: len(ids)] = ids, 1.0 if shares is None else shares
     scratch.memory.n_examples = len(ids)
-    question, left_out = _Question(*numbers), np.empty(len(ids))
-    results = None if all_sums is None else address(all_sums), address(left_out), *scratch.found
+    question, left_out, above = _Question(*numbers), np.empty(len(ids)), np.empty(1, np.int64)
+    results = None if all_sums is None else address(all_sums), address(left_out), address(above), *scratch.found
     of_items = c.addressof(structures), len(fields), address(base), len(base), c.addressof(question)
     without = address(excluded), len(excluded)
     count = binding.library().setsearch_question(*of_items, *without, *scratch.at, *results)
@@ -239,7 +254,8 @@ def ask(
     weighed = tuple(_weighed(scratch, place) for place in range(len(fields))) if weighs else ()
     joined = scratch.examples[len(ids) : scratch.memory.n_examples].copy()
     count = 0 if all_sums is not None else count
-    return Answer(scratch.ids[:count].copy(), scratch.scores[:count].copy(), joined, left_out, weighed)
+    n_above = int(above[0]) if count and above[0] >= 0 else None
+    return Answer(scratch.ids[:count].copy(), scratch.scores[:count].copy(), joined, left_out, n_above, weighed)
 
 
 def _weighed(scratch: _Scratch, place: int) -> Weighed:

@@ -71,7 +71,9 @@ def tells(fields: Fields, weights: SeedWeights, leaders: Floats, excluded: Seque
         return can_tell(weights, defaults)
     marked, find = {*excluded, *weights.examples.seeds}, partial(middle_seed, fields, weights)
     above, others = int(_above(leaders, find).sum()), fields.items.size - len(marked)
-    if above == len(leaders) < others:
+    if above == len(leaders) < others and weights.above is not None:
+        above = weights.above
+    elif above == len(leaders) < others:
         scores = weights.scores() + weights.constant
         scores[[*marked]] = -np.inf
         above = int(_above(scores, find).sum())
@@ -92,7 +94,13 @@ def can_tell(weights: SeedWeights, defaults: Defaults) -> bool:
 
 def few_above(above: int, others: int, defaults: Defaults) -> bool:
     """Whether so few of the other items score above the middle seed that what belongs can be told."""
-    return above <= (UNLIKE_IN_RELATIONS * others if defaults is RATINGS else max(UNLIKE * others, FEW))
+    share, number = few(defaults)
+    return above <= max(share * others, number)
+
+
+def few(defaults: Defaults) -> tuple[float, float]:
+    """The share of the other items that are few, and the number that always are."""
+    return (UNLIKE_IN_RELATIONS, 0.0) if defaults is RATINGS else (UNLIKE, FEW)
 
 
 def _finds_seeds(weights: SeedWeights) -> bool:

@@ -104,10 +104,14 @@ def second_pass(fields: Fields, first: SeedWeights, ids: Sequence[int], feedback
 
 
 class Wanted(NamedTuple):
-    """What is wanted of a question: the k best items, 0 for the sums of all; and whether its weights are, too."""
+    """What is wanted of a question: the k best items, 0 for the sums of all; and whether its weights are, too.
+
+    `few`: the share of the others, and the least number, that may be above the middle seed; 0: not asked.
+    """
 
     k: int = 0
     weights: bool = True
+    few: tuple[float, float] = (0.0, 0.0)
 
 
 ALL = Wanted()
@@ -133,7 +137,9 @@ def weights_at_once(
     joins, feedback = second
     alike = COPIES if may_be_copies(fields) else 0.0
     limits = joins, LEAST, OWN, model.cost_of_a_list, FEWEST_POSTINGS, min(wanted.k, n_items), LEAST_WORDS, DEEPEST
-    numbers = Numbers(n_items, total, model.strength, model.rarity, model.budget, feedback, WEIGHT, alike, *limits)
+    numbers = Numbers(
+        n_items, total, model.strength, model.rarity, model.budget, feedback, WEIGHT, alike, *wanted.few, *limits
+    )
     lists = [field.snapshot.core_field(model.rule, field.coefficient) for field in fields.all]
     base, without = fields.base(model, total), sorted({*excluded, *examples.seeds})
     excluding = np.array(without, np.int64)
@@ -163,6 +169,7 @@ def weights_at_once(
         "summed": sums,
         "known": known,
         "left_out": answer.left_out,
+        "above": answer.above,
         "join": join if joins else None,
     }
     return SeedWeights(model, examples, weigh, base, 0.0, **found)

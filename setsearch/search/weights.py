@@ -116,6 +116,7 @@ class SeedWeights:
     summed: Floats | None = None  # base and lists, if they were added already
     known: Known | None = None  # of these weights
     left_out: Floats | None = None  # of search/cutoff.py, but for the last bits of logarithms
+    above: int | None = None  # how many others are above the middle one of these, if it is known, and may matter
 
     @cached_property
     def positive(self) -> tuple[FieldWeights, ...]:
@@ -132,7 +133,7 @@ class SeedWeights:
         if "positive" in parts:
             own = parts.pop("positive")
             parts["weigh"] = lambda: own
-        return replace(self, **{"known": None, "left_out": None, **parts})
+        return replace(self, **{"known": None, "left_out": None, "above": None, **parts})
 
     @property
     def scale(self) -> float:

@@ -3,6 +3,7 @@
 import random
 from itertools import product
 
+import numpy as np
 import pytest
 from samples import KERNELS, with_kernels
 from test_passes import collection, texts
@@ -10,6 +11,9 @@ from test_passes import collection, texts
 import setsearch
 from setsearch.memory.snapshot import Snapshot
 from setsearch.search import passes as feedback
+from setsearch.search.cutoff import few, middle_seed
+from setsearch.search.examples import find_examples
+from setsearch.search.passes import Wanted
 
 BUDGETS = (5.0, 20.0, 60.0, 150.0, None, 0)
 
@@ -39,6 +43,7 @@ def require_equal(ask):
     for hits in others:
         assert hits == first
         assert (hits.revision, hits.blank, hits.learned) == (first.revision, first.blank, first.learned)
+        assert hits.apart == first.apart
 
 
 @pytest.mark.parametrize(
@@ -131,3 +136,28 @@ def test_ngrams_are_no_hits(tmp_path):
         assert {hit.item for hit in first} <= {*words}
         assert all(terms.expand(["knight", "sword"], 20) == first for _ in range(60))
         require_equal(lambda: terms.expand(["knight", "sword"], 20))
+
+
+@pytest.mark.skipif("core" not in KERNELS, reason="no core")
+def test_others_above_the_middle_seed_are_counted_until_they_are_many(tmp_path):
+    """By the core, where all of the best are."""
+    rng, seen = random.Random(2), set()
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add((f"d{n}", " ".join(f"w{int(30 * rng.paretovariate(0.9))}" for _ in range(8))) for n in range(5000))
+        documents = index.items("documents")
+        for n in [2, 3, 10, 20] * 6:
+            seeds = [f"d{number}" for number in rng.sample(range(5000), n)]
+            with documents.fields() as fields:
+                defaults, examples, use = documents.defaults, find_examples(fields, seeds), few(documents.defaults)
+                documents.expand(seeds)
+                weights = feedback.two_passes(fields, examples, defaults, {}, wanted=Wanted(50, False, use))
+                scores, others = weights.scores(), fields.items.size - n
+                scores[examples.seeds] = -np.inf
+                plain, most = int((scores > middle_seed(fields, weights, exactly=True)).sum()), use[0] * others
+                if weights.above is None:
+                    assert plain < 50 or weights.known is None
+                else:
+                    assert weights.above == plain or most < weights.above < plain
+                seen.add((weights.above is None, plain > most))
+            require_equal(lambda seeds=seeds: documents.expand(seeds, 5, cut="mark"))
+    assert seen == {(True, False), (False, False), (False, True)}

@@ -201,7 +201,24 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
     seeds, joining = np.arange(min(n, 2)), int(rng.integers(0, 2)) * min(n, 3)
     alike = float(rng.choice([0.0, 0.5]))
     numbers = Numbers(
-        n, float(len(seeds)), 2.0, 0.0, float(rng.choice([0, 5])), 0.5, 0.5, alike, joining, 5, 2, 1, 0, k, 2, 64
+        n,
+        float(len(seeds)),
+        2.0,
+        0.0,
+        float(rng.choice([0, 5])),
+        0.5,
+        0.5,
+        alike,
+        alike,
+        1,
+        joining,
+        5,
+        2,
+        1,
+        0,
+        k,
+        2,
+        64,
     )
     source = [lists[0], rng.integers(0, 4, len(lists[0])).astype(np.uint16), lists[2], lists[3]]
     statistics = np.ones(n, np.int64), rng.random(n_features), np.ones(n_features), np.ones(n)
