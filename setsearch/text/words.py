@@ -43,7 +43,8 @@ _PARTS = {
 }
 _ASCII_WORD = rf"\w+(?:(?:{_PARTS['apostrophe']}|{_PARTS['dot']}|{_PARTS['number']})\w+)*{_PARTS['suffix']}"
 _ASCII_WORD += "|" + _PARTS["dotted start"]
-_ascii_words = re.compile(_ASCII_WORD, re.ASCII).findall
+_ascii_word = re.compile(_ASCII_WORD, re.ASCII)
+_ascii_words = _ascii_word.findall
 _ascii_tokens = re.compile(f"{_ASCII_WORD}|[{ASCII_MARKS}]", re.ASCII).findall
 _is_dotted = re.compile(r"[^\W\d]\.[^\W\d]").search
 
@@ -149,6 +150,10 @@ class UnicodeWords:
 
     def spans(self, text: str) -> Iterator[Span]:
         """Where the words of a text are."""
+        if text.isascii():
+            spans = (match.span() for match in _ascii_word.finditer(text.lower()))
+            yield from (Span(start, end, text[start:end]) for start, end in spans)
+            return
         for match in self._patterns[0].finditer(text):
             start = match.start()
             if match.lastgroup is None:

@@ -97,6 +97,8 @@ def test_tokens_are_numbered(kind, texts):
 def test_the_rules_for_ascii_are_those_for_any_text(text):
     assert WORDS.split(text) == list(WORDS.split("é " + text)[1:])
     assert WORDS.tokens(text) == WORDS.tokens("é " + text)[1:]
+    places = [(start - 2, end - 2, word) for start, end, word in WORDS.spans("é " + text)]
+    assert [*WORDS.spans(text)] == places[1:]
 
 
 @given(pieces | st.text(max_size=30))
