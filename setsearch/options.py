@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from functools import partial
 from inspect import Parameter, signature
 from math import inf
@@ -10,7 +11,13 @@ from typing import Annotated, Any, NamedTuple, TypedDict
 from setsearch.errors import InvalidParameter, UnknownOption
 
 Ids = Iterable[str | int | Any]  # texts, whole numbers, or objects with a primary key `pk`
-NO = ("", "0", "false", "no", "off")  # a flag in an address
+FLAGS = {"": False} | {text: text in ("1", "true", "yes", "on") for text in "0 1 false true no yes off on".split()}
+KINDS = {
+    "list": "is a list of texts",
+    "string": "is a text",
+    "float": "must be a number",
+    "int": "must be a whole number",
+}
 
 
 class Option(NamedTuple):
@@ -40,10 +47,19 @@ class Option(NamedTuple):
         """Between which numbers it lies, for people; nothing without bounds."""
         return "" if self.least == -inf else f"{self.least:g} {'on' if self.most == inf else f'to {self.most:g}'}"
 
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Of one value, as JSON Schema."""
+        kind = {float: "number", int: "integer", bool: "boolean"}.get(self.type, "string")
+        told = {"minimum": self.least, "maximum": self.most, "pattern": self.pattern, "enum": [*self.choices]}
+        return {"type": kind} | {key: value for key, value in told.items() if value not in (-inf, inf, "", [])}
+
     def check(self, value: Any) -> None:
         """Raise InvalidParameter for a value outside the bounds. Texts are for those who use them to check."""
         if self.choices and value not in self.choices:
             raise InvalidParameter(f"{self.name} must be one of {', '.join(self.choices)}, not {value!r:.40}")
+        if self.type is bool and (isinstance(value, str) or str(value) not in ("True", "False", "1", "0")):
+            raise InvalidParameter(f"{self.name} must be true or false, not {value!r:.40}")
         if self.type in (int, float):
             kind, number = ("number", float) if self.type is float else ("whole number", operator.index)
             try:
@@ -54,13 +70,20 @@ class Option(NamedTuple):
                 raise InvalidParameter(f"{self.name} must be a {kind} from {self.bounds}, not {value!r:.40}")
 
     def read(self, texts: list[str]) -> Any:
-        """The value that an address gives; what is no number stays a text, which `check` refuses."""
-        if self.type in (list, bool):
-            return texts if self.type is list else texts[-1].lower() not in NO
+        """The value that an address gives; what is no number and no flag stays a text, which `check` refuses."""
+        if self.type is list:
+            return texts
         try:
-            return self.type(texts[-1])
+            return FLAGS.get(texts[-1].lower(), texts[-1]) if self.type is bool else self.type(texts[-1])
         except ValueError:
             return texts[-1]
+
+    def accept(self, value: Any) -> Any:
+        """The value of a text or of JSON, checked; None stays. Raises InvalidParameter."""
+        value = self.read([value]) if isinstance(value, str) else value
+        if value is not None:
+            self.check(value)
+        return value
 
 
 _number, _text, _texts, _flag = (partial(Option, kind) for kind in (float, str, list, bool))
@@ -76,7 +99,10 @@ class ModelOptions(TypedDict, total=False):
     binarize: Annotated[Text, _text("RULE", "What counts as having a feature", choices=("presence", "twice-mean"))]
     popularity: Annotated[Number, _number("P", "How far items with many features may lead (lift, bernoulli)", 0, 1)]
     rarity: Annotated[Number, _number("R", "How much more rare features count with more seeds (lift)", 0, 4)]
-    budget: Annotated[Number, _number("B", "How many of the strongest features count; 0: all (lift)", 0, 1e9)]
+    budget: Annotated[
+        Number,
+        _number("B", "Read B times the cube root of the postings, strongest first; 0: all (lift)", 0, 1e9),
+    ]
     feedback: Annotated[Number, _number("SHARE", "How much a second pass may read; 0: one pass (lift)", 0, 1e6)]
     neighbors: Annotated[Number, _number("W", "How much its nearest words count for a word (lift)", 0, 1e6)]
     vectors: Annotated[Number, _number("W", "The weight of vectors; 0: none (lift)", 0, 1e6)]
@@ -167,6 +193,11 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         "about": "its index draws the line itself",
         **dict.fromkeys(("vectors", "purpose", "fresh"), "its index has no vectors, ratings or writes"),
     },
+    "rank": {"among": "its candidates say it"},
+    "query": {
+        **dict.fromkeys(("explain", "snippets", "fold", "cut", "about", "at_most", "per"), "it has no hits"),
+        **dict.fromkeys(("among", "filter", "keep_seeds"), "the other engine chooses what it ranks"),
+    },
     "scores": {
         **dict.fromkeys(("explain", "snippets", "fold", "cut", "about"), "they are no hits"),
         **dict.fromkeys(("at_most", "per"), "it depends on the rank of all items, which `expand` and `rank` know"),
@@ -186,11 +217,25 @@ def offered(door: str, options: Mapping[str, Option] = ALL) -> dict[str, Option]
 
 def check(given: Mapping[str, Any], options: Mapping[str, Option] = ALL) -> None:
     """Raise InvalidParameter for a value outside its bounds, UnknownOption for a name that is none of the options."""
+    require_known(given, options)
     for name, value in given.items():
-        if name not in options:
-            raise UnknownOption(f"unknown option {name!r}; choose from {', '.join(options)}")
         if value is not None:
             options[name].check(value)
+
+
+def require_known(given: Iterable[str], known: Iterable[str], door: str | None = None) -> None:
+    """Raise UnknownOption for a name that is none of the known ones, with the nearest of them, or all.
+
+    InvalidParameter for what the `door` leaves out.
+    """
+    known = [*known]
+    for name in given:
+        if name not in known:
+            if door is not None:
+                refuse(door, {name: True})
+            near = [repr(other) for other in get_close_matches(name, known, 1)]
+            choice = f"choose from {', '.join(known)}" if known else "leave it out"
+            raise UnknownOption(f"unknown option {name!r}; " + (f"did you mean {near[0]}?" if near else choice))
 
 
 def refuse(door: str, given: Mapping[str, Any]) -> None:
@@ -198,6 +243,20 @@ def refuse(door: str, given: Mapping[str, Any]) -> None:
     for name, why in LEFT_OUT[door].items():
         if name in given and _asks(given[name]):
             raise InvalidParameter(f"{name!r} is not for {door}: {why}")
+
+
+def in_words(problem: Mapping[str, Any]) -> str:
+    """One of the errors of pydantic, which reads the questions of some doors, in our words."""
+    name = ".".join(str(part) for part in problem["loc"] if part not in ("str", "int")) or "the body, a JSON object"
+    kind, context = problem["type"], problem.get("ctx", {})
+    wanted = KINDS.get(kind.removesuffix("_type").removesuffix("_parsing"))
+    if kind == "value_error":
+        return str(context["error"])
+    if kind == "literal_error":
+        wanted = f"must be one of {context['expected'].replace(' or ', ', ').replace(chr(39), '')}"
+    if kind == "missing" or wanted is None:
+        return f"{name} is missing" if kind == "missing" else f"{name}: {problem['msg']}"
+    return f"{name} {wanted}, not {problem['input']!r:.40}"
 
 
 def _asks(value: Any) -> bool:

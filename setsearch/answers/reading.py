@@ -141,6 +141,7 @@ class Reading(ReadingTable):
         A candidate that the index does not hold is an error, or is left out with `missing` = "skip". Raises as `expand`
         does.
         """
+        refuse("rank", options)
         names = list(dict.fromkeys(id_list(candidates, "candidates")))
         if missing not in ("error", "skip"):
             raise InvalidParameter(f"missing is 'error' or 'skip', not {missing!r}")
@@ -228,7 +229,8 @@ class Reading(ReadingTable):
 
         `engine`: its statistics. The base is left out (integrations/queries.py). UsageError for words by contexts.
         """
-        request, names = parse_request(most or 1, options), parse_seeds(seeds)
+        refuse("query", options)
+        request, names = parse_request(1 if most is None else most, options), parse_seeds(seeds)
 
         def answer(fields_by: FieldsBy) -> WeightedQuery:
             weights, _ = self._weights(*self._examples(fields_by, names, request), request)

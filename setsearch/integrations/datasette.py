@@ -26,12 +26,13 @@ import setsearch
 from setsearch.answers.highlight import with_headlines
 from setsearch.errors import SetsearchError
 from setsearch.memory.where import Where
-from setsearch.options import EXAMPLES, offered
+from setsearch.options import EXAMPLES, Option, offered, require_known
 from setsearch.pool import WORKERS, QuestionPool, until_gone, watch_damage
 from setsearch.storage.synced_source import FTS5, TABLE
 
 MOST_HITS = 200  # on one page
 OPTIONS = offered("Datasette")
+K = Option(int, "", "", 1, MOST_HITS, name="k")
 ROW_LINK = """
 const link = document.createElement("a");
 link.href = %s;
@@ -178,18 +179,15 @@ class _Query:
             [name for name in dict.fromkeys(request.args.getlist(key)) if name.strip()] for key in ("row", "not")
         )
         self.where = request.args.get("_where") or None
+        self.asked = [name for name in request.args if not name.startswith("_")]  # those of Datasette and its plugins
         given = {name: [text for text in request.args.getlist(name) if text] for name in OPTIONS}
         self.given = {name: texts for name, texts in given.items() if texts}
-        self.given_k = request.args.get("k") or "20"
+        self.k = request.args.get("k") or 20
         self.may_filter = False
-
-    @property
-    def k(self) -> int:
-        """The number of hits, at most MOST_HITS."""
-        return max(1, min(MOST_HITS, int(self.given_k))) if self.given_k.isdecimal() and len(self.given_k) < 9 else 20
 
     def answer(self, index: setsearch.Index) -> dict[str, Any]:
         """Seeds and hits; raises SetsearchError."""
+        require_known(self.asked, ("row", "not", "k", *OPTIONS), "Datasette")
         source = _source(index, self.table)
         if source is None:
             raise SetsearchError(f"{self.table} is not indexed; `setsearch index DB --table {self.table}` does it")
@@ -197,6 +195,7 @@ class _Query:
             raise SetsearchError("_where needs the permission to execute SQL")
         if not (self.names or EXAMPLES.keys() & self.given):
             return {"seeds": [], "hits": []}
+        self.k = K.accept(self.k)
         reading = index.items(source["items"])
         self.names = [reading.find(name) for name in self.names]
         rejected = [reading.find(name) for name in self.rejected]

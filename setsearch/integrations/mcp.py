@@ -9,18 +9,22 @@ from typing import Annotated, Any, TypeVar
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from pydantic import Field
+from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 
 import setsearch
 from setsearch.answers.highlight import item_text, top_features, with_headlines
 from setsearch.answers.results import kept_name
 from setsearch.errors import SetsearchError
-from setsearch.options import MODEL, Option, offered, with_parameters
+from setsearch.options import MODEL, Option, in_words, offered, require_known, with_parameters
 
 T = TypeVar("T")
-Id = str | int  # of an item
-
 MOST_HITS = 1000  # in one answer
+K = Option(int, "", "", 1, MOST_HITS, name="k")
+FLAG = Option(bool, "", "", name="only_what_belongs")
+Id = str | int  # of an item
+Top = Annotated[int, BeforeValidator(K.accept), WithJsonSchema(K.schema)]
+Flag = Annotated[bool, BeforeValidator(FLAG.accept), WithJsonSchema(FLAG.schema)]
+
 FEATURES = 30  # of an item that is read
 INSTRUCTIONS = (
     "An index of a collection, queried by examples: give a few items of a set (words, or documents by id or title) "
@@ -28,13 +32,27 @@ INSTRUCTIONS = (
 )
 
 
+class _Server(MCPServer[Any]):
+    """A server that refuses what it does not know, in the words of the library."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], *more: Any, **context: Any) -> Any:
+        """What a tool answers; raises ToolError."""
+        for tool in await self.list_tools():
+            if tool.name == name:
+                _ask(lambda: require_known(arguments, tool.input_schema["properties"], "assistants"))  # noqa: B023
+        try:
+            return await super().call_tool(name, arguments, *more, **context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            raise ToolError(in_words(error.__cause__.errors()[0])) from None
+
+
 def make_server(place: str | Path) -> MCPServer[Any]:
     """Make a server for the index in a database. Raises MissingDatabase, NoIndex."""
     index = setsearch.open(place)
     index.info()
-    server: MCPServer[Any] = MCPServer(
-        "setsearch", instructions=INSTRUCTIONS, version=setsearch.__version__, log_level="WARNING"
-    )
+    server = _Server("setsearch", instructions=INSTRUCTIONS, version=setsearch.__version__, log_level="WARNING")
     _add_questions(server, index)
     _add_lookups(server, index)
     return server
@@ -49,7 +67,7 @@ def _ask(question: Callable[[], T]) -> T:
 
 def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
     def expand(
-        seeds: list[Id], items: str | None = None, k: int = 10, only_what_belongs: bool = False, **options: Any
+        seeds: list[Id], items: str | None = None, k: Top = 10, only_what_belongs: Flag = False, **options: Any
     ) -> list[dict[str, Any]]:
         """The items that belong with the seeds, best first, with scores.
 
@@ -60,16 +78,16 @@ def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
 
         def _expanded() -> list[dict[str, Any]]:
             reading = index.reading(items)
-            return _rows(with_headlines(reading, reading.expand(_texts(seeds), min(k, MOST_HITS), **options).shared()))
+            return _rows(with_headlines(reading, reading.expand(_texts(seeds), k, **options).shared()))
 
         return _ask(_expanded)
 
     server.tool()(with_parameters(expand, offered("assistants").values(), _annotated))
 
     @server.tool()
-    def search_by_example(text: str, items: str = "documents", k: int = 10) -> list[dict[str, Any]]:
+    def search_by_example(text: str, items: str = "documents", k: Top = 10) -> list[dict[str, Any]]:
         """The documents most like a text that is not in the index."""
-        return _ask(lambda: _rows(index.items(items).expand([], min(k, MOST_HITS), like=[text], snippets=True)))
+        return _ask(lambda: _rows(index.items(items).expand([], k, like=[text], snippets=True)))
 
     def explain(item: Id, seeds: list[Id], items: str | None = None, **options: Any) -> dict[str, Any]:
         """Why an item has its score: constant, base and features sum to it."""
@@ -85,9 +103,9 @@ def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
     server.tool()(with_parameters(explain, offered("assistants", MODEL).values(), _annotated))
 
     @server.tool()
-    def features(seeds: list[Id], items: str | None = None, k: int = 10) -> list[dict[str, Any]]:
+    def features(seeds: list[Id], items: str | None = None, k: Top = 10) -> list[dict[str, Any]]:
         """The features that define a set, by descending weight."""
-        return _ask(lambda: [part._asdict() for part in index.items(items).features(_texts(seeds), min(k, MOST_HITS))])
+        return _ask(lambda: [part._asdict() for part in index.items(items).features(_texts(seeds), k)])
 
 
 def _add_lookups(server: MCPServer[Any], index: setsearch.Index) -> None:
@@ -97,9 +115,9 @@ def _add_lookups(server: MCPServer[Any], index: setsearch.Index) -> None:
         return _ask(lambda: {"readings": index.info()["readings"], "sets": index.sets()})
 
     @server.tool()
-    def find(text: str, items: str | None = None, k: int = 10) -> list[dict[str, Any]]:
+    def find(text: str, items: str | None = None, k: Top = 10) -> list[dict[str, Any]]:
         """Items whose id or title matches a text: any part of it, in any case, with small errors."""
-        return _ask(lambda: [found._asdict() for found in index.reading(items).find_names(text, min(k, MOST_HITS))])
+        return _ask(lambda: [found._asdict() for found in index.reading(items).find_names(text, k)])
 
     @server.tool()
     def read(item: Id, items: str | None = None) -> dict[str, Any]:
@@ -129,7 +147,9 @@ def _add_lookups(server: MCPServer[Any], index: setsearch.Index) -> None:
 
 def _annotated(own: Option) -> Any:
     """An option of a question as an assistant reads it."""
-    kind: Any = list[Id] if own.type is list else own.type
+    if own.type is list:
+        return Annotated[list[Id] | None, Field(description=own.help)]
+    kind: Any = Annotated[Any, BeforeValidator(own.accept), WithJsonSchema(own.schema)]
     return Annotated[kind | None, Field(description=own.help)]
 
 

@@ -33,7 +33,7 @@ from setsearch.answers.reading import Reading
 from setsearch.answers.results import Hit
 from setsearch.errors import InvalidParameter, SetsearchError, UsageError
 from setsearch.index import Index
-from setsearch.options import ALL, MODEL, Option, check, refuse
+from setsearch.options import ALL, MODEL, Option, refuse, require_known
 from setsearch.sqlite.database import Database
 from setsearch.storage.analyzers import TextSettings
 from setsearch.storage.ids import id_text
@@ -117,8 +117,11 @@ class _Functions:
         if len(values) > len(names):
             raise InvalidParameter(f"only {', '.join(names)} may follow, and an object of options")
         options = dict(zip(names, values, strict=False)) | (more or {})
-        options = {key: value for key, value in options.items() if value is not None}
-        check({key: value for key, value in options.items() if key not in names}, known)
+        require_known(options, {**known, **dict.fromkeys(names)})
+        all_hits = "k" in (more or {}) and options["k"] is None  # asked by name: an argument null is one left out
+        options = {key: value for key, value in options.items() if value is not None} | (
+            {"k": None} if all_hits else {}
+        )
         refuse("SQL", options)
         if not isinstance(options.get("exclude", []), list):
             options["exclude"] = _names(options["exclude"])

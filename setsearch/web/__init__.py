@@ -20,6 +20,7 @@ from starlette.staticfiles import StaticFiles
 import setsearch
 from setsearch.errors import ChangedSet, DatabaseError, Fault, NoIndex, ReadOnlyDatabase, SetsearchError
 from setsearch.index import Index
+from setsearch.options import in_words
 from setsearch.pool import QuestionPool, Unavailable
 from setsearch.web.access import HeadAnswers, RequestLimits, Rules
 from setsearch.web.api import make_api
@@ -98,7 +99,7 @@ def _answer_errors(app: FastAPI, render: Render, known: list[BaseRoute]) -> None
         is_body = any(part["loc"][0] == "body" for part in error.errors())
         is_json = not is_body or "json" in request.headers.get("content-type", "")
         way_out = "" if is_json else "; send it with the header `content-type: application/json`"
-        return _answer(request, 422, "; ".join(map(_what_is_invalid, error.errors())) + way_out)
+        return _answer(request, 422, _what_is_invalid(error.errors()[0]) + way_out)
 
     @app.exception_handler(HTTPException)
     def _refused_by_rule(request: Request, error: HTTPException) -> Response:
@@ -118,11 +119,11 @@ def _answer_errors(app: FastAPI, render: Render, known: list[BaseRoute]) -> None
 
 
 def _what_is_invalid(part: Mapping[str, Any]) -> str:
-    """A part of what pydantic found, in one line."""
-    place = ".".join(str(name) for name in part["loc"][1:])
+    """What pydantic found first, in one line."""
+    place = part["loc"][1:]
     if part["type"] == "json_invalid":
-        return f"the body is broken JSON at character {place}: {part['ctx']['error']}"
-    return f"{place or 'the body, a JSON object'}: {part['msg']}"
+        return f"the body is broken JSON at character {place[0]}: {part['ctx']['error']}"
+    return in_words({**part, "loc": place})
 
 
 def _path(request: Request) -> str:

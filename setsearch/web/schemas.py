@@ -1,8 +1,7 @@
 """The queries and answers of the JSON API."""
 
 from collections.abc import Callable, Iterable
-from math import inf
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -10,13 +9,12 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
-    ValidationInfo,
     WithJsonSchema,
     create_model,
-    field_validator,
+    model_validator,
 )
 
-from setsearch.options import EXAMPLES, MODEL, RESULT, Option, offered
+from setsearch.options import EXAMPLES, MODEL, RESULT, Option, offered, require_known
 from setsearch.web.page_state import LONGEST_NAME, MOST_NAMES
 
 Asked = TypeVar("Asked", bound=BaseModel)
@@ -36,7 +34,14 @@ Id = Annotated[Name, BeforeValidator(_whole_number_as_text), WithJsonSchema(_OF_
 Ids = Annotated[list[Id], Field(max_length=MOST_NAMES)]
 Names = Annotated[list[Name], Field(max_length=MOST_NAMES)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TEXT)]
-Top = Annotated[int, Field(ge=1, le=MOST_HITS)]
+
+
+_TOP, _FEW, _FEATURES = (Option(int, "", "", 1, most, name="k") for most in (MOST_HITS, 100, MOST_FEATURES))
+_OFFSET = Option(int, "", "", 0, 100_000, name="offset")
+Top = Annotated[int, BeforeValidator(_TOP.accept), WithJsonSchema(_TOP.schema)]
+Few = Annotated[int, BeforeValidator(_FEW.accept), WithJsonSchema(_FEW.schema)]
+Features = Annotated[int, BeforeValidator(_FEATURES.accept), WithJsonSchema(_FEATURES.schema)]
+Offset = Annotated[int, BeforeValidator(_OFFSET.accept), WithJsonSchema(_OFFSET.schema)]
 
 
 class Given(BaseModel):
@@ -44,34 +49,26 @@ class Given(BaseModel):
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
-    @field_validator("*", mode="before")
+    @model_validator(mode="before")
     @classmethod
-    def require_number(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse true and false where a number is asked for: they would be 1 and 0."""
-        if isinstance(value, bool) and bool not in _types(cls.model_fields[str(info.field_name)].annotation):
-            raise ValueError(f"{str(value).lower()} is no number and no text")
-        return value
+    def require_known(cls, given: Any) -> Any:
+        """Refuse a parameter that is none. Raises UnknownOption, or InvalidParameter for one that an address lacks."""
+        if isinstance(given, dict):
+            require_known(given, cls.model_fields, "an address")
+        return given
 
 
-def _types(annotation: Any) -> set[Any]:
-    """The types of an annotation and of its parts."""
-    return {annotation, *(own for part in get_args(annotation) for own in _types(part))}
+def _checked(own: Option) -> Any:
+    return Annotated[Any, BeforeValidator(own.accept), WithJsonSchema(own.schema)]
 
 
 def _typed(own: Option) -> Any:
-    """An option of a question as a field; its bounds are told here and checked by the library, in its words."""
+    """An option of a question as a field."""
     if own.type is list:
         return Names, Field([], description=own.help)
     if own.type is bool:
-        return bool, Field(False, description=own.help)
-    kind: Any = Name if own.type is str else own.type
-    if own.choices:
-        kind = Annotated[str, WithJsonSchema({"type": "string", "enum": [*own.choices]})]
-    elif own.pattern:
-        kind = Annotated[str, WithJsonSchema({"type": "string", "pattern": own.pattern})]
-    elif own.bounds:
-        bounds = {"minimum": own.least} | ({} if own.most == inf else {"maximum": own.most})
-        kind = Annotated[kind, WithJsonSchema({"type": "integer" if own.type is int else "number", **bounds})]
+        return _checked(own), Field(False, description=own.help)
+    kind: Any = Name if own.type is str and not (own.choices or own.pattern) else _checked(own)
     return kind | None, Field(None, description=own.help)
 
 
@@ -119,7 +116,7 @@ class ExpandQuery(ModelQuery):
     exclude: Ids = []
     fields: list[HitField] = Field([], description="what to return beside rank and item; by default all")
     k: Top = 10
-    offset: int = Field(0, ge=0, le=100_000, description="how many hits to leave out before the first")
+    offset: Offset = Field(0, description="how many hits to leave out before the first")
 
 
 class ExpandBody(ExpandQuery):
@@ -157,7 +154,7 @@ class CompleteQuery(Given):
 
     items: Name | None = None
     prefix: Annotated[str, StringConstraints(max_length=LONGEST_NAME)] = ""
-    k: Annotated[int, Field(ge=1, le=100)] = 10
+    k: Few = 10
 
 
 class FindQuery(Given):
@@ -165,7 +162,7 @@ class FindQuery(Given):
 
     items: Name | None = None
     text: Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
-    k: Annotated[int, Field(ge=1, le=100)] = 10
+    k: Few = 10
 
 
 class ItemQuery(Given):
@@ -173,7 +170,7 @@ class ItemQuery(Given):
 
     items: Name | None = None
     item: Id
-    k: Annotated[int, Field(ge=1, le=MOST_FEATURES, description="features at most")] = MOST_HITS
+    k: Features = Field(MOST_HITS, description="features at most")
 
 
 class ClassifyQuery(Given):

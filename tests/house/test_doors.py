@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from functools import partial
 
 import pytest
 from hosts import TEXTS, host
@@ -9,12 +10,14 @@ from typer.main import get_command
 
 import setsearch
 from setsearch.cli.app import COMMANDS, make_app
-from setsearch.errors import SetsearchError
+from setsearch.errors import SetsearchError, UnknownOption
 from setsearch.models import MODELS
 from setsearch.options import ALL, EXAMPLES, LEFT_OUT, MODEL, RESULT, Option, offered, refuse
 
-CHECKED = [name for name, own in ALL.items() if own.bounds or own.choices or name in ("model", "fresh")]
+FLAGS = [name for name, own in ALL.items() if own.type is bool]
+CHECKED = [name for name, own in ALL.items() if own.bounds or own.choices or name in ("model", "fresh")] + FLAGS
 WRONG = {name: ALL[name].type(ALL[name].least - 1) if ALL[name].bounds else "nonsense" for name in CHECKED}
+UNKNOWN = "unknown option 'exlude'; did you mean 'exclude'?"
 # What those use that answer in their own way: all others are in LEFT_OUT. Numbers are fresh, and have no duplicates.
 OF_LIFT = {"rarity", "budget", "feedback", "neighbors"}
 OF_MODELS = {"model", "strength", "binarize", "popularity", "by"} | OF_LIFT
@@ -47,8 +50,9 @@ def told(place):
 
 
 def at(door):
-    """Options with wrong values that a door has."""
-    return [name for name in WRONG if name not in LEFT_OUT[door]]
+    """Options with wrong values that a door has. On the command line a flag has no value."""
+    flags = FLAGS if door == "the command line" else ()
+    return [name for name in WRONG if name not in LEFT_OUT[door] and name not in flags]
 
 
 @pytest.mark.parametrize("door", USED)
@@ -128,6 +132,27 @@ def test_the_api_and_the_page(place, told):
             asked = {"items": "documents", "seeds": ["1"], name: value}
             for answer in (client.get("/api/expand", params=asked), client.post("/api/expand", json=asked)):
                 assert (answer.status_code, answer.json()) == (422, {"error": told[name]})
+        asked = {"items": "documents", "seeds": ["1"]}
+        for wrong, said in [
+            (("k", "x"), "k must be a whole number from 1 to 1000, not 'x'"),
+            (("strength", "much"), "strength must be a number from 1e-100 to 1e+100, not 'much'"),
+            (("exlude", "2"), UNKNOWN),
+        ]:
+            for answer in (
+                client.get("/api/expand", params=[*asked.items(), wrong]),
+                client.post("/api/expand", json=asked | dict([wrong])),
+            ):
+                assert (answer.status_code, answer.json()) == (422, {"error": said})
+        for wrong, said in [
+            (("seeds", "1"), "seeds is a list of texts, not '1'"),
+            (("seeds", [1.5]), "seeds.0 is a text, not 1.5"),
+            (("per", 5), "per is a text, not 5"),
+            (("fields", ["x"]), "fields.0 must be one of rank, item, "),
+        ]:
+            answer = client.post("/api/expand", json=asked | dict([wrong]))
+            assert answer.status_code == 422 and answer.json()["error"].startswith(said)
+        assert client.get("/api/expand?seeds=1&among=2").json()["error"].startswith("'among' is not for an address: ")
+        assert client.get("/api/explain?seeds=1").json() == {"error": "item is missing"}
         for name in at("the page"):
             shown = Address.read(QueryParams({"items": "documents", "seed": "1", name: str(WRONG[name])}))
             assert (name, str(WRONG[name])) in shown.pairs()
@@ -135,6 +160,25 @@ def test_the_api_and_the_page(place, told):
         papers = Address.read(QueryParams("items=documents&seed=1&model=bernoulli&strength=3&gamma=1&reject=3"))
         expected = index.items("documents").expand(["1"], model="bernoulli", strength=3, gamma=1, exclude=["3"])
         assert [row.hit.score for row in make_view(index, papers).rows] == [hit.score for hit in expected.shared()]
+
+
+def test_an_unknown_option_is_refused_with_the_nearest(place):
+    with setsearch.open(place) as index:
+        reading = index.items("documents")
+        for ask in (reading.expand, reading.query, reading.fits, reading.features, partial(reading.rank, ["2"])):
+            with pytest.raises(UnknownOption, match=r"^unknown option 'stregnth'; did you mean 'strength'\?$"):
+                ask(["1"], stregnth=2)
+        for option in ("explain", "among", "filter", "keep_seeds", "at_most"):
+            with pytest.raises(SetsearchError, match=rf"^'{option}' is not for query: "):
+                reading.query(["1"], **{option: 1})
+        with pytest.raises(SetsearchError, match=r"^'among' is not for rank: its candidates say it"):
+            reading.rank(["2"], ["1"], among=["3"])
+        assert reading.expand(["1"], keep_seeds=1)[0].item == "1"  # as SQL gives a flag
+    connection = sqlite3.connect(place)
+    setsearch.register(connection)
+    with pytest.raises(sqlite3.OperationalError):
+        connection.execute("select setsearch_expand('1', json_object('exlude', '2'))")
+    assert connection.execute("select setsearch_error()").fetchone() == (UNKNOWN,)
 
 
 def test_sql(place, told):
@@ -145,20 +189,25 @@ def test_sql(place, told):
         with pytest.raises(sqlite3.OperationalError):
             connection.execute(ask, (name, WRONG.get(name, 1)))
         said = connection.execute("select setsearch_error()").fetchone()[0]
-        assert said == told[name] if name in WRONG else said.startswith(f"'{name}' is not for SQL")
+        assert said == told[name] if name in at("SQL") else said.startswith(f"'{name}' is not for SQL")
 
 
 def test_datasette(place, told):
     pytest.importorskip("datasette", reason="needs Datasette: pip install setsearch[datasette]")
     from datasette.app import Datasette
 
-    async def ask(name):
+    async def ask(name, value):
         served = Datasette([str(place)])
-        path = f"/-/setsearch/app/articles.json?row=1&{name}={WRONG[name]}"
+        path = f"/-/setsearch/app/articles.json?row=1&{name}={value}"
         return (await served.client.get(path)).json()["error"]
 
     for name in at("Datasette"):
-        assert asyncio.run(ask(name)) == told[name]
+        assert asyncio.run(ask(name, WRONG[name])) == told[name]
+    assert asyncio.run(ask("graviton", 1)).startswith("unknown option 'graviton'; choose from row, not, k, ")
+    assert asyncio.run(ask("gama", 1)) == "unknown option 'gama'; did you mean 'gamma'?"
+    assert asyncio.run(ask("exclude", 1)) == "'exclude' is not for Datasette: not=ID says it"
+    assert asyncio.run(ask("k", "x")) == "k must be a whole number from 1 to 200, not 'x'"
+    assert asyncio.run(ask("_shape", "array")) is None  # of Datasette itself
 
 
 def test_assistants(place, told):
@@ -176,6 +225,18 @@ def test_assistants(place, told):
         with pytest.raises(ToolError) as caught:
             asyncio.run(server.call_tool("expand", asked))
         assert told[name] in str(caught.value)
+    for wrong, said in [
+        (("k", "x"), "k must be a whole number from 1 to 1000, not 'x'"),
+        (("exlude", ["2"]), UNKNOWN),
+        (("explain", True), "'explain' is not for assistants: answers are short, with snippets"),
+        (("seeds", "1"), "seeds is a list of texts, not '1'"),
+        (("only_what_belongs", "perhaps"), "only_what_belongs must be true or false, not 'perhaps'"),
+    ]:
+        with pytest.raises(ToolError) as caught:
+            asyncio.run(server.call_tool("expand", {"seeds": ["1"], "items": "documents"} | dict([wrong])))
+        assert str(caught.value) == said
+    with pytest.raises(ToolError, match=r"^item is a text, not None$"):
+        asyncio.run(server.call_tool("read", {"item": None}))
 
 
 def test_whoosh(tmp_path, told):
@@ -207,6 +268,8 @@ def test_whoosh(tmp_path, told):
     [
         (Option(float, "", "", 0, 1, name="gamma"), float("nan"), "gamma must be a number from 0 to 1, not nan"),
         (Option(float, "", "", 0, 1, name="gamma"), True, "gamma must be a number from 0 to 1, not True"),
+        (Option(bool, "", "", name="fold"), "True", "fold must be true or false, not 'True'"),
+        (Option(bool, "", "", name="fold"), [], "fold must be true or false, not []"),
         (Option(float, "", "", 0, 1e6, name="budget"), 10**400, "budget must be a number from 0 to 1e+06"),
         (Option(int, "", "", 1, name="k"), 1.5, "k must be a whole number from 1 on, not 1.5"),
         (Option(str, "", "", choices=("a", "b"), name="by"), ["a"], "by must be one of a, b, not ['a']"),

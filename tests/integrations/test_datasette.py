@@ -165,7 +165,7 @@ def test_mistakes_are_lines_not_traces(database):
         f"{TABLE}.json",
         f"{TABLE}.json?row=1&fresh=soon",
     )
-    assert [answer.status_code for answer in answers] == [400, 400, 400, 400, 400, 200, 200, 200, 400]
+    assert [answer.status_code for answer in answers] == [400, 400, 400, 400, 400, 400, 400, 200, 400]
     assert "fresh is 'now'" in answers[8].json()["error"]
     assert "no 'nobody' among the 5 documents" in answers[0].json()["error"]
     assert "no &#39;nobody&#39; among" in answers[1].text

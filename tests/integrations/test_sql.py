@@ -74,6 +74,20 @@ def test_sql_functions_answer_as_the_index_does(caplog):
             connection.execute(f"select {bad}").fetchall()
 
 
+def test_null_asks_for_all_that_belong():
+    connection = host()
+    index = setsearch.open(connection)
+    index.add_table("articles", TEXTS)
+    setsearch.register(connection)
+    every = "select setsearch_expand('1', json_object('k', null, 'about', 3, 'cut', ?))"
+    told = [row["item"] for row in json.loads(connection.execute(every, ("keep",)).fetchone()[0])]
+    assert told == [hit.item for hit in index.items("documents").expand(["1"], None, about=3, cut="keep")] != []
+    with pytest.raises(sqlite3.OperationalError):
+        connection.execute(every, ("mark",))
+    said = connection.execute("select setsearch_error()").fetchone()[0]
+    assert said == "k = None needs cut = 'keep': all that belong"
+
+
 def test_an_index_that_is_locked_says_so(tmp_path):
     connection = host(tmp_path / "app.db")
     index = setsearch.open(tmp_path / "app.db", timeout=0.1)
