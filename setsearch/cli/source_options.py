@@ -70,7 +70,8 @@ def column_options(
     count: Annotated[str | None, option("COL", "A relation: column with counts.", COLUMNS)] = None,
     group_by: Annotated[str | None, option("COL", "Index all texts with the same COL as one item.", COLUMNS)] = None,
     keep_columns: Annotated[
-        str | None, option("COL,...", "Columns of documents that come back with each hit.", COLUMNS)
+        str | None,
+        option("COL,...", "Columns of documents that come back with each hit; else those kept before.", COLUMNS),
     ] = None,
     numbers: Annotated[Texts, option("COL", "A number that describes --items; may be repeated.", COLUMNS)] = None,
 ) -> "Columns":

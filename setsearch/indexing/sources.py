@@ -69,7 +69,7 @@ SourceItem = (
 class SourceReader:
     """Reads items from sources, by the roles of columns."""
 
-    columns: Columns
+    columns: Columns  # what they keep of documents is chosen from `kept` if they name nothing
     rows: RowReader
     globs: tuple[str, ...] = ()
     cells: CellRules = field(default_factory=CellRules)
@@ -78,6 +78,7 @@ class SourceReader:
     numbered: list[str] = field(default_factory=list)  # files whose rows have no ids
     seen: set[str] = field(default_factory=set)  # ids of rows
     filed: Filed = field(default_factory=Filed)
+    kept: tuple[str, ...] = ()  # columns that the collection has kept so far, where a document has them
 
     @cached_property
     def files(self) -> FileReader:
@@ -137,7 +138,8 @@ class SourceReader:
         groups = group_copies(self.files.references)[::-1]
         self.files.references.clear()
         while groups:  # each can be freed when it is written
-            yield groups.pop()._replace(keep=self.columns.keep, filed=self.filed)
+            keep = self.columns.keep or tuple(name for name in self.kept if name in COLUMNS)
+            yield groups.pop()._replace(keep=keep, filed=self.filed)
 
     def texts(self, path: str, id: str) -> Iterator[FileItem] | None:
         """The documents of a file or of standard input; None if it holds rows."""
@@ -240,7 +242,7 @@ class SourceReader:
         id = cell_id(position, columns.id, values[columns.id])
         if id in self.seen:
             raise DuplicateItem(f"{position}: the id {id!r} occurs twice; ids must be unique")
-        kept = {name: values[name] for name in columns.keep}
+        kept = {name: values[name] for name in columns.keep or [name for name in self.kept if name in values]}
         try:
             encode_columns(id, kept)
         except InvalidItem as error:

@@ -103,6 +103,9 @@ def add_source(
         raise UsageError(
             _holds_others(relation, known, source, "delete them with `replace`, or use another `collection`")
         )
+    if is_same and not empty and not source.roles.keep and known is not None:
+        kept = [name for name in known.roles.keep if name in table_columns(cursor, source.name)]
+        source = replace(source, columns=source.columns | {"keep": kept})
     spec = None
     if source.kind == FTS5:
         spec = FTS5_SPEC + find_tokenizer(find_declaration(cursor, source.name) or "")

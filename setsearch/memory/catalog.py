@@ -6,6 +6,7 @@ from typing import Any
 
 from setsearch.errors import NoIndex, UnknownReading
 from setsearch.models.defaults import NUMBERS, VECTORS, Defaults, defaults_for
+from setsearch.storage.documents import kept_columns
 from setsearch.storage.ids import collection_of, plain_name
 from setsearch.storage.records import has_records
 from setsearch.storage.relation import Relation, load_relations, of_collection
@@ -46,11 +47,12 @@ def describe_readings(relation: Relation) -> list[dict[str, Any]]:
 
 
 def list_readings(cursor: sqlite3.Cursor, relations: Sequence[Relation]) -> list[dict[str, Any]]:
-    """The readings of some relations, with what a page tells of each: `references`, and how many a person counts."""
+    """The readings of some relations; with `references`, kept `columns`, and how many a person counts."""
     return [
         reading
         | {
             "references": reading["items"] == relation.items.name and has_records(cursor, relation.items.id),
+            "columns": kept_columns(cursor, relation.id) if reading["items"] == relation.items.name else [],
             "shown_count": _shown_count(cursor, relation, reading["items"]),
         }
         for relation in relations

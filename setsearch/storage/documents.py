@@ -228,6 +228,18 @@ def has_columns(cursor: sqlite3.Cursor, relation: int) -> bool:
     return bool(cursor.execute(statement, (relation,)).fetchone()[0])
 
 
+def kept_columns(cursor: sqlite3.Cursor, relation: int) -> list[str]:
+    """The names of the columns that were kept of the first items; damaged ones are passed over."""
+    rows = cursor.execute(
+        "select item, columns from setsearch_columns where relation = ? order by item limit 100", (relation,)
+    )
+    known: dict[str, None] = {}
+    for id, data in rows:
+        with suppress(CorruptIndex):
+            known.update(dict.fromkeys(_decoded(relation, id, data)))
+    return [*known]
+
+
 def read_columns(cursor: sqlite3.Cursor, relation: int, items: Sequence[int]) -> dict[int, Values]:
     """The columns of those items that have some; raises CorruptIndex."""
     rows = cursor.execute(

@@ -40,6 +40,37 @@ def test_columns_are_kept_replaced_and_deleted(tmp_path):
             assert cursor.execute("select count(*) from setsearch_columns").fetchone() == (0,)
 
 
+def test_columns_stay_kept_when_their_source_is_indexed_again(run, tmp_path):
+    def shown(database):
+        with setsearch.open(tmp_path / database) as index:
+            return kept(index)["b"]
+
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+    run("index", "a.db", "d.jsonl", "--keep-columns", "year, place")
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, [ROWS[0], ROWS[1] | {"year": 2024}, *ROWS[2:]])))
+    assert run("index", "a.db", "d.jsonl")[0] == 0
+    assert shown("a.db") == {"year": 2024, "place": "Zoo <b>"}
+    (tmp_path / "e.csv").write_text("id,text\ng,lion\n")
+    assert run("index", "a.db", "e.csv")[0] == 0  # without these columns
+    assert json.loads(run("info", "a.db", "--json")[1])["readings"][0]["columns"] == ["year", "place"]
+    run("index", "a.db", "d.jsonl", "--keep-columns", "place")
+    assert shown("a.db") == {"place": "Zoo <b>"}
+    run("index", "a.db", "d.jsonl", "--replace")
+    assert shown("a.db") is None
+    with sqlite3.connect(tmp_path / "t.db") as host:
+        host.execute("create table notes (id text, text text, year)")
+        host.executemany("insert into notes values (?, ?, ?)", [(row["id"], row["text"], row["year"]) for row in ROWS])
+    host.close()
+    run("index", "t.db", "--table", "notes", "--keep-columns", "year")
+    assert run("index", "t.db", "--table", "notes")[0] == 0
+    assert shown("t.db") == {"year": 2001.5}
+    (tmp_path / "r.ris").write_text("TY  - JOUR\nTI  - Lions\nPY  - 1999\nID  - x\nER  - \n")
+    for options in (["--keep-columns", "year"], []):
+        run("index", "r.db", "r.ris", *options)
+        with setsearch.open(tmp_path / "r.db") as index, index.items("documents").stored() as fields:
+            assert fields.columns_of([0]) == {0: {"year": 1999}}
+
+
 def test_the_command_line_and_tables_keep_columns(run, tmp_path, failed):
     (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
     assert run("index", "a.db", "d.jsonl", "--keep-columns", "year, place")[0] == 0

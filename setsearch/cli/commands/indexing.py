@@ -19,7 +19,7 @@ from setsearch.cli.output import first_of, print_lines, print_table, say
 from setsearch.cli.progress import count_items, tell_time
 from setsearch.cli.source_options import Input, Rules, column_options, input_options, rule_options
 from setsearch.core import NOT_BUILT
-from setsearch.errors import SetsearchError, UnknownReading, UsageError
+from setsearch.errors import MissingDatabase, NoIndex, SetsearchError, UnknownReading, UsageError
 
 if TYPE_CHECKING:
     from setsearch.indexing.sources import SourceReader
@@ -84,6 +84,7 @@ def index_command(
         setsearch.open(host or db.path, create=not is_own_table, collection=db.name, **waiting, **settings) as index,
     ):
         reader = _make_reader(given, rules, columns, host, waiting["time_limit"])
+        reader = dataclasses.replace(reader, kept=() if replace else _kept_columns(index))
         if columns.numbers:
             written = index.add_numbers(count_items(reader.read_numbers(sources or [])), columns.numbers, relation[0])
         elif is_own_table:
@@ -97,6 +98,13 @@ def index_command(
             _derive(index)
         _tell_indexed(index, written, str(db))
         _tell_left_out(index, reader, db)
+
+
+def _kept_columns(index: "setsearch.Index") -> tuple[str, ...]:
+    """The columns that are kept of documents so far."""
+    with suppress(MissingDatabase, NoIndex):
+        return tuple(name for reading in index.readings() for name in reading["columns"])
+    return ()
 
 
 def _derive(index: "setsearch.Index") -> None:
@@ -200,6 +208,8 @@ def info(
         shown, count = reading["shown_count"], reading["item_count"]
         if shown != count:
             print(f"{shown:,} of the {count:,} {reading['items']} are words, not numbers; the page counts these")
+        if reading["columns"]:
+            print(f"kept columns of {reading['items']}: {', '.join(reading['columns'])}")
         if reading["some"]:
             print(f"some {reading['items']}: {', '.join(reading['some'])}")
     if content["contexts"]:
