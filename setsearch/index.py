@@ -231,7 +231,7 @@ class Index(IndexTable):
     def keep_set(
         self, name: str, accepted: Names, rejected: Names = (), items: str | None = None, version: str | None = None
     ) -> ItemSet:
-        """Save a set; replaces one of the same name, with `version` only if it is of this one ("": none).
+        """Save a set; replaces one of the same name, with `version` only if it is of this one ("": none, or equal).
 
         Raises UnknownItem, InvalidParameter, ChangedSet.
         """

@@ -74,14 +74,14 @@ class ItemSet(SetTable):
     def save(self, replace: bool = False, version: str | None = None) -> None:
         """Store the changes in one transaction; changes by others to the same set stay.
 
-        With `replace` the stored set becomes equal to this one. Raises ChangedSet if it is not of `version`.
+        With `replace` the stored set becomes equal to this one. ChangedSet if it is not of `version`, "" for none.
         """
         changes = self._changes
         if replace:
             changes = dict(self._marks)
         with self._database.write() as cursor:
             if version is not None:
-                _require_version(cursor, self.name, version)
+                _require_version(cursor, self, version)
             if replace and saved_items(cursor, self.name) != self.items:
                 _delete(cursor, self.name)
             elif replace:
@@ -226,12 +226,15 @@ def _version(marks: dict[str, int]) -> str:
     return f"{zlib.crc32(json.dumps(sorted(marks.items())).encode()):08x}"
 
 
-def _require_version(cursor: sqlite3.Cursor, name: str, version: str) -> None:
-    found = "" if saved_items(cursor, name) is None else _version(_saved_marks(cursor, name))
-    if found and not version:
-        raise ChangedSet(f"there is a set {name!r} already: open it to change it, or take another name")
-    if found != version:
-        raise ChangedSet(f"somebody has changed the set {name!r} meanwhile: save this one under another name")
+def _require_version(cursor: sqlite3.Cursor, own: ItemSet, version: str) -> None:
+    """Raise ChangedSet if the stored set is not of a version; a new one ("") may be stored as it is already."""
+    items = saved_items(cursor, own.name)
+    found = "" if items is None else _version(_saved_marks(cursor, own.name))
+    if version and found != version:
+        raise ChangedSet(f"somebody has changed the set {own.name!r} meanwhile: save this one under another name")
+    if found and not version and (items, found) != (own.items, _version(own._marks)):
+        taken = f"there is a set {own.name!r} already: open it to change it, or take another name"
+        raise ChangedSet(f"{taken}; `replace` replaces it")
 
 
 def _delete(cursor: sqlite3.Cursor, name: str) -> bool:

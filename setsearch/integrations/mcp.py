@@ -20,10 +20,11 @@ from setsearch.options import MODEL, Option, in_words, offered, require_known, w
 T = TypeVar("T")
 MOST_HITS = 1000  # in one answer
 K = Option(int, "", "", 1, MOST_HITS, name="k")
-FLAG = Option(bool, "", "", name="only_what_belongs")
 Id = str | int  # of an item
 Top = Annotated[int, BeforeValidator(K.accept), WithJsonSchema(K.schema)]
-Flag = Annotated[bool, BeforeValidator(FLAG.accept), WithJsonSchema(FLAG.schema)]
+BELONGS, REPLACE = (Option(bool, "", "", name=name) for name in ("only_what_belongs", "replace"))
+Belongs = Annotated[bool, BeforeValidator(BELONGS.accept), WithJsonSchema(BELONGS.schema)]
+Replace = Annotated[bool, BeforeValidator(REPLACE.accept), WithJsonSchema(REPLACE.schema)]
 
 FEATURES = 30  # of an item that is read
 INSTRUCTIONS = (
@@ -67,7 +68,7 @@ def _ask(question: Callable[[], T]) -> T:
 
 def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
     def expand(
-        seeds: list[Id], items: str | None = None, k: Top = 10, only_what_belongs: Flag = False, **options: Any
+        seeds: list[Id], items: str | None = None, k: Top = 10, only_what_belongs: Belongs = False, **options: Any
     ) -> list[dict[str, Any]]:
         """The items that belong with the seeds, best first, with scores.
 
@@ -134,12 +135,16 @@ def _add_lookups(server: MCPServer[Any], index: setsearch.Index) -> None:
 
     @server.tool()
     def save_set(
-        name: str, accepted: list[Id], rejected: list[Id] | None = None, items: str | None = None
+        name: str,
+        accepted: list[Id],
+        rejected: list[Id] | None = None,
+        items: str | None = None,
+        replace: Replace = False,
     ) -> dict[str, Any]:
-        """Keep a set under a name: its examples, and items that were rejected. Replaces one of the same name."""
+        """Keep a set under a name: its examples, and items that were rejected; `replace` another one of this name."""
 
         def _save() -> dict[str, Any]:
-            kept = index.keep_set(name, _texts(accepted), _texts(rejected or ()), items)
+            kept = index.keep_set(name, _texts(accepted), _texts(rejected or ()), items, None if replace else "")
             return {"name": name, "items": kept.items, "accepted": kept.accepted, "rejected": kept.rejected}
 
         return _ask(_save)

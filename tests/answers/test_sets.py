@@ -81,7 +81,11 @@ def test_the_command(index, run, failed, tmp_path):
     assert by_set == run("expand", "a.db", "d", "--items", "documents", "--exclude", "b", "--exclude", "c")[1]
     more = run("expand", "a.db", "a", "--set", "cats", "--json")[1]
     assert more == run("expand", "a.db", "d", "a", "--items", "documents", "--exclude", "b", "--exclude", "c")[1]
-    assert run(*save)[0] == 0, "saving again replaces"
+    taken = "there is a set 'cats' already: open it to change it, or take another name; --replace replaces it"
+    assert run(*save) == (1, "", f"Error: {taken}\n")
+    assert len(json.loads(run("set", "show", "a.db", "cats")[1])) == 3
+    for more in (["--replace"], []):  # then it is the same, so nothing is lost
+        assert run(*save, *more)[0] == 0
     assert len(json.loads(run("set", "show", "a.db", "cats")[1])) == 3
     failed(run("set", "show", "a.db", "dogs"), 1, "'dogs'", "cats")
     failed(run("set", "save", "a.db", "cats", "a", "--reject", "a", "--items", "documents"), 2, "'a'", "both")
@@ -114,6 +118,13 @@ def test_a_set_is_replaced_only_if_it_is_of_the_version(index):
     with pytest.raises(errors.ChangedSet, match="already"):
         index.keep_set("cats", ["b"], items="documents", version="")
     assert index.set("cats").version == first.version != ""
+    assert index.keep_set("cats", ["a"], items="documents", version="").version == first.version
+    with index._database.write() as cursor:
+        cursor.execute("update setsearch_set set items = 'terms' where name = 'cats'")
+    with pytest.raises(errors.ChangedSet, match="already"):  # the same names of another kind
+        index.keep_set("cats", ["a"], items="documents", version="")
+    with index._database.write() as cursor:
+        cursor.execute("update setsearch_set set items = 'documents' where name = 'cats'")
     second = index.keep_set("cats", ["a"], ["b"], "documents", first.version)
     assert second.version == index.set("cats").version != first.version
     with pytest.raises(errors.ChangedSet, match="meanwhile"):

@@ -101,6 +101,8 @@ def test_an_assistant_can_find_read_and_save(database):
         ("read", {"item": "d1", "items": "documents"}),
         ("save_set", {"name": "mine", "accepted": ["d1", "d2"], "rejected": ["d3"], "items": "documents"}),
         ("save_set", {"name": "mine", "accepted": ["nobody"], "items": "documents"}),
+        ("save_set", {"name": "mine", "accepted": ["d2"], "items": "documents"}),
+        ("save_set", {"name": "mine", "accepted": ["d2"], "items": "documents", "replace": True}),
         ("read", {"item": "nobody", "items": "documents"}),
     )
     assert [found["item"] for found in answers[0]] == ["d1", "d2"]
@@ -109,6 +111,8 @@ def test_an_assistant_can_find_read_and_save(database):
     }
     assert answers[2]["accepted"] == ["d1", "d2"]
     assert "no 'nobody'" in answers[3]
-    assert "no 'nobody'" in answers[4]
+    assert "there is a set 'mine' already" in answers[4] and "`replace`" in answers[4]
+    assert answers[5]["accepted"] == ["d2"]
+    assert "no 'nobody'" in answers[6]
     with setsearch.open(database) as index:
-        assert index.set("mine").rejected == ["d3"]
+        assert index.set("mine").rejected == []

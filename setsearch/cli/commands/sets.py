@@ -6,7 +6,7 @@ import typer
 
 import setsearch
 from setsearch.cli.collection import Collection, with_collection
-from setsearch.cli.help import PanelCommand, argument, option
+from setsearch.cli.help import PanelCommand, argument, flag, option
 from setsearch.cli.options import Items, with_options
 from setsearch.cli.output import Show, format_options, say
 from setsearch.errors import UnknownSet, UsageError
@@ -26,8 +26,9 @@ def save(
     *,
     items: Items = None,
     reject: Annotated[list[str] | None, option("ITEM", "Reject an item; may be repeated.")] = None,
+    replace: Annotated[bool, flag("--replace", "Replace another set of the same name.")] = False,
 ) -> None:
-    """Save a set; replaces one of the same name.
+    """Save a set.
 
     Example: setsearch set save notes.db dances waltz tango --items documents --reject minuet
     """
@@ -35,7 +36,7 @@ def save(
     if both:
         raise UsageError(f"{min(both)!r} cannot be both accepted and rejected")
     with db.open() as index:
-        _tell_size(index.keep_set(name, members, reject or (), items))
+        _tell_size(index.keep_set(name, members, reject or (), items, None if replace else ""))
 
 
 @app.command("accept", cls=PanelCommand)
