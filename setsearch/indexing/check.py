@@ -44,13 +44,20 @@ def find_problems(cursor: sqlite3.Cursor, file: Path | None) -> list[str]:
 def repair(cursor: sqlite3.Cursor, intake: Intake, file: Path | None) -> Iterator[str]:
     """Repair an index, and yield one line for each repair; the caller commits.
 
-    Derived values are deleted, to be derived again. Names, numbers and texts are stored once and cannot be repaired.
+    Derived values are deleted, to be derived again: contexts only if all texts can be read. Names, numbers and texts
+    are stored once and cannot be repaired.
     """
+    is_changed, kept = checksum_differs(cursor), list[int]()
     yield from _count_names(cursor)
     for relation in load_relations(cursor):
         if relation.columns is not None:
             continue
-        if relation.contexts != "off":
+        contexts = find_generation(cursor, relation.id, CONTEXTS)
+        is_whole = contexts is not None and not any(_check_contexts(cursor, relation))
+        if contexts is not None and is_whole and not _has_texts(cursor, relation):
+            kept.append(contexts.id)
+            yield f"{relation.label}: contexts stay as they are, because damaged texts cannot give them again"
+        elif relation.contexts != "off":
             yield f"{relation.label}: contexts will be derived again"
         for vocabulary in (relation.items, relation.features):
             count = delete_damaged(cursor, vocabulary)
@@ -64,10 +71,18 @@ def repair(cursor: sqlite3.Cursor, intake: Intake, file: Path | None) -> Iterato
         for name in (LISTS, CONTEXTS):
             if file is not None:
                 delete_arrays(beside(file, f"{name}-{relation.id}"))
-    delete_generations(cursor)
-    if checksum_differs(cursor):
+    delete_generations(cursor, kept)
+    if is_changed:
         write_checksum(cursor)
         yield "kinds, relations, sources and sets changed from outside: accepted as they are now, look at them"
+
+
+def _has_texts(cursor: sqlite3.Cursor, relation: Relation) -> bool:
+    """Whether all texts can be read."""
+    try:
+        return all(text is not None for _, text in read_texts(cursor, relation))
+    except UNREADABLE:
+        return False
 
 
 def _lines(check: Callable[[], Iterable[str]]) -> Iterator[str]:

@@ -6,6 +6,7 @@ dead, or the time over, another one takes over, and one that slept finds its row
 any moment: it is derived again.
 """
 
+import json
 import os
 import platform
 import sqlite3
@@ -188,10 +189,11 @@ def forget_contexts(cursor: sqlite3.Cursor, relation: int) -> None:
     cursor.execute("delete from setsearch_generation where relation = ? and name = ?", (relation, CONTEXTS))
 
 
-def delete_generations(cursor: sqlite3.Cursor) -> None:
-    """Delete everything that was derived."""
-    for table in ("generation", "array"):
-        cursor.execute(f"delete from setsearch_{table}")
+def delete_generations(cursor: sqlite3.Cursor, kept: Iterable[int] = ()) -> None:
+    """Delete everything that was derived, but for some generations."""
+    ids = json.dumps([*kept])
+    for table, id in (("generation", "id"), ("array", "generation")):
+        cursor.execute(f"delete from setsearch_{table} where {id} not in (select value from json_each(?))", (ids,))
 
 
 def delete_generation(cursor: sqlite3.Cursor, id: int) -> None:

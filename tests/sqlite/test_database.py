@@ -287,6 +287,28 @@ def test_a_repair_takes_lists_from_what_was_derived_and_counts_again(tmp_path):
         assert index.check()
 
 
+def test_a_repair_keeps_contexts_that_damaged_texts_cannot_give_again(tmp_path, run):
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True, contexts="on") as index:
+        index.add([(f"d{n}", f"the w{n % 5} and w{n % 7} eat w{n % 3} grass") for n in range(60)])
+        index.refresh("now")
+        expected = index.items("terms").expand(["w1", "w2"], by="contexts")
+        with index._database.write() as cursor:
+            cursor.execute("update setsearch_text set data = zeroblob(99)")
+    code, out, said = run("check", str(path), "--repair")
+    kept = "documents x terms: contexts stay as they are, because damaged texts cannot give them again\n"
+    problem = "documents x terms: a stored text is damaged (its checksum); index the collection again"
+    assert (code, out, said) == (1, "", f"{kept}Error: {path}: {problem}\n")
+    with setsearch.open(path) as index:
+        found = index.items("terms").expand(["w1", "w2"], by="contexts")
+        assert [(hit.item, hit.score) for hit in found] == [(hit.item, hit.score) for hit in expected]
+        with index._database.write() as cursor:
+            cursor.execute("update setsearch_array set data = zeroblob(9)")
+        assert not [line for line in index.repair() if "stay" in line]  # what is damaged itself goes
+        index.replace([("a", "lion tiger")])
+        assert "documents x terms: contexts will be derived again" in index.repair()
+
+
 def test_a_file_may_be_away_for_a_moment(tmp_path):
     path = tmp_path / "a.db"
     with setsearch.open(path, create=True) as index:

@@ -233,12 +233,14 @@ def check(
     with setsearch.open(db, timeout=timeout) as index:
         problems = index.check()
         if problems and repair:
-            for line in [*problems, *index.repair()]:
-                say(line)
-            problems = index.check()
+            found, lines, problems = problems, index.repair(), index.check()
+            for line in dict.fromkeys([*found, *lines]):
+                if line not in problems:
+                    say(line)
     if problems:
         way_out = "index the collection again" if repair else "--repair repairs what can be repaired"
-        raise SetsearchError(f"{db}: {'; '.join(problems)}; {way_out}")
+        told = [line.removesuffix(f"; {way_out}") for line in problems]
+        raise SetsearchError(f"{db}: {'; '.join(told)}; {way_out}")
     say(f"{db} is sound")
 
 
