@@ -202,7 +202,8 @@ class FileReader:
         if isinstance(problem, UsageError):  # an unknown encoding
             raise problem
         if isinstance(problem, SetsearchError):
-            self._tell_skipped(problem, f"{job.name}: {problem}")
+            told = str(problem) if job.name in str(problem) else f"{job.name}: {problem}"
+            self._tell_skipped(type(problem)(told), told)
         elif isinstance(problem, RecursionError):
             self._skip(job.name, "it is nested too deeply")
         elif not isinstance(problem, Skipped):  # a library may raise anything on broken input
