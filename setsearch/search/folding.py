@@ -20,7 +20,7 @@ Words = npt.NDArray[np.integer[Any]]  # their ids, ascending
 
 ALIKE = 0.9  # of the words of two documents, those that both have (Jaccard)
 COPIES = 0.7  # the same of examples, by the features that count: short texts differ in more of them
-LEAST_WORDS = 5  # of a document; fewer are the same by chance
+LEAST_WORDS = 5  # of a document; fewer are the same by chance, unless all is the same, the title too
 MOST = 2000  # hits that are compared
 COMPARED = 50  # hits before one with which it is compared: duplicates have nearly the same score
 FOLDED = 40  # hits that are looked at beyond twice those that are wanted
@@ -38,7 +38,7 @@ def fold(fields: Fields, ids: Sequence[int]) -> dict[int, list[int]]:
     if not may_be_copies(fields):
         return kept
     looked_at = ids[:MOST]
-    for id, other in zip(looked_at, _same(fields.first, looked_at), strict=True):
+    for id, other in zip(looked_at, _same(fields, looked_at), strict=True):
         if other >= 0:
             kept[looked_at[other]].append(id)
             del kept[id]
@@ -53,10 +53,17 @@ def without_copies(field: Field, rule: ValueRule, seeds: Sequence[int], ids: Seq
     return [id for id, other in zip(ids, same[len(seeds) :], strict=True) if other < 0]
 
 
-def _same(field: Field, ids: Sequence[int]) -> list[int]:
+def _same(fields: Fields, ids: Sequence[int]) -> list[int]:
     """The place of the earlier hit that each is nearly the same as, -1 for none."""
-    ids_of_words, _, starts, ends = field.read_lists(np.array(sorted(ids), np.int64))
-    return _compared(np.array(ids, np.int64), (ids_of_words, starts, ends), ALIKE, COMPARED)
+    words, counts, starts, ends = fields.first.read_lists(np.array(sorted(ids), np.int64))
+    same = _compared(np.array(ids, np.int64), (words, starts, ends), ALIKE, COMPARED)
+    short = [place for place, id in enumerate(ids) if 0 < ends[id] - starts[id] < LEAST_WORDS]
+    titles, firsts = fields.describe([ids[place] for place in short]), dict[object, int]()
+    for place in short:
+        at = slice(starts[ids[place]], ends[ids[place]])
+        first = firsts.setdefault((titles[ids[place]][1], words[at].tobytes(), counts[at].tobytes()), place)
+        same[place] = first if first < place else -1
+    return same
 
 
 def _compared(items: Ints, lists: tuple[Words, Ints, Ints], share: float, back: int) -> list[int]:

@@ -243,7 +243,7 @@ def test_a_member_that_left_the_index_is_told_and_the_others_answer(run, tmp_pat
         index.keep_set("big cats", ["d1", "d3"], ["d5"], "documents")
         before = index.items("documents").expand(["d3"], exclude=["d5"])
         index.delete(["d1"])
-    code, out, err = run("expand", "a.db", "--set", "big cats", "--json")
+    code, out, err = run("expand", "a.db", "--set", "big cats", "--unfold", "--json")
     assert code == 0
     assert [row["item"] for row in json.loads(out)] == [hit.item for hit in before if hit.item != "d1"]
     assert "d1 of the set 'big cats' left the index; `setsearch set remove a.db 'big cats' d1`" in err
@@ -446,7 +446,7 @@ def test_ids_stay_as_they_are(run, tmp_path):
     ids = ["two\nlines", "zero\u200dwidth", 'quo"te', "a,b", "tab\there", "'; drop table x; --"]
     (tmp_path / "i.jsonl").write_text("".join(json.dumps({"id": i, "text": "lion"}) + "\n" for i in ids))
     assert run("index", "i.db", "i.jsonl")[0] == 0
-    arguments = ("expand", "i.db", ids[0], "--items", "documents", "--keep-seeds")
+    arguments = ("expand", "i.db", ids[0], "--items", "documents", "--keep-seeds", "--unfold")
     assert {hit["item"] for hit in json.loads(run(*arguments)[1])} == set(ids)
     for flag, delimiter in (("--csv", ","), ("--tsv", "\t")):
         rows = csv.DictReader(io.StringIO(run(*arguments, flag)[1], newline=""), delimiter=delimiter)

@@ -46,3 +46,22 @@ def test_copies_are_folded_and_told(tmp_path, run):
     _, out, err = run("expand", "a.db", "seed", "--items", "documents", "--unfold")
     assert err == ""
     assert {row["item"] for row in json.loads(out)} == {"best", "copy", "near", "far"}
+
+
+def test_short_texts_are_folded_if_all_is_the_same(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        short = [("a", "lion cat", "A"), ("b", "lion", None), ("c", "lion cat", "A"), ("d", "lion cat", "D")]
+        short += [("e", "lion", None), ("f", "lion lion", None), ("g", "cat lion", "A"), ("h", "lion", "A")]
+        index.add([*short, *((f"n{n}", f"filler text number{n} and more of it") for n in range(50))])
+        documents = index.items("documents")
+        plain = [hit.item for hit in documents.expand([], 8, like=["lion"])]
+        assert sorted(plain) == [id for id, *_ in short]
+        folded = documents.expand([], 8, like=["lion"], fold=True)
+        assert {hit.item: hit.duplicates for hit in folded[:5]} == {
+            "a": ("c", "g"),
+            "b": ("e",),
+            "d": (),
+            "f": (),
+            "h": (),
+        }
+        assert [hit.item for hit in folded[:5]] == [item for item in plain if item in "abdfh"]
