@@ -105,6 +105,8 @@ class Review:
         said = self._said()
         later, gone = set(said["later"]), set(those_gone(self.reading, [*said["yes"], *said["no"]]))
         yes, no = ([item for item in said[word] if item not in gone] for word in ("yes", "no"))
+        if len(yes) + len(no) >= self.reading.item_count():
+            return Hits()
         if not yes:
             raise NoSeeds(f"the review {self.name!r} has no accepted item to begin with; accept one")
         try:

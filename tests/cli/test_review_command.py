@@ -41,8 +41,17 @@ def test_answers_are_kept_and_gone_on_with(review, tmp_path):
         assert len(index.set("stroke").accepted) == 2 and index.items("documents").features_of("r1")["aspirin"] == 3
     code, _, err = review("n\n")  # and the input ends
     assert code == 0 and "all are decided" in err
+    assert err.endswith("5 of 5 read; it is finished, `setsearch review r.db stroke --export FILE` writes it\n")
     code, _, err = review("u\nu\nu\nu\nq\n")
     assert code == 0 and "all are decided" in err
+
+
+def test_a_review_without_a_find_can_be_finished(review):
+    nothing = [part for id in RECORDS for part in ("--no", id)]
+    code, _, err = review("", *nothing[2:])
+    assert code == 1 and "has no accepted item to begin with" in err
+    code, _, err = review("", *nothing[:2])
+    assert code == 0 and "all are decided\nstroke: 0 found, 5 of 5 read; it is finished, " in err
 
 
 def test_a_note_is_kept_at_once_and_undone_alone(review, tmp_path):

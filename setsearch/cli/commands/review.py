@@ -84,14 +84,15 @@ def review(
                 say(f"not in {export}: {dropped.total():,} fields ({tags}) for which .{kind} has no tag")
             say(f"wrote {export}: {_state(current)}")
             return
+        own = f"setsearch review {shlex.quote(str(db))} {shlex.quote(name)}"
         try:
-            _run(current)
+            is_finished = _run(current)
         except NoSeeds as error:
-            own = f"setsearch review {shlex.quote(str(db))} {shlex.quote(name)}"
             raise NoSeeds(f'{error}: `{own} "TITLE"`, or several with `--known FILE`') from error
         except KeyboardInterrupt as error:
             raise Interrupted("stopped; every answer is kept") from error
-        say(f"{name}: {_state(current)}; `setsearch review {shlex.quote(str(db))} {shlex.quote(name)}` goes on")
+        way_on = f"it is finished, `{own} --export FILE` writes it" if is_finished else f"`{own}` goes on"
+        say(f"{name}: {_state(current)}; {way_on}")
 
 
 def _tell_known(source: str, known: "Known") -> None:
@@ -121,8 +122,8 @@ def _tell_lines(what: str, lines: Sequence[str]) -> None:
         say(f"  ... and {len(lines) - SHOWN_LINES:,} more")
 
 
-def _run(review: "Review") -> None:
-    """Show what is first and read answers, until all are decided or the reader is done."""
+def _run(review: "Review") -> bool:
+    """Show what is first and read answers, until all are decided or the reader is done; returns whether all are."""
     shown = _show(review)
     lines = typed_lines()
     while shown is not None and (line := next(lines, "q")) not in ("q", "quit"):
@@ -149,6 +150,7 @@ def _run(review: "Review") -> None:
             shown = _show(review)
         except SetsearchError as error:
             say(f"Error: {error}")
+    return shown is None
 
 
 def _undone(decision: "Decision") -> str:
