@@ -22,8 +22,8 @@ class Hits(list[Hit]):
 
     `contexts_revision` is None for an answer without contexts. `expand_many` gives all its answers the same ones.
     `whole`: whether ids came as whole numbers, in a frame, so that they are numbers in frames again. `blank` is the
-    score of an item that shares nothing with the examples, None if features that no seed has count too; `apart`:
-    whether several examples share so little that what belongs cannot be told; `learned`:
+    score of an item that shares nothing with the examples, None if features that no seed has count too; `untold`:
+    why what belongs cannot be told, where it was asked for and several examples, or words, do not tell it; `learned`:
     whether rejected items taught what separates them, so that scores are margins (search/separation.py); `common`: the
     reasons that they share, if they are explained.
     """
@@ -47,7 +47,7 @@ class Hits(list[Hit]):
         self.common = common
         self.asked = asked
         self.whole = whole
-        self.apart = False
+        self.untold: str | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "asked": None}  # a question has a database, which cannot be sent elsewhere
@@ -90,6 +90,7 @@ class Hits(list[Hit]):
         """The seeds and the first hits on a map by what they share with the set (answers/picture.py).
 
         What the hits do not have, explanations and the seeds, is asked again. Empty for less than three items.
+        Raises UsageError for hits without explanations that were pickled.
         """
         from setsearch.answers.picture import map_hits
 

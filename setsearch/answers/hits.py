@@ -7,7 +7,7 @@ from setsearch.answers.answer import Hits
 from setsearch.answers.contributions import contributions
 from setsearch.answers.passages import make_snippets
 from setsearch.answers.reasons import wording
-from setsearch.answers.results import Hit, rest_of
+from setsearch.answers.results import BY_DOCUMENTS, SHARE_LITTLE, Hit, rest_of
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import NothingToRank
 from setsearch.memory.fields import Fields
@@ -74,10 +74,10 @@ def best_hits(
         if cut:
             leaders = _leaders(fields, weights, excluded, request, among, scores)
             if is_told is None:
-                is_told = bool(about) or tells(fields, weights, leaders, excluded, defaults)
+                is_told = bool(about) or (not cannot_tell and tells(fields, weights, leaders, excluded, defaults))
             if about:
                 belongs = (scores >= leaders[:about][-1]).tolist()
-            elif cut == "keep" or (is_told and not cannot_tell):
+            elif cut == "keep" or is_told:
                 belongs = belonging(fields, weights, scores, leaders).tolist()
         ranked = list(zip(ids.tolist(), scores.tolist(), belongs, strict=True))
         if cut == "keep":
@@ -86,7 +86,8 @@ def best_hits(
         same = _hits_among(fields, [id for id, _, _ in ranked], request)
         if len(same) >= request.k or len(ranked) < wanted:
             hits = make_hits(fields, weights, [row for row in ranked if row[0] in same][: request.k], request, same)
-            hits.apart = is_told is False and not cannot_tell and weights.examples.count > 1
+            if is_told is False and (cannot_tell or weights.examples.count > 1):
+                hits.untold = BY_DOCUMENTS if cannot_tell else SHARE_LITTLE
             return hits
         wanted *= DEEPER
 

@@ -52,8 +52,13 @@ def map_hits(hits: Sequence[Hit], asked: Asked | None) -> list[Point]:
 
 
 def complete(hits: Sequence[Hit], asked: Asked | None) -> tuple[list[Hit], list[Hit]]:
-    """The seeds as hits, and the hits with explanations and whether they belong, asked again as far as needed."""
+    """The seeds as hits, and the hits with explanations and whether they belong, asked again as far as needed.
+
+    Raises UsageError for hits that have neither explanations nor their question.
+    """
     if asked is None:
+        if hits and not any(hit.features for hit in hits):
+            raise UsageError("hits that were pickled have lost their question: ask with `explain`, or map them before")
         return [], [*hits]
     reading, seeds, options = asked
     names = dict.fromkeys(reading.find(name) for name in list(seeds)[:MOST_EXAMPLES])

@@ -91,12 +91,9 @@ class Reading(ReadingTable):
         names = parse_seeds(seeds)
 
         def answer(fields_by: FieldsBy) -> Hits:
-            return self._expand(*self._examples(fields_by, names, request), request)
+            return self._expand(fields_by, names, request)
 
-        hits = self._answer(request.model, answer)
-        examples = {"exclude": request.exclude, "like": request.like, "having": request.having}
-        hits.asked = Asked(self, names, {**request.model, "gamma": request.options.get("gamma"), **examples})
-        return hits
+        return self._answer(request.model, answer)
 
     def _answer(self, options: ModelOptions, answer: Callable[[FieldsBy], T]) -> T:
         """What `answer` makes of the fields; again, if derived arrays turn out to be damaged or gone."""
@@ -118,8 +115,7 @@ class Reading(ReadingTable):
             answers = []
             for number, seeds in enumerate(sets, 1):
                 try:
-                    examples = self._examples(fields_by, parse_seeds(seeds), request)
-                    answers.append(self._expand(*examples, request))
+                    answers.append(self._expand(fields_by, parse_seeds(seeds), request))
                 except LostArrays:
                     raise
                 except SetsearchError as error:
@@ -362,7 +358,11 @@ class Reading(ReadingTable):
             )
         return weights, excluded + ([] if request.options.get("keep_seeds") else examples.seeds)
 
-    def _expand(self, fields: Fields, examples: Examples, request: ExpandRequest) -> Hits:
+    def _expand(self, fields_by: FieldsBy, names: list[str] | dict[str, float], request: ExpandRequest) -> Hits:
+        fields, examples = self._examples(fields_by, names, request)
         weights, excluded = self._weights(fields, examples, request)
         cannot_tell = self._choice.cannot_tell(fields, request.model)
-        return best_hits(fields, weights, excluded, request, self.defaults, cannot_tell)
+        hits = best_hits(fields, weights, excluded, request, self.defaults, cannot_tell)
+        others = {"exclude": request.exclude, "like": request.like, "having": request.having}
+        hits.asked = Asked(self, names, {**request.model, "gamma": request.options.get("gamma"), **others})
+        return hits

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import setsearch
-from setsearch.answers.results import NOTHING_SHARED, SHARE_LITTLE, display_name
+from setsearch.answers.results import NOTHING_SHARED, display_name
 from setsearch.cli.output import first_of, say
 from setsearch.options import ModelOptions
 
@@ -48,8 +48,8 @@ def _notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", mod
         if odd is not None:
             name = display_name(odd.item, odd.title)
             yield f"{name} fits the other examples least"
-    if hits.apart:
-        yield SHARE_LITTLE
+    if hits.untold:
+        yield hits.untold
     if hits.contexts_revision not in (None, hits.revision):
         yield f"contexts know write {hits.contexts_revision} of {hits.revision}; --fresh now derives them again"
     if hits.learned:

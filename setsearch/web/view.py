@@ -7,7 +7,7 @@ from typing import Any
 from setsearch.answers.answer import Hits
 from setsearch.answers.highlight import item_text, mark_features, top_features, with_headlines
 from setsearch.answers.reading import Reading
-from setsearch.answers.results import NOTHING_SHARED, SHARE_LITTLE, Hit, Reason, display_name
+from setsearch.answers.results import NOTHING_SHARED, Hit, Reason, display_name
 from setsearch.answers.sets import AnyReading
 from setsearch.errors import QueryError, UsageError
 from setsearch.index import Index
@@ -278,8 +278,8 @@ def _note(reading: AnyReading, address: Address, hits: Hits) -> str | None:
         return "; ".join(notes)
     if not hits:
         return NOTHING_SHARED
-    if hits.apart:
-        return SHARE_LITTLE
+    if hits.untold:
+        return without_commands(hits.untold)
     if hits.contexts_revision not in (None, hits.revision):
         return f"by the contexts of write {hits.contexts_revision:,}; the collection is at write {hits.revision:,}"
     return None

@@ -112,6 +112,10 @@ def test_hits_have_a_map_of_their_examples_and_themselves(kinds):
     sent = pickle.loads(pickle.dumps(marked))
     assert sent == marked and sent.asked is None
     assert [point.item for point in sent.map()] == [hit.item for hit in marked], "without the question, the hits alone"
+    bare = pickle.loads(pickle.dumps(hits))
+    with pytest.raises(setsearch.errors.UsageError, match="hits that were pickled have lost their question"):
+        bare.map()
+    assert kinds.expand_many([["lion", "cats1"]], 8)[0].map() == hits.map()
     assert setsearch.Hits().map() == []
 
 

@@ -39,7 +39,7 @@ def animals(run, tmp_path):
 
 @by_the_papers_model
 def test_main_job(run, animals):
-    code, out, err = run("expand", "a.db", "lion", "Tiger", "--json")
+    code, out, err = run("expand", "a.db", "lion", "Tiger", "--by", "documents", "--json")
     assert (code, err) == (0, "")
     hits = json.loads(out)
     turned = {}
@@ -387,7 +387,7 @@ def test_a_closed_pipe_is_no_error(animals):
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(
-        [sys.executable, "-m", "setsearch", "expand", str(animals), "lion"],
+        [sys.executable, "-m", "setsearch", "expand", str(animals), "lion", "--by", "documents"],
         stdout=write,
         stderr=subprocess.PIPE,
         check=False,
@@ -423,7 +423,7 @@ def test_batch(failed, run, animals, tmp_path):
 
 def test_unusual_output(animals, tmp_path):
     """A terminal of few characters, a full disk, no arguments."""
-    expand = [sys.executable, "-m", "setsearch", "expand", "u.db", "lion", "--table"]
+    expand = [sys.executable, "-m", "setsearch", "expand", "u.db", "lion", "--by", "documents", "--table"]
     texts = ["lion \u00e9t\u00e9", "lion \u00e9t\u00e9", *["wheat"] * 9]
     rows = [json.dumps({"id": number, "text": text}, ensure_ascii=False) for number, text in enumerate(texts)]
     (tmp_path / "u.jsonl").write_text("\n".join(rows))

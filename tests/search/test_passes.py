@@ -301,12 +301,27 @@ def test_examples_that_share_little_are_told(tmp_path, run):
         reading = index.items("documents")
         mixed, one_kind = [f"d{n}" for n in range(12)], [f"d{6 * n}" for n in range(10)]
         hits = reading.expand(mixed, 9, cut="mark")
-        assert hits.apart and {hit.belongs for hit in hits} == {None}
+        assert "share little" in hits.untold and {hit.belongs for hit in hits} == {None}
+        kept = reading.expand(mixed, None, cut="keep")
+        assert kept.untold == hits.untold and 0 < len(kept) < 200
         hits = reading.expand(one_kind, 9, cut="mark")
-        assert not hits.apart and any(hit.belongs for hit in hits)
-        assert not reading.expand(mixed, 9).apart and reading.expand(mixed, None, cut="keep")
+        assert hits.untold is None and any(hit.belongs for hit in hits)
+        assert reading.expand(mixed, 9).untold is None
+        assert all(hit.belongs for hit in reading.expand(one_kind, None, cut="keep"))
     _, _, err = run("expand", "a.db", *mixed, "--items", "documents")
     assert "these examples share little" in err
+
+
+def test_words_that_are_compared_by_documents_say_that_nothing_is_marked(tmp_path, run):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add((f"d{n}", "lion tiger cat" if n % 9 == 0 else f"wheat field number{n}") for n in range(90))
+        terms = index.items("terms")
+        marked, kept = (terms.expand(["lion"], 9, cut=cut) for cut in ("mark", "keep"))
+        assert {hit.belongs for hit in marked} == {None} and marked.untold == kept.untold is not None
+        assert terms.expand(["lion"], 9, cut="mark", by="documents")[0].belongs
+        assert terms.expand(["lion"], 9, cut="mark", about=1)[0].belongs
+    said = run("expand", "a.db", "lion")[2]
+    assert said == "note: no contexts tell what belongs here; documents do if they are asked (--by documents)\n"
 
 
 def test_a_person_knows_about_how_many_there_are(built, run, tmp_path):
