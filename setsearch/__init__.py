@@ -70,6 +70,7 @@ def open(  # noqa: PLR0913
     create: bool = False,
     timeout: float = 5.0,
     time_limit: float = 10.0,
+    read_only: bool = False,
     language: str | None = None,
     stop_words: bool = False,
     analyzer: Callable[[str], Iterable[Any]] | str | None = None,
@@ -81,9 +82,10 @@ def open(  # noqa: PLR0913
 
     Connections are those of `sqlite3`, pysqlite3 and sqlcipher3, also inside a `sqlite_utils.Database`. With a function
     each thread has a connection of its own. With `create`, a path that does not exist becomes a new database with the
-    first write. A write waits `timeout` seconds for another writer. SQL of others, in a `Where` or behind a view that
-    is followed, may keep SQLite busy for `time_limit` seconds. A lent connection keeps its transaction, row factory and
-    tables; inside its transaction, the host commits our writes. What was read by connections to one file stays in
+    first write. A write waits `timeout` seconds for another writer. With `read_only` nothing is written to the file at
+    a path, and what is derived stays in memory. SQL of others, in a `Where` or behind a view that is followed, may keep
+    SQLite busy for `time_limit` seconds. A lent connection keeps its transaction, row factory and tables; inside its
+    transaction, the host commits our writes. What was read by connections to one file stays in
     memory for the next one, so that a connection for each request costs nothing more.
 
     The other parameters configure a text collection when its first document is added. `language` (english, ...) stems
@@ -111,7 +113,8 @@ def open(  # noqa: PLR0913
     if own is not None:
         own.require()
     settings = TextSettings(Analyzer(language, stop_words, analyzer), contexts, own, collection)
-    return Index(Database(place, create=create, timeout=timeout, time_limit=time_limit), settings)
+    database = Database(place, create=create, timeout=timeout, time_limit=time_limit, read_only=read_only)
+    return Index(database, settings)
 
 
 def register(connection: sqlite3.Connection) -> None:

@@ -34,11 +34,17 @@ class QuestionPool:
     """
 
     def __init__(
-        self, place: str | Path | Index, seconds: float, workers: int | None = None, time_limit: float = TIME_LIMIT
+        self,
+        place: str | Path | Index,
+        seconds: float,
+        workers: int | None = None,
+        time_limit: float = TIME_LIMIT,
+        read_only: bool = False,
     ) -> None:
         self.place = place if not isinstance(place, Index) else "the database"
         self.seconds = seconds
         self.time_limit = time_limit
+        self.read_only = read_only
         self._lent = isinstance(place, Index)
         self._index = place if isinstance(place, Index) else None
         self._pool = ThreadPoolExecutor(workers or WORKERS, "setsearch")
@@ -71,7 +77,7 @@ class QuestionPool:
     def _answer(self, question: Callable[[Index], T], cancellation: Cancellation) -> T:
         try:
             if self._index is None:
-                self._index = setsearch.open(self.place, time_limit=self.time_limit)
+                self._index = setsearch.open(self.place, time_limit=self.time_limit, read_only=self.read_only)
             with cancellation:
                 return question(self._index)
         except (LockedDatabase, ReadOnlyDatabase):

@@ -30,12 +30,13 @@ class ArrayFiles:
     def may_be_written(self) -> bool:
         """Whether there may be files: not in memory, nor in a folder that cannot be written."""
         file = self._database.file
-        return file is not None and os.access(file.parent, os.W_OK)
+        return file is not None and not self._database.read_only and os.access(file.parent, os.W_OK)
 
     @property
     def is_ours(self) -> bool:
         """Whether whoever asks may write: a lent connection is written by its owner."""
-        return self._database.path is not None and os.access(self._database.path, os.W_OK)
+        path = self._database.path
+        return path is not None and not self._database.read_only and os.access(path, os.W_OK)
 
     def map(self, relation: Relation, kind: str) -> Mapped | None:
         """The file of what was derived, LISTS or CONTEXTS, if there is one that may be used."""

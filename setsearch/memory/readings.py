@@ -86,7 +86,7 @@ class Readings:
             self.files.forget(relation)
             if lost is not None:
                 self._memory.distrusted.add(lost)
-        if lost is None or self._database.path is None:  # a lent connection is written by its owner
+        if lost is None or not self.files.is_ours:  # a lent connection is written by its owner
             return
         database = Database(self._database.path, timeout=0)
         with suppress(SetsearchError), database.write() as cursor:

@@ -46,11 +46,14 @@ class Connections:
     """Connections to one SQLite database; each is used by one thread at a time.
 
     `place` is a path, a URI, the host's connection, whose settings are restored after each use, or a function that
-    makes connections: each thread has its own, until `close_idle`. `time_limit` is how many seconds SQL of others may
+    makes connections: each thread has its own, until `close_idle`. With `read_only`, those to a path cannot write.
+    `time_limit` is how many seconds SQL of others may
     take (limits.py).
     """
 
-    def __init__(self, place: Any, timeout: float = 5.0, time_limit: float = TIME_LIMIT) -> None:
+    def __init__(
+        self, place: Any, timeout: float = 5.0, time_limit: float = TIME_LIMIT, read_only: bool = False
+    ) -> None:
         self.lent = driver_connection(place)
         self._make = connection_maker(place, timeout) if self.lent is None else None
         self.path = None if self.lent is not None or self._make is not None else Path(place)
@@ -59,6 +62,7 @@ class Connections:
         self._name = str(self.path)  # faster than the path for the look at the file before each query
         self.timeout = timeout
         self.time_limit = time_limit
+        self._is_read_only = read_only
         self.nested = False  # whether our transaction on a lent connection is inside one of the host's
         self._file = NO_FILE  # the first file at the path: only this one is written to
         self._idle: list[OwnConnection] = []
@@ -246,6 +250,8 @@ class Connections:
             connection.execute(f"pragma cache_size = -{PAGE_CACHE_KIB}")
             connection.execute("pragma trusted_schema = off")  # the schema of a hostile file calls no functions
             connection.execute("pragma cell_size_check = on")
+            if self._is_read_only:
+                connection.execute("pragma query_only = on")
             connection.execute("pragma schema_version").fetchone()  # reads the file
             connection.file, connection.log = self._look(), self._look(LOG)
         except BaseException:

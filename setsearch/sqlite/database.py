@@ -56,9 +56,11 @@ class Database:
         create: bool = False,
         timeout: float = 5.0,
         time_limit: float = TIME_LIMIT,
+        read_only: bool = False,
     ) -> None:
-        self._connections = Connections(place, timeout, time_limit)
+        self._connections = Connections(place, timeout, time_limit, read_only)
         self.path = self._connections.path
+        self.read_only = read_only
         self.checked: Checked | None = None  # what passed the check
         self._turns = None if self.path is None else turns_of(str(self.path.absolute()))
         self._has_log = False  # whether the journal mode was looked at
@@ -158,7 +160,8 @@ class Database:
                 pass
         except ReadOnlyDatabase as error:
             raise ReadOnlyDatabase(
-                f"{self} was written by an earlier setsearch; open it once where you may write"
+                f"{self} was written by an earlier setsearch; "
+                f"`setsearch update {self}` converts it, where you may write"
             ) from error
 
     def applied_migrations(self, cursor: sqlite3.Cursor) -> set[str]:

@@ -47,7 +47,7 @@ def make_app(place: str | Path | Index, rules: Rules | None = None) -> FastAPI:
     `place` is a path: threads cannot share a lent connection. The application needs no lifespan and can be mounted.
     """
     rules = rules or Rules()
-    pool = QuestionPool(place, rules.seconds)
+    pool = QuestionPool(place, rules.seconds, read_only=rules.read_only)
     app = FastAPI(
         title="setsearch",
         summary="Give it a few examples, get the rest of the set.",

@@ -97,7 +97,7 @@ def _work(db: Path, rules: Rules, host: str, port: int, listens: Event) -> None:
     """One of several processes; it ends with the first one."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     listening = bind(host, port, shared=True)
-    get_ready(db)
+    get_ready(db, rules.read_only)
     listening.listen(QUEUED_CONNECTIONS)
     listens.set()
     serve_alone(db, rules, listening)
@@ -114,9 +114,9 @@ def _end_with_parent() -> None:
         signal.raise_signal(signal.SIGTERM)
 
 
-def get_ready(db: Path) -> None:
+def get_ready(db: Path, read_only: bool) -> None:
     """Ask as visitors will, so that lists are read while nobody waits."""
-    with suppress(SetsearchError, MemoryError), setsearch.open(db) as index:
+    with suppress(SetsearchError, MemoryError), setsearch.open(db, read_only=read_only) as index:
         told = index.info()
         for own in told["readings"]:
             if own["items"] in (told["defaults"]["items"], told["readings"][0]["items"]):

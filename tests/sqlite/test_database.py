@@ -2,8 +2,10 @@
 
 import math
 import sqlite3
+import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
@@ -307,6 +309,45 @@ def test_a_repair_keeps_contexts_that_damaged_texts_cannot_give_again(tmp_path, 
         assert not [line for line in index.repair() if "stay" in line]  # what is damaged itself goes
         index.replace([("a", "lion tiger")])
         assert "documents x terms: contexts will be derived again" in index.repair()
+
+
+def test_nothing_is_written_to_a_file_that_is_opened_to_be_read(tmp_path, run):
+    path, old = tmp_path / "a.db", tmp_path / "old.db"
+    with setsearch.open(path, create=True, contexts="on") as index:
+        index.add([(f"d{n}", f"the w{n % 5} and w{n % 7} eat w{n % 3} grass") for n in range(60)])
+    ask = """
+import setsearch, sys
+with setsearch.open(sys.argv[1], read_only=sys.argv[2] == "1") as index:
+    for items, seed in ("documents", "d1"), ("terms", "w1"):
+        print([(hit.item, hit.score) for hit in index.items(items).expand([seed])])
+    """
+
+    def answer(read_only):
+        command = [sys.executable, "-c", ask, str(path), str(int(read_only))]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    before = path.read_bytes()
+    found = answer(read_only=True)
+    log = path.with_name("a.db-wal")
+    assert path.read_bytes() == before and (not log.exists() or not log.stat().st_size)
+    assert answer(read_only=False) == found and path.read_bytes() != before
+    with setsearch.open(path, read_only=True) as index:
+        for write in (lambda: index.add([("x", "y")]), lambda: index.keep_set("a", ["w1"]), index.repair, index.drop):
+            with pytest.raises(errors.ReadOnlyDatabase, match=r"a\.db is read-only"):
+                write()
+    old.write_bytes((Path(__file__).parents[1] / "fixtures" / "0.24.0.db").read_bytes())
+    before = old.read_bytes()
+    with (
+        setsearch.open(old, read_only=True) as index,
+        pytest.raises(errors.ReadOnlyDatabase, match=r"`setsearch update .* converts it"),
+    ):
+        index.info()
+    pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]")
+    told = (
+        f"Error: {old} was written by an earlier setsearch; `setsearch update {old}` converts it, where you may write\n"
+    )
+    assert run("serve", str(old), "--read-only") == (1, "", told)
+    assert old.read_bytes() == before
 
 
 def test_a_file_may_be_away_for_a_moment(tmp_path):

@@ -61,7 +61,7 @@ def serve(
     host: Annotated[str, option("ADDRESS", "Where to listen.")] = LOOPBACK[0],
     port: Annotated[int, option("N", "0 takes a free one.", min=0, max=65535)] = 8001,
     open_page: Annotated[bool, flag("--open", "Open the page in a browser.")] = False,
-    read_only: Annotated[bool, flag("--read-only", "Sets are not saved.")] = False,
+    read_only: Annotated[bool, flag("--read-only", "Nothing is written: no sets, nor what is derived.")] = False,
     token: Annotated[
         str | None,
         option("TEXT", "Token that every request needs.", ADVANCED, envvar="SETSEARCH_TOKEN", show_default=False),
@@ -85,7 +85,7 @@ def serve(
     is_local = host in LOOPBACK
     if not is_local and not token and not read_only:
         raise UsageError(f"--host {host} lets others in: require a --token TEXT, or serve --read-only")
-    with setsearch.open(db) as index:
+    with setsearch.open(db, read_only=read_only) as index:
         index.info()
     hosts = (*LOOPBACK, "[::1]", *(name or ())) if is_local or name else ()
     rules = Rules(token or None, read_only, tuple(cors or ()), hosts, pace.timeout)
@@ -99,7 +99,7 @@ def serve(
         workers = Workers(db, rules, listening, pace.workers)  # each gets itself ready
     else:
         workers = None
-        get_ready(db)
+        get_ready(db, read_only)
     say(f"{db} is at {address} (Ctrl-C stops)")
     if open_page:
         import webbrowser
