@@ -1,4 +1,4 @@
-"""The files of arrays beside a database, as one process uses them: mapped once, distrusted once one is damaged."""
+"""The files of arrays beside a database, as one process uses them, as long as they are not damaged."""
 
 import os
 import sqlite3
@@ -8,7 +8,6 @@ from pathlib import Path
 
 from setsearch.arrays import Ints
 from setsearch.errors import LostArrays, SetsearchError
-from setsearch.lists import LOCK
 from setsearch.memory.content import state_of
 from setsearch.memory.layout import take_array
 from setsearch.memory.shared import Memory
@@ -24,7 +23,7 @@ class ArrayFiles:
 
     def __init__(self, database: Database, memory: Memory) -> None:
         self._database = database
-        self._mapped, self._damaged = memory.mapped, memory.damaged
+        self._damaged = memory.damaged
 
     @property
     def may_be_written(self) -> bool:
@@ -39,20 +38,20 @@ class ArrayFiles:
         return path is not None and not self._database.read_only and os.access(path, os.W_OK)
 
     def map(self, relation: Relation, kind: str) -> Mapped | None:
-        """The file of what was derived, LISTS or CONTEXTS, if there is one that may be used."""
+        """The file of what was derived, LISTS or CONTEXTS, if there is one that may be used.
+
+        It is mapped anew: lists write behind their entries, each into pages of its own.
+        """
         if self._database.file is None:
             return None
         path = beside(self._database.file, f"{kind}-{relation.id}")
         identity = identity_of(path)
-        with LOCK:
-            if identity is None or identity in self._damaged:
-                return None
-            known = self._mapped.get(path)
-            if known is None or known.identity != identity:
-                self._mapped[path] = known = map_arrays(path)
-            if known is None:
-                self._damaged.add(identity)
-            return known
+        if identity is None or identity in self._damaged:
+            return None
+        mapped = map_arrays(path)
+        if mapped is None:
+            self._damaged.add(identity)
+        return mapped
 
     def distrust(self, mapped: Mapped) -> None:
         """Use a file no more."""

@@ -305,8 +305,7 @@ class Readings:
         """The fields that `by` names, for one transaction; None without contexts."""
         relation = version.relation
         if by == "documents":
-            self._content(cursor, version)
-            snapshot = version.snapshot(relation.features.name == name)
+            snapshot = version.snapshot(self._content(cursor, version), relation.features.name == name)
             vectors = self._memory.vectors.of(cursor, relation, snapshot.items)
             return Fields((Field(snapshot, cursor),), relation, version.analyzer, vectors=vectors)
         contexts = self._word_contexts(cursor, version)
@@ -342,7 +341,7 @@ class Readings:
         assert content is not None
         of_words = relation.analyzer is None or relation.contexts == "off"  # else contexts answer for them
         readings = ((False, relation.items), (True, relation.features))[: 1 + of_words]
-        rules = [(version.snapshot(side), _default_rule(relation, kind.name)) for side, kind in readings]
+        rules = [(version.snapshot(content, side), _default_rule(relation, kind.name)) for side, kind in readings]
         if self.files.write(lambda file: write_lists(file, content, rules)):
             version.forget()
 

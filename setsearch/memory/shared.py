@@ -6,7 +6,6 @@ Connections that are lent one after another, such as one for each request, share
 import os
 import threading
 from collections import OrderedDict
-from pathlib import Path
 
 from setsearch.lists import LOCK
 from setsearch.memory.content import RelationContent
@@ -15,7 +14,6 @@ from setsearch.memory.vectors import StoredVectors
 from setsearch.memory.word_contexts import WordContexts
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.forks import File
-from setsearch.sqlite.mapped import Mapped
 from setsearch.storage.analyzers import TextSettings
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
@@ -37,14 +35,16 @@ class Version:
 
     def forget(self) -> None:
         """Take the content anew when it is next needed."""
-        self.content, self._snapshots = None, {}
+        with LOCK:
+            self.content, self._snapshots = None, {}
 
-    def snapshot(self, transposed: bool) -> Snapshot:
-        """The snapshot of one reading; the content has been loaded."""
-        if transposed not in self._snapshots:
-            assert self.content is not None
-            self._snapshots.setdefault(transposed, Snapshot(self.content, transposed))
-        return self._snapshots[transposed]
+    def snapshot(self, content: RelationContent, transposed: bool) -> Snapshot:
+        """The snapshot of one reading of the content; that of before if it is of this one."""
+        with LOCK:
+            known = self._snapshots.get(transposed)
+            if known is None or known.content is not content:
+                self._snapshots[transposed] = known = Snapshot(content, transposed)
+            return known
 
 
 class Memory:
@@ -54,8 +54,7 @@ class Memory:
         self.versions: dict[int, list[Version]] = {}  # by relation, the latest last
         self.contexts: dict[int, WordContexts] = {}  # by relation
         self.distrusted: set[int] = set()  # generations that are damaged or gone
-        self.mapped: dict[Path, Mapped | None] = {}  # files of arrays; None for one that cannot be used
-        self.damaged: set[tuple[int, ...]] = set()  # such files (memory/files.py)
+        self.damaged: set[tuple[int, ...]] = set()  # files of arrays that cannot be used (memory/files.py)
         self.encoders = Encoders(settings.encoder)
         self.vectors = StoredVectors(self.encoders)
         self._deriving = threading.Lock()

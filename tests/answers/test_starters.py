@@ -41,12 +41,13 @@ def steps_of(connection, question):
 
 
 @pytest.fixture(scope="module")
-def sizes():
+def sizes(tmp_path_factory):
     """A collection of eight texts, and two of many, one twice as large as the other."""
+    folder = tmp_path_factory.mktemp("sizes")
     with (
-        closing(sqlite3.connect(":memory:")) as few,
-        closing(sqlite3.connect(":memory:")) as some,
-        closing(sqlite3.connect(":memory:")) as many,
+        closing(sqlite3.connect(folder / "few.db", isolation_level=None)) as few,
+        closing(sqlite3.connect(folder / "some.db", isolation_level=None)) as some,
+        closing(sqlite3.connect(folder / "many.db", isolation_level=None)) as many,
     ):
         yield [
             (connection, open_with(connection, count)) for connection, count in ((few, 8), (some, 1000), (many, 2000))
@@ -87,13 +88,14 @@ def test_a_description_counts_what_the_tables_hold(sizes):
 
 
 def test_a_sample_has_words_that_tell_something(sizes):
-    for connection, _ in sizes:
+    for connection, index in sizes:
         cursor = connection.cursor()
         (relation,) = load_relations(cursor)
-        words = sample_items(cursor, relation, True)
+        of_documents, of_words = (index._readings.files.totals(cursor, relation, side) for side in (False, True))
+        words = sample_items(cursor, relation, True, of_words)
         assert words and not {"about", "also"} & {*words}
         assert all(word.isalpha() for word in words)
-        assert len(sample_items(cursor, relation, False)) == 5
+        assert len(sample_items(cursor, relation, False, of_documents)) == 5
 
 
 @given(st.lists(st.integers(0, 9), max_size=60), st.integers(1, 80))

@@ -326,6 +326,23 @@ def test_who_stays_takes_the_new_file(path):
     assert ask(path) == found
 
 
+def test_contents_of_one_file_write_each_for_itself(path):
+    """Changed lists go behind the others: those of one content may not be where another one has put its own."""
+
+    def entries(fields):
+        """The lists of all films."""
+        return [array.tolist() for array in fields.first.snapshot.lists(True).entries()]
+
+    with setsearch.open(path) as index, setsearch.open(path) as writer:
+        writer.update([("i1", {"f1": 3, "f2": 1})], ("film", "user"))
+        with index.items("film").fields() as fields:
+            before = entries(fields)
+            index._readings._memory.versions.clear()
+            writer.update([("i2", {"f3": 7, "f4": 9})], ("film", "user"))
+            assert index.items("film").expand(["i2"], 99)
+            assert entries(fields) == before
+
+
 def test_the_file_of_another_database_is_not_used(path, tmp_path):
     with setsearch.open(tmp_path / "b.db", create=True) as other:
         other.add(random_data(9, 40, 25, 0.4).items(), ("film", "user"))
