@@ -138,6 +138,9 @@ class ExpandOptions(ModelOptions, Examples, total=False):
     per: Annotated[Text, _text("COLUMN", "A kept column, such as author")]
     gamma: Annotated[Number, _number("G", "Subtract so much of what negative examples weigh, without learning", 0, 1)]
     keep_seeds: Annotated[bool, _flag("", "Rank the seeds too")]
+    groups: Annotated[
+        int | None, Option(int, "N", "Divide the examples into so many groups, each answered by itself; 1: one list", 1)
+    ]
     explain: Annotated[bool, _flag("", "Show the features behind each score", usual=True)]
     snippets: Annotated[bool, _flag("", "Show the passage of each that speaks for the set", usual=True)]
     fold: Annotated[bool, _flag("", "Put documents with nearly the same words into the duplicates of one")]
@@ -185,12 +188,14 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     "Whoosh": {
         **dict.fromkeys(("explain", "snippets", "fold"), "Whoosh makes the hits"),
         **dict.fromkeys(("at_most", "per"), "Whoosh ranks and collapses"),
+        "groups": "Whoosh ranks by the scores of one question",
         "about": "Whoosh's hits are not marked",
     },
     "Spark": {
         **dict.fromkeys((*EXAMPLES, "snippets", "fold"), "its index has no texts"),
         **dict.fromkeys(("filter", "at_most", "per"), "its index has no kept columns"),
         "about": "its index draws the line itself",
+        "groups": "its index asks one question",
         **dict.fromkeys(("vectors", "purpose", "fresh"), "its index has no vectors, ratings or writes"),
     },
     "rank": {"among": "its candidates say it"},
@@ -200,12 +205,14 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     },
     "scores": {
         **dict.fromkeys(("explain", "snippets", "fold", "cut", "about"), "they are no hits"),
+        "groups": "they are those of one question",
         **dict.fromkeys(("at_most", "per"), "it depends on the rank of all items, which `expand` and `rank` know"),
     },
     "numbers": {
         **dict.fromkeys((*EXAMPLES, "filter", "at_most", "per"), "they have no texts and no kept columns"),
         **dict.fromkeys((*_CONSTANTS[1:], "purpose", "by"), "their model has only the strength"),
         "about": "they have no line",
+        "groups": "they have no features",
     },
 }
 

@@ -1,6 +1,6 @@
 """`Hits`, the answer to one question: in frames, tables and pictures."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -9,9 +9,10 @@ from setsearch.errors import UsageError
 
 if TYPE_CHECKING:
     from setsearch.answers.picture import Point
-from setsearch.answers.results import Asked, Hit, Reason, is_informative
+from setsearch.answers.results import Asked, Hit, Reason, display_name, is_informative, shortened
 
 SHOWN_PARTS = 5  # of an explanation in a table of hits
+MOST_NAMED, NAMED = 5, 40  # examples of a group, and characters of each
 
 
 COLUMNS = {"rank": int, "item": str, "score": float, "title": str, "belongs": bool}  # of frames
@@ -25,7 +26,8 @@ class Hits(list[Hit]):
     score of an item that shares nothing with the examples, None if features that no seed has count too; `untold`:
     why what belongs cannot be told, where it was asked for and several examples, or words, do not tell it; `learned`:
     whether rejected items taught what separates them, so that scores are margins (search/separation.py); `common`: the
-    reasons that they share, if they are explained.
+    reasons that they share, if they are explained; `groups`: the examples in groups, if they fall into some: each has
+    hits of its own, whose scores are those of its question, and which follow one another in turn.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class Hits(list[Hit]):
         self.asked = asked
         self.whole = whole
         self.untold: str | None = None
+        self.groups: tuple[tuple[str, ...], ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "asked": None}  # a question has a database, which cannot be sent elsewhere
@@ -105,6 +108,16 @@ class Hits(list[Hit]):
     def shared(self) -> "Hits":
         """The hits without items that share nothing with the examples."""
         return self.with_hits(hit for hit in self if self.blank is None or hit.score != self.blank)
+
+    def tell_groups(self, titles: Mapping[str, str | None]) -> str:
+        """That the examples fall into groups, and into which, by their titles; nothing if they do not."""
+        groups = [
+            ", ".join(shortened(display_name(name, titles.get(name)), NAMED) for name in group[:MOST_NAMED])
+            + ", ..." * (len(group) > MOST_NAMED)
+            for group in self.groups
+        ]
+        count = {2: "two", 3: "three"}.get(len(groups), str(len(groups)))
+        return f"your examples fall into {count} groups: {'; '.join(groups[:-1])} and {groups[-1]}" if groups else ""
 
     def with_hits(self, hits: Iterable[Hit]) -> "Hits":
         """Other hits of the same answer."""

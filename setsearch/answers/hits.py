@@ -1,27 +1,43 @@
-"""From weights to hits: the best items, where the set ends, what is folded, names, explanations, snippets, columns."""
+"""From weights to hits: the best items, where the set ends, what is folded, names, explanations, snippets, columns.
+
+If the examples fall into groups, the hits of each take turns. An item that two groups have is a hit of the one where it
+ranks better, at the same rank of the one where its score is larger.
+"""
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from types import MappingProxyType
+from typing import NamedTuple
 
 from setsearch.answers.answer import Hits
 from setsearch.answers.contributions import contributions
 from setsearch.answers.passages import make_snippets
 from setsearch.answers.reasons import wording
-from setsearch.answers.results import BY_DOCUMENTS, SHARE_LITTLE, Hit, rest_of
+from setsearch.answers.results import BY_DOCUMENTS, SHARE_LITTLE, Hit, Reason, rest_of, shortened
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import NothingToRank
 from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
 from setsearch.search.cutoff import FLOOR, belonging, few, tells
 from setsearch.search.diversity import first_of_each
+from setsearch.search.examples import Examples
 from setsearch.search.folding import FOLDED, fold
+from setsearch.search.groups import LEADERS
 from setsearch.search.passes import Wanted, uses_vectors
 from setsearch.search.request import NO_LIMIT, ExpandRequest, nothing_left
 from setsearch.search.weights import SeedWeights
 
-Row = tuple[int, float, bool | None]  # id, score, whether it belongs
-
 DEEPER = 4  # times as many items are looked at if too many were dropped
+NAMED = 40  # characters of a text that is an example
+
+
+class Row(NamedTuple):
+    """An item that may be a hit: its score, whether it belongs, and the place of its group."""
+
+    id: int
+    score: float
+    belongs: bool | None
+    group: int = 0
 
 
 def wanted_of(fields: Fields, request: ExpandRequest, defaults: Defaults) -> Wanted:
@@ -31,7 +47,7 @@ def wanted_of(fields: Fields, request: ExpandRequest, defaults: Defaults) -> Wan
     chooses = request.among is not None or request.filter or given.get("keep_seeds")
     weighs = bool(given.get("explain") or given.get("snippets") or request.exclude)
     asks = given.get("cut") and not given.get("about")
-    depth = 0 if has_more or chooses else _depth(request, _shown(request))
+    depth = 0 if has_more or chooses else max(_depth(request, _shown(request)), LEADERS)
     return Wanted(depth, weighs, few(defaults) if asks else (0.0, 0.0))
 
 
@@ -52,7 +68,7 @@ def _leading(request: ExpandRequest) -> int:
 
 def best_hits(
     fields: Fields,
-    weights: SeedWeights,
+    groups: Sequence[SeedWeights],
     excluded: Sequence[int],
     request: ExpandRequest,
     defaults: Defaults,
@@ -62,34 +78,60 @@ def best_hits(
 
     If some of the best items are no hits, more are looked at until there are k, or no more items. Raises NothingToRank.
     """
-    among = fields.allowed(request.among, request.filter)
-    wanted, cut, about = _shown(request), request.options.get("cut"), request.options.get("about")
-    is_told: bool | None = None  # whether the seeds tell what belongs, once they were asked
+    if len(groups) > 1:
+        groups = sorted(groups, key=lambda own: _names(fields, own.examples))
+    among, wanted = fields.allowed(request.among, request.filter), _shown(request)
+    told: list[bool | None] = [None] * len(groups)  # whether the seeds of each tell what belongs, once they were asked
     while True:
-        ids, scores = weights.best(excluded, _depth(request, wanted), fields, among)
-        if not len(ids):
-            raise NothingToRank(nothing_left(fields.items, among))
-        scores = scores + weights.constant
-        belongs: list[bool | None] = [None] * len(ids)
-        if cut:
-            leaders = _leaders(fields, weights, excluded, request, among, scores)
-            if is_told is None:
-                is_told = bool(about) or (not cannot_tell and tells(fields, weights, leaders, excluded, defaults))
-            if about:
-                belongs = (scores >= leaders[:about][-1]).tolist()
-            elif cut == "keep" or is_told:
-                belongs = belonging(fields, weights, scores, leaders).tolist()
-        ranked = list(zip(ids.tolist(), scores.tolist(), belongs, strict=True))
-        if cut == "keep":
-            ranked = [row for row in ranked if row[2]]
-        ranked = ranked[:wanted]
-        same = _hits_among(fields, [id for id, _, _ in ranked], request)
+        lists = []
+        for place, weights in enumerate(groups):
+            ids, scores = weights.best(excluded, _depth(request, wanted), fields, among)
+            if not len(ids):
+                raise NothingToRank(nothing_left(fields.items, among))
+            scores = scores + weights.constant
+            belongs: list[bool | None] = [None] * len(ids)
+            if request.options.get("cut"):
+                leaders = _leaders(fields, weights, excluded, request, among, scores)
+                if told[place] is None:
+                    asked = fields, weights, leaders, excluded, defaults
+                    told[place] = bool(request.options.get("about")) or (not cannot_tell and tells(*asked))
+                belongs = _marks(fields, weights, scores, leaders, request, told[place] is True)
+            rows = map(Row, ids.tolist(), scores.tolist(), belongs, [place] * len(ids))
+            lists.append([row for row in rows if row.belongs or request.options.get("cut") != "keep"][:wanted])
+        ranked = _in_turn(lists)[:wanted]
+        same = _hits_among(fields, [row.id for row in ranked], request)
         if len(same) >= request.k or len(ranked) < wanted:
-            hits = make_hits(fields, weights, [row for row in ranked if row[0] in same][: request.k], request, same)
-            if is_told is False and (cannot_tell or weights.examples.count > 1):
+            hits = make_hits(fields, groups, [row for row in ranked if row.id in same][: request.k], request, same)
+            several = any(weights.examples.count > 1 for weights in groups)
+            if (cannot_tell or several) and all(is_told is False for is_told in told):
                 hits.untold = BY_DOCUMENTS if cannot_tell else SHARE_LITTLE
             return hits
         wanted *= DEEPER
+
+
+def _marks(
+    fields: Fields, weights: SeedWeights, scores: Floats, leaders: Floats, request: ExpandRequest, is_told: bool
+) -> list[bool | None]:
+    """Whether items belong, by their scores; None if that cannot be told, and hits need not belong."""
+    about = request.options.get("about")
+    if about:
+        return [*(scores >= leaders[:about][-1]).tolist()]
+    if request.options.get("cut") == "keep" or is_told:
+        return [*belonging(fields, weights, scores, leaders).tolist()]
+    return [None] * len(scores)
+
+
+def _in_turn(lists: Sequence[Sequence[Row]]) -> list[Row]:
+    """The rows of each group in turn, each item once."""
+    if len(lists) == 1:
+        return [*lists[0]]
+    merged: dict[int, Row] = {}
+    for own in zip_longest(*lists):
+        rows = [row for row in own if row is not None]
+        best = {row.id: row for row in sorted(rows, key=lambda row: row.score)}
+        for row in rows:
+            merged.setdefault(row.id, best[row.id])
+    return [*merged.values()]
 
 
 def _leaders(
@@ -117,19 +159,28 @@ def _hits_among(fields: Fields, ids: Sequence[int], request: ExpandRequest) -> M
 
 def make_hits(
     fields: Fields,
-    weights: SeedWeights,
+    groups: Sequence[SeedWeights],
     rows: Sequence[Row],
     request: ExpandRequest,
     same: Mapping[int, Sequence[int]] = MappingProxyType({}),
 ) -> Hits:
     """Hits of items in the order of their rank, with near-duplicates."""
-    ids = [id for id, _, _ in rows]
+    ids = [row.id for row in rows]
     explain, snippets = request.options.get("explain"), request.options.get("snippets")
-    features = contributions(fields, weights, ids) if explain or snippets else {}
+    features, reasons, common = {}, {}, list[Reason]()
+    for place, weights in enumerate(groups):
+        own = [row for row in rows if row.group == place]
+        parts = contributions(fields, weights, [row.id for row in own]) if explain or snippets else {}
+        features.update(parts)
+        if explain:
+            how = wording(fields, parts.values(), weights.examples.ids)
+            reasons.update({row.id: how.reasons(parts[row.id], rest_of(row.score, parts[row.id])) for row in own})
+            belonging = [parts[row.id] for row in own if row.belongs is not False]
+            common += how.common(belonging) if len(belonging) > 1 else ()
     passages = make_snippets(fields, features) if snippets else {}
-    how = wording(fields, features.values(), weights.examples.ids) if explain else None
     columns = fields.columns_of(ids)
     names = fields.describe([*ids, *(other for id in ids for other in same.get(id, ()))])
+    named = tuple(_names(fields, weights.examples) for weights in groups) if len(groups) > 1 else ()
     hits = [
         Hit(
             rank,
@@ -141,13 +192,24 @@ def make_hits(
             passages.get(id),
             columns.get(id),
             tuple(names[other][0] for other in same.get(id, ())),
-            how.reasons(features[id], rest_of(score, features[id])) if how else (),
+            reasons.get(id, ()),
+            named[group] if named else (),
         )
-        for rank, (id, score, belongs) in enumerate(rows, 1)
+        for rank, (id, score, belongs, group) in enumerate(rows, 1)
     ]
-    has_base = getattr(weights.model, "has_base", True) or bool(weights.priors)
-    blank = None if has_base else weights.constant
-    belonging = [hit.features for hit in hits if hit.belongs is not False]
-    common = how.common(belonging) if how and len(belonging) > 1 else ()
-    own = fields.relation.revision, fields.contexts_revision
-    return Hits(hits, *own, blank, bool(weights.corrections), common, whole=fields.items.whole)
+    has_base = any(getattr(weights.model, "has_base", True) or weights.priors for weights in groups)
+    blank, learned = None if has_base else groups[0].constant, bool(groups[0].corrections)
+    revisions = fields.relation.revision, fields.contexts_revision
+    found = Hits(hits, *revisions, blank, learned, tuple(common), whole=fields.items.whole)
+    found.groups = named
+    return found
+
+
+def _names(fields: Fields, examples: Examples) -> tuple[str, ...]:
+    """What examples are called: items in order, then texts."""
+    names = [name for name, _ in fields.describe(examples.ids).values()]
+    if fields.stored is not None:  # words without contexts
+        names += [name for name, _ in fields.stored.describe([*examples.rare]).values()]
+    names.sort()
+    names += [shortened(text, NAMED) for text in examples.like]
+    return (*names, *["features"] * examples.has_features)

@@ -25,7 +25,8 @@ from setsearch.options import ExpandOptions, ModelOptions, refuse
 from setsearch.search.cutoff import SeedFit, fits
 from setsearch.search.examples import Examples, find_examples, find_rejected, once_each
 from setsearch.search.field_choice import FieldChoice
-from setsearch.search.passes import one_pass, two_passes, with_priors
+from setsearch.search.groups import can_be_found, find_groups, make_groups
+from setsearch.search.passes import ALL, Wanted, one_pass, two_passes, with_priors
 from setsearch.search.request import (
     ExpandRequest,
     SeedNames,
@@ -143,7 +144,7 @@ class Reading(ReadingTable):
             raise InvalidParameter(f"missing is 'error' or 'skip', not {missing!r}")
         if missing == "error":
             names = list(dict.fromkeys(self.find_all(names)))
-        options = {"keep_seeds": True, **options, "among": names}
+        options = {"keep_seeds": True, "groups": 1, **options, "among": names}
         asked = parse_request(1, options).model
         if self.words_without_contexts(names, **asked):
             options["by"] = "documents"  # contexts would not rank these
@@ -159,9 +160,9 @@ class Reading(ReadingTable):
         request, names = parse_request(1, options), parse_seeds(seeds)
         with self._fields_by(request.model) as fields_by:
             fields, examples = self._examples(fields_by, names, request)
-            weights, excluded = self._weights(fields, examples, request)
+            weights, rejected = self._weights(fields, examples, request, ALL)
             scores = weights.scores() + weights.constant
-            scores[excluded] = -np.inf
+            scores[_left_out(examples, rejected, request)] = -np.inf
             among = fields.allowed(request.among, request.filter)
             if among is not None:
                 kept, scores = scores[among], np.full(len(scores), -np.inf)
@@ -229,7 +230,7 @@ class Reading(ReadingTable):
         request, names = parse_request(1 if most is None else most, options), parse_seeds(seeds)
 
         def answer(fields_by: FieldsBy) -> WeightedQuery:
-            weights, _ = self._weights(*self._examples(fields_by, names, request), request)
+            weights, _ = self._weights(*self._examples(fields_by, names, request), request, ALL)
             return weighted_query(weights, most, engine)
 
         return self._answer(request.model, answer)
@@ -341,13 +342,14 @@ class Reading(ReadingTable):
         examples = find_examples(fields, seeds, request.like, request.having)
         return fields, self._once_each(fields, request.model, examples)
 
-    def _weights(self, fields: Fields, examples: Examples, request: ExpandRequest) -> tuple[SeedWeights, list[int]]:
-        """What scores items, and the items that are not returned."""
+    def _weights(
+        self, fields: Fields, examples: Examples, request: ExpandRequest, wanted: Wanted
+    ) -> tuple[SeedWeights, list[int]]:
+        """What scores items, and rejected ones."""
         excluded = find_rejected(fields, examples, request.exclude)
         rejection = None
         if excluded:
             rejection = self.defaults.rejection_of(self.defaults.make(request.model), request.options.get("gamma"))
-        wanted = wanted_of(fields, request, self.defaults)
         weights = two_passes(fields, examples, self.defaults, request.model, excluded, rejection, wanted)
         weights = with_priors(fields, weights, self.defaults, request.model)
         if excluded and rejection is None:
@@ -356,13 +358,39 @@ class Reading(ReadingTable):
             raise NoSeeds(
                 "the example has no feature more often than the collection; try `binarize=presence`, or others"
             )
-        return weights, excluded + ([] if request.options.get("keep_seeds") else examples.seeds)
+        return weights, excluded
 
     def _expand(self, fields_by: FieldsBy, names: list[str] | dict[str, float], request: ExpandRequest) -> Hits:
-        fields, examples = self._examples(fields_by, names, request)
-        weights, excluded = self._weights(fields, examples, request)
+        fields, own = self._examples(fields_by, names, request)
+        groups, rejected = self._groups(fields, own, request)
         cannot_tell = self._choice.cannot_tell(fields, request.model)
-        hits = best_hits(fields, weights, excluded, request, self.defaults, cannot_tell)
-        others = {"exclude": request.exclude, "like": request.like, "having": request.having}
-        hits.asked = Asked(self, names, {**request.model, "gamma": request.options.get("gamma"), **others})
+        excluded = _left_out(own, rejected, request)
+        hits = best_hits(fields, groups, excluded, request, self.defaults, cannot_tell)
+        others = {name: request.options.get(name) for name in ("gamma", "groups")}
+        examples = {"exclude": request.exclude, "like": request.like, "having": request.having}
+        hits.asked = Asked(self, names, {**request.model, **others, **examples})
         return hits
+
+    def _groups(
+        self, fields: Fields, examples: Examples, request: ExpandRequest
+    ) -> tuple[list[SeedWeights], list[int]]:
+        """What scores items for each group of the examples, all of them if there are no groups; and rejected items."""
+        count, model = request.options.get("groups"), self.defaults.make(request.model)
+
+        def ask(part: Examples) -> tuple[SeedWeights, list[int]]:
+            """The same for some of the examples."""
+            return self._weights(fields, part, request, ALL)
+
+        if count is not None and count > 1:
+            asked = [ask(part) for part in make_groups(fields, examples, model, count)]
+            return [weights for weights, _ in asked], asked[0][1]
+        weights, rejected = self._weights(fields, examples, request, wanted_of(fields, request, self.defaults))
+        if count is None and self.defaults.divided and can_be_found(fields, examples, model):
+            excluded = [*rejected, *examples.seeds]
+            return find_groups(fields, weights, excluded, lambda part: ask(part)[0]), rejected
+        return [weights], rejected
+
+
+def _left_out(examples: Examples, rejected: list[int], request: ExpandRequest) -> list[int]:
+    """The items that are not returned."""
+    return rejected + ([] if request.options.get("keep_seeds") else examples.seeds)

@@ -55,7 +55,8 @@ class Hit(NamedTuple):
     `features`, the exact parts of the score, and `reasons`, which tell them to people (answers/reasons.py), are filled
     if an explanation was requested, `belongs` if the cut was: whether the score is above the
     threshold (search/cutoff.py), `snippet` if snippets were, for a document whose text is known; `columns` are those
-    that were kept of it; `duplicates` are documents with nearly the same words, if they were folded.
+    that were kept of it; `duplicates` are documents with nearly the same words, if they were folded; `group` are the
+    examples that it is like, if these fall into groups.
     """
 
     rank: int
@@ -68,6 +69,7 @@ class Hit(NamedTuple):
     columns: Mapping[str, Any] | None = None
     duplicates: tuple[str, ...] = ()
     reasons: tuple[Reason, ...] = ()
+    group: tuple[str, ...] = ()
 
     @property
     def rest(self) -> float:

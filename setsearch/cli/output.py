@@ -252,11 +252,12 @@ def bars(rows: list[Row], width: int | None = None, numbered: bool = False) -> l
     zero = min(0.0, *values) if column == "score" else 0.0
     top = max(abs(value - zero) for value in values)
     lines = []
-    for row, label, value, following in zip(rows, labels, values, [*rows[1:], {}], strict=True):
+    last = max((place for place, row in enumerate(rows[:-1]) if row.get("belongs")), default=None)
+    for place, (label, value) in enumerate(zip(labels, values, strict=True)):
         eighths = round(8 * bar_width * abs(value - zero) / top) if top else 0
         bar = EIGHTHS[8] * (eighths // 8) + EIGHTHS[eighths % 8].strip() if value >= zero else BELOW * (eighths // 8)
         lines.append(f"{label:<{label_width}}  {bar:<{bar_width}} {value:>8.3f}")
-        if row.get("belongs") is True and following.get("belongs") is False:
+        if place == last and rows[place + 1].get("belongs") is False:
             lines.append(" the set ends here ".center(width, "-"))
     return lines
 

@@ -29,7 +29,8 @@
 #endif
 
 enum {
-    VERSION = 5,    /* of the entries; binding.py asks for it */
+    FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, LEADERS = 5, SOME = 256, FEW = 50, /* search/groups.py */
+    VERSION = 6,    /* of the entries; binding.py asks for it */
     DAMAGED = -1,   /* a list is not what the layout says */
     UNKNOWN = -2,   /* a count without a logarithm */
     UNSURE = -3,    /* what is pruned could change the answer */
@@ -46,6 +47,7 @@ static const double VALUE_LATTICE = 4194304.0; /* 2^22 */
 static const double FIRST = 0.2, LATER = 0.5, JUST_BELOW = 0.99; /* shares of bounds */
 static const double MARGIN = 5.684341886080802e-14; /* 2^-44, relative; logarithms differ by some 2^-53 */
 static const double NEAR = 0.0009765625;           /* 2^-10, as in models/lift.py */
+static const double ONE_SIDED = 0.2, CLOSE = 1e-9; /* search/groups.py, and what last bits may be */
 static const double EXACT_BELOW = 512, LEAST_SUM = 0.125; /* of weights: arrays.py, search/weights.py */
 static const double NEARLY = 1e-9;                  /* as in search/cutoff.py */
 static const double ROUNDING = 1 + 1e-9, PRECISION = 4.76837158203125e-07; /* of bounds; 2^-21 of sums in single precision */
@@ -570,7 +572,7 @@ typedef struct {
     part_t *parts;           /* one a field */
     int64_t *examples;       /* the seeds, and room for what joins */
     double *shares;          /* their weights */
-    int64_t n_examples;
+    int64_t n_examples, together;
 } memory_t;
 
 /* What a limit leaves: features that cost `most` together, or all if it is negative; and those that always count. */
@@ -758,6 +760,122 @@ static void leave_out(const field_t *field, const question_t *question, const me
     for (int64_t j = 0; j < own->count; j++) own->have[2 * own->features[j]] = 0.0;
 }
 
+/* s, how alike items are (search/groups.py): count * count numbers. 1, or 0 if some have no values yet, or DAMAGED. */
+static int find_likeness(const field_t *field, const question_t *question, const int64_t *items, int64_t count,
+                         double *have, double *alike) {
+    const part_t *lists = &field->by_item;
+    const float *values = lists->values;
+    for (int64_t a = 0; a < count; a++)
+        if (items[a] >= lists->n_lists || !has_values(lists, lists->starts[items[a]], lists->ends[items[a]])) return 0;
+    for (int64_t a = 0; a < count; a++) {
+        const int64_t start = lists->starts[items[a]], end = lists->ends[items[a]];
+        for (int64_t p = start; p < end; p++) {
+            if (lists->ids[p] >= field->by_feature.n_lists) return DAMAGED;
+            const int64_t df = field->stored[lists->ids[p]];
+            have[2 * (int64_t)lists->ids[p]] = factor(question, 0, 1, 1, df > 1 ? (double)df : 1.0) * values[p];
+        }
+        for (int64_t b = 0; b <= a; b++) {
+            double product = 0;
+            for (int64_t p = lists->starts[items[b]]; p < lists->ends[items[b]]; p++)
+                product += have[2 * (int64_t)lists->ids[p]] * values[p];
+            alike[a * count + b] = alike[b * count + a] = product;
+        }
+        for (int64_t p = start; p < end; p++) have[2 * (int64_t)lists->ids[p]] = 0.0;
+    }
+    for (int64_t a = 0; a < count; a++)
+        for (int64_t b = 0; b < count; b++) {
+            const double norm = sqrt(alike[a * count + a]) * sqrt(alike[b * count + b]);
+            if (a != b) alike[a * count + b] = norm > 0 ? alike[a * count + b] / norm : 0;
+        }
+    return 1;
+}
+
+/* Whether the best items are surely like both of any two groups of the seeds that may be the farthest apart, but for the
+   last bits (search/groups.py). `items`: `n` seeds, and LEADERS of the best. */
+static int are_together(const double *alike, int64_t n) {
+    double apart[1 << (MOST_DIVIDED - 1)], least = INFINITY;
+    const int64_t count = n + LEADERS;
+    for (int64_t mask = 1; mask < (int64_t)1 << (n - 1); mask++) { /* of those that are not with the first one */
+        double between = 0, within = 0, size = 0;
+        for (int64_t a = 0; a < n; a++) {
+            const int64_t side = 2 * mask >> (n - a) & 1;
+            size += (double)side;
+            for (int64_t b = 0; b < a; b++)
+                *(side == (2 * mask >> (n - b) & 1) ? &within : &between) += alike[a * count + b];
+        }
+        const double other = (double)n - size;
+        apart[mask] = size < 2 || other < 2 ? INFINITY
+                                            : between / (size * other) -
+                                                  2 * within / (size * (size - 1) + other * (other - 1));
+        if (apart[mask] < least) least = apart[mask];
+    }
+    for (int64_t mask = 1; mask < (int64_t)1 << (n - 1); mask++) {
+        double smaller = 0, larger = 0;
+        if (apart[mask] > least + CLOSE) continue;
+        for (int64_t hit = n; hit < count; hit++) {
+            double sums[2] = {0, 0}, sizes[2] = {0, 0};
+            for (int64_t a = 0; a < n; a++) {
+                const int64_t side = 2 * mask >> (n - a) & 1;
+                sums[side] += alike[hit * count + a];
+                sizes[side]++;
+            }
+            const double one = sums[0] / sizes[0], other = sums[1] / sizes[1];
+            smaller += one < other ? one : other;
+            larger += one < other ? other : one;
+        }
+        if (smaller < ONE_SIDED * larger + CLOSE) return 0;
+    }
+    return 1;
+}
+
+/* Whether the seeds surely share little: more of some items at equal steps than may score above the middle seed that is
+   left out. Not, if one of these has no values yet. */
+static int share_little(const field_t *field, const double *base, int64_t n, const question_t *question,
+                        const ids_t *excluded, weighed_t *own, const double *left_out, int64_t n_seeds) {
+    const int64_t size = n < SOME ? n : SOME;
+    double sorted[MOST_DIVIDED];
+    int64_t places[MOST_DIVIDED], existing = 0, above = 0, known = 1;
+    memcpy(sorted, left_out, (size_t)n_seeds * sizeof *sorted);
+    for (int64_t e = 0; e < n_seeds; e++) places[e] = e;
+    sort_down(sorted, places, n_seeds);
+    const double middle = (sorted[(n_seeds - 1) / 2] + sorted[n_seeds / 2]) / 2;
+    for (int64_t j = 0; j < own->count; j++) own->have[2 * own->features[j]] = own->weights[j];
+    for (int64_t i = 0; known && i < size; i++) {
+        const int64_t id = i * n / size;
+        if (!(base[id] > -INFINITY)) continue;
+        const part_t *items = &field->by_item;
+        known = id < items->n_lists && has_values(items, items->starts[id], items->ends[id]);
+        double score = base[id];
+        for (int64_t p = items->starts[id]; known && p < items->ends[id]; p++) {
+            known = items->ids[p] < field->by_feature.n_lists;
+            if (known) score += own->have[2 * (int64_t)items->ids[p]] * ((const float *)items->values)[p];
+        }
+        int64_t e = 0;
+        while (e < excluded->count && excluded->ids[e] != id) e++;
+        existing++;
+        above += e == excluded->count && score > middle + CLOSE * (1 + fabs(middle));
+    }
+    for (int64_t j = 0; j < own->count; j++) own->have[2 * own->features[j]] = 0.0;
+    const double share = (double)existing / question->n_items, few = share * FEW > existing / 4.0 ? share * FEW : existing / 4.0;
+    return known && (double)above > few * ROUNDING;
+}
+
+/* Whether the seeds surely fall into no groups, by the best items, in order: those of documents, which may be copies. */
+static int are_one_set(const field_t *field, int64_t n_fields, const question_t *question, const memory_t *memory,
+                       weighed_t *own, int64_t n_seeds, const int64_t *ids, const double *scores, int64_t found) {
+    int64_t items[MOST_DIVIDED + LEADERS];
+    double alike[(MOST_DIVIDED + LEADERS) * (MOST_DIVIDED + LEADERS)];
+    if (n_fields != 1 || !question->alike || n_seeds < FEWEST_DIVIDED || n_seeds > MOST_DIVIDED) return 0;
+    if (found < LEADERS || (found > LEADERS && scores[LEADERS] == scores[LEADERS - 1])) return 0; /* names decide */
+    for (int64_t e = 0; e < n_seeds; e++) {
+        if (memory->shares[e] != 1) return 0;
+        items[e] = memory->examples[e];
+    }
+    for (int64_t hit = 0; hit < LEADERS; hit++) items[n_seeds + hit] = ids[hit];
+    const int known = find_likeness(field, question, items, n_seeds + LEADERS, own->have, alike);
+    return known > 0 ? are_together(alike, n_seeds) : known;
+}
+
 /* One pass: the weights of all fields, and the best items; or else the sums of all, and how many others are above 0. */
 static int64_t pass(const field_t *fields, int64_t n_fields, const double *base, int64_t n, const question_t *question,
                     const int64_t *limits, const ids_t *excluded, const memory_t *memory, weighed_t *weighed,
@@ -917,7 +1035,7 @@ ENTRY int64_t setsearch_values(const int64_t *lists, int64_t n_lists, int64_t by
    k. UNSURE where numpy must be asked: for a list without values, tiny or inexact sums, a weight in the middle of two, or
    if names decide which items join; DAMAGED leaves memory that must not be used again.
 
-   `memory` has the seeds and their weights; what joined follows them. `weighed`: the features of each field, and their
+   `memory` has the seeds and their weights; what joined follows them. It says whether they surely are one set. `weighed`: the features of each field, and their
    weights. With `all_sums` the sums of all items are there, and no best ones. `excluded` ascend: of those who join, and
    of the best. `limits` has room for a number a field. `left_out`, if it is there, gets the score of each seed if the
    others, and what joined them, are the set: but for the last bits of its logarithms; and `above` how many others are
@@ -929,6 +1047,7 @@ ENTRY int64_t setsearch_question(const field_t *fields, int64_t n_fields, const 
     const int64_t n_seeds = memory->n_examples;
     const ids_t without = {excluded, n_excluded};
     best_t best;
+    memory->together = 0;
     for (int64_t f = 0; f < n_fields; f++) limits[f] = NO_LIMIT;
     for (int64_t k = question->joining; k; k *= DEEPER) {
         best = (best_t){k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
@@ -957,6 +1076,11 @@ ENTRY int64_t setsearch_question(const field_t *fields, int64_t n_fields, const 
     if (found && left_out && question->unlike > 0 && n_seeds > 1)
         *above = above_middle(n_fields, base, n, question, &without, memory, left_out, n_seeds, scores[found - 1]);
     if (*above == DAMAGED) return DAMAGED;
+    memory->together = are_one_set(fields, n_fields, question, memory, weighed, n_seeds, ids, scores, found);
+    if (memory->together < 0) return DAMAGED;
+    if (n_fields == 1 && question->alike && left_out && n_seeds >= FEWEST_DIVIDED && n_seeds <= MOST_DIVIDED &&
+        !memory->together)
+        memory->together = share_little(fields, base, n, question, &without, weighed, left_out, n_seeds);
     return found && (question->joining || scores[0] > 0) ? found : UNSURE;
 }
 

@@ -80,6 +80,7 @@ class _Memory(c.Structure):
         ("pruning", _Pruning),
         *((name, _POINTER) for name in ("block", "places", "costs", "parts", "examples", "shares")),
         ("n_examples", _SIZE),
+        ("together", _SIZE),
     )
 
 
@@ -132,7 +133,8 @@ class Answer(NamedTuple):
 
     Items are in order, but not those of equal scores, and all that equal the k-th are there. `left_out`: the scores of
     the seeds if each is left out, but for their last bits; `above`: how many others are above the middle one, if it was
-    asked and all the best ones are; if they are more than few, perhaps not all of them.
+    asked and all the best ones are; if they are more than few, perhaps not all of them. `together`: the seeds
+    surely fall into no groups.
     """
 
     ids: Ints
@@ -141,6 +143,7 @@ class Answer(NamedTuple):
     left_out: Floats
     above: int | None
     weighed: tuple[Weighed, ...]
+    together: bool = False
 
 
 class FieldLists:
@@ -176,7 +179,7 @@ class _Scratch:
         self._parts = parts
         places, costs = self._empty(sum(n_features) + 1, np.int64), self._empty(largest, np.int64)
         lists = self._empty(BLOCK), places, costs, c.addressof(parts), address(self.examples), address(self.shares)
-        self.memory = _Memory(pruning, *lists, 0)
+        self.memory = _Memory(pruning, *lists, 0, 0)
         self.limits = np.empty(len(n_features), np.int64)
         self.weighed = (_Weighed * len(n_features))()
         self.of_fields: list[tuple[Ints, Floats, Floats, Floats]] = []
@@ -255,7 +258,10 @@ def ask(
     joined = scratch.examples[len(ids) : scratch.memory.n_examples].copy()
     count = 0 if all_sums is not None else count
     n_above = int(above[0]) if count and above[0] >= 0 else None
-    return Answer(scratch.ids[:count].copy(), scratch.scores[:count].copy(), joined, left_out, n_above, weighed)
+    together = bool(scratch.memory.together)
+    return Answer(
+        scratch.ids[:count].copy(), scratch.scores[:count].copy(), joined, left_out, n_above, weighed, together
+    )
 
 
 def _weighed(scratch: _Scratch, place: int) -> Weighed:

@@ -243,6 +243,7 @@ class _Query:
             "item": hit.item,
             "title": hit.title,
             "score": hit.score,
+            "group": [*hit.group],
             "snippet": None if hit.snippet is None else hit.snippet._asdict(),
             "passage": [] if hit.snippet is None else hit.snippet.pieces(),
             "features": [{"feature": part.feature, "weight": part.weight} for part in hit.features],

@@ -168,5 +168,6 @@ def _rows(hits: setsearch.Hits) -> list[dict[str, Any]]:
     for hit in hits.shared():
         row = {"rank": hit.rank, "item": hit.item, "title": hit.title, "score": hit.score}
         row |= known | ({} if hit.snippet is None else {"snippet": hit.snippet.text})
+        row |= {"group": [*hit.group]} if hit.group else {}
         rows.append(row | {kept_name(name, row): value for name, value in (hit.columns or {}).items()})
     return rows

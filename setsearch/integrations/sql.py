@@ -160,6 +160,6 @@ def _object(value: Any) -> dict[str, Any] | None:
 
 
 def _shown(hit: Hit) -> dict[str, Any]:
-    told = {"title": hit.title, "belongs": hit.belongs}
+    told = {"title": hit.title, "belongs": hit.belongs, "group": [*hit.group] or None}
     known = {"rank": hit.rank, "item": hit.item, "score": hit.score}
     return known | {name: value for name, value in told.items() if value not in (None, "")}

@@ -174,7 +174,7 @@ class SetQuery(query.Query):  # type: ignore[misc]
             by_segment = [self.sets.items(fields, leaf) for leaf in leaves]
             items = np.concatenate([ids for _, ids in by_segment] or [_no_ids])
             if cut == "keep":
-                hits = reading.expand(seeds, None, having=having, cut=cut, **options)
+                hits = reading.expand(seeds, None, having=having, cut=cut, groups=1, **options)
                 items = items[scores[items] >= min((hit.score for hit in hits), default=np.inf)]
             items = items[scores[items] > -np.inf]
             if k is not None and k < len(items):

@@ -18,6 +18,7 @@ from setsearch.index import Index
 from setsearch.indexing.references.items import stored_reference
 from setsearch.indexing.references.reference import Reference
 from setsearch.learning.stopping import CONFIDENCE, RECALL, Outlook, outlook
+from setsearch.options import ExpandOptions
 from setsearch.storage.ids import plain_name
 from setsearch.storage.records import read_records
 
@@ -110,7 +111,8 @@ class Review:
         if not yes:
             raise NoSeeds(f"the review {self.name!r} has no accepted item to begin with; accept one")
         try:
-            hits = self.reading.expand(yes, k + len(later), exclude=no, explain=True, snippets=snippets, feedback=0.0)
+            how: ExpandOptions = {"exclude": no, "explain": True, "snippets": snippets, "feedback": 0.0, "groups": 1}
+            hits = self.reading.expand(yes, k + len(later), **how)
         except NothingToRank:
             return Hits()
         first = [hit for hit in hits if hit.item not in later]

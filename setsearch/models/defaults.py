@@ -38,6 +38,7 @@ class Defaults:
 
     `feedback`, `neighbors`, `rarity` and `budget` are those of the model lift; `vectors`: the weights of vectors.
     `rejection`: how rejected items change the weights; None if they teach what separates them (search/separation.py).
+    `divided`: whether examples fall into groups without being asked (search/groups.py).
     """
 
     model: str
@@ -49,6 +50,7 @@ class Defaults:
     budget: float = 0.0
     vectors: VectorWeights = _ALIKE
     rejection: Rejection | None = None
+    divided: bool = False
 
     def feedback_of(self, options: ModelOptions) -> float:
         """The share that a second pass may read; raises InvalidParameter."""
@@ -147,7 +149,7 @@ def _cached_model(
 
 
 _OF_TEXTS = VectorWeights(encoder=2.0, latent=0.25)
-DOCUMENTS = Defaults("lift", 0.2, "twice-mean", feedback=0.25, rarity=0.25, vectors=_OF_TEXTS)
+DOCUMENTS = Defaults("lift", 0.2, "twice-mean", feedback=0.25, rarity=0.25, vectors=_OF_TEXTS, divided=True)
 TERMS = Defaults(
     "lift",
     0.2,

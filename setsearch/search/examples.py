@@ -64,6 +64,22 @@ class Examples:
         lost = len(self.rare) if self.weights is None else float(self.weights[-len(self.rare) :].sum())
         return replace(self, weights=weights, rare={}, given=None if self.given is None else self.given - lost)
 
+    def part(self, places: Iterable[int]) -> "Examples":
+        """Those examples at some places, ascending: of ids, then of texts, then of rare words."""
+        places, rare, first = [*places], [*self.rare.items()], len(self.ids)
+        texts = [place - first for place in places if first <= place < first + len(self.texts)]
+        words = [place - first - len(self.texts) for place in places if place >= first + len(self.texts)]
+        return replace(
+            self,
+            ids=[self.ids[place] for place in places if place < first],
+            texts=[self.texts[place] for place in texts],
+            weights=None if self.weights is None else self.weights[places],
+            has_features=self.has_features and len(self.texts) - 1 in texts,
+            like=[self.like[place] for place in texts if place < len(self.like)],
+            rare=dict(rare[place] for place in words),
+            copies=(),
+        )
+
     def joined_by(self, ids: Sequence[int], weight: float) -> "Examples":
         """These examples, and other items with a weight."""
         every = np.array([*self.ids, *ids], np.int64)

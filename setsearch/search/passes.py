@@ -170,6 +170,7 @@ def weights_at_once(
         "known": known,
         "left_out": answer.left_out,
         "above": answer.above,
+        "together": answer.together,
         "join": join if joins else None,
     }
     return SeedWeights(model, examples, weigh, base, 0.0, **found)

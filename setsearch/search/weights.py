@@ -117,6 +117,7 @@ class SeedWeights:
     known: Known | None = None  # of these weights
     left_out: Floats | None = None  # of search/cutoff.py, but for the last bits of logarithms
     above: int | None = None  # how many others are above the middle one of these, if it is known, and may matter
+    together: bool = False  # whether the core has found that the examples fall into no groups
 
     @cached_property
     def positive(self) -> tuple[FieldWeights, ...]:
@@ -133,7 +134,8 @@ class SeedWeights:
         if "positive" in parts:
             own = parts.pop("positive")
             parts["weigh"] = lambda: own
-        return replace(self, **{"known": None, "left_out": None, "above": None, **parts})
+        cleared = {"known": None, "left_out": None, "above": None, "together": False}
+        return replace(self, **{**cleared, **parts})
 
     @property
     def scale(self) -> float:

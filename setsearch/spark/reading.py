@@ -309,8 +309,8 @@ class SparkReading:
             found = ranking.best(asked, depth)
         ranked = []
         for own, end in zip(found, ends, strict=True):
-            rows = [(id, score, None if end is None else score > end) for id, score in own]
-            ranked.append([row for row in rows if row[2] or cut != "keep"][: request.k])
+            rows = [Row(id, score, None if end is None else score > end) for id, score in own]
+            ranked.append([row for row in rows if row.belongs or cut != "keep"][: request.k])
         nothing = NothingToRank(nothing_left(fields.items, among))
         hits = _hits(questions, weights, ranked, request)
         return [own if best else nothing for own, best in zip(hits, found, strict=True)]
@@ -338,11 +338,11 @@ class SparkReading:
 def _hits(
     questions: Sequence[_Question], weights: Sequence[SeedWeights], ranked: Sequence[list[Row]], request: ExpandRequest
 ) -> list[Hits]:
-    fields, ids = questions[0].fields, [[id for id, _, _ in rows] for rows in ranked]
+    fields, ids = questions[0].fields, [[row.id for row in rows] for rows in ranked]
     fields.describe(sorted({id for own in ids for id in own}))  # all at once
     if request.options.get("explain"):
         _load_features(questions, weights, ids)
-    return [make_hits(fields, own, rows, request) for own, rows in zip(weights, ranked, strict=True)]
+    return [make_hits(fields, [own], rows, request) for own, rows in zip(weights, ranked, strict=True)]
 
 
 def _load_features(questions: Sequence[_Question], weights: Sequence[SeedWeights], items: Sequence[list[int]]) -> None:

@@ -73,6 +73,11 @@ class Address:
         """With one more option."""
         return replace(self, options=tuple(dict.fromkeys((*self.options, (name, value)))))
 
+    def in_groups(self, count: int) -> "Address":
+        """With the examples in so many groups."""
+        options = tuple(own for own in self.options if own[0] != "groups")
+        return replace(self, options=(*options, ("groups", str(count))))
+
     @property
     def asks(self) -> bool:
         """Whether there is an example."""

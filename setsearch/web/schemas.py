@@ -99,6 +99,7 @@ HitField = Literal[
     "snippet",
     "columns",
     "duplicates",
+    "group",
     "revision",
     "contexts_revision",
 ]
@@ -232,6 +233,7 @@ class Hit(BaseModel):
     snippet: Snippet | None = None
     columns: dict[str, Any] | None = None
     duplicates: list[str] = []
+    group: list[str] = Field([], description="the examples that it is like, if these fall into groups")
     revision: int | None = Field(None, description="how many writes the answer knows")
     contexts_revision: int | None = Field(None, description="how many its contexts know; null without contexts")
 

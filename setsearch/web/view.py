@@ -13,6 +13,7 @@ from setsearch.errors import QueryError, UsageError
 from setsearch.index import Index
 from setsearch.options import ALL, MODEL, Option
 from setsearch.search.cutoff import ENOUGH, odd_one
+from setsearch.search.groups import FEWEST
 from setsearch.storage.conditions import equality
 from setsearch.storage.ids import plain_name
 from setsearch.web.page_state import Address
@@ -69,6 +70,7 @@ class View:
     problem: str | None = None
     note: str | None = None
     other: Address | None = None  # the features of the examples as items
+    regrouped: Address | None = None  # in one list if there are groups, else in two groups
     odd: str | None = None  # the example that fits the others least
     curve: Curve | None = None
     map: list[Spot] = field(default_factory=list)
@@ -102,7 +104,9 @@ def make_view(index: Index, asked: Address, typed: Mapping[str, str] | None = No
         view.rows = _rows(address, hits)
         view.shared = _shared(reading, address, hits)
         view.note = _note(reading, address, hits)
-        view.odd = _odd(reading, address)
+        view.odd = None if hits.groups else _odd(reading, address)
+        if isinstance(reading, Reading) and len(address.seeds) >= FEWEST:
+            view.regrouped = address.in_groups(1 if hits.groups else 2)
         view.curve = make_curve(address, hits)
         view.map = make_map(hits)
     except (QueryError, UsageError) as error:
@@ -212,6 +216,7 @@ def _hit(reading: AnyReading, address: Address, item: str) -> Hit:
 def _rows(address: Address, hits: list[Hit]) -> list[Row]:
     scale = scale_of(hits)
     following = [*(hit.belongs for hit in hits), None][1:]
+    last = max((hit.rank for hit in hits if hit.belongs), default=0)
     return [
         Row(
             hit,
@@ -222,7 +227,7 @@ def _rows(address: Address, hits: list[Hit]) -> list[Row]:
             address.accept(hit.item),
             address.reject(hit.item),
             address.replace(end=hit.rank),
-            hit.belongs is True and (after is False or (after is None and address.end is not None)),
+            hit.rank == last and (after is False or (after is None and address.end is not None)),
         )
         for hit, after in zip(hits, following, strict=True)
     ]
@@ -274,6 +279,8 @@ def _note(reading: AnyReading, address: Address, hits: Hits) -> str | None:
     if not isinstance(reading, Reading):
         return None
     notes = reading.word_notes(address.seeds, **_options(reading, address))
+    if hits.groups:
+        notes.append(hits.tell_groups(reading.titles(name for group in hits.groups for name in group)))
     if notes:
         return "; ".join(notes)
     if not hits:

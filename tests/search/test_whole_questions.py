@@ -43,7 +43,7 @@ def require_equal(ask):
     for hits in others:
         assert hits == first
         assert (hits.revision, hits.blank, hits.learned) == (first.revision, first.blank, first.learned)
-        assert hits.apart == first.apart
+        assert hits.untold == first.untold
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,8 @@ def test_answers_are_those_of_the_index(serve, animals):
                 [tuple(part) for part in hit.features] for hit in expected
             ]
         assert server.json("/api/expand", items="documents", like="a big cat", k=2) == [
-            hit._asdict() | {"features": [], "reasons": [], "duplicates": [], "revision": 1, "contexts_revision": None}
+            hit._asdict()
+            | {"features": [], "reasons": [], "duplicates": [], "group": [], "revision": 1, "contexts_revision": None}
             for hit in documents.expand([], 2, like=["a big cat"])
         ]
         explained = server.json("/api/explain", items="documents", item="leopard", seeds="lion")
@@ -306,6 +307,7 @@ LEFT_OUT = (
     "model",
     "weights",
     "like",
+    "groups",
     "having",
     "exclude",
     "filter",

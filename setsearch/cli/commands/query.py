@@ -46,7 +46,7 @@ Answer = tuple[str, Any, "list[Hit] | SetsearchError"]  # the place of a set, it
 # Names of what is said of a hit; kept columns that have them are shown under another one.
 RESERVED = {
     *("rank", "item", "score", "belongs", "title", "features", "reasons", "rest", "snippet", "marks", "duplicates"),
-    *("revision", "contexts_revision"),
+    *("group", "revision", "contexts_revision"),
 }
 WEIGHTINGS = ("weight", "mi", "probability")
 
@@ -229,6 +229,8 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
             row["belongs"] = hit.belongs
         if titled:
             row["title"] = hit.title
+        if hit.group:
+            row["group"] = list(hit.group)
         if explain:
             row["features"] = _contribution_rows(hit.features)
             row |= {"reasons": reason_rows(hit.reasons)} if has_reasons else {}

@@ -1,0 +1,198 @@
+"""Groups among the examples: two sets that were asked at once, each of which is answered by itself.
+
+How alike two examples are is the cosine of their values x, where each feature counts by its lift for one seed:
+
+    s_ab = r_ab / sqrt(r_aa r_bb)         r_ab = sum over fields and features j of lift_j x_aj x_bj
+
+Two groups are those with the least mean s between them less the mean s within them, of two examples at least if there
+are four. Of more groups, each comes from the group that can be divided best.
+
+Documents are divided without being asked if three things hold. The best hits of all examples together are like one of
+the groups: sum over hits of the smaller mean s with a group < .2 sum of the larger. The examples do not share little:
+no more than a quarter of 256 items score above the middle seed that is left out. And to each group the examples of the
+other one are strangers: the mean of -ln(their rank among all other items, as a share) is less than that of items drawn
+at random. The first costs little, and the core finds where it, or the second one, surely does not hold. Each group is
+then looked at likewise.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from setsearch.arrays import Floats, median
+from setsearch.errors import InvalidParameter
+from setsearch.memory.fields import Field, Fields
+from setsearch.models import Lift, Model, Seeds
+from setsearch.search.cutoff import FEW, UNLIKE, leave_one_out_scores
+from setsearch.search.examples import Examples, example_entries
+from setsearch.search.weights import SeedWeights
+
+Ask = Callable[[Examples], SeedWeights]
+Masks = npt.NDArray[np.bool_]  # of examples: those of one group
+
+FEWEST = 4  # examples of which two and two can be groups
+MOST = 50  # examples that are divided
+ALL_OF = 10  # of so many examples all divisions are tried, and groups are found without being asked for
+SOME = 256  # items at equal steps that tell whether examples share little
+LEADERS = 5  # hits that are like one group or both
+ONE_SIDED = 0.2
+LEAST_ITEMS = 100  # of a collection in which ranks tell something
+
+
+def can_be_found(fields: Fields, examples: Examples, model: Model) -> bool:
+    """Whether groups may be found without being asked for: examples are items, and equal."""
+    are_items = examples.count == len(examples.ids) and examples.weights is None
+    is_enough = FEWEST <= examples.count <= ALL_OF and fields.items.size >= LEAST_ITEMS
+    return is_enough and are_items and isinstance(model, Lift)
+
+
+def find_groups(fields: Fields, weights: SeedWeights, excluded: Sequence[int], ask: Ask) -> list[SeedWeights]:
+    """The weights of the groups among the examples of `weights`, in the order of their first ids; or these alone.
+
+    `excluded`: the items that are no hits, seeds among them.
+    """
+    examples = weights.examples
+    if weights.together or examples.count < FEWEST or not isinstance(weights.model, Lift):
+        return [weights]
+    examples = _in_order(examples)
+    leaders = sorted(weights.best(excluded, LEADERS, fields)[0].tolist())
+    own = np.searchsorted(every := np.array(sorted([*examples.ids, *leaders])), examples.ids)
+    alike = likeness(fields, replace(examples, ids=every.tolist()), weights.model)
+    one = divide(alike[np.ix_(own, own)])
+    hits = np.delete(alike[own], own, axis=1)
+    both = np.array([hits[one].mean(axis=0), hits[~one].mean(axis=0)])
+    if not both.min(axis=0).sum() < ONE_SIDED * both.max(axis=0).sum():
+        return [weights]
+    if _share_little(fields, weights, excluded):
+        return [weights]
+    parts = [examples.part(np.flatnonzero(mask)) for mask in (one, ~one)]
+    asked = _strangers(fields, parts, excluded, ask)
+    return [group for part in asked for group in find_groups(fields, part, excluded, ask)] or [weights]
+
+
+def _share_little(fields: Fields, weights: SeedWeights, excluded: Sequence[int]) -> bool:
+    """Whether more of SOME items than a quarter, or FEW of all, score above the middle seed that is left out."""
+    if weights.priors or weights.corrections:  # which the scores of seeds that are left out do not have
+        return False
+    n, middle = len(weights.base.items), median(leave_one_out_scores(fields, weights))
+    ids = np.arange(min(n, SOME)) * n // min(n, SOME)
+    ids = ids[weights.base.items[ids] > -np.inf]
+    fields.first.forward(ids.tolist(), weights.model.rule)  # now they have values, so that the core can do the same
+    others = ids[~np.isin(ids, excluded)]
+    above = np.count_nonzero(weights.scores()[others] > middle)
+    return bool(above > max(UNLIKE * len(ids), FEW * len(ids) / fields.items.size))
+
+
+def _strangers(fields: Fields, parts: Sequence[Examples], excluded: Sequence[int], ask: Ask) -> list[SeedWeights]:
+    """The weights of two groups; none if the examples of one rank better in the other than items at random."""
+    marked = sorted({*excluded, *parts[0].ids, *parts[1].ids})
+    places = fields.items.size - len(marked) + 1
+    at_random = math.log(places) - math.lgamma(places + 1) / places
+    left, asked = at_random * (parts[0].count + parts[1].count), list[SeedWeights]()
+    for part, strangers in zip(parts, reversed(parts), strict=True):
+        asked.append(ask(part))
+        scores = asked[-1].scores()
+        own = scores[[*strangers.ids]].tolist()
+        scores[marked] = -np.inf
+        for score in own:
+            above, same = np.count_nonzero(scores > score), np.count_nonzero(scores == score)
+            left += math.log((above + same / 2 + 1) / places)
+        if left <= 0:
+            return []
+    return asked
+
+
+def make_groups(fields: Fields, examples: Examples, model: Model, count: int) -> list[Examples]:
+    """Examples in so many groups, in the order of the first of each. Raises InvalidParameter."""
+    examples = _in_order(examples)
+    if count == 1:
+        return [examples]
+    if not count <= examples.count <= MOST:
+        raise InvalidParameter(
+            f"groups = {count} needs {count} to {MOST} examples, not {examples.count}; give another number, or 1"
+        )
+    alike = likeness(fields, examples, model)
+    groups = [np.arange(examples.count)]
+    while len(groups) < count:
+        divided = []
+        for place, group in enumerate(groups):
+            if len(group) > 1:
+                own = alike[np.ix_(group, group)]
+                mask = divide(own)
+                divided.append((float(_apartness(own, mask[None])[0]), place, mask))
+        _, place, mask = min(divided, key=lambda each: each[:2])
+        groups[place : place + 1] = [groups[place][mask], groups[place][~mask]]
+    parts = [examples.part(group) for group in sorted(groups, key=lambda group: int(group[0]))]
+    if not all(part.total for part in parts):
+        raise InvalidParameter("a group would have examples of weight 0 alone; give one of them a larger weight")
+    return parts
+
+
+def likeness(fields: Fields, examples: Examples, model: Model) -> Floats:
+    """s, how alike examples are, `(n_examples, n_examples)`; their ids ascend."""
+    products = np.zeros((examples.count, examples.count))
+    for field in fields.all:
+        products += field.coefficient * _products(field, examples.within(field), examples, model, fields.items.size)
+    lengths = np.sqrt(np.maximum(np.diagonal(products), 0.0))
+    norms = np.outer(lengths, lengths)
+    alike: Floats = np.divide(products, norms, out=np.zeros_like(products), where=norms > 0)
+    return alike
+
+
+def _products(field: Field, own: Examples, examples: Examples, model: Model, n_items: int) -> Floats:
+    """r of one field; examples that it does not know have none."""
+    which, features, values = example_entries(field, own, model.rule)
+    features, places = np.unique(features, return_inverse=True)
+    lift = model if isinstance(model, Lift) else Lift()
+    ones = np.ones(len(features))
+    weights = lift.query(Seeds(features, ones, ones, 1), field.stored_lengths(features), n_items).weights
+    table = np.zeros((examples.count, len(features)))
+    table[which, places] = values
+    products: Floats = np.matmul(table * weights, table.T)
+    return products
+
+
+def divide(alike: Floats) -> npt.NDArray[np.bool_]:
+    """Which of two examples at least are in the group of the first one, `(n,)`."""
+    n = len(alike)
+    if n <= ALL_OF:
+        masks = np.arange(1 << (n - 1))[:, None] >> np.arange(n) & 1 == 0
+        return _best(alike, masks)[1]
+    first, last = np.unravel_index(np.argmin(alike + np.eye(n) * n), alike.shape)
+    mask = alike[first] > alike[last]
+    mask[first], mask[last] = True, False
+    flips = [np.isin(np.arange(n), moved) for count in (1, 2) for moved in combinations(range(n), count)]
+    least = np.inf
+    while True:
+        found, better = _best(alike, np.concatenate([mask[None], mask ^ np.array(flips)]))
+        if not found < least:
+            same: npt.NDArray[np.bool_] = mask == mask[0]
+            return same
+        least, mask = found, better
+
+
+def _best(alike: Floats, masks: Masks) -> tuple[float, npt.NDArray[np.bool_]]:
+    """The first of the divisions whose groups are the farthest apart, and how far."""
+    apart = _apartness(alike, masks)
+    place = int(np.argmin(apart))
+    return float(apart[place]), masks[place]
+
+
+def _apartness(alike: Floats, masks: Masks) -> Floats:
+    """The mean s between the groups of each division less that within them; infinite for a group that is too small."""
+    n, one, other = len(alike), masks.astype(float), (~masks).astype(float)
+    outside = alike * (1 - np.eye(n))
+    sizes = np.array([one.sum(axis=1), other.sum(axis=1)])
+    between = np.einsum("ij,ij->i", one @ outside, other) / np.maximum(sizes.prod(axis=0), 1)
+    within = np.einsum("ij,ij->i", one @ outside, one) + np.einsum("ij,ij->i", other @ outside, other)
+    apart: Floats = between - within / np.maximum((sizes * (sizes - 1)).sum(axis=0), 1)
+    apart[sizes.min(axis=0) < (2 if n >= FEWEST else 1)] = np.inf
+    return apart
+
+
+def _in_order(examples: Examples) -> Examples:
+    return replace(examples, ids=sorted(examples.ids))

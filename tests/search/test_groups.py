@@ -1,0 +1,338 @@
+"""Groups among the examples: found by their definition, each answered as if it were asked alone."""
+
+import json
+import math
+import pickle
+import random
+import sqlite3
+from itertools import chain, combinations, zip_longest
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from laws import examples
+from oracle import soft_values
+
+import setsearch
+from setsearch import errors
+from setsearch.core import binding
+from setsearch.search import groups
+from setsearch.search.cutoff import middle_seed
+from setsearch.search.examples import Examples
+from setsearch.search.passes import Wanted, two_passes
+
+KINDS, ITEMS = 16, 320
+
+
+def texts(seed=1):
+    """Documents of sixteen kinds, whose words they have in common with a few of other kinds."""
+    rng = random.Random(seed)
+    words = [[f"w{kind}x{n}" for n in range(30)] for kind in range(KINDS)]
+    every = [word for own in words for word in own]
+    return {f"d{n}": rng.choices(words[n % KINDS], k=10) + rng.choices(every, k=n % 5) for n in range(ITEMS)}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    data = texts()
+    with setsearch.open(tmp_path_factory.mktemp("groups") / "a.db", create=True, contexts="off") as index:
+        index.add((item, " ".join(words)) for item, words in data.items())
+        yield data, index.items("documents")
+
+
+def kind(*kinds, each=2, first=0):
+    """Some documents of each kind."""
+    return [f"d{KINDS * (first + n) + k}" for k in kinds for n in range(each)]
+
+
+def in_turn(reading, parts, k, keep=False, **options):
+    """What each group is answered alone, in turn, without the examples of others."""
+    seeds = {*chain(*parts)}
+    lists = [
+        [hit for hit in reading.expand(part, ITEMS, groups=1, **options) if keep or hit.item not in seeds]
+        for part in parts
+    ]
+    turns = {}
+    for own in zip_longest(*lists):
+        for hit in own:
+            if hit is not None and hit.item not in turns:
+                same = [other for other in own if other is not None and other.item == hit.item]
+                turns[hit.item] = max(same, key=lambda hit: hit.score)
+    return list(turns.values())[:k]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"explain": True},
+        {"exclude": ["d7"]},
+        {"exclude": ["d7"], "gamma": 0.2},
+        {"keep_seeds": True},
+        {"among": [f"d{n}" for n in range(0, ITEMS, 3)]},
+        {"feedback": 0.0},
+        {"snippets": True},
+        {"model": "bernoulli"},
+    ],
+)
+def test_each_group_is_answered_as_if_it_were_asked_alone(built, kernel, options):
+    _, reading = built
+    asked = {"groups": 2} if options.keys() & {"model", "gamma", "feedback"} else {}
+    for parts in (kind(0), kind(3)), (kind(1, first=5), kind(2, first=3)), (kind(4, each=5), kind(5, each=3)):
+        hits = reading.expand(parts[1] + parts[0], 30, **options, **asked)
+        assert {frozenset(group) for group in hits.groups} == {*map(frozenset, parts)}
+        expected = in_turn(reading, hits.groups, 30, options.get("keep_seeds"), **options)
+        fields = [name for name in setsearch.Hit._fields if name not in ("rank", "group")]
+        assert [[getattr(hit, name) for name in fields] for hit in hits] == [
+            [getattr(hit, name) for name in fields] for hit in expected
+        ]
+        assert [hit.rank for hit in hits] == [*range(1, 31)] and {hit.group for hit in hits} == {*hits.groups}
+        assert hits[:7] == reading.expand(parts[0] + parts[1], 7, **options, **asked)
+
+
+def test_one_set_stays_one(built, kernel):
+    _, reading = built
+    for own in range(KINDS):
+        seeds = kind(own, each=2 + own)
+        hits = reading.expand(seeds, 20)
+        assert hits == reading.expand(seeds, 20, groups=1) and not hits.groups and not hits[0].group
+    assert not reading.expand(kind(1) + kind(2, each=1), 5).groups, "three are too few"
+
+
+def test_three_sets_and_more_are_told_apart(built, kernel):
+    _, reading = built
+    found = reading.expand(kind(0, 2, 4, each=3), 9)
+    assert {frozenset(group) for group in found.groups} == {frozenset(kind(own, each=3)) for own in (0, 2, 4)}
+    assert [int(hit.item[1:]) % KINDS for hit in found] == [int(group[0][1:]) % KINDS for group in found.groups] * 3
+    assert not reading.expand(kind(0, 2, each=6), 9).groups, "twelve are too many"
+    divided = reading.expand(kind(0, 2, 4), 8, groups=3)
+    assert {frozenset(group) for group in divided.groups} == {frozenset(kind(own)) for own in (0, 2, 4)}
+    assert reading.expand(["d0", "d1"], 4, groups=2).groups == (("d0",), ("d1",))
+
+
+def likeness(data, seeds):
+    """s by its definition."""
+    counts = {item: {word: own.count(word) for word in own} for item, own in data.items()}
+    values, n = soft_values(counts, 0.8, "soft-twice-mean"), len(data)
+    df = {word: sum(word in own for own in counts.values()) for word in chain(*data.values())}
+
+    def product(a, b):
+        """The sum over their features of lift and values."""
+        shared = values[a].keys() & values[b].keys()
+        p = {word: df[word] / n for word in shared}
+        return sum(math.log((2 * p[w] + 1) / 3 / p[w]) * values[a][w] * values[b][w] for w in shared)
+
+    return {(a, b): product(a, b) / math.sqrt(product(a, a) * product(b, b)) for a in seeds for b in seeds if a != b}
+
+
+def mean(numbers):
+    numbers = list(numbers)
+    return sum(numbers) / len(numbers) if numbers else 0.0
+
+
+def farthest(alike, seeds):
+    """The two groups with the least mean s between them less that within them."""
+    best = None
+    for size in range(2, len(seeds) - 1):
+        for one in combinations(seeds, size):
+            other = [seed for seed in seeds if seed not in one]
+            within = mean(alike[a, b] for own in (one, other) for a in own for b in own if a != b)
+            apart = mean(alike[a, b] for a in one for b in other) - within
+            if best is None or apart < best[0] - 1e-12:
+                best = apart, {frozenset(one), frozenset(other)}
+    return best[1]
+
+
+def by_definition(data, reading, seeds):
+    """The groups among examples."""
+    if len(seeds) < 4:
+        return {frozenset(seeds)}
+    leaders = [hit.item for hit in reading.expand(seeds, ITEMS, groups=1)]
+    return divided(data, reading, {*seeds}, seeds, leaders)
+
+
+def told(reading, every, seeds):
+    """Whether at most a quarter of 256 items, or 50 of all, score above the middle seed that is left out."""
+    with reading.fields() as fields:
+        weights = two_passes(fields, Examples(sorted(fields.resolve_all(seeds))), reading.defaults, {})
+        middle, scores = middle_seed(fields, weights, exactly=True), weights.scores()
+        exist, n = {*fields.item_ids().tolist()}, len(scores)
+        some = [id for id in (number * n // 256 for number in range(256)) if id in exist]
+        others = [id for id in some if id not in fields.resolve_all(every)]
+    return sum(scores[others] > middle) <= max(len(some) / 4, 50 * len(some) / len(exist))
+
+
+def divided(data, reading, every, seeds, leaders):
+    leaders = [item for item in leaders if item not in every][:5]
+    alike = likeness(data, [*seeds, *leaders])
+    one, other = farthest(alike, seeds)
+    both = [[mean(alike[hit, seed] for seed in own) for own in (one, other)] for hit in leaders]
+    if not sum(map(min, both)) < 0.2 * sum(map(max, both)):
+        return {frozenset(seeds)}
+    places, total = len(data) - len(every) + 1, 0.0
+    if not told(reading, every, seeds):
+        return {frozenset(seeds)}
+    for own, strangers in ((one, other), (other, one)):
+        with reading.scores(sorted(own), keep_seeds=True) as (fields, scores):
+            of = {item: scores[fields.resolve(item)] for item in data}
+        rest = [score for item, score in of.items() if item not in every]
+        for item in strangers:
+            above = sum(score > of[item] for score in rest) + sum(score == of[item] for score in rest) / 2
+            total -= math.log((above + 1) / places)
+    at_random = mean(-math.log(place / places) for place in range(1, places + 1))
+    if total >= at_random * len(seeds):
+        return {frozenset(seeds)}
+    found = set()
+    for part in map(sorted, (one, other)):
+        best = [hit.item for hit in reading.expand(part, ITEMS, groups=1)]
+        found |= {frozenset(part)} if len(part) < 4 else divided(data, reading, every, part, best)
+    return found
+
+
+@given(st.data())
+@examples(30)
+def test_groups_are_found_by_their_definition(built, data):
+    texts, reading = built
+    size = data.draw(st.integers(2, 4))
+    own = data.draw(st.lists(st.integers(0, KINDS - 1), min_size=1, max_size=2, unique=True))
+    pools = [[f"d{n}" for n in range(k, ITEMS, KINDS)] for k in own]
+    seeds = [item for pool in pools for item in data.draw(st.permutations(pool))[:size]]
+    seeds += data.draw(st.lists(st.sampled_from([*texts]), max_size=1))
+    seeds = list(dict.fromkeys(seeds))
+    expected = by_definition(texts, reading, seeds)
+    answers = []
+    for kernel in ("core", "numpy"):
+        setsearch.use_kernel(kernel)
+        answers.append(reading.expand(seeds, 12))
+    assert answers[0] == answers[1] and answers[0].groups == answers[1].groups
+    found = {frozenset(group) for group in answers[0].groups} or {frozenset(seeds)}
+    assert found == expected
+
+
+def test_the_core_finds_that_there_are_no_groups(built):
+    if binding.library() is None:
+        pytest.skip("the core was not built (python hatch_build.py)")
+    setsearch.use_kernel("core")
+    _, reading = built
+
+    def together(seeds, k=10):
+        """Whether the core says so."""
+        with reading.fields() as fields:
+            asked = Examples(sorted(fields.resolve_all(seeds)))
+            return two_passes(fields, asked, reading.defaults, {}, wanted=Wanted(k)).together
+
+    assert all(together(kind(own, each=each)) for own in (0, 7) for each in (4, 6, 10))
+    assert together([f"d{n}" for n in range(10)]), "ten kinds share little"
+    assert not together(kind(0, 3)) and not together(kind(0, each=3)) and not together(kind(0, each=4), 4)
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (3, 5), (6, 7), (12, 20)])
+def test_few_and_many_examples_are_divided(sizes):
+    rng = np.random.default_rng(sum(sizes))
+    own = rng.permutation(np.repeat([True, False], sizes))
+    alike = np.where(own[:, None] == own, 0.4, 0.1) + 0.1 * rng.random((len(own), len(own)))
+    alike = (alike + alike.T) / 2
+    assert (groups.divide(alike) == (own == own[0])).all()
+
+
+def test_near_duplicates_are_folded_across_groups(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        data = texts()
+        bridge = kind(0, each=12)[10:], kind(3, each=12)[10:]
+        both = data[bridge[0][0]] + data[bridge[1][0]]
+        data |= {"x": [*both, "x1"], "y": [*both, "y1"]}
+        index.add((item, " ".join(words)) for item, words in data.items())
+        reading = index.items("documents")
+        hits = reading.expand(kind(0) + kind(3), 200, groups=2, fold=True)
+        (folded,) = [hit for hit in hits if hit.duplicates]
+        assert {folded.item, *folded.duplicates} == {"x", "y"}
+        kept = reading.expand(kind(0) + kind(3), 9, groups=2, cut="keep")
+        marked = reading.expand(kind(0) + kind(3), 200, groups=2, cut="mark")
+        for group in marked.groups:
+            assert [hit.belongs for hit in marked if hit.group == group] == sorted(
+                (hit.belongs for hit in marked if hit.group == group), reverse=True
+            )
+        assert [hit.item for hit in kept] == [hit.item for hit in marked if hit.belongs][:9]
+
+
+def test_examples_of_all_kinds_have_groups(built):
+    data, reading = built
+    text = " ".join(data["d3"])
+    hits = reading.expand(kind(0), 6, like=[text], having=["w3x1", "w3x2"], groups=2)
+    assert hits.groups == (tuple(kind(0)), (text[:39] + "…", "features"))
+    weighted = reading.expand({"d0": 1, "d16": 0.5, "d3": 2, "d19": 1}, 6, groups=2)
+    assert {frozenset(group) for group in weighted.groups} == {frozenset(kind(0)), frozenset(kind(3))}
+    alone = reading.expand({"d0": 1, "d16": 0.5}, ITEMS)
+    assert {hit.item: hit.score for hit in alone}.items() >= {
+        (hit.item, hit.score) for hit in weighted if hit.group == ("d0", "d16")
+    }
+    assert not reading.expand({"d0": 1, "d16": 0.5, "d3": 2, "d19": 1}, 6).groups, "weights say how examples count"
+    with pytest.raises(errors.InvalidParameter, match="groups = 3 needs 3 to 50 examples, not 2; give another"):
+        reading.expand(["d0", "d1"], groups=3)
+    with pytest.raises(errors.InvalidParameter, match="a group would have examples of weight 0 alone"):
+        reading.expand({"d0": 1, "d3": 0}, groups=2)
+
+
+def test_words_have_groups_if_these_are_asked_for(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="words") as index:
+        index.add((f"{seed}{item}", " ".join(own)) for seed in (1, 2) for item, own in texts(seed).items())
+        for by in ("documents", "contexts", "both"):
+            reading, seeds = index.items("terms"), ["w0x1", "w0x2", "w3x1", "w3x2"]
+            assert not reading.expand(seeds, 4, by=by).groups
+            hits = reading.expand(seeds, 4, by=by, groups=2)
+            assert hits.groups == (("w0x1", "w0x2"), ("w3x1", "w3x2"))
+            for hit in hits:
+                alone = reading.expand(hit.group, 200, by=by)
+                assert hit.score in {other.score for other in alone if other.item == hit.item}
+
+
+def test_the_command_line_tells_groups(built, run, tmp_path):
+    data, reading = built
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add((item, " ".join(words)) for item, words in data.items())
+    seeds = kind(0) + kind(3)
+    code, out, err = run("expand", "a.db", *seeds, "--items", "documents")
+    rows, hits = json.loads(out), reading.expand(seeds, 10)
+    assert code == 0 and [row["group"] for row in rows] == [list(hit.group) for hit in hits]
+    assert "note: your examples fall into two groups: d0, d16 and d19, d3; --groups 1 makes one list" in err
+    code, out, err = run("expand", "a.db", *seeds, "--items", "documents", "--groups", "1")
+    assert code == 0 and "groups" not in err and "group" not in json.loads(out)[0]
+    code, out, _ = run("expand", "a.db", *seeds, "--items", "documents", "--bars")
+    assert code == 0 and out.count("the set ends here") <= 1
+
+
+def test_sql_and_pickles_tell_groups(built, tmp_path):
+    data, reading = built
+    seeds = kind(0) + kind(3)
+    hits = reading.expand(seeds, 10)
+    assert pickle.loads(pickle.dumps(hits)).groups == hits.groups == hits.shared().groups
+    connection = sqlite3.connect(tmp_path / "a.db")
+    with setsearch.open(connection, create=True, contexts="off") as index:
+        index.add((item, " ".join(words)) for item, words in data.items())
+        setsearch.register(connection)
+        ask = "select setsearch_expand(?, json_object('items', 'documents', 'groups', ?))"
+        rows = json.loads(connection.execute(ask, (json.dumps(seeds), None)).fetchone()[0])
+        assert [row["group"] for row in rows] == [list(hit.group) for hit in hits]
+        rows = json.loads(connection.execute(ask, (json.dumps(seeds), 1)).fetchone()[0])
+        assert not any("group" in row for row in rows)
+
+
+def test_page_and_api_tell_groups(built, tmp_path):
+    pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]")
+    pytest.importorskip("httpx", reason="needs httpx: pip install httpx")
+    from fastapi.testclient import TestClient
+
+    from setsearch.web import make_app
+
+    data, reading = built
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add((item, " ".join(words)) for item, words in data.items())
+    seeds = kind(0) + kind(3)
+    with TestClient(make_app(tmp_path / "a.db")) as client:
+        rows = client.get("/api/expand", params={"items": "documents", "seeds": seeds}).json()
+        assert [row["group"] for row in rows] == [list(hit.group) for hit in reading.expand(seeds, 10)]
+        page = client.get("/", params={"items": "documents", "seed": seeds}).text
+        assert "your examples fall into two groups: d0, d16 and d19, d3" in page and "groups=1" in page
+        page = client.get("/", params={"items": "documents", "seed": seeds, "groups": "1"}).text
+        assert "fall into" not in page and "In two groups" in page and "groups=2" in page
