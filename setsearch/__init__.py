@@ -91,9 +91,10 @@ def open(  # noqa: PLR0913
     The other parameters configure a text collection when its first document is added. `language` (english, ...) stems
     words, `stop_words` drops the stop words of the language. `analyzer` is "unicode", "icu" (with dictionaries for
     Chinese, Japanese, Thai, ...), one of both with more features, "unicode+pairs+4-grams" (pairs of words, runs of
-    characters), or a function of your own from text to words or tokens, such as Whoosh's. `contexts` derives
-    co-occurrence contexts of words and phrases: "on", "off", "words" (without phrases), or "auto", for collections of
-    50,000 to 25 million words. `encoder` gives documents and words vectors, by which questions find what is like the
+    characters), or with other titles, "unicode+0-titles" (they do not count) or "unicode+2-titles" (twice, beside the
+    text), or a function of your own from text to words or tokens, such as Whoosh's. `contexts` derives co-occurrence
+    contexts of words and phrases: "on", "off", "words" (without phrases), or "auto", for collections of 50,000 to 25
+    million words. `encoder` gives documents and words vectors, by which questions find what is like the
     seeds in meaning: a model of sentence-transformers by its name or folder, or a function from texts to vectors.
     `Index.refresh` encodes what is new, if it is given `fresh`.
 

@@ -95,8 +95,8 @@ def build(tmp_path: Path) -> Iterator[Callable[[Data], Index]]:
 
 @pytest.fixture
 def database(tmp_path):
-    """A small collection of titled texts, with contexts, in x.db."""
-    with setsearch.open(tmp_path / "x.db", create=True, contexts="on") as index:
+    """A small collection of texts, with contexts, in x.db. Titles are only shown."""
+    with setsearch.open(tmp_path / "x.db", create=True, contexts="on", analyzer="unicode+0-titles") as index:
         index.add([(f"d{n}", text, title) for n, (title, text) in enumerate(TEXTS)])
     return tmp_path / "x.db"
 

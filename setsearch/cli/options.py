@@ -132,7 +132,16 @@ def text_options(
         int | None,
         option("N", "Runs of N characters of words as features, too: 4 suits any language.", ADVANCED, min=2, max=8),
     ] = None,
-    title_weight: Annotated[int, option("N", "Count words of titles N times.", ADVANCED, min=0, max=9)] = 0,
+    title_weight: Annotated[
+        int | None,
+        option(
+            "N",
+            "Count words of titles N times beside the text; by default as a part of it, those of long ones twice.",
+            ADVANCED,
+            min=0,
+            max=9,
+        ),
+    ] = None,
     encoder: Annotated[
         str | None,
         option(
@@ -143,7 +152,7 @@ def text_options(
 ) -> dict[str, Any]:
     """How a text collection is made."""
     titles = "titles" if title_weight == 1 else f"{title_weight}-titles"
-    extras = {"pairs": pairs, titles: title_weight, f"{ngrams}-grams": ngrams}
+    extras = {"pairs": pairs, titles: title_weight is not None, f"{ngrams}-grams": ngrams}
     analyzer = "+".join([analyzer, *(name for name, is_wanted in extras.items() if is_wanted)])
     how = {"language": language, "analyzer": analyzer, "stop_words": stop_words}
     return how | {"contexts": contexts_choice(contexts, phrases), "encoder": encoder}

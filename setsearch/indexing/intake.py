@@ -195,7 +195,7 @@ def _prepare(
                 f"give a list of {relation.features.name}"
             )
         text = features if relation.contexts != "off" else None
-        counted = analyzer.extras.counted(features, title) if isinstance(title, str) else features
+        counted = analyzer.extras.counted(features, title, id) if isinstance(title, str) else features
         is_short = analyzer.function is None and len(counted) <= CHUNK
         return id, counted if is_short else analyzer(counted), title, text, kept, record
     if isinstance(features, Mapping):

@@ -18,6 +18,7 @@ from setsearch.learning.evaluation import weights_of
 from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
 from setsearch.text.analyzer import Analyzer
+from setsearch.text.extras import NO_TITLES, without_titles
 
 NGRAMS = 4
 LATENT = "vectors --latent"
@@ -63,7 +64,7 @@ def _documents(fields: Fields, reading: Reading) -> dict[str, tuple[int, str, st
 
 def _ways(analyzer: Analyzer, has_titles: bool) -> Mapping[str, dict[str, Any]]:
     """Options of `open` by those of the command line: what the collection has, and one thing more, or other."""
-    kind, extras = analyzer.spec.partition(" ")[0], analyzer.extras
+    kind, extras = analyzer.named, analyzer.extras
     own = {"language": analyzer.language, "stop_words": analyzer.drops, "analyzer": kind}
     ways = {LATENT: own}
     if analyzer.language is not None:
@@ -73,8 +74,10 @@ def _ways(analyzer: Analyzer, has_titles: bool) -> Mapping[str, dict[str, Any]]:
         ways["index --pairs"] = own | {"analyzer": f"{kind}+pairs"}
     if not extras.ngrams:
         ways[f"index --ngrams {NGRAMS}"] = own | {"analyzer": f"{kind}+{NGRAMS}-grams"}
-    if has_titles and not extras.titles:
-        ways["index --title-weight 1"] = own | {"analyzer": f"{kind}+titles"}
+    if has_titles:
+        weight, name = (0, NO_TITLES) if extras.titled or extras.titles else (1, "titles")
+        names = [*without_titles(kind.split("+")), name]
+        ways[f"index --title-weight {weight}"] = own | {"analyzer": "+".join(names)}
     return ways
 
 

@@ -87,7 +87,7 @@ def to_sqlite(
     options: dict[str, Any] = {"contexts": "off"}
     if spec is not None:
         analyzer = load_analyzer(spec)
-        options |= {"analyzer": analyzer.words.kind, "language": analyzer.language, "stop_words": analyzer.drops}
+        options |= {"analyzer": analyzer.named, "language": analyzer.language, "stop_words": analyzer.drops}
     entries = _entries(spark, layout, chosen, where is None and sample is None)
     try:
         with setsearch.open(database, create=True, **options) as index:

@@ -74,7 +74,7 @@ def _documents(rows: DataFrame, columns: Columns, analyzer: Analyzer, contexts: 
     if twice:
         raise DuplicateItem(f"the id {twice[0].name!r} occurs twice; ids must be unique")
     use_this_python(documents.sparkSession)
-    cells = documents.select("name", "text").mapInPandas(_count_terms(analyzer.spec), CELLS)
+    cells = documents.mapInPandas(_count_terms(analyzer.spec), CELLS)
     items, stemmed = documents.select("name", "title"), analyzer.language is not None
     found = Cells(items, cells, TEXT, analyzer.spec, _forms(documents, analyzer) if stemmed else None, stemmed)
     if contexts == "off":
@@ -112,7 +112,7 @@ def _relation(rows: DataFrame, columns: Columns, analyzer: Analyzer) -> Cells:
 
 
 def _count_terms(spec: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """A function for the workers: documents (name, text) to cells."""
+    """A function for the workers: documents (name, title, text) to cells."""
 
     def analyse(batches: Iterator[Any]) -> Iterator[Any]:
         """Runs on the workers."""
@@ -124,8 +124,10 @@ def _count_terms(spec: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
         analyzer = Analyzer.from_spec(spec)
         for batch in batches:
+            rows = zip(batch["name"], batch["title"], batch["text"], strict=True)
             counted = [
-                (name, Counter(analyzer(text or ""))) for name, text in zip(batch["name"], batch["text"], strict=True)
+                (name, Counter(analyzer(analyzer.extras.counted(text or "", title, name))))
+                for name, title, text in rows
             ]
             columns = {
                 "item": [name for name, counts in counted for _ in counts],

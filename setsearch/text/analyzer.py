@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from setsearch.errors import CorruptIndex, InvalidParameter, UsageError
-from setsearch.text.extras import Extras
+from setsearch.text.extras import NO_TITLES, TITLED, Extras, with_default_titles, without_titles
 from setsearch.text.places import Places
 from setsearch.text.words import KINDS, NEWEST, OLD, UNICODE, words_of_kind
 
@@ -38,12 +38,14 @@ class Analyzer:
         is_stored: bool = False,
     ) -> None:
         kind, extras = UNICODE, list[str]()
-        if isinstance(function, str):
-            kind, *extras = function.split("+")
+        if function is None or isinstance(function, str):
+            kind, *extras = (function or UNICODE).split("+")
             if kind not in KINDS:
                 names = ", ".join(name for name in KINDS if name not in NEWEST.values())
                 raise InvalidParameter(f"the analyzer is one of {names}, or a function, not {function!r:.40}")
-            kind, function = kind if is_stored else NEWEST.get(kind, kind), None
+            if not is_stored:
+                kind, extras = NEWEST.get(kind, kind), with_default_titles(extras)
+            function = None
         self.extras = Extras.parse(extras)
         if stop_words and language is None:
             raise InvalidParameter("stop words belong to a language; name it too, such as english")
@@ -75,14 +77,23 @@ class Analyzer:
     def agrees(self, spec: str) -> bool:
         """Whether a collection of that specification can take texts of this analyzer: words may be of another kind.
 
-        A collection keeps the kind of words that it was made with; nobody has to name it again.
+        A collection keeps the kind of words, and the weight of titles, that it was made with; nobody has to name
+        them again.
         """
-        kind, _, options = self.spec.partition(" ")
-        other, _, other_options = spec.partition(" ")
-        (own_kind, _, own_extras), (other_kind, _, other_extras) = kind.partition("+"), other.partition("+")
-        is_older = own_extras == other_extras and NEWEST.get(other_kind) == own_kind
-        is_other_kind = is_older or (kind == UNICODE and other_kind in KINDS)
-        return self.spec in (spec, UNICODE) or (is_other_kind and options == other_options)
+        (own, _, options), (other, _, other_options) = self.spec.partition(" "), spec.partition(" ")
+        (kind, *extras), (other_kind, *other_extras) = own.split("+"), other.split("+")
+        if TITLED in extras:
+            extras, other_extras = without_titles(extras), without_titles(other_extras)
+        is_default = kind == UNICODE and not extras
+        is_same = extras == other_extras and kind in (other_kind, NEWEST.get(other_kind))
+        is_other_kind = is_same or (is_default and other_kind in KINDS)
+        return self.spec == spec or (is_default and not options) or (is_other_kind and options == other_options)
+
+    @property
+    def named(self) -> str:
+        """The `function` that gives a new analyzer these words and extras."""
+        name = self.spec.partition(" ")[0]
+        return name if self.extras.titled or self.extras.titles else f"{name}+{NO_TITLES}"
 
     @property
     def is_available(self) -> bool:
@@ -102,7 +113,7 @@ class Analyzer:
 
     def _features_of(self, words: list[str]) -> list[str]:
         terms = self._terms_of(words)
-        return terms + self.extras.of(terms) if any(self.extras) else terms
+        return terms + self.extras.of(terms) if self.extras.beside_terms else terms
 
     def _terms_of(self, words: list[str]) -> list[str]:
         return words if self._terms is None else [term for term in map(self._terms.__getitem__, words) if term]

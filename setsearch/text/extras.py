@@ -3,8 +3,12 @@
     "red wine is red"    pairs: red wine, wine is, is red    4-grams of red: ~_red, ~red_
 
 A pair has a space, an n-gram begins with ~, so that neither is a word. N-grams are those of the term between two _.
-With "titles" the words of a title count too: once more, if the text begins with it. With "3-titles" they count three
-times, as those of a field of weight 3 do in BM25F (Robertson, Zaragoza and Taylor 2004).
+
+With "titled", the default of new collections, a title is a part of its text: its words count besides if the text does
+not have it, and once more if there are four or more, since a sentence says what a text is about, and a name does not.
+The name of a file, which has a dot and is in the id, does not count. With "titles" the words of each title count once
+besides, with "3-titles" three times, as those of a field of weight 3 do in BM25F (Robertson, Zaragoza and Taylor 2004),
+and with "0-titles" not.
 """
 
 import re
@@ -19,7 +23,10 @@ from setsearch.errors import InvalidParameter
 
 LEAST, MOST = 2, 8  # characters of an n-gram
 _ngrams = re.compile(r"(\d)-grams").fullmatch
-_titles = re.compile(r"(?:([2-9])-)?titles").fullmatch
+_titles = re.compile(r"(?:([0-9])-)?titles").fullmatch
+TITLED, NO_TITLES = "titled", "0-titles"
+SENTENCE = 4  # words of a title that says what a text is about
+_CUT = "…"  # the end of a title that was shortened (headline.py)
 
 
 class TermIds(dict[str, int]):
@@ -36,27 +43,41 @@ class TermIds(dict[str, int]):
 
 
 class Extras(NamedTuple):
-    """Which there are; `ngrams` is the number of characters, `titles` the weight of titles, 0 for none."""
+    """Which there are; `ngrams` is the number of characters, `titles` how often a title counts beside its text.
+
+    `titled`: a title is a part of its text.
+    """
 
     pairs: bool = False
     ngrams: int = 0
     titles: int = 0
+    titled: bool = False
 
     @classmethod
     def parse(cls, names: Sequence[str]) -> "Extras":
         """From names such as ["pairs", "4-grams"]; raises InvalidParameter."""
         sizes = [int(found[1]) for name in names if (found := _ngrams(name))]
         weights = [int(found[1] or 1) for name in names if (found := _titles(name))]
-        known = len(sizes) + len(weights) + names.count("pairs")
-        if known < len(names) or max(len(sizes), len(weights), names.count("pairs")) > 1:
+        counts = len(sizes), len(weights) + names.count(TITLED), names.count("pairs")
+        if sum(counts) < len(names) or max(counts) > 1:
             raise InvalidParameter(f"features beside words are pairs, titles, 4-grams, not {'+'.join(names)!r:.40}")
         if sizes and not LEAST <= sizes[0] <= MOST:
             raise InvalidParameter(f"n-grams have {LEAST} to {MOST} characters, not {sizes[0]}")
-        return cls("pairs" in names, sum(sizes), sum(weights))
+        return cls("pairs" in names, sum(sizes), sum(weights), TITLED in names)
 
-    def counted(self, text: str, title: str | None) -> str:
+    @property
+    def beside_terms(self) -> bool:
+        """Whether there are features beside terms."""
+        return self.pairs or self.ngrams > 0
+
+    def counted(self, text: str, title: str | None, id: str) -> str:
         """The text whose words count."""
-        return "\n".join([*[title] * self.titles, text]) if title else text
+        if not title:
+            return text
+        times, is_file = self.titles, "." in title and title in id
+        if self.titled and not is_file:
+            times = (not _has(text, title)) + (title.count(" ") >= SENTENCE - 1)
+        return "\n".join([*[title] * times, text])
 
     def of(self, terms: Sequence[str]) -> list[str]:
         """The features of a text beside its terms."""
@@ -68,6 +89,23 @@ class Extras(NamedTuple):
         padded = f"_{term}_"
         count = len(padded) - self.ngrams + 1 if self.ngrams else 0
         return [f"~{padded[place : place + self.ngrams]}" for place in range(max(count, 0))]
+
+
+def with_default_titles(names: Sequence[str]) -> list[str]:
+    """The names of extras of a new collection, where no weight of titles is among them."""
+    weights = [name for name in names if name == TITLED or _titles(name)]
+    return [name for name in names if name != NO_TITLES] + ([] if weights else [TITLED])
+
+
+def without_titles(names: Sequence[str]) -> list[str]:
+    """The names of extras but for those of titles."""
+    return [name for name in names if name != TITLED and not _titles(name)]
+
+
+def _has(text: str, title: str) -> bool:
+    """Whether a text has a title, in any case; at its beginning also on several lines."""
+    title, text = title.removesuffix(_CUT).lower(), text.lower()
+    return title in text or " ".join(text[: 2 * len(title)].split()).startswith(title)
 
 
 class NumberedExtras:

@@ -18,7 +18,7 @@ class Tokenizer:
         self._words, self._term = analyzer.words, analyzer.term
         self._term_ids = term_ids
         self._pieces = PieceNumbers(self._split, analyzer.words.kind != OLD)
-        self._extras = NumberedExtras(analyzer.extras, term_ids) if any(analyzer.extras) else None
+        self._extras = NumberedExtras(analyzer.extras, term_ids) if analyzer.extras.beside_terms else None
 
     @property
     def unread_share(self) -> float:

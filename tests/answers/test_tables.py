@@ -66,6 +66,6 @@ def test_sets_readings_and_indexes(index, tmp_path):
     assert ["number", "4"] in cells(index.items("documents"))
     index.add_numbers([("n1", [1.0]), ("n2", [2.0])], ["size"], "thing")
     assert ["number", "2"] in cells(index.reading("thing"))
-    assert cells(index)[1] == ["documents", "4", "terms", "5"]
+    assert cells(index)[1] == ["documents", "4", "terms", "8"]
     with setsearch.open(tmp_path / "none.db", create=True) as empty:
         assert "none.db" in empty._repr_html_() or cells(empty) == [["items", "number", "described by", "number"]]

@@ -551,7 +551,7 @@ def make_app(path):
 def test_a_table_of_an_application(run, failed, tmp_path):
     connection = make_app(tmp_path / "app.db")
     code, _, err = run("index", "app.db", "--table", "articles", "--text", "body", "--track")
-    assert (code, err) == (0, "indexed 4; app.db now holds 4 documents, 5 terms\n")
+    assert (code, err) == (0, "indexed 4; app.db now holds 4 documents, 8 terms\n")
     code, out, _ = run("expand", "app.db", "1", "--items", "documents", "--where", "year > 2000", "--nl")
     assert [json.loads(line)["item"] for line in out.splitlines()] == ["4", "3"]
     code, out, _ = run("expand", "app.db", "1", "--items", "documents", "--among", "-", "--nl", stdin=b"2\n4\n77\n")

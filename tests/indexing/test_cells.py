@@ -120,7 +120,7 @@ def test_a_key_that_is_absent_is_empty(run, failed, tmp_path):
     rows = [{"id": "a", "text": "lion", "title": "Lions"}, {"id": "b", "text": "tiger"}, {"id": "c", "title": "C"}]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
     assert run("index", "a.db", "a.jsonl", "--title", "title")[0] == 0
-    assert documents(tmp_path / "a.db") == {"a": {"lion"}, "b": {"tiger"}, "c": set()}
+    assert documents(tmp_path / "a.db") == {"a": {"lion", "lions"}, "b": {"tiger"}, "c": {"c"}}
     failed(run("index", "b.db", "a.jsonl", "--text", "body"), 1, "no column 'body'")
     (tmp_path / "b.jsonl").write_text('{"id": "a", "text": "x"}\n{"text": "y"}\n')
     failed(run("index", "b.db", "b.jsonl"), 1, "b.jsonl, line 2 has no column 'id'")

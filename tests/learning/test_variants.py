@@ -18,7 +18,7 @@ WAYS = {
     "index --stop-words": {"stop_words": True},
     "index --pairs": {"analyzer": "unicode+pairs"},
     "index --ngrams 4": {"analyzer": "unicode+4-grams"},
-    "index --title-weight 1": {"analyzer": "unicode+titles"},
+    "index --title-weight 0": {"analyzer": "unicode+0-titles"},
     "vectors --latent": {},
 }
 
@@ -54,7 +54,7 @@ def test_a_variant_is_measured_as_a_collection_of_its_own(tmp_path):
                 index.add_latent("documents")
             expected = measured(index)["lift"]
         assert found[f"lift, {name}"][2:] == expected[2:]
-    assert found["lift"].by_set != found["lift, index --title-weight 1"].by_set
+    assert found["lift"].by_set != found["lift, index --title-weight 0"].by_set
 
 
 def test_only_documents_with_texts_have_variants(tmp_path, run, failed):

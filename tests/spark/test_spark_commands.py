@@ -51,7 +51,7 @@ def test_from_documents_to_answers_and_back(run, spark_run, tmp_path):
     columns = ("--text", "body", "--title", "name")
     code, _, err = spark_run("build", "idx", "docs.jsonl", *columns)
     assert code == 0
-    assert "idx: 5 documents, 11 terms" in err
+    assert "idx: 5 documents, 16 terms" in err
     assert run("index", "x.db", "docs.jsonl", *columns, "--no-contexts")[0] == 0
     (tmp_path / "docs.ids").write_text("b\nd\n")
     for asked in (

@@ -384,7 +384,7 @@ def test_items_that_cannot_be_stored(tmp_path, bad):
 def test_an_item_is_an_item(tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         assert index.add([setsearch.Item("a", "lion tiger", "A"), setsearch.Item("b", ["lion"])]) == 2
-        assert index.items("documents").features_of("A") == {"lion": 1, "tiger": 1}
+        assert index.items("documents").features_of("A") == {"a": 1, "lion": 1, "tiger": 1}
 
 
 def test_an_error_in_the_hosts_items_is_the_hosts(tmp_path):

@@ -1,11 +1,14 @@
 """The tokenizer equals the analyzer, text by text."""
 
+from collections import Counter
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
 
-from setsearch.errors import CorruptIndex, InvalidParameter
+import setsearch
+from setsearch.errors import CorruptIndex, InvalidParameter, UsageError
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.extras import TermIds
 from setsearch.text.tokenizer import Tokenizer
@@ -46,11 +49,20 @@ def test_extras_by_hand():
         "red", "wine", "red wine", "~_red", "~red_", "~_win", "~wine", "~ine_",
     ]  # fmt: skip
     assert Analyzer("english", True, "unicode+pairs")("the lions of Africa")[-1] == "lion africa"
-    assert Analyzer.from_spec("unicode+pairs english").extras == (True, 0, False)
-    assert Analyzer.from_spec("unicode+titles+pairs").extras == (True, 0, 1)
-    assert Analyzer.from_spec("unicode+3-titles").extras == (False, 0, 3)
-    assert Analyzer.from_spec("unicode+3-titles").extras.counted("a b", "c") == "c\nc\nc\na b"
-    for extras in ("", "pears", "9-grams", "1-grams", "pairs+pairs", "titles+titles", "titles+2-titles", "0-titles"):
+    assert Analyzer.from_spec("unicode+pairs english").extras == (True, 0, 0, False)
+    assert Analyzer.from_spec("unicode+titles+pairs").extras == (True, 0, 1, False)
+    assert Analyzer.from_spec("unicode+3-titles").extras == (False, 0, 3, False)
+    assert Analyzer.from_spec("unicode+3-titles").extras.counted("a b", "c", "id") == "c\nc\nc\na b"
+    for extras in (
+        "",
+        "pears",
+        "9-grams",
+        "1-grams",
+        "pairs+pairs",
+        "titles+titles",
+        "titles+2-titles",
+        "titled+titles",
+    ):
         kind = f"unicode+{extras}"
         with pytest.raises(InvalidParameter):
             Analyzer(function=kind)
@@ -65,3 +77,54 @@ def test_words_that_fall_on_each_other_are_numbered():
         for start in range(0, len(words), 999):
             numbers, _ = numbering.tokenize([" ".join(words[start : start + 999])])
             assert [vocabulary[word] for word in words[start : start + 999]] == numbers.tolist()
+
+
+@pytest.mark.parametrize(
+    ("id", "title", "text", "times"),
+    [
+        ("1", "Steam engine", "It has a boiler.", 1),
+        ("1", "Steam engine", "Steam engine: it has a boiler.", 0),
+        ("1", "Steam engine", "STEAM\nENGINE, which has a boiler.", 0),
+        ("1", "Steam engine", "Of a steam engine", 0),
+        ("1", "Shear flow past a plate", "It is shown that", 2),
+        ("1", "Shear flow past a plate", "Shear flow past a plate. It is shown that", 1),
+        ("1", "Shear flow past a…", "Shear flow past a plate. It is shown that", 1),
+        ("notes/engine.txt", "engine.txt", "It has a boiler.", 0),
+        ("notes/all of my old engines.txt", "all of my old engines.txt", "They have boilers.", 0),
+        ("Steam engine", "Steam engine", "It has a boiler.", 1),
+        ("1", None, "It has a boiler.", 0),
+        ("1", "", "It has a boiler.", 0),
+    ],
+)
+def test_a_title_is_a_part_of_its_text(tmp_path, id, title, text, times):
+    """By hand: once if the text has it not, and once more from four words on."""
+    expected = Counter(Analyzer()(" ".join([*[title or ""] * times, text])))
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([(id, text, title), ("other", "boiler")])
+        assert index.items("documents").features_of(id) == expected
+        assert index.check() == []
+    told = {"0-titles": 0, "titles": 1, "3-titles": 3}
+    for name, weight in told.items():
+        with setsearch.open(tmp_path / f"{name}.db", create=True, analyzer=f"unicode+{name}") as index:
+            index.add([(id, text, title)])
+            own = Counter(Analyzer()(" ".join([*[title or ""] * weight, text])))
+            assert index.items("documents").features_of(id) == own
+
+
+def test_an_index_keeps_the_weight_of_its_titles(tmp_path):
+    for number, own in enumerate(("unicode+0-titles", "unicode+2-titles", "unicode+pairs", None)):
+        place, asked = tmp_path / f"{number}.db", own or "unicode"
+        with setsearch.open(place, create=True, analyzer=own, language="english") as index:
+            index.add([("a", "boilers", "Engine")])
+            before = index.items("documents").features_of("a")
+        for analyzer in (None, asked):
+            with setsearch.open(place, analyzer=analyzer, language="english") as index:
+                index.update([("b", "boilers", "Engine")])
+                assert index.items("documents").features_of("b") == before
+        named = Analyzer.from_spec(f"{Analyzer('english', function=own).spec}").named
+        assert Analyzer("english", function=named).spec == Analyzer("english", function=own).spec
+    with (
+        setsearch.open(tmp_path / "0.db", analyzer="unicode+titles", language="english") as index,
+        pytest.raises(UsageError, match=r"analyzed by 'unicode-2 english', not by 'unicode-2\+titles english'"),
+    ):
+        index.update([("b", "boilers", "Engine")])

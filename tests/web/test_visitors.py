@@ -190,7 +190,7 @@ def test_a_client_that_goes_stops_its_question(tmp_path):
 def test_an_export_holds_no_formula(serve, tmp_path):
     texts = dict.fromkeys(["=1+1", "+a", "-b", "@c", "plain", "\ttab"], "lion")
     texts |= {f"other {n}": "wheat" for n in range(20)}
-    with setsearch.open(tmp_path / "f.db", create=True) as index:
+    with setsearch.open(tmp_path / "f.db", create=True, analyzer="unicode+0-titles") as index:
         index.add([(name, text, f"{name} title") for name, text in texts.items()])
     server = serve(tmp_path / "f.db")
     body = server.ask("/export.csv", items="documents", seed="=1+1")[2]
