@@ -17,6 +17,8 @@ from setsearch.storage.generations import CONTEXTS, LISTS
 from setsearch.storage.relation import Relation
 from setsearch.storage.revisions import changed_items
 
+WANTED = "SETSEARCH_ARRAYS"  # 0: no file is made
+
 
 class ArrayFiles:
     """The files of one database. Threads may share it."""
@@ -27,9 +29,11 @@ class ArrayFiles:
 
     @property
     def may_be_written(self) -> bool:
-        """Whether there may be files: not in memory, nor in a folder that cannot be written."""
+        """Whether there may be files: not in memory, in a folder that cannot be written, or where nobody wants them."""
         file = self._database.file
-        return file is not None and not self._database.read_only and os.access(file.parent, os.W_OK)
+        if file is None or self._database.read_only or os.environ.get(WANTED) == "0":
+            return False
+        return os.access(file.parent, os.W_OK)
 
     @property
     def is_ours(self) -> bool:

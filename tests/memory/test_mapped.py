@@ -284,10 +284,14 @@ def test_without_room_the_answer_stays(path, monkeypatch):
     assert files_of(path) == []
 
 
-def test_a_folder_that_cannot_be_written_gets_no_file(path, monkeypatch):
+@pytest.mark.parametrize("why", ["folder", "wish"])
+def test_a_folder_that_cannot_be_written_gets_no_file(path, monkeypatch, why):
     expected = ask(path)
     delete_arrays(path)
-    monkeypatch.setattr(files.os, "access", lambda *_: False)  # root may write everywhere
+    if why == "wish":
+        monkeypatch.setenv("SETSEARCH_ARRAYS", "0")
+    else:
+        monkeypatch.setattr(files.os, "access", lambda *_: False)  # root may write everywhere
     with setsearch.open(path) as index:
         assert answers(index) == expected
         index.refresh("now")
