@@ -1,6 +1,7 @@
 """`Index`, the front door: indexing and search of one database."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from sqlite3 import Cursor
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from setsearch.answers.overview import describe_index, find_revision
 from setsearch.answers.reading import Reading
 from setsearch.answers.sets import ItemSet, delete_set, delete_sets_of, fill_set, load_set, new_set, saved_sets
 from setsearch.answers.tables import IndexTable
-from setsearch.errors import InvalidParameter, NoIndex, UsageError
+from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, UsageError
 from setsearch.memory.catalog import defaults_of, list_readings
 from setsearch.memory.freshness import parse_fresh
 from setsearch.memory.readings import Readings
@@ -24,6 +25,7 @@ from setsearch.storage.relation import TEXT, Relation, delete_relation, find_rel
 from setsearch.storage.synced_source import SyncedSource, describe_table, drop_source, load_source, refuse_synced
 
 if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
+    from setsearch.answers.saved.inbox import Inbox
     from setsearch.indexing.intake import Intake, Writable
     from setsearch.indexing.sync import Changes, SourceChanges
     from setsearch.storage.numbers import NumericItem
@@ -244,6 +246,21 @@ class Index(IndexTable):
         """The names of the saved sets, each with its items."""
         sets = saved_sets(self._database)
         return {name: items for name, items in sets.items() if self._collection in ("", collection_of(items))}
+
+    def inbox(self, names: Names | None = None) -> "Inbox":
+        """What came or changed since saved sets were looked at, and belongs to them; first, synced tables are applied.
+
+            for row in index.inbox(["dances"]):
+                print(row.number, row.item, row.set, row.score, row.reason, row.others)
+
+        `accept` and `reject` of the answer decide rows, and `done` says that all were looked at. Raises UnknownSet,
+        SourceError.
+        """
+        from setsearch.answers.saved.inbox import read_inbox
+
+        with suppress(ReadOnlyDatabase):
+            self.refresh()
+        return read_inbox(self._database, self.sets(), self.set, names)
 
     def decisions(self, name: str, items: str) -> Decisions:
         """What was decided about items, one after another, in the saved set of this name (learning/review.py)."""

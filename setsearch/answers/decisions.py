@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from time import time
 from typing import NamedTuple
 
+from setsearch.answers.sets import begin_set
 from setsearch.errors import InvalidParameter
 from setsearch.sqlite.database import Database
 
@@ -57,7 +58,7 @@ class Decisions:
             if word not in MARKS:
                 raise InvalidParameter(f"a decision is yes, no or later, not {word!r}")
         with self._database.write() as cursor:
-            cursor.execute("insert or ignore into setsearch_set (name, items) values (?, ?)", (self.name, self.items))
+            begin_set(cursor, self.name, self.items)
             (items,) = cursor.execute("select items from setsearch_set where name = ?", (self.name,)).fetchone()
             if items != self.items:
                 raise InvalidParameter(f"the set {self.name!r} is of {items}, not of {self.items}; use another name")

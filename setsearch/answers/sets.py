@@ -11,8 +11,10 @@ from setsearch.answers.reading import Reading
 from setsearch.answers.results import Hit
 from setsearch.answers.tables import SetTable
 from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeeds, UnknownItem, UnknownSet
+from setsearch.memory.catalog import relations_by_reading
 from setsearch.sqlite.database import Database
 from setsearch.storage.ids import is_storable
+from setsearch.storage.relation import load_relations
 
 AnyReading = Reading | NumericReading
 LONGEST_NAME = 200  # characters
@@ -29,7 +31,7 @@ class ItemSet(SetTable):
         self.name = name
         self.accepted: list[str] = []
         self.rejected: list[str] = []
-        self._reading = reading
+        self.reading = reading
         self._database = database
         self._changes: dict[str, int | None] = {}  # since loading: 1 accepted, 0 rejected, None forgotten
         self.version = ""
@@ -37,11 +39,11 @@ class ItemSet(SetTable):
     @property
     def items(self) -> str:
         """What is ranked."""
-        return self._reading.name
+        return self.reading.name
 
     def titles(self) -> dict[str, str | None]:
         """The titles of its members that the index has."""
-        return self._reading.titles([*self.accepted, *self.rejected])
+        return self.reading.titles([*self.accepted, *self.rejected])
 
     def accept(self, *items: str) -> None:
         """Accept items, also rejected ones. Raises UnknownItem; then nothing has changed."""
@@ -64,9 +66,9 @@ class ItemSet(SetTable):
         if not self.accepted:
             raise NoSeeds(f"the set {self.name!r} has no accepted item; accept one first")
         try:
-            return self._reading.expand(self.accepted, k, exclude=self.rejected, **options)
+            return self.reading.expand(self.accepted, k, exclude=self.rejected, **options)
         except UnknownItem:
-            gone = those_gone(self._reading, [*self.accepted, *self.rejected])
+            gone = those_gone(self.reading, [*self.accepted, *self.rejected])
             if not gone:
                 raise
             raise UnknownItem(f"{gone[0]!r} of the set {self.name!r} has left the index; forget it") from None
@@ -90,7 +92,7 @@ class ItemSet(SetTable):
                     "and item not in (select value from json_each(?))",
                     (self.name, json.dumps([*changes])),
                 )
-            cursor.execute("insert or ignore into setsearch_set (name, items) values (?, ?)", (self.name, self.items))
+            begin_set(cursor, self.name, self.items)
             items = saved_items(cursor, self.name)
             if items != self.items:
                 raise InvalidParameter(f"the set {self.name!r} is of {items} now, not of {self.items}")
@@ -111,7 +113,7 @@ class ItemSet(SetTable):
         return dict.fromkeys(self.accepted, 1) | dict.fromkeys(self.rejected, 0)
 
     def _move(self, items: tuple[str, ...], target: list[str]) -> None:
-        names = dict.fromkeys(self._reading.find_all(items))
+        names = dict.fromkeys(self.reading.find_all(items))
         self.forget(*names)
         target += names
         self._changes |= dict.fromkeys(names, int(target is self.accepted))
@@ -192,6 +194,15 @@ def saved_items(cursor: sqlite3.Cursor, name: str) -> str | None:
     """Of what a saved set is; None if there is none of this name."""
     row = cursor.execute("select items from setsearch_set where name = ?", (name,)).fetchone()
     return None if row is None else str(row[0])
+
+
+def begin_set(cursor: sqlite3.Cursor, name: str, items: str) -> None:
+    """Store a set of this name, unless there is one; what belongs to it now was looked at (saved/inbox.py)."""
+    relation = relations_by_reading(load_relations(cursor)).get(items)
+    look = (None, None) if relation is None else (relation.revision, relation.stamp)
+    cursor.execute(
+        "insert or ignore into setsearch_set (name, items, revision, stamp) values (?, ?, ?, ?)", (name, items, *look)
+    )
 
 
 def saved_sets(database: Database) -> dict[str, str]:

@@ -48,6 +48,7 @@ PANELS = {
     },
     "Sets": {
         "set": "sets",
+        "inbox": "inbox.inbox",
         "concepts": "learning.concepts",
         "classify": "learning.classify",
         "evaluate": "learning.evaluate_command",

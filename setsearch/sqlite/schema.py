@@ -491,6 +491,13 @@ def m014_mapped(db: Database) -> None:
     db.execute(f"delete from setsearch_array where {derived}")
 
 
+@migrations()
+def m015_inbox(db: Database) -> None:
+    """Up to which write of its items somebody has looked at what belongs to a set; null: it is not known."""
+    db.execute("alter table setsearch_set add column revision integer")
+    db.execute("alter table setsearch_set add column stamp integer")
+
+
 def drop_tables(cursor: sqlite3.Cursor) -> None:
     """Drop all tables and views that the migrations make, in reverse order."""
     made = Database(memory=True, execute_plugins=False)

@@ -65,6 +65,14 @@ def changed_items(cursor: sqlite3.Cursor, now: Revision, then: Revision) -> Ints
     return ids[np.diff(ids, prepend=-1) > 0]
 
 
+def past_revision(cursor: sqlite3.Cursor, relation: int, number: int) -> Revision | None:
+    """An earlier revision of a relation by its number; None if it is not known."""
+    row = cursor.execute(
+        "select stamp from setsearch_revision where relation = ? and revision = ?", (relation, number)
+    ).fetchone()
+    return None if row is None else Revision(relation, number, row[0])
+
+
 def first_change(cursor: sqlite3.Cursor, now: Revision, then: Revision) -> float | None:
     """When the revision after an earlier one was written, seconds since 1970; None if that is not known."""
     rows = _rows_since(cursor, now, then)
@@ -74,9 +82,9 @@ def first_change(cursor: sqlite3.Cursor, now: Revision, then: Revision) -> float
 def _rows_since(cursor: sqlite3.Cursor, now: Revision, then: Revision) -> list[Row] | None:
     """(number, stamp, time, items) of all revisions after `then`; None unless the history leads from there to now."""
     rows = cursor.execute(
-        "select revision, stamp, time, items from setsearch_revision where relation = ? and revision >= ? "
+        "select revision, stamp, time, items from setsearch_revision where relation = ? and revision between ? and ? "
         "order by revision",
-        (now.relation, then.number),
+        (now.relation, then.number, now.number),
     ).fetchall()
     is_complete = len(rows) == now.number - then.number + 1 and now.relation == then.relation  # each row has its own
     ends = ((then.number, then.stamp), (now.number, now.stamp))

@@ -1,0 +1,263 @@
+"""The inbox of saved sets: what came or changed since somebody looked, and belongs.
+
+Each set has the write up to which it was looked at: that of its saving at first. An item is in the inbox if a later
+write gave or changed it, and the question of the set, its members as examples, keeps it (`cut`). Of words, those of
+texts that came or changed. Where the history does not lead back so far, all items count as new.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from setsearch.answers.numeric import NumericReading
+from setsearch.answers.reading import Reading
+from setsearch.answers.results import Hit
+from setsearch.answers.sets import ItemSet
+from setsearch.answers.tables import html_table
+from setsearch.arrays import Ints, distinct
+from setsearch.errors import InvalidParameter, NothingToRank, QueryError, UnknownItem, UnknownSet
+from setsearch.memory.fields import Fields
+from setsearch.sqlite.database import Database
+from setsearch.storage.revisions import Revision, changed_items, past_revision
+
+EQUALS = "="  # before the id of an item that looks like the number of a row
+
+
+class InboxRow(NamedTuple):
+    """An item that came or changed and belongs to a set: `score` in nats, `reason`: what tells most.
+
+    `others` are the other sets that claim it too, or have it.
+    """
+
+    number: int
+    item: str
+    title: str | None
+    set: str
+    score: float
+    reason: str
+    others: tuple[str, ...] = ()
+
+
+class Inbox(list[InboxRow]):
+    """The rows, set by set, the best first; `notes`: which sets have no answer, and why.
+
+    Rows come again until they are accepted or rejected, or all of them are `done`.
+    """
+
+    def __init__(self, rows: Iterable[InboxRow], notes: Sequence[str], asked: Sequence["Asked"], database: Database):
+        super().__init__(rows)
+        self.notes = list(notes)
+        self._asked = {one.own.name: one for one in asked}
+        self._database = database
+
+    def decide(self, accept: Iterable[Any] = (), reject: Iterable[Any] = ()) -> list[InboxRow]:
+        """Accept and reject rows, by row, number or item, into their sets at once; returns those that were decided.
+
+        Raises InvalidParameter, UnknownItem; then nothing has changed.
+        """
+        said = [(self.find(one), True) for one in accept] + [(self.find(one), False) for one in reject]
+        for row in {row for row, is_in in said if is_in}.intersection(row for row, is_in in said if not is_in):
+            raise InvalidParameter(f"row {row.number}, {row.item!r}, is accepted and rejected; leave one of them out")
+        for row, _ in said:
+            self._asked[row.set].own.reading.find(row.item)
+        for row, is_in in said:
+            own = self._asked[row.set].own
+            (own.accept if is_in else own.reject)(row.item)
+        for name in dict.fromkeys(row.set for row, _ in said):
+            self._asked[name].own.save()
+        decided = [row for row, _ in said]
+        self[:] = [row for row in self if row not in decided]
+        return decided
+
+    def accept(self, *rows: Any) -> list[InboxRow]:
+        """Accept rows into their sets, as `decide`."""
+        return self.decide(accept=rows)
+
+    def reject(self, *rows: Any) -> list[InboxRow]:
+        """Reject rows of their sets, as `decide`."""
+        return self.decide(reject=rows)
+
+    def done(self) -> None:
+        """Note that all rows were looked at: they come again if they change."""
+        with self._database.write() as cursor:
+            cursor.executemany(
+                "update setsearch_set set revision = ?, stamp = ? where name = ? and items = ?",
+                [(one.news.now.number, one.news.now.stamp, name, one.own.items) for name, one in self._asked.items()],
+            )
+        self.clear()
+
+    def find(self, row: Any) -> InboxRow:
+        """The row of a number or an item; `=7` is always the item. Raises InvalidParameter, UnknownItem."""
+        if isinstance(row, InboxRow):
+            return row
+        text = str(row)
+        by_item = [own for own in self if own.item == text.removeprefix(EQUALS)]
+        by_number = [own for own in self if str(own.number) == text]
+        if by_number and by_item and by_item != by_number and not isinstance(row, int):
+            raise InvalidParameter(f"{text!r} is the number of a row and the item of another; ={text} is the item")
+        found = by_number or by_item
+        if not found:
+            raise UnknownItem(f"no row {text!r:.60} in the inbox, which has {len(self)}; give a number or an item")
+        if len(found) > 1:
+            rows = ", ".join(f"{own.number} ({own.set})" for own in found)
+            raise InvalidParameter(f"{text!r:.60} is in several rows: {rows}; give the number of one")
+        return found[0]
+
+    def _repr_html_(self) -> str:
+        """The rows as a table, as notebooks show them."""
+        return html_table(InboxRow._fields, self, "; ".join(self.notes))
+
+
+class News(NamedTuple):
+    """What came or changed up to the write `now`: the names of items, None for all.
+
+    Of words with contexts, which may be phrases, `are_new` tells it of a name.
+    """
+
+    now: Revision
+    among: list[str] | None
+    are_new: Callable[[str], bool] | None = None
+
+
+class Asked(NamedTuple):
+    """A set that was asked, and what was new for it."""
+
+    own: ItemSet
+    news: News
+
+
+def read_inbox(
+    database: Database, known: Mapping[str, str], load: Callable[[str], ItemSet], names: Iterable[str] | None
+) -> Inbox:
+    """The inbox of some of the `known` sets (each with its items), or of all; raises UnknownSet, InvalidParameter."""
+    wanted, notes, asked = _wanted(known, names), list[str](), list[Asked]()
+    found: list[tuple[str, Hit]] = []
+    sets: dict[str, ItemSet] = {}
+    news: dict[tuple[object, ...], News] = {}
+    for name in known:
+        try:
+            sets[name] = own = load(name)
+            if name in wanted:
+                since = _since(database, name)
+                key = own.items, *since
+                if key not in news:
+                    news[key] = find_news(_reading(own), *since)
+                found += [(name, hit) for hit in _ask(own, news[key])]
+                asked.append(Asked(own, news[key]))
+        except QueryError as error:
+            notes += [f"{name}: {error}"] * (name in wanted)
+    claims = _claims(sets, found)
+    rows = [
+        InboxRow(
+            number,
+            hit.item,
+            hit.title,
+            name,
+            hit.score,
+            next((reason.label for reason in hit.reasons if reason.weight > 0), ""),
+            tuple(other for other in claims.get((sets[name].items, hit.item), ()) if other != name),
+        )
+        for number, (name, hit) in enumerate(found, 1)
+    ]
+    return Inbox(rows, notes, asked, database)
+
+
+def _wanted(known: Mapping[str, str], names: Iterable[str] | None) -> list[str]:
+    if isinstance(names, str):
+        raise InvalidParameter(f"names is a list of sets, not one text; write [{names!r}]")
+    wanted = list(known if names is None else names)
+    if not known:
+        raise UnknownSet("no set is saved; `setsearch set save` saves one")
+    for name in wanted:
+        if name not in known:
+            raise UnknownSet(f"no set {name!r}; there is {', '.join(known)}")
+    return wanted
+
+
+def _since(database: Database, name: str) -> tuple[int | None, int | None]:
+    """The number and the stamp of the write up to which a set was looked at."""
+    with database.read() as cursor:
+        row = cursor.execute("select revision, stamp from setsearch_set where name = ?", (name,)).fetchone()
+    return (None, None) if row is None else row
+
+
+def _reading(own: ItemSet) -> Reading:
+    """The reading of a set; raises NothingToRank for numbers, of which no line is known."""
+    if isinstance(own.reading, NumericReading):
+        raise NothingToRank(f"{own.items} are described by numbers, which do not tell what belongs; expand the set")
+    return own.reading
+
+
+def find_news(reading: Reading, number: int | None, stamp: int | None) -> News:
+    """What came or changed after a write, up to the one that answers know; all, if that is not known."""
+    with reading.fields() as fields:
+        relation, behind = fields.relation, fields.contexts_revision
+        now = Revision(relation.id, relation.revision, relation.stamp)
+        if behind is not None and behind < now.number:  # later texts are news once contexts know them
+            now = past_revision(fields.first.cursor, relation.id, behind) or now
+        analyzer = fields.analyzer if behind is not None else None
+    if number is None or stamp is None:
+        return News(now, None)
+    with reading.stored() as fields:
+        changed = _changed(fields, now, Revision(now.relation, number, stamp))
+        if changed is None:
+            return News(now, None)
+        names = [name for name, _ in fields.items.describe(fields.first.cursor, changed.tolist()).values()]
+        stored = {name for name, _ in fields.items.stored(fields.first.cursor, changed.tolist()).values()}
+    if behind is None:
+        return News(now, names)
+
+    def is_new(name: str) -> bool:
+        """Whether all parts of a word or a phrase came or changed."""
+        terms = analyzer.terms(name) if analyzer is not None and analyzer.is_available else name.split()
+        return stored.issuperset(terms)
+
+    return News(now, names, is_new)
+
+
+def _changed(fields: Fields, now: Revision, then: Revision) -> Ints | None:
+    """The items of a reading that changed, ascending; None if that is not known."""
+    field = fields.first
+    if then.number > now.number and past_revision(field.cursor, then.relation, then.number) == then:
+        return np.zeros(0, np.int64)  # contexts are older than the last look
+    changed = changed_items(field.cursor, now, then)
+    if changed is None or not field.snapshot.transposed:
+        return changed
+    described = changed[changed < field.features.next_id].tolist()
+    return distinct(field.read_postings(described).ids.astype(np.int64))
+
+
+def _ask(own: ItemSet, news: News) -> Sequence[Hit]:
+    """What belongs to a set among the news."""
+    among = news.among
+    if among and news.are_new is not None:
+        among = [hit.item for hit in own.expand(None, cut="keep") if news.are_new(hit.item)]
+    if among is not None and not among:
+        return ()
+    return _kept(own, among, explain=True)
+
+
+def _kept(own: ItemSet, among: Sequence[str] | None, explain: bool = False) -> Sequence[Hit]:
+    """The hits of a set among some items, or all, that belong."""
+    try:
+        return own.expand(None, cut="keep", among=among, explain=explain)
+    except NothingToRank:  # all of these are its members
+        return ()
+
+
+def _claims(sets: Mapping[str, ItemSet], found: Sequence[tuple[str, Hit]]) -> dict[tuple[str, str], list[str]]:
+    """By their kind and name, which sets claim the items that were found, or have them."""
+    claims: dict[tuple[str, str], list[str]] = {}
+    for name, own in sets.items():
+        items = list(dict.fromkeys(hit.item for other, hit in found if sets[other].items == own.items))
+        if not items or not own.accepted:
+            continue
+        try:
+            claimed = {hit.item for hit in _kept(own, items)}
+        except QueryError:
+            continue
+        for item in items:
+            if item in claimed or item in own.accepted:
+                claims.setdefault((own.items, item), []).append(name)
+    return claims

@@ -1,0 +1,221 @@
+"""What came or changed and belongs to saved sets: `Index.inbox`, and `setsearch inbox`."""
+
+import json
+import random
+import sqlite3
+
+import pytest
+
+import setsearch
+from setsearch import errors
+
+TOPICS = {
+    "cats": "lion tiger leopard claw prowl savanna jungle whisker roar fur".split(),
+    "grain": "wheat rye barley oats field harvest flour mill bread sickle".split(),
+    "music": "violin cello oboe flute chord melody concert string tempo bow".split(),
+    "sea": "wave tide harbor sail anchor gull shore salt mast keel".split(),
+}
+OTHER = "day man house time year place thing hand world word".split()
+
+
+def text(topic, number, own=6):
+    """A text of words of a topic and of others, always the same."""
+    draw = random.Random(f"{topic} {number}")
+    return " ".join(draw.sample(TOPICS[topic], own) + draw.sample(OTHER, 3))
+
+
+def texts(numbers, topics=TOPICS):
+    return [(f"{topic}{number}", text(topic, number)) for topic in topics for number in numbers]
+
+
+def fill(index):
+    """Ten documents of each topic, and two sets of three."""
+    index.add(texts(range(10)))
+    index.keep_set("cats", ["cats0", "cats1", "cats2"], ["sea0"], "documents")
+    index.keep_set("grain", ["grain0", "grain1", "grain2"], items="documents")
+    return index
+
+
+@pytest.fixture
+def index():
+    with setsearch.open(sqlite3.connect(":memory:"), contexts="off") as made:
+        yield fill(made)
+
+
+def shown(rows):
+    return [(row.set, row.item) for row in rows]
+
+
+def test_what_came_and_belongs_comes_with_the_scores_of_the_sets_own_question(index):
+    assert index.inbox() == [], "what was there when a set was saved is not new"
+    new = [*texts([10, 11]), ("both", " ".join(TOPICS["cats"][:6] + TOPICS["grain"][:6]))]
+    index.add(new)
+    rows = index.inbox()
+    ids = [id for id, _ in new]
+    for name in ("cats", "grain"):
+        hits = index.set(name).expand(None, cut="keep", among=ids, explain=True)
+        own = [row for row in rows if row.set == name]
+        assert [(row.item, row.score) for row in own] == [(hit.item, hit.score) for hit in hits]
+        assert {f"{name}10", f"{name}11"} <= {row.item for row in own} <= {f"{name}10", f"{name}11", "both"}
+        assert [row.reason for row in own] == [hit.reasons[0].label for hit in hits]
+    assert [row.number for row in rows] == [*range(1, len(rows) + 1)]
+    assert {(row.set, row.others) for row in rows if row.item == "both"} == {
+        ("cats", ("grain",)),
+        ("grain", ("cats",)),
+    }
+    assert index.inbox(["grain"]) == [
+        row._replace(number=number) for number, row in enumerate((row for row in rows if row.set == "grain"), 1)
+    ]
+    assert index.inbox(["grain"]) == index.inbox(["grain"]), "looking at them is not the end of them"
+
+
+def test_rows_are_accepted_rejected_and_done(index):
+    index.add(texts([10, 11, 12]))
+    rows = index.inbox(["cats"])
+    assert {row.item for row in rows} == {"cats10", "cats11", "cats12"}
+    first, second, third = [row.item for row in rows]
+    with pytest.raises(errors.InvalidParameter, match="is accepted and rejected"):
+        rows.decide([1, second], [rows[0]])
+    with pytest.raises(errors.UnknownItem, match="no row '7' in the inbox, which has 3"):
+        rows.accept(1, 7)
+    assert len(index.set("cats").accepted) == 3, "then nothing has changed"
+    assert [row.item for row in rows.accept(1)] == [first]
+    assert [row.item for row in rows.reject(second)] == [second]
+    assert [row.item for row in rows] == [third]
+    grown = index.set("cats")
+    assert first in grown.accepted and second in grown.rejected
+    assert {row.item for row in index.inbox(["cats"])} <= {third}, "members and rejected ones do not come"
+    rows.done()
+    assert index.inbox(["cats"]) == [] == rows
+    assert shown(index.inbox()), "another set was not looked at"
+    index.update([(third, text("cats", 99, 9))])
+    assert third in {row.item for row in index.inbox(["cats"])}, "it changed"
+    assert index.check() == []
+
+
+def test_what_comes_while_somebody_looks_is_not_lost(index):
+    index.add(texts([10]))
+    rows = index.inbox(["cats"])
+    index.add(texts([11]))
+    rows.done()
+    assert shown(index.inbox(["cats"])) == [("cats", "cats11")]
+
+
+def test_an_item_that_is_gone_and_the_number_of_an_item(index):
+    index.add([("2", text("cats", 10)), ("cats11", text("cats", 11)), ("gone", text("cats", 12))])
+    rows = index.inbox(["cats"])
+    place = next(row.number for row in rows if row.item == "2")
+    if place != 2:
+        with pytest.raises(errors.InvalidParameter, match="'2' is the number of a row and the item of another; =2"):
+            rows.accept("2")
+    assert rows.find("=2").item == "2"
+    index.delete(["gone"])
+    with pytest.raises(errors.UnknownItem, match="'gone'"):
+        rows.accept("=2", "gone")
+    assert len(index.set("cats").accepted) == 3
+
+
+def test_without_a_history_all_items_but_the_members_count_as_new(index):
+    index.delete_set("grain")
+    with index._database.write() as cursor:
+        cursor.execute("update setsearch_set set revision = null, stamp = null")
+    hits = index.set("cats").expand(None, cut="keep")
+    rows = index.inbox()
+    assert shown(rows) == [("cats", hit.item) for hit in hits] != []
+    rows.done()
+    assert index.inbox() == []
+    index.replace(texts(range(12)))  # more than a history tells is told by its stamp
+    assert index.inbox() != []
+
+
+def test_a_set_that_cannot_answer_is_noted_and_the_others_do(index):
+    index.add_numbers([(f"n{n}", [n, n]) for n in range(5)], ["x", "y"], "wines")
+    index.keep_set("wines", ["n1"], items="wines")
+    index.keep_set("none", [], ["cats1"], "documents")
+    index.add(texts([10]), ("documents", "terms"))
+    index.delete(["grain1"], ("documents", "terms"))
+    rows = index.inbox()
+    assert shown(rows) == [("cats", "cats10")]
+    said = {note.split(":")[0]: note for note in rows.notes}
+    assert said.keys() == {"grain", "none", "wines"}
+    assert "'grain1'" in said["grain"] and "forget it" in said["grain"]
+    rows.done()
+    again = index.set("grain")
+    again.forget("grain1")
+    again.save()
+    assert shown(index.inbox()) == [("grain", "grain10")], "what a set could not say is not done"
+
+
+def test_unknown_sets(index):
+    with pytest.raises(errors.UnknownSet, match="no set 'dogs'; there is cats, grain"):
+        index.inbox(["dogs"])
+    with pytest.raises(errors.InvalidParameter, match="names is a list of sets"):
+        index.inbox("cats")
+    for name in index.sets():
+        index.delete_set(name)
+    with pytest.raises(errors.UnknownSet, match="no set is saved; `setsearch set save` saves one"):
+        index.inbox()
+
+
+def test_words_of_texts_that_came_or_changed(tmp_path):
+    with setsearch.open(tmp_path / "w.db", create=True, contexts="on") as index:
+        draw = random.Random(5)
+
+        def sentences(cats, count):
+            """Sentences in which cats do what cats do, and other words what they do."""
+            lines = [f"the {draw.choice(cats)} hunts deer in the {draw.choice(OTHER)}" for _ in range(count)]
+            grain = [f"we grow {draw.choice(TOPICS['grain'])} on the {draw.choice(OTHER)}" for _ in range(count)]
+            return " . ".join(lines + grain)
+
+        index.add([(f"d{n}", sentences(["lion", "tiger", "puma"], 6)) for n in range(20)])
+        index.refresh("now")
+        index.keep_set("hunters", ["lion", "tiger"], items="terms")
+        assert index.inbox() == []
+        index.add([(f"e{n}", sentences(["lynx"], 6)) for n in range(10)])
+        assert "lynx" not in {row.item for row in index.inbox()}, "contexts do not know it yet"
+        index.inbox().done()
+        index.refresh("now")
+        rows = index.inbox()
+        hits = {hit.item: hit.score for hit in index.set("hunters").expand(None, cut="keep")}
+        assert "lynx" in {row.item for row in rows} and "puma" in hits
+        assert "puma" not in {row.item for row in rows}, "no text with it came"
+        assert all(hits[row.item] == row.score for row in rows)
+        rows.done()
+        assert index.inbox() == []
+
+
+def test_tables_that_are_followed_are_applied_first(tmp_path):
+    app = sqlite3.connect(tmp_path / "app.db")
+    app.execute("create table notes (id text primary key, body text)")
+    app.executemany("insert into notes values (?, ?)", texts(range(10)))
+    app.commit()
+    with setsearch.open(app) as index:
+        index.add_table("notes", setsearch.Columns(id="id", text=("body",)), track=True)
+        index.keep_set("cats", ["cats0", "cats1", "cats2"], items="documents")
+        app.execute("insert into notes values ('new', ?)", [text("cats", 10)])
+        app.commit()
+        assert shown(index.inbox()) == [("cats", "new")]
+
+
+def test_the_command(tmp_path, run, failed):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        fill(index)
+    assert run("inbox", "a.db") == (0, "[]\n", "nothing new belongs\n")
+    with setsearch.open(tmp_path / "a.db") as index:
+        index.add(texts([10, 11]))
+        expected = [{**row._asdict(), "others": []} for row in index.inbox(["cats"])]
+    code, out, err = run("inbox", "a.db", "cats", "--json")
+    for row in expected:
+        assert row.pop("title") is None
+    assert (code, json.loads(out), err) == (0, expected, "")
+    first, second = (row["item"] for row in expected)
+    failed(run("inbox", "a.db", "--accept", "9"), 1, "no row '9'")
+    failed(run("inbox", "a.db", "dogs"), 1, "'dogs'", "cats, grain")
+    code, out, err = run("inbox", "a.db", "cats", "--accept", "1", "--reject", second)
+    assert (code, out) == (0, "[]\n")
+    assert err == f"cats: {first} accepted\ncats: {second} rejected\nnothing new belongs\n"
+    assert len(json.loads(run("inbox", "a.db", "--done")[1])) == 2
+    assert run("inbox", "a.db") == (0, "[]\n", "nothing new belongs\n")
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert first in index.set("cats").accepted and second in index.set("cats").rejected
+        assert index.check() == []
