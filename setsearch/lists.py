@@ -52,7 +52,7 @@ class Lists:
     """
 
     def __init__(self, buffer: Buffer, places: tuple[Ints, Ints], lengths: Ints, totals: Ints, n_ids: int) -> None:
-        self.arrays = buffer, *places  # read together: settling may move all lists
+        self._arrays: tuple[Buffer, Ints, Ints] | None = (buffer, *places)
         self.n_ids = n_ids
         self.lengths, self.totals = lengths, totals
         self._changes: Changes | None = None
@@ -69,6 +69,12 @@ class Lists:
 
     def __len__(self) -> int:
         return len(self.lengths)
+
+    @property
+    def arrays(self) -> tuple[Buffer, Ints, Ints]:
+        """The buffer, and where each list starts and ends, read together: settling may move all lists."""
+        assert self._arrays is not None
+        return self._arrays
 
     @property
     def buffer(self) -> Buffer:
@@ -219,7 +225,7 @@ class Lists:
         _copy_runs(old, buffer, (starts, ends, begin[:-1]))
         places = np.zeros((2, len(self)), np.int64)
         places[:, kept] = begin[:-1], begin[1:]
-        self.arrays = buffer, places[0], places[1]
+        self._arrays = buffer, places[0], places[1]
 
     def are_sound(self) -> bool:
         """Whether all ids ascend within their lists and are some of items, and all counts are positive."""
@@ -232,6 +238,24 @@ class Lists:
             if not ascends.all() or ids.min() < 0 or ids.max() >= self.n_ids or counts.min() < 1:
                 return False
         return True
+
+
+class TurnedLists(Lists):
+    """The other direction of some lists: the entries are made of theirs when somebody reads them."""
+
+    def __init__(self, other: Lists, lengths: Ints, totals: Ints) -> None:
+        self.n_ids, self.lengths, self.totals = len(other), lengths, totals
+        self._other, self._arrays = other, None
+        self._changes, self._stale = None, np.zeros(len(lengths), bool)
+
+    @property
+    def arrays(self) -> tuple[Buffer, Ints, Ints]:
+        """As of any lists."""
+        with LOCK:
+            if self._arrays is None:
+                entries = self._other.entries().transposed(self.n_ids, len(self))
+                self._arrays = Lists.of(entries, len(self), self.n_ids).arrays
+            return self._arrays
 
 
 def room_for(size: int) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 
 from setsearch.arrays import Array, offsets
 from setsearch.errors import LostArrays
-from setsearch.lists import Buffer, Lists, room_for
+from setsearch.lists import Buffer, Lists, TurnedLists, room_for
 from setsearch.scoring.kernels import is_core
 from setsearch.scoring.valued_lists import ValuedLists
 from setsearch.sqlite.mapped import Mapped, Room
@@ -48,17 +48,31 @@ def lists_from_arrays(mapped: Mapped, prefix: str, n_lists: int, n_ids: int) -> 
     return lists
 
 
-def values_to_arrays(prefix: str, valued: ValuedLists, lists: Lists) -> Named:
-    """The arrays of the values of lists, all of which are there; ids and bounds if they are others than those of lists.
+def turned_to_arrays(prefix: str, lists: Lists) -> Named:
+    """What is kept of lists whose other direction the file has."""
+    yield f"{prefix} lengths", lists.lengths
+    yield f"{prefix} totals", lists.totals
 
-    An entry without a value is in lists alone.
+
+def turned_from_arrays(mapped: Mapped, prefix: str, other: Lists) -> Lists:
+    """The other direction of lists of a file, which is made when its entries are read. Raises LostArrays."""
+    lengths, totals = (take_array(mapped, f"{prefix} {part}", "<i8", other.n_ids) for part in ("lengths", "totals"))
+    if lengths.min(initial=0) < 0 or int(lengths.sum()) != other.size:
+        raise LostArrays(f"the mapped {prefix}")
+    return TurnedLists(other, lengths, totals)
+
+
+def values_to_arrays(prefix: str, valued: ValuedLists, lists: Lists | None) -> Named:
+    """The arrays of the values of lists, all of which are there, in order; ids and bounds if `lists` have others.
+
+    An entry without a value is in lists alone. None: the file does not have their entries.
     """
     ids, values, starts, ends = valued.part
-    bounds = offsets(lists.lengths)
-    if not np.array_equal(ends, bounds[1:]) or not np.array_equal(starts, bounds[:-1]):
+    bounds = np.append(starts, valued.used)
+    assert np.array_equal(bounds[1:], ends), "values are given in the order of lists"
+    if lists is None or not np.array_equal(bounds, offsets(lists.lengths)):
         yield f"{prefix} ids", ids[: valued.used]
-        yield f"{prefix} starts", starts
-        yield f"{prefix} ends", ends
+        yield f"{prefix} bounds", bounds
     if values is not None:
         yield f"{prefix} values", values[: valued.used]
     yield f"{prefix} largest", np.array(valued.bounds)
@@ -68,11 +82,14 @@ def values_from_arrays(mapped: Mapped, prefix: str, lists: Lists, largest: float
     """The values of the lists of a file; None if it has none."""
     if f"{prefix} largest" not in mapped.arrays:
         return None
-    buffer, starts, ends = lists.arrays
-    ids, n_lists = buffer.ids[: buffer.end], len(lists)
     if f"{prefix} ids" in mapped.arrays:
-        ids = take_array(mapped, f"{prefix} ids", "<i4")
-        starts, ends = (take_array(mapped, f"{prefix} {part}", "<i8", n_lists) for part in ("starts", "ends"))
+        ids, bounds = take_array(mapped, f"{prefix} ids", "<i4"), take_array(mapped, f"{prefix} bounds", "<i8")
+        starts, ends = bounds[:-1], bounds[1:]
+        if len(bounds) != len(lists) + 1:
+            raise LostArrays(f"the mapped {prefix}")
+    else:
+        buffer, starts, ends = lists.arrays
+        ids = buffer.ids[: buffer.end]
     values = None
     if f"{prefix} values" in mapped.arrays:
         values = take_array(mapped, f"{prefix} values", "<f4", len(ids))

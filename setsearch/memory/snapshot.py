@@ -195,8 +195,8 @@ class Snapshot:
         """Under which name the file has what a rule makes of the lists."""
         return f"{self.items.name} by {self.features.name}, {rule}"
 
-    def arrays_of(self, rule: ValueRule) -> layout.Named:
-        """What a file of arrays gets of a rule: norms, and the values of both directions."""
+    def arrays_of(self, rule: ValueRule, has_postings: bool = True) -> layout.Named:
+        """What a file of arrays gets of a rule: norms, and the values of both directions, perhaps without counts."""
         name, statistics = self._name_of(rule), self.statistics(rule)
         if statistics.norms is not None:
             yield f"{name} norms", statistics.norms
@@ -206,7 +206,8 @@ class Snapshot:
             lists = self.lists(forward)
             valued = ValuedLists.empty(lists, not rule.binary, rule.largest)
             valued.give_all(self._value(statistics, forward))
-            yield from layout.values_to_arrays(f"{name} {DIRECTIONS[forward]}", valued, lists)
+            stored = lists if forward or has_postings else None
+            yield from layout.values_to_arrays(f"{name} {DIRECTIONS[forward]}", valued, stored)
 
     def document_frequencies(self, rule: ValueRule) -> Ints:
         """The number of items that have each feature with a value above 0, `(n_features,)`."""

@@ -107,7 +107,7 @@ def read_contexts(cursor: sqlite3.Cursor, generation: Generation, mapped: Mapped
             lists = _both(cells, words, n_features)
         else:
             by_item = layout.lists_from_arrays(mapped, f"{name} {ITEMS}", words.size, n_features)
-            lists = by_item, layout.lists_from_arrays(mapped, f"{name} {FEATURES}", n_features, words.size)
+            lists = by_item, layout.turned_from_arrays(mapped, f"{name} {FEATURES}", by_item)
         features = _features(generation, name, n_features, load)
         snapshots[name] = Snapshot(Content(words, features, *lists, np.zeros(0, np.int64), mapped))
     has_nearest, has_uses = (has_array(cursor, generation, own[0]) for own in (NEAREST_NAMES, USES_NAMES))
@@ -170,9 +170,9 @@ def stored_arrays(contexts: WordContexts, arrays: Arrays) -> Iterator[tuple[str,
 def mapped_arrays(cursor: sqlite3.Cursor, contexts: WordContexts, rule: ValueRule) -> layout.Named:
     """What a file of arrays gets of contexts. Raises LostArrays."""
     for name, snapshot in contexts.snapshots.items():
-        for part, lists in ((ITEMS, snapshot.content.by_item), (FEATURES, snapshot.content.by_feature)):
-            yield from layout.lists_to_arrays(f"{name} {part}", lists, may_grow=False)
-        yield from snapshot.arrays_of(rule)
+        yield from layout.lists_to_arrays(f"{name} {ITEMS}", snapshot.content.by_item, may_grow=False)
+        yield from layout.turned_to_arrays(f"{name} {FEATURES}", snapshot.content.by_feature)
+        yield from snapshot.arrays_of(rule, has_postings=False)
     kept = [f"{name.removeprefix(CONTEXTS_OF)} keys" for name in contexts.snapshots if name.startswith(CONTEXTS_OF)]
     kept += NEAREST_NAMES if contexts.nearest is not None else ()
     kept += USES_NAMES if contexts.uses is not None else ()

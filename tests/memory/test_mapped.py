@@ -43,8 +43,9 @@ HOSTILE = {
     "ids that are gone": ("absent", lambda own: np.array([1 << 40])),
     "norms that are none": (" norms", lambda own: own * np.nan),
     "fewer values": (" values", lambda own: own[:-1]),
-    "starts of 2^62": (" starts", lambda own: own + (1 << 62)),
-    "ends below their starts": (" ends", lambda own: own - 1),
+    "valued bounds of 2^62": ("by feature bounds", lambda own: own + (1 << 62)),
+    "valued bounds that descend": ("by item bounds", lambda own: own[::-1]),
+    "fewer valued bounds": ("by feature bounds", lambda own: own[:-1]),
     "valued ids beyond all": ("by feature ids", lambda own: own + 1_000_000),
 }
 
@@ -78,6 +79,7 @@ def answers(index):
         index.items("user").expand(["f1"], 99),
         index.items("documents").expand(["d1", "d8"], 9, explain=True),
         *(terms.expand(["lion"], 99, by=by, explain=True) for by in ("documents", "contexts", "both")),
+        *(terms.expand(["lion", "cat"], 9, by="contexts", model=model) for model in ("bernoulli", "multinomial")),
     ]
 
 
@@ -134,12 +136,9 @@ def test_only_active_lists_are_read(path, monkeypatch):
         items = set(relation.items.find(cursor, [seeds]).values())
     file = files_of(path)[1]
     bounds = {name: mapped.map_arrays(file).arrays[name] for name in ("items bounds", "features bounds")}
-    starts_ends = {
-        direction: tuple(
-            next(
-                array for name, array in mapped.map_arrays(file).arrays.items() if name.endswith(f"{direction} {part}")
-            )
-            for part in ("starts", "ends")
+    valued = {
+        direction: next(
+            array for name, array in mapped.map_arrays(file).arrays.items() if name.endswith(f"{direction} bounds")
         )
         for direction in ("by item", "by feature")
     }
@@ -148,14 +147,14 @@ def test_only_active_lists_are_read(path, monkeypatch):
         """Other numbers wherever no active list is."""
         for whole, direction, active in (("items", "by item", items), ("features", "by feature", features)):
             if name in (f"{whole} ids", f"{whole} counts"):
-                starts, ends = bounds[f"{whole} bounds"][:-1], bounds[f"{whole} bounds"][1:]
+                own = bounds[f"{whole} bounds"]
             elif name.endswith((f"{direction} ids", f"{direction} values")) and name.startswith("film by"):
-                starts, ends = starts_ends[direction]
+                own = valued[direction]
             else:
                 continue
             kept = np.zeros(len(array), bool)
             for list_ in active:
-                kept[starts[list_] : ends[list_]] = True
+                kept[own[list_] : own[list_ + 1]] = True
             assert not kept.all()
             return np.where(kept, array, array.dtype.type(7)).astype(array.dtype)
         return array
