@@ -12,7 +12,7 @@ from setsearch.answers.overview import describe_index, find_revision
 from setsearch.answers.reading import Reading
 from setsearch.answers.sets import ItemSet, delete_set, delete_sets_of, fill_set, load_set, new_set, saved_sets
 from setsearch.answers.tables import IndexTable
-from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, UsageError
+from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, UnknownSet, UsageError
 from setsearch.memory.catalog import defaults_of, list_readings
 from setsearch.memory.freshness import parse_fresh
 from setsearch.memory.readings import Readings
@@ -25,6 +25,7 @@ from setsearch.storage.relation import TEXT, Relation, delete_relation, find_rel
 from setsearch.storage.synced_source import SyncedSource, describe_table, drop_source, load_source, refuse_synced
 
 if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
+    from setsearch.answers.saved.claims import Claims
     from setsearch.answers.saved.inbox import Inbox
     from setsearch.indexing.intake import Intake, Writable
     from setsearch.indexing.sync import Changes, SourceChanges
@@ -261,6 +262,28 @@ class Index(IndexTable):
         with suppress(ReadOnlyDatabase):
             self.refresh()
         return read_inbox(self._database, self.sets(), self.set, names)
+
+    def sets_of(
+        self, item: str | None = None, *, text: str | None = None, items: str | None = None, k: int | None = 10
+    ) -> "Claims":
+        """The k saved sets that an item, or a text, fits best, and whether it belongs to each; None for all sets.
+
+        Scores are those of `expand` of the set; the order is by how far above its line they are
+        (answers/saved/claims.py). A text need not be in the index. `items`: what the sets are of, where there are
+        several kinds; by default documents for a text.
+
+        Raises UnknownItem, AmbiguousItem, UnknownSet, InvalidParameter.
+        """
+        from setsearch.answers.saved.claims import sets_of
+
+        if items is None and text is None:
+            kinds = sorted({*self.sets().values()})
+            if not kinds:
+                raise UnknownSet("no set is saved; `setsearch set save` saves one")
+            if len(kinds) > 1:
+                raise UsageError(f"there are sets of {' and of '.join(kinds)}; choose one with `items`")
+            items = kinds[0]
+        return sets_of(self.items(items or TEXT[0]), item, text, k)
 
     def decisions(self, name: str, items: str) -> Decisions:
         """What was decided about items, one after another, in the saved set of this name (learning/review.py)."""

@@ -94,9 +94,9 @@ class Reading(ReadingTable):
         def answer(fields_by: FieldsBy) -> Hits:
             return self._expand(fields_by, names, request)
 
-        return self._answer(request.model, answer)
+        return self.answer(request.model, answer)
 
-    def _answer(self, options: ModelOptions, answer: Callable[[FieldsBy], T]) -> T:
+    def answer(self, options: ModelOptions, answer: Callable[[FieldsBy], T]) -> T:
         """What `answer` makes of the fields; again, if derived arrays turn out to be damaged or gone."""
         with suppress(LostArrays), self._fields_by(options) as fields_by:
             return answer(fields_by)
@@ -123,7 +123,7 @@ class Reading(ReadingTable):
                     raise type(error)(f"set {number}: {error}") from error
             return answers
 
-        return self._answer(request.model, answer)
+        return self.answer(request.model, answer)
 
     def rank(
         self,
@@ -179,7 +179,7 @@ class Reading(ReadingTable):
             weights = two_passes(fields, examples, self.defaults, options)
             return explanation(fields, with_priors(fields, weights, self.defaults, options), fields.resolve(item))
 
-        return self._answer(options, answer)
+        return self.answer(options, answer)
 
     def fits(self, seeds: SeedNames, **options: Unpack[ModelOptions]) -> list[SeedFit]:
         """How well each seed fits the others: its score if it is left out, the lowest first (lift, in one pass).
@@ -194,7 +194,7 @@ class Reading(ReadingTable):
             examples.ids = sorted(examples.ids)
             return fits(fields, one_pass(fields, examples, self.defaults, options))
 
-        return self._answer(options, answer)
+        return self.answer(options, answer)
 
     def features(
         self,
@@ -213,7 +213,7 @@ class Reading(ReadingTable):
             examples = self._once_each(fields, options, find_examples(fields, names, like, having))
             return set_features(one_pass(fields, examples, self.defaults, options), k)
 
-        return self._answer(options, answer)
+        return self.answer(options, answer)
 
     def query(
         self,
@@ -233,7 +233,7 @@ class Reading(ReadingTable):
             weights, _ = self._weights(*self._examples(fields_by, names, request), request, ALL)
             return weighted_query(weights, most, engine)
 
-        return self._answer(request.model, answer)
+        return self.answer(request.model, answer)
 
     def item_count(self) -> int:
         """n, the number of items."""
@@ -359,6 +359,19 @@ class Reading(ReadingTable):
                 "the example has no feature more often than the collection; try `binarize=presence`, or others"
             )
         return weights, excluded
+
+    def candidates(self, fields_by: FieldsBy) -> list[Fields]:
+        """The fields that may answer, the preferred ones first; the stored relation is the last."""
+        return [own for own in map(fields_by, self._choice.keys({})) if own is not None]
+
+    def weigh(
+        self, fields_by: FieldsBy, names: list[str] | dict[str, float], request: ExpandRequest
+    ) -> tuple[Fields, SeedWeights, list[int], bool]:
+        """What answers a question in one list: fields, weights, items left out, and whether nothing tells what belongs."""
+        fields, examples = self._examples(fields_by, names, request)
+        weights, rejected = self._weights(fields, examples, request, wanted_of(fields, request, self.defaults))
+        left_out, cannot_tell = _left_out(examples, rejected, request), self._choice.cannot_tell(fields, request.model)
+        return fields, weights, left_out, cannot_tell
 
     def _expand(self, fields_by: FieldsBy, names: list[str] | dict[str, float], request: ExpandRequest) -> Hits:
         fields, own = self._examples(fields_by, names, request)

@@ -71,7 +71,7 @@ class ItemSet(SetTable):
             gone = those_gone(self.reading, [*self.accepted, *self.rejected])
             if not gone:
                 raise
-            raise UnknownItem(f"{gone[0]!r} of the set {self.name!r} has left the index; forget it") from None
+            raise item_left(self.name, gone[0]) from None
 
     def save(self, replace: bool = False, version: str | None = None) -> None:
         """Store the changes in one transaction; changes by others to the same set stay.
@@ -136,6 +136,11 @@ def new_set(name: str, database: Database, reading: AnyReading) -> ItemSet:
     check_name(name)
     _check_new_name(name)
     return ItemSet(name, reading, database)
+
+
+def item_left(name: str, item: str) -> UnknownItem:
+    """The error for a member of a set that the index has no longer."""
+    return UnknownItem(f"{item!r} of the set {name!r} has left the index; forget it")
 
 
 def those_gone(reading: AnyReading, members: Sequence[str]) -> list[str]:
@@ -231,6 +236,23 @@ def _saved_marks(cursor: sqlite3.Cursor, name: str) -> dict[str, int]:
     """Whether each member is accepted, by their names in order."""
     statement = f"select item, accepted from setsearch_member where name = ? and {IS_MEMBER} order by item"
     return dict(cursor.execute(statement, (name,)))
+
+
+def marks_of_sets(cursor: sqlite3.Cursor, items: str) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The accepted and the rejected items of all sets of some items, as `load_set` has them."""
+    marks: dict[str, dict[str, int]] = {
+        name: {} for (name,) in cursor.execute("select name from setsearch_set where items = ? order by name", (items,))
+    }
+    statement = (
+        "select m.name, m.item, m.accepted from setsearch_set s join setsearch_member m using (name) "
+        f"where s.items = ? and {IS_MEMBER} order by m.name, m.item"
+    )
+    for name, item, mark in cursor.execute(statement, (items,)):
+        marks[name][item] = mark
+    return {
+        name: tuple(tuple(item for item, mark in own.items() if mark == side) for side in (1, 0))  # type: ignore[misc]
+        for name, own in marks.items()
+    }
 
 
 def _version(marks: dict[str, int]) -> str:

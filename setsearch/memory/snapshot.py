@@ -7,7 +7,7 @@ every value is computed from the same content, so it does not matter which threa
 import sqlite3
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -106,6 +106,7 @@ class Snapshot:
         self.kept_bases = Kept[Hashable, Base]()
         self.kept_filters = Kept[tuple[str, ...], Ints]()  # the items that meet some conditions
         self.kept_starters = Kept[tuple[int, int], list[list[str]]]()  # sets to begin with (answers/overview.py)
+        self.kept_sets = Kept[Hashable, Any]()  # what saved sets weigh (answers/saved/claims.py)
         self._statistics = Kept[ValueRule, RuleStatistics]()
         self._ranks: Ints | None = None
         self._items_by_stems: dict[str, list[str]] | None = None

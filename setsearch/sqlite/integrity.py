@@ -53,10 +53,16 @@ def write_checksum(cursor: sqlite3.Cursor) -> None:
     cursor.execute("insert or replace into setsearch_seal (id, sum) values (1, ?)", (_checksum(cursor),))
 
 
+def stored_checksum(cursor: sqlite3.Cursor) -> int | None:
+    """The checksum of the last write: another one if relations or saved sets changed."""
+    row = cursor.execute("select sum from setsearch_seal where id = 1").fetchone()
+    return None if row is None else int(row[0])
+
+
 def checksum_differs(cursor: sqlite3.Cursor) -> bool:
     """Whether the tables changed since our last write; False if there was none."""
-    row = cursor.execute("select sum from setsearch_seal where id = 1").fetchone()
-    return row is not None and row[0] != _checksum(cursor)
+    stored = stored_checksum(cursor)
+    return stored is not None and stored != _checksum(cursor)
 
 
 def _checksum(cursor: sqlite3.Cursor) -> int:

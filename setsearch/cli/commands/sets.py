@@ -7,7 +7,7 @@ import typer
 import setsearch
 from setsearch.cli.collection import Collection, with_collection
 from setsearch.cli.help import PanelCommand, argument, flag, option
-from setsearch.cli.options import Items, with_options
+from setsearch.cli.options import Items, Top, with_options
 from setsearch.cli.output import Show, format_options, say
 from setsearch.errors import UnknownSet, UsageError
 
@@ -97,6 +97,32 @@ def show_command(db: Collection, name: Name, *, show: Show) -> None:
         [{"item": item, "mark": "accepted"} for item in saved.accepted]
         + [{"item": item, "mark": "rejected"} for item in saved.rejected]
     )
+
+
+@app.command("of", cls=PanelCommand)
+@with_collection
+@with_options(show=format_options)
+def of_command(
+    db: Collection,
+    item: Annotated[str | None, argument("ITEM", "What may belong to sets.")] = None,
+    *,
+    text: Annotated[str | None, option("TEXT", "A text that may belong to sets of documents.")] = None,
+    items: Items = None,
+    k: Top = 10,
+    show: Show,
+) -> None:
+    """The saved sets that an item or a text fits best, each with its line, and whether it belongs.
+
+    Example: setsearch set of notes.db quickstep
+    """
+    with db.open() as index:
+        found = index.sets_of(item, text=text, items=items, k=k)
+    for note in found.notes:
+        say(f"note: {note}")
+    rows = [claim._asdict() for claim in found]
+    if not any(claim.said for claim in found):
+        rows = [{key: value for key, value in row.items() if key != "said"} for row in rows]
+    show(rows)
 
 
 @app.command("delete", cls=PanelCommand)

@@ -1,0 +1,326 @@
+"""Which saved sets does an item, or a text, belong to? All sets of a kind of items are asked at once.
+
+The question of each set gives weights of features. They are kept in memory, turned round: for each feature, the sets
+that weigh it. The features of one item then give its scores in all sets, those of `expand` to the bit, since sums on
+the lattice are exact. A change of the index weighs all sets again, a change of a set this one alone. Sets whose scores
+need more than features (vectors, neighbors of words) are asked one by one.
+
+The sets to which it belongs come first. Scores are in nats; the order is by how far they are above the line of the set
+(search/cutoff.py): by this the first set is right more often than by the score (benchmarks/LOG.md).
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from setsearch.answers.contributions import contributions
+from setsearch.answers.reading import Reading
+from setsearch.answers.reasons import are_people, wording
+from setsearch.answers.results import Contribution, rest_of
+from setsearch.answers.sets import item_left, marks_of_sets
+from setsearch.answers.tables import html_table
+from setsearch.arrays import Floats, Ints, offsets, places_among, positions, run_lengths, run_starts
+from setsearch.errors import InvalidParameter, NoSeeds, QueryError, UnknownItem, UnknownSet, UsageError
+from setsearch.memory.fields import Fields
+from setsearch.memory.readings import FieldsBy
+from setsearch.models.values import ValueRule
+from setsearch.search.cutoff import FLOOR, tells, threshold
+from setsearch.search.request import parse_request, positive_integer
+from setsearch.search.weights import FieldWeights, SeedWeights
+from setsearch.sqlite.integrity import stored_checksum
+from setsearch.storage.ids import plain_name
+
+MOST_KEPT = 1 << 24  # weights, of 12 bytes; more are made for each question
+Marks = tuple[tuple[str, ...], tuple[str, ...]]  # accepted and rejected items
+Entries = tuple[Ints, Floats]  # features of an item, ascending, and their values
+
+
+class Claim(NamedTuple):
+    """A saved set and an item: its score in nats, the line of the set, and whether it belongs.
+
+    `belongs` is None if the examples do not tell it; `line` is None if the set has all items. `reason`: what tells
+    most. `said` of a member: accepted, and so it belongs, or rejected.
+    """
+
+    rank: int
+    set: str
+    score: float
+    line: float | None
+    belongs: bool | None
+    reason: str
+    said: str | None = None
+
+
+class Claims(list[Claim]):
+    """The sets, the one that fits best first; `notes`: which have no answer, and why."""
+
+    notes: Sequence[str] = ()
+
+    def _repr_html_(self) -> str:
+        """The sets as a table, as notebooks show them."""
+        return html_table(Claim._fields, self, "; ".join(self.notes))
+
+
+class Weighed(NamedTuple):
+    """A set: what turns sums of weights into scores, and where it ends; no line is NaN."""
+
+    scale: float
+    constant: float
+    line: float
+    is_told: bool
+
+
+class Turned(NamedTuple):
+    """The weights of sets under one rule, by feature: `features[i]` has those from `starts[i]` to `starts[i + 1]`."""
+
+    features: Ints
+    starts: Ints
+    sets: Ints  # their numbers
+    weights: Floats
+
+    @classmethod
+    def of(cls, features: Ints, sets: Ints, weights: Floats) -> "Turned":
+        """Turn weights round."""
+        order = np.argsort(features, kind="stable")
+        features = features[order]
+        begin = run_starts(features)
+        starts = offsets(run_lengths(begin, len(features)))
+        return cls(features[begin], starts, sets[order].astype(np.int32), weights[order])
+
+    def all(self) -> tuple[Ints, Ints, Floats]:
+        """(feature, set, weight) of all."""
+        return np.repeat(self.features, np.diff(self.starts)), self.sets, self.weights
+
+    def added(self, entries: Entries) -> tuple[Ints, Ints, Floats]:
+        """What the entries of an item add: (feature, set, amount)."""
+        places, known = places_among(self.features, entries[0])
+        places = places[known]
+        lengths = self.starts[places + 1] - self.starts[places]
+        at = positions(self.starts[places], lengths)
+        features = np.repeat(self.features[places], lengths)
+        return features, self.sets[at], self.weights[at] * np.repeat(entries[1][known], lengths)
+
+
+class SetIndex:
+    """All sets of some items, by name and as they were at a `seal`, on one content.
+
+    A text in place of a Weighed says why a set has no answer; None: its scores need more than features.
+    """
+
+    def __init__(self, seal: int | None, marks: dict[str, Marks]) -> None:
+        self.seal, self.marks = seal, marks
+        self.numbers = {name: number for number, name in enumerate(marks)}
+        self.weighed: dict[str, Weighed | str | None] = {}
+        self.turned: dict[ValueRule, Turned] = {}
+
+    @cached_property
+    def said(self) -> dict[str, dict[str, str]]:
+        """What was said of each member, by set."""
+        said: dict[str, dict[str, str]] = {}
+        for name, sides in self.marks.items():
+            for members, mark in zip(sides, ("accepted", "rejected"), strict=True):
+                for item in members:
+                    said.setdefault(item, {})[name] = mark
+        return said
+
+    @cached_property
+    def kept(self) -> tuple[list[str], Ints, Floats]:
+        """The sets whose weights are kept: names, numbers, and what is known of each, `(n, 4)`."""
+        kept = {name: own for name, own in self.weighed.items() if isinstance(own, Weighed)}
+        numbers = np.array([self.numbers[name] for name in kept], np.int64)
+        return [*kept], numbers, np.array([*kept.values()], float).reshape(len(kept), 4)
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """Which sets have no answer, and why."""
+        return [f"{name}: {own}" for name, own in self.weighed.items() if isinstance(own, str)]
+
+
+def sets_of(reading: Reading, item: str | None, text: str | None, k: int | None) -> Claims:
+    """As `Index.sets_of`, of one reading."""
+    if (item is None) == (text is None):
+        raise InvalidParameter("give an item or a text, one of the two")
+    most = None if k is None else positive_integer(k)
+    return reading.answer({}, lambda fields_by: _Asking(reading, fields_by, item, text).claims(most))
+
+
+class _Asking:
+    """One item or text, asked of all sets of a reading in one transaction."""
+
+    def __init__(self, reading: Reading, fields_by: FieldsBy, item: str | None, text: str | None) -> None:
+        self._reading, self._fields_by = reading, fields_by
+        self._all = reading.candidates(fields_by)
+        self._fields = self._all[-1]  # of these alone weights are kept
+        self._text = None if text is None else self._fields.count_terms(text)
+        self._name: str | None = None
+        if item is not None:
+            known = next((own for own in self._all if own.knows(item)), self._fields)
+            id = known.resolve(item)
+            self._name = known.describe([id])[id][0]
+        self._sets = self._opened()
+        self._added: list[tuple[Ints, Ints, Floats]] = []
+        self._parts: dict[str, tuple[Contribution, ...]] = {}
+        self._direct: dict[str, Fields] = {}
+
+    def claims(self, k: int | None) -> Claims:
+        """The k sets that fit best."""
+        names, scores, known = self._together()
+        for name, own, score in self._one_by_one():
+            names, scores, known = [*names, name], np.append(scores, score), np.vstack([known, own])
+        _, _, lines, are_told = known.T
+        said = {} if self._name is None else self._sets.said.get(self._name, {})
+        belong = (scores > lines) & (are_told > 0)
+        for place, name in enumerate(names) if said else ():
+            belong[place] = said[name] == "accepted" if name in said else belong[place]
+        order = np.lexsort((np.arange(len(names)), -scores, lines - scores, ~belong))[:k]
+        claims = Claims()
+        claims.notes = self._sets.notes
+        reasons = self._reasons([names[place] for place in order.tolist()], scores[order])
+        for rank, (place, reason) in enumerate(zip(order.tolist(), reasons, strict=True), 1):
+            name, score, line = names[place], float(scores[place]), float(lines[place])
+            told = bool(belong[place]) if are_told[place] or name in said else None
+            claims.append(Claim(rank, name, score, None if np.isnan(line) else line, told, reason, said.get(name)))
+        return claims
+
+    def _opened(self) -> SetIndex:
+        """The sets as they are now; those that are as memory has them are not weighed again."""
+        cursor, reading = self._fields.first.cursor, self._reading
+        seal = stored_checksum(cursor)
+        kinds = [(own.first.snapshot, own.vectors is None, own.nearest is None) for own in self._all]
+        state = (reading.defaults, reading.defaults.make({}), *kinds)
+        kept: SetIndex | None = self._fields.first.snapshot.kept_sets.get(state)
+        if kept is not None and kept.seal == seal is not None:
+            return kept
+        made = SetIndex(seal, marks_of_sets(cursor, reading.name))
+        if not made.marks:
+            raise UnknownSet(f"no set of {reading.name} is saved; `setsearch set save` saves one")
+        same = [] if kept is None else [name for name, own in made.marks.items() if kept.marks.get(name) == own]
+        lists: dict[ValueRule, list[tuple[Ints, Ints, Floats]]] = {}
+        for name, number in made.numbers.items():
+            if name in same and kept is not None:
+                made.weighed[name] = kept.weighed[name]
+                continue
+            made.weighed[name], weights = self._weighed(name, made.marks[name])
+            for own in weights:
+                added = own.seeds.features, np.full(len(own.seeds.features), number), own.lists.weights
+                lists.setdefault(own.rule, []).append(added)
+        _turn(made, lists, kept, same)
+        if sum(len(own.sets) for own in made.turned.values()) <= MOST_KEPT:
+            self._fields.first.snapshot.kept_sets[state] = made
+        return made
+
+    def _weighed(self, name: str, marks: Marks) -> tuple[Weighed | str | None, tuple[FieldWeights, ...]]:
+        """A set, and its weights if its scores are sums of these alone."""
+        try:
+            fields, weights, found = self._weigh(marks)
+        except (QueryError, UsageError) as error:
+            is_unknown = isinstance(error, UnknownItem)
+            gone = [item for item in chain(*marks) if is_unknown and not any(own.knows(item) for own in self._all)]
+            return str(item_left(name, gone[0]) if gone else error), ()
+        has_parts = weights.parts or getattr(weights.model, "has_base", True)
+        is_kept = (
+            fields.first.snapshot is self._fields.first.snapshot and len(fields.all) == 1 and fields.stored is None
+        )
+        if has_parts or not is_kept or any(own.query.table is not None for own in weights.all):
+            return None, ()
+        return found, weights.all
+
+    def _weigh(self, marks: Marks) -> tuple[Fields, SeedWeights, Weighed]:
+        """The question of a set; raises QueryError."""
+        accepted, rejected = marks
+        if not accepted:
+            raise NoSeeds("it has no accepted item; accept one first")
+        reading = self._reading
+        request = parse_request(1, {"exclude": rejected, "cut": "mark", "explain": True})
+        fields, weights, excluded, cannot_tell = reading.weigh(self._fields_by, list(accepted), request)
+        leaders = weights.best(excluded, FLOOR, fields)[1] + weights.constant
+        line, is_told = np.nan, False
+        if len(leaders):
+            line = threshold(fields, weights, leaders)
+            is_told = not cannot_tell and tells(fields, weights, leaders, excluded, reading.defaults)
+        return fields, weights, Weighed(weights.scale, weights.constant, line, is_told)
+
+    def _entries(self, rule: ValueRule) -> Entries:
+        """The features of the item or the text, ascending, and their values."""
+        field = self._fields.first
+        if self._text is not None:
+            return field.new_item(self._text, rule)
+        assert self._name is not None
+        if not self._fields.knows(self._name):
+            return np.zeros(0, np.int64), np.zeros(0)
+        stored = field.forward([self._fields.resolve(self._name)], rule)
+        return stored.concatenated_ids().astype(np.int64), stored.concatenated_values()
+
+    def _together(self) -> tuple[list[str], Floats, Floats]:
+        """The sets whose weights are kept: names, scores, and what is known of each."""
+        names, numbers, known = self._sets.kept
+        sums = np.zeros(len(self._sets.marks))
+        self._added = [own.added(self._entries(rule)) for rule, own in self._sets.turned.items()]
+        for _, sets, amounts in self._added:
+            sums += np.bincount(sets, amounts, len(sums))
+        return names, sums[numbers] / known[:, 0] + known[:, 1], known
+
+    def _explain(self, names: Sequence[str]) -> None:
+        """Note what the features of the item add in some of the sets whose weights are kept, the largest first."""
+        own_names = {self._sets.numbers[name]: name for name in names if name not in self._parts}
+        chosen = np.zeros(len(self._sets.marks), bool)
+        chosen[[*own_names]] = True
+        amounts: dict[int, dict[int, float]] = {number: {} for number in own_names}
+        for features, sets, added in self._added:
+            kept = chosen[sets]
+            for feature, number, amount in zip(*(part[kept].tolist() for part in (features, sets, added)), strict=True):
+                amounts[number][feature] = amounts[number].get(feature, 0.0) + amount
+        described = self._fields.first.describe_features([*{id for own in amounts.values() for id in own}])
+        for number, name in own_names.items():
+            own = self._sets.weighed[name]
+            assert isinstance(own, Weighed)
+            parts = [(-amount / own.scale, *described[id]) for id, amount in amounts[number].items()]
+            parts.sort(key=lambda part: part[:2])
+            self._parts[name] = tuple([Contribution(feature, -weight, title) for weight, feature, title in parts])
+
+    def _reasons(self, names: Sequence[str], scores: Floats) -> list[str]:
+        """What tells most of each of some sets."""
+        self._explain(names)
+        shared = are_people(plain_name(self._fields.first.features.name))  # by the examples that people chose, too
+        how = None if shared or self._direct else wording(self._fields, [self._parts[name] for name in names])
+        reasons = []
+        for name, score in zip(names, scores.tolist(), strict=True):
+            parts, fields = self._parts[name], self._direct.get(name, self._fields)
+            own = how or wording(fields, [parts], fields.resolve_known(self._sets.marks[name][0]))
+            told = own.reasons(parts, rest_of(score, parts))
+            reasons.append(next((reason.label for reason in told if reason.weight > 0), ""))
+        return reasons
+
+    def _one_by_one(self) -> Iterator[tuple[str, Weighed, float]]:
+        """The scores in the other sets, each of which is asked; of those that can rank the item."""
+        for name in [name for name, own in self._sets.weighed.items() if own is None]:
+            if self._name is None:
+                raise InvalidParameter("a text has no vectors, by which these documents are compared: index it first")
+            fields, weights, own = self._weigh(self._sets.marks[name])
+            id = fields.find(self._name)
+            if id is None or weights.base.items[id] == -np.inf:
+                continue
+            self._direct[name], self._parts[name] = fields, contributions(fields, weights, [id])[id]
+            yield name, own, float(weights.scores()[id] + weights.constant)
+
+
+def _turn(
+    made: SetIndex,
+    lists: dict[ValueRule, list[tuple[Ints, Ints, Floats]]],
+    kept: SetIndex | None,
+    same: Sequence[str],
+) -> None:
+    """Turn the weights of new sets round, with those of sets that stay."""
+    if kept is not None:
+        before, now = kept.numbers, made.numbers
+        renumbered = np.full(len(before), -1)
+        renumbered[[before[name] for name in same]] = [now[name] for name in same]
+        for rule, own in kept.turned.items():
+            features, sets, weights = own.all()
+            sets = renumbered[sets]
+            lists.setdefault(rule, []).append((features[sets >= 0], sets[sets >= 0], weights[sets >= 0]))
+    for rule, parts in lists.items():
+        made.turned[rule] = Turned.of(*(np.concatenate(part) for part in zip(*parts, strict=True)))
