@@ -367,7 +367,7 @@ class Reading(ReadingTable):
     def weigh(
         self, fields_by: FieldsBy, names: list[str] | dict[str, float], request: ExpandRequest
     ) -> tuple[Fields, SeedWeights, list[int], bool]:
-        """What answers a question in one list: fields, weights, items left out, and whether nothing tells what belongs."""
+        """What answers in one list: fields, weights, the items left out, and whether nothing tells what belongs."""
         fields, examples = self._examples(fields_by, names, request)
         weights, rejected = self._weights(fields, examples, request, wanted_of(fields, request, self.defaults))
         left_out, cannot_tell = _left_out(examples, rejected, request), self._choice.cannot_tell(fields, request.model)

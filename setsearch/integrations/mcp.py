@@ -56,6 +56,7 @@ def make_server(place: str | Path) -> MCPServer[Any]:
     server = _Server("setsearch", instructions=INSTRUCTIONS, version=setsearch.__version__, log_level="WARNING")
     _add_questions(server, index)
     _add_lookups(server, index)
+    _add_sets(server, index)
     return server
 
 
@@ -133,6 +134,20 @@ def _add_lookups(server: MCPServer[Any], index: setsearch.Index) -> None:
 
         return _ask(_read)
 
+
+def _add_sets(server: MCPServer[Any], index: setsearch.Index) -> None:
+    @server.tool()
+    def sets_of(
+        item: Id | None = None, text: str | None = None, items: str | None = None, k: Top = 10
+    ) -> dict[str, Any]:
+        """The saved sets that an item, or a text that is not in the index, fits best, and whether it belongs."""
+        return _ask(lambda: _noted(index.sets_of(None if item is None else str(item), text=text, items=items, k=k)))
+
+    @server.tool()
+    def inbox(sets: list[str] | None = None) -> dict[str, Any]:
+        """What came or changed since saved sets were looked at, and belongs to them; `save_set` accepts and rejects."""
+        return _ask(lambda: _noted(index.inbox(sets)))
+
     @server.tool()
     def save_set(
         name: str,
@@ -148,6 +163,10 @@ def _add_lookups(server: MCPServer[Any], index: setsearch.Index) -> None:
             return {"name": name, "items": kept.items, "accepted": kept.accepted, "rejected": kept.rejected}
 
         return _ask(_save)
+
+
+def _noted(rows: Any) -> dict[str, Any]:
+    return {"rows": [row._asdict() for row in rows], "notes": rows.notes}
 
 
 def _annotated(own: Option) -> Any:

@@ -8,13 +8,15 @@
 setsearch_expand(seeds [, k [, items [, model [, rejected]]]])   a JSON array of {"rank", "item", "score", "title"}
 setsearch_score(item, seeds [, items [, model [, rejected]]])    the score of one item; null for an unknown item
 setsearch_explain(item, seeds [, items [, model]])               a JSON object of the parts that sum to the score
+setsearch_sets_of(item [, k [, items]])                          a JSON array of the saved sets that the item fits best
 setsearch_error()                                                why the last of these calls failed
 
 Seeds are a JSON array, or separated by commas; so are rejected items, from which the score learns. `items` names a
 reading, such as terms, or comments/documents of the collection comments; by default the documents of a text collection,
 else the items of the first relation. Instead of these, or after some, json_object('k', 5, 'by', 'documents') gives any
-option by its name. Only one thread at a time may use the connection, as with all functions that Python adds to SQLite:
-two threads that share it can deadlock.
+option by its name; setsearch_sets_of(null, json_object('text', body)) asks of a text, and is null for an unknown item.
+Only one thread at a time may use the connection, as with all functions that Python adds to SQLite: two threads that
+share it can deadlock.
 
 SQLite cannot pass the message of an error out of a function. It reports "user-defined function raised exception"; the
 logger "setsearch" and setsearch_error() have the message.
@@ -31,9 +33,9 @@ from typing import Any
 
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import Hit
-from setsearch.errors import InvalidParameter, SetsearchError, UsageError
+from setsearch.errors import InvalidParameter, SetsearchError, UnknownItem, UsageError
 from setsearch.index import Index
-from setsearch.options import ALL, MODEL, Option, refuse, require_known
+from setsearch.options import ALL, EXAMPLES, MODEL, Option, refuse, require_known
 from setsearch.sqlite.database import Database
 from setsearch.storage.analyzers import TextSettings
 from setsearch.storage.ids import id_text
@@ -83,6 +85,17 @@ class _Functions:
         parts = {name: getattr(explanation, name) for name in ("item", "score", "constant", "base")}
         reasons = [[reason.label, reason.weight] for reason in explanation.reasons]
         return json.dumps(parts | {"features": dict(features), "reasons": reasons}, ensure_ascii=False)
+
+    def sets_of(self, item: Any, *given: Any) -> str | None:
+        """A JSON array of the saved sets of an item or a text."""
+        reading, options = self._asked_of(given, ("k", "items"), {"text": EXAMPLES["like"]})
+        asked = {"k": options.get("k", 10), "text": options.get("text"), "items": reading.name}
+        try:
+            claims = self._index.sets_of(None if item is None else str(id_text(item)), **asked)
+        except UnknownItem:
+            return None
+        rows = [{name: value for name, value in own._asdict().items() if value is not None} for own in claims]
+        return json.dumps(rows, ensure_ascii=False)
 
     def error(self) -> str | None:
         """The message of the last error."""
@@ -134,7 +147,7 @@ class _Functions:
 def register(connection: sqlite3.Connection) -> None:
     """Add the functions to a connection; its database may be indexed before or after. Raises nothing."""
     functions = _Functions(connection)
-    for function in (functions.expand, functions.score, functions.explain, functions.error):
+    for function in (functions.expand, functions.score, functions.explain, functions.sets_of, functions.error):
         connection.create_function(f"setsearch_{function.__name__}", _ANY_NUMBER, functions.with_message(function))
 
 

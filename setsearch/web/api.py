@@ -13,6 +13,7 @@ from setsearch.pool import QuestionPool
 from setsearch.web.access import Rules
 from setsearch.web.documents import add_documents
 from setsearch.web.schemas import (
+    Claims,
     Class,
     ClassifyQuery,
     CompleteQuery,
@@ -27,6 +28,8 @@ from setsearch.web.schemas import (
     Found,
     Health,
     Hit,
+    Inbox,
+    InboxQuery,
     Info,
     Item,
     ItemQuery,
@@ -37,6 +40,7 @@ from setsearch.web.schemas import (
     SavedSet,
     SetFeature,
     SetName,
+    SetsOfQuery,
 )
 
 SetNamed = Annotated[str, Path(min_length=1, max_length=200)]
@@ -149,6 +153,18 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
         """The saved sets."""
         sets = await pool.ask(Index.sets)
         return [SetName(name=name, items=items) for name, items in sets.items()]
+
+    @router.get("/sets-of")
+    async def sets_of(query: Annotated[SetsOfQuery, Query()]) -> Claims:
+        """The saved sets that an item or a text fits best."""
+        rows = await pool.ask(lambda index: index.sets_of(**query.model_dump()))
+        return Claims.model_validate({"rows": [row._asdict() for row in rows], "notes": rows.notes})
+
+    @router.get("/inbox")
+    async def inbox(query: Annotated[InboxQuery, Query()]) -> Inbox:
+        """What came or changed since saved sets were looked at, and belongs to them."""
+        rows = await pool.ask(lambda index: index.inbox(query.sets or None))
+        return Inbox.model_validate({"rows": [row._asdict() for row in rows], "notes": rows.notes})
 
     @router.get("/sets/{name:path}")
     async def get_set(name: SetNamed) -> SavedSet:

@@ -185,6 +185,21 @@ class ClassifyQuery(Given):
     prior: Literal["sizes", "uniform"] = "sizes"
 
 
+class SetsOfQuery(Given):
+    """An item or a text, and what the sets are of."""
+
+    item: Id | None = None
+    text: Text | None = None
+    items: Name | None = None
+    k: Top = 10
+
+
+class InboxQuery(Given):
+    """The saved sets that are asked: by default all."""
+
+    sets: Names = []
+
+
 class Problem(BaseModel):
     """An error, in one line."""
 
@@ -319,6 +334,44 @@ class Info(BaseModel):
     revision: int
     read_only: bool
     readings: list[Reading]
+
+
+class Claim(BaseModel):
+    """A saved set and an item: its score in nats, and the line of the set. `said` of a member: accepted, rejected."""
+
+    rank: int
+    set: str
+    score: float
+    line: float | None
+    belongs: bool | None
+    reason: str
+    said: str | None
+
+
+class Claims(BaseModel):
+    """Saved sets, the one that fits best first; `notes` tell which have no answer."""
+
+    rows: list[Claim]
+    notes: list[str]
+
+
+class InboxRow(BaseModel):
+    """An item that came or changed and belongs to a set; `others` claim it too, or have it."""
+
+    number: int
+    item: str
+    title: str | None
+    set: str
+    score: float
+    reason: str
+    others: list[str]
+
+
+class Inbox(BaseModel):
+    """What is new for saved sets; `notes` tell which have no answer."""
+
+    rows: list[InboxRow]
+    notes: list[str]
 
 
 class SetName(BaseModel):

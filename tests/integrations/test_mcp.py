@@ -116,3 +116,22 @@ def test_an_assistant_can_find_read_and_save(database):
     assert "no 'nobody'" in answers[6]
     with setsearch.open(database) as index:
         assert index.set("mine").rejected == []
+
+
+def test_an_assistant_sees_the_sets_of_an_item_and_what_is_new(database):
+    with setsearch.open(database) as index:
+        index.add([("d5", "lion cat")])
+        claims = [own._asdict() for own in index.sets_of("d2")]
+        rows = [{**row._asdict(), "others": [*row.others]} for row in index.inbox()]
+    tools, answers = ask(
+        database,
+        ("sets_of", {"item": "d2"}),
+        ("sets_of", {"text": "a tiger cat"}),
+        ("inbox", {}),
+        ("inbox", {"sets": ["dogs"]}),
+    )
+    assert {"sets_of", "inbox"} <= {tool.name for tool in tools}
+    assert answers[0] == {"rows": claims, "notes": []}
+    assert answers[1]["rows"][0]["set"] == "cats"
+    assert answers[2] == {"rows": rows, "notes": []} and rows
+    assert "no set 'dogs'; there is cats" in answers[3]

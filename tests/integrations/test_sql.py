@@ -101,3 +101,27 @@ def test_an_index_that_is_locked_says_so(tmp_path):
     assert connection.execute("pragma journal_mode").fetchone() == ("delete",)
     assert connection.execute("select count(*) from log").fetchone() == (5,)
     index.close()
+
+
+def test_the_saved_sets_of_rows(caplog):
+    connection = host()
+    setsearch.register(connection)
+    index = setsearch.open(connection)
+    index.add_table("articles", TEXTS, track=True)
+    index.keep_set("cats", ["1", "4"], items="documents")
+    index.keep_set("grain", ["3"], items="documents")
+    index.keep_set("words", ["lion"], items="terms")
+    for id, told in connection.execute("select id, setsearch_sets_of(id, 9) from articles").fetchall():
+        expected = [own._asdict() for own in index.sets_of(str(id), items="documents")]
+        assert [{"line": None, "belongs": None, "said": None} | row for row in json.loads(told)] == expected
+    by_text = "select setsearch_sets_of(null, json_object('text', body)) from articles where id = 2"
+    (told,) = connection.execute(by_text).fetchone()
+    (body,) = connection.execute("select body from articles where id = 2").fetchone()
+    assert [row["score"] for row in json.loads(told)] == [own.score for own in index.sets_of(text=body)]
+    assert connection.execute("select setsearch_sets_of(99)").fetchone() == (None,)
+    (told,) = connection.execute("select setsearch_sets_of('tiger', 1, 'terms')").fetchone()
+    assert json.loads(told)[0]["set"] == "words"
+    for wrong, said in [("1, 0", "k must be"), ("1, json_object('kk', 1)", "unknown option 'kk'")]:
+        with caplog.at_level(logging.ERROR), pytest.raises(sqlite3.OperationalError):
+            connection.execute(f"select setsearch_sets_of({wrong})").fetchall()
+        assert said in connection.execute("select setsearch_error()").fetchone()[0]

@@ -107,6 +107,22 @@ def test_sets_and_classes(serve, animals):
     assert {row["name"] for row in server.json("/api/sets")} == {"big cats/of ours"}
 
 
+def test_the_sets_of_an_item_and_the_inbox(serve, animals):
+    with setsearch.open(animals) as index:
+        index.keep_set("cats", ["lion", "tiger"], items="documents")
+        index.update([("new", "a lion and a tiger, big cats")])
+        expected = [own._asdict() for own in index.sets_of("leopard", k=1)]
+        rows = [{**row._asdict(), "others": [*row.others]} for row in index.inbox(["cats"])]
+    assert [row["item"] for row in rows] == ["new"]
+    server = serve(animals)
+    assert server.json("/api/sets-of", item="leopard", k=1) == {"rows": expected, "notes": []}
+    assert server.json("/api/sets-of", text="oats in fields", k=1)["rows"][0]["set"] == "grain"
+    assert server.json("/api/inbox", sets=["cats"]) == {"rows": rows, "notes": []}
+    assert "'unicorn'" in server.json("/api/sets-of", 404, item="unicorn")["error"]
+    assert "give an item or a text" in server.json("/api/sets-of", 422)["error"]
+    assert "no set 'dogs'; there is cats, grain" in server.json("/api/inbox", 404, sets=["dogs"])["error"]
+
+
 @pytest.mark.parametrize(
     ("path", "query", "status", "said"),
     [
