@@ -203,11 +203,11 @@ def saved_items(cursor: sqlite3.Cursor, name: str) -> str | None:
 
 def begin_set(cursor: sqlite3.Cursor, name: str, items: str) -> None:
     """Store a set of this name, unless there is one; what belongs to it now was looked at (saved/inbox.py)."""
-    relation = relations_by_reading(load_relations(cursor)).get(items)
-    look = (None, None) if relation is None else (relation.revision, relation.stamp)
-    cursor.execute(
-        "insert or ignore into setsearch_set (name, items, revision, stamp) values (?, ?, ?, ?)", (name, items, *look)
-    )
+    if saved_items(cursor, name) is None:
+        relation = relations_by_reading(load_relations(cursor)).get(items)
+        look = (None, None) if relation is None else (relation.revision, relation.stamp)
+        row = (name, items, *look)
+        cursor.execute("insert into setsearch_set (name, items, revision, stamp) values (?, ?, ?, ?)", row)
 
 
 def saved_sets(database: Database) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """README and docs are true: their commands and programs run, and they teach the public surface only."""
 
 import ast
+import json
 import re
 import shlex
 import sqlite3
@@ -81,6 +82,24 @@ def test_commands_of_the_readme_run(run, newcomer):
     ran, compared = run_commands("README.md", run)
     assert ran >= 5
     assert compared >= 1
+
+
+def test_the_walk_of_a_folder_that_grows(run, tmp_path):
+    early = "waltz tango fox-trot polka minuet violin cello banjo guitar".split()
+    late = ["quickstep", "mambo", "koto", "string of words"]
+    for folder in ("notes", "today"):
+        (tmp_path / folder).mkdir()
+    lines = (ROOT / "sample_corpus" / "wordnet.jsonl").read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines):
+        entry = json.loads(line)
+        own, id = f"{entry['id']}\n\n{entry['text']}", entry["id"]
+        if id in late or number % 2400 == 7:
+            (tmp_path / "today" / f"{id}.md").write_text(own, encoding="utf-8")
+        elif id in early or (number % 60 == 0 and "/" not in id):
+            (tmp_path / "notes" / f"{id}.md").write_text(own, encoding="utf-8")
+    ran, compared = run_commands("docs/sets.md", run)
+    assert (ran, compared) == (9, 3)
+    assert run("inbox", "notes.db")[1] == "[]\n", "all were looked at"
 
 
 @pytest.mark.long

@@ -50,6 +50,8 @@ def test_the_schema_of_0_2_0_is_migrated(tmp_path):
         assert index.items("film").expand(["Alien"], 1)[0].item == "Brazil"
         assert index.numbers("body").expand(["x"], 1)[0].item == "y"
         assert (index.set("cats").accepted, index.set("cats").rejected) == (["a"], ["c"])
+        belong = index.set("cats").expand(None, cut="keep")
+        assert [row.item for row in index.inbox(["cats"])] == [hit.item for hit in belong] != []
         assert index.info()["mirrors"] == []
         assert index.check() == []
         index.drop()

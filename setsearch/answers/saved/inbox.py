@@ -249,15 +249,18 @@ def _kept(own: ItemSet, among: Sequence[str] | None, explain: bool = False) -> S
 def _claims(sets: Mapping[str, ItemSet], found: Sequence[tuple[str, Hit]]) -> dict[tuple[str, str], list[str]]:
     """By their kind and name, which sets claim the items that were found, or have them."""
     claims: dict[tuple[str, str], list[str]] = {}
+    found_of: dict[str, dict[str, None]] = {}
+    for name, hit in found:
+        found_of.setdefault(sets[name].items, {})[hit.item] = None
     for name, own in sets.items():
-        items = list(dict.fromkeys(hit.item for other, hit in found if sets[other].items == own.items))
+        kind = own.items
+        items = [*found_of.get(kind, ())]
         if not items or not own.accepted:
             continue
         try:
             claimed = {hit.item for hit in _kept(own, items)}
         except QueryError:
             continue
-        for item in items:
-            if item in claimed or item in own.accepted:
-                claims.setdefault((own.items, item), []).append(name)
+        for item in {*items}.intersection(claimed.union(own.accepted)):
+            claims.setdefault((kind, item), []).append(name)
     return claims
