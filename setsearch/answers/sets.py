@@ -62,9 +62,14 @@ class ItemSet(SetTable):
                     marked.remove(item)
 
     def expand(self, k: int | None = 10, **options: Any) -> list[Hit]:
-        """`Reading.expand` with the accepted items as seeds and the rejected ones as negative examples."""
+        """`Reading.expand` with the accepted items as seeds and the rejected ones as negative examples.
+
+        The hits are in one list unless `groups` says otherwise: whoever saved the set holds it for one.
+        """
         if not self.accepted:
             raise NoSeeds(f"the set {self.name!r} has no accepted item; accept one first")
+        if isinstance(self.reading, Reading):
+            options.setdefault("groups", 1)
         try:
             return self.reading.expand(self.accepted, k, exclude=self.rejected, **options)
         except UnknownItem:
