@@ -346,7 +346,7 @@ class Index(IndexTable):
         from setsearch.indexing.check import find_problems
 
         with self._database.read() as cursor:
-            return find_problems(cursor, self._database.file)
+            return find_problems(cursor, None if self._database.read_only else self._database.file)
 
     def repair(self) -> list[str]:
         """Repair the index in one transaction; returns one line for each repair. `check` tells what is left."""

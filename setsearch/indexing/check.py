@@ -34,7 +34,10 @@ UNREADABLE = (CorruptIndex, sqlite3.DatabaseError, TypeError, ValueError, Overfl
 
 
 def find_problems(cursor: sqlite3.Cursor, file: Path | None) -> list[str]:
-    """One line for each problem; empty for a sound index. `file`: where the database is, if it is known."""
+    """One line for each problem; empty for a sound index. `file`: the database, if there may be files beside it.
+
+    Such a file that is damaged is deleted: the next question makes it anew.
+    """
     return [
         *_lines(lambda: _check_tables(cursor)),
         *_lines(lambda: chain.from_iterable(_check_any(cursor, relation, file) for relation in load_relations(cursor))),
@@ -143,17 +146,28 @@ def _check_contexts(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]
 def _check_files(cursor: sqlite3.Cursor, relation: Relation, file: Path) -> Iterator[str]:
     """One line for each problem with the files of arrays of a relation."""
     for name in (LISTS, CONTEXTS):
-        mapped = map_arrays(beside(file, f"{name}-{relation.id}"))
-        if mapped is not None and not mapped.are_intact():
-            yield f"{relation.label}: {mapped.path.name} is damaged"
-        elif mapped is not None and name == LISTS and mapped.state == [*relation.state]:
-            stored, own = _read_all(cursor, relation), _mapped_cells(mapped, "items")
-            sizes = relation.items.next_id, relation.features.next_id
-            turned = None if own is None or stored is None else stored.transposed(*sizes)
-            if stored is None or own is None or turned is None:
-                continue
-            if not _are_equal(own, stored) or not _are_equal(_mapped_cells(mapped, "features"), turned):
-                yield f"{relation.label}: the lists of {mapped.path.name} are not those of the tables"
+        mapped = map_arrays(file, beside(file, f"{name}-{relation.id}"))
+        if mapped is None:
+            continue
+        problem = None if mapped.are_intact() else "is damaged"
+        if problem is None and name == LISTS and mapped.state == [*relation.state]:
+            problem = _difference(cursor, relation, mapped)
+        if problem is not None:
+            delete_arrays(mapped.path)
+            is_left = " and cannot be deleted" if mapped.path.exists() else "; it is made anew"
+            yield f"{relation.label}: {mapped.path.name} {problem}{is_left}"
+
+
+def _difference(cursor: sqlite3.Cursor, relation: Relation, mapped: Mapped) -> str | None:
+    """What is wrong with the lists of a file; None if they are those of the tables, or these cannot be read."""
+    stored = _read_all(cursor, relation)
+    if stored is None:
+        return None
+    turned = stored.transposed(relation.items.next_id, relation.features.next_id)
+    are_those = _are_equal(_mapped_cells(mapped, "items"), stored) and _are_equal(
+        _mapped_cells(mapped, "features"), turned
+    )
+    return None if are_those else "has other lists than the tables"
 
 
 def _mapped_cells(mapped: Mapped, direction: str) -> Entries | None:
@@ -227,7 +241,7 @@ def _repair_lists(cursor: sqlite3.Cursor, relation: Relation, file: Path | None)
     """Take unreadable lists from what was derived from them, and count frequencies again."""
     cells = _read_all(cursor, relation)
     if cells is None:
-        mapped = None if file is None else map_arrays(beside(file, f"{LISTS}-{relation.id}"))
+        mapped = None if file is None else map_arrays(file, beside(file, f"{LISTS}-{relation.id}"))
         is_of_now = mapped is not None and mapped.state == [*relation.state]
         cells = _mapped_cells(mapped, "items") if mapped is not None and is_of_now else None
         if cells is None:

@@ -17,7 +17,7 @@ from setsearch.storage.generations import CONTEXTS, LISTS
 from setsearch.storage.relation import Relation
 from setsearch.storage.revisions import changed_items
 
-WANTED = "SETSEARCH_ARRAYS"  # 0: no file is made
+WANTED, NO = "SETSEARCH_ARRAYS", ("0", "no", "off", "false")  # of the environment: no file is made, or used
 
 
 class ArrayFiles:
@@ -31,7 +31,7 @@ class ArrayFiles:
     def may_be_written(self) -> bool:
         """Whether there may be files: not in memory, in a folder that cannot be written, or where nobody wants them."""
         file = self._database.file
-        if file is None or self._database.read_only or os.environ.get(WANTED) == "0":
+        if file is None or self._database.read_only or _is_unwanted():
             return False
         return os.access(file.parent, os.W_OK)
 
@@ -46,13 +46,13 @@ class ArrayFiles:
 
         It is mapped anew: lists write behind their entries, each into pages of its own.
         """
-        if self._database.file is None:
+        if self._database.file is None or _is_unwanted():
             return None
         path = beside(self._database.file, f"{kind}-{relation.id}")
         identity = identity_of(path)
         if identity is None or identity in self._damaged:
             return None
-        mapped = map_arrays(path)
+        mapped = map_arrays(self._database.file, path)
         if mapped is None:
             self._damaged.add(identity)
         return mapped
@@ -107,3 +107,7 @@ class ArrayFiles:
 
     def _all(self, relation: Relation) -> list[Mapped]:
         return [own for own in (self.map(relation, kind) for kind in (LISTS, CONTEXTS)) if own is not None]
+
+
+def _is_unwanted() -> bool:
+    return os.environ.get(WANTED, "").lower() in NO

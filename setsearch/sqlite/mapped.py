@@ -11,6 +11,7 @@ memory of its own.
 import json
 import mmap
 import os
+import platform
 import stat
 import struct
 import time
@@ -27,7 +28,8 @@ from setsearch.arrays import Array
 MAGIC = b"setsearch arrays 1\n".ljust(64, b"\0")
 TYPES = {np.dtype(name).str for name in ("<i8", "<i4", "<u2", "<f8", "<f4")}
 ALIGNED = 64  # bytes
-AT_WORK = 60.0  # seconds after which a draft is one of a process that died
+AT_WORK = 60.0  # seconds after which a draft of another host is one of a process that died
+MOST_OF_HEAD = 1 << 20  # bytes
 _TAIL = struct.Struct("<qqI")
 
 State = list[int]
@@ -72,24 +74,36 @@ def identity_of(path: Path) -> tuple[int, ...] | None:
     return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
 
 
-def map_arrays(path: Path) -> Mapped | None:
+def map_arrays(database: Path, path: Path) -> Mapped | None:
     """Map a file; None if there is none, or not one that `write_arrays` wrote. The arrays are not looked at."""
     identity = identity_of(path)
     if identity is None:
         return None
     try:
-        with path.open("rb") as file:
-            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        try:
+            if not _is_trusted(os.fstat(handle), database.stat()):
+                return None
+            data = mmap.mmap(handle, 0, access=mmap.ACCESS_COPY)
+        finally:
+            os.close(handle)
         return _mapped(path, identity, data)
-    except (OSError, ValueError, TypeError, KeyError, struct.error, RecursionError):
+    except (OSError, ValueError, TypeError, KeyError, OverflowError, MemoryError, struct.error, RecursionError):
         return None
+
+
+def _is_trusted(own: os.stat_result, database: os.stat_result) -> bool:
+    """Whether it is a file of this user, or of who may write the database: others could put any number there."""
+    users = {database.st_uid, 0, getattr(os, "geteuid", lambda: 0)()}
+    may_group = database.st_mode & stat.S_IWGRP and own.st_gid == database.st_gid
+    return stat.S_ISREG(own.st_mode) and bool(own.st_uid in users or may_group)
 
 
 def _mapped(path: Path, identity: tuple[int, ...], data: mmap.mmap) -> Mapped | None:
     """The arrays of what was mapped. Raises many errors for what is no such file."""
     place, length, checksum = _TAIL.unpack_from(data, len(data) - _TAIL.size)
-    inside = len(MAGIC) <= place <= place + length == len(data) - _TAIL.size
-    if data[: len(MAGIC)] != MAGIC or not inside or zlib.crc32(data[place : place + length]) != checksum:
+    inside = len(MAGIC) <= place <= place + length == len(data) - _TAIL.size and length <= MOST_OF_HEAD
+    if not inside or data[: len(MAGIC)] != MAGIC or zlib.crc32(data[place : place + length]) != checksum:
         return None
     head = json.loads(data[place : place + length])
     arrays, used, checksums = dict[str, Array](), dict[str, int](), dict[str, int]()
@@ -106,19 +120,25 @@ def _mapped(path: Path, identity: tuple[int, ...], data: mmap.mmap) -> Mapped | 
 def write_arrays(database: Path, path: Path, state: State, arrays: Iterable[tuple[str, Array | Room]]) -> bool:
     """Put a file with these arrays in the place of the one before; False if another process is writing one.
 
-    It has the mode and, if possible, the owner of the database. Raises OSError; the file before stays then.
+    It has the mode and, if possible, the owner and the group of the database. Raises OSError; the file before stays
+    then, as one does that this user may not read.
     """
-    draft = path.with_name(f"{path.name}.draft")
+    if path.exists() and not os.access(path, os.R_OK):
+        return False
+    draft = _draft_of(path)
     file = _begin(draft)
     if file is None:
         return False
     try:
         with file:
             _share(file, database.stat())
-            file.write(MAGIC)
+            file.write(f"{platform.node()} {os.getpid()}".encode()[: len(MAGIC)].ljust(len(MAGIC), b" "))
+            file.flush()
             rows = [[name, *_append(file, array)] for name, array in arrays]
             place, head = file.tell(), json.dumps({"state": state, "arrays": rows}).encode()
             file.write(head + _TAIL.pack(place, len(head), zlib.crc32(head)))
+            file.seek(0)
+            file.write(MAGIC)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
@@ -130,28 +150,54 @@ def write_arrays(database: Path, path: Path, state: State, arrays: Iterable[tupl
 
 
 def delete_arrays(path: Path) -> None:
-    """Delete a file, if it is there and may be deleted."""
-    with suppress(OSError):
-        path.unlink()
+    """Delete a file and its draft, if they are there and may be deleted."""
+    for own in (path, _draft_of(path)):
+        with suppress(OSError):
+            own.unlink()
+
+
+def _draft_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}.draft")
 
 
 def _begin(draft: Path) -> BinaryIO | None:
     """A new draft; None if another process is writing one."""
     with suppress(OSError):
-        if not 0 <= time.time() - draft.stat().st_mtime <= AT_WORK:
+        if _is_left(draft):
             draft.unlink()
-    try:
-        return draft.open("xb")
+    try:  # nobody else may read what a private database has
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        return os.fdopen(os.open(draft, flags, stat.S_IRUSR | stat.S_IWUSR), "r+b")
     except FileExistsError:
         return None
 
 
+def _is_left(draft: Path) -> bool:
+    """Whether the process that began a draft has died, or takes too long. Raises OSError."""
+    if not 0 <= time.time() - draft.stat().st_mtime <= AT_WORK:
+        return True
+    with draft.open("rb") as file:
+        host, _, process = file.read(len(MAGIC)).decode(errors="replace").strip().rpartition(" ")
+    if os.name != "posix" or host != platform.node() or not process.isdecimal():
+        return False
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except OSError:
+        pass
+    return False
+
+
 def _share(file: BinaryIO, like: os.stat_result) -> None:
     """Let those read the file who may read the database."""
+    mode = stat.S_IMODE(like.st_mode)
     with suppress(OSError, AttributeError):  # not every system has these
-        os.fchmod(file.fileno(), stat.S_IMODE(like.st_mode))
-        if os.geteuid() == 0:
-            os.fchown(file.fileno(), like.st_uid, like.st_gid)
+        try:
+            os.fchown(file.fileno(), like.st_uid if os.geteuid() == 0 else -1, like.st_gid)
+        except OSError:
+            mode &= ~stat.S_IRWXG  # the group is another one
+        os.fchmod(file.fileno(), mode)
 
 
 def _append(file: BinaryIO, given: Array | Room) -> list[Any]:

@@ -511,7 +511,7 @@ def test_refresh_by_itself_derives_nothing_and_says_when_it_is_time(tmp_path):
     app.commit()
 
     def derived():
-        lists = map_arrays(tmp_path / "a.db-arrays-lists-1")
+        lists = map_arrays(tmp_path / "a.db", tmp_path / "a.db-arrays-lists-1")
         contexts = app.execute("select name, revision from setsearch_generation").fetchall()
         return contexts + ([("lists", lists.state[1])] if lists is not None else [])
 

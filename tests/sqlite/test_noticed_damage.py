@@ -185,7 +185,7 @@ def test_contexts_stay_where_files_of_arrays_are_damaged(words):
         file.write_bytes(file.read_bytes()[:-5])
     with setsearch.open(words) as index:
         assert (index.items("documents").expand(["d1"], 3), index.items("terms").expand(["lion"], 3)) == expected
-    assert generations() == before and all(map_arrays(file).are_intact() for file in files)
+    assert generations() == before and all(map_arrays(words, file).are_intact() for file in files)
 
 
 def test_contexts_of_an_earlier_version_get_their_new_fields_when_refreshed(tmp_path):

@@ -127,7 +127,7 @@ def change(path: Path, rng: random.Random) -> str:
 def change_mapped(path: Path, rng: random.Random) -> str:
     """Put some other numbers into a file of arrays, with right checksums; says where."""
     file = rng.choice(sorted(path.parent.glob(f"{path.name}-arrays-*")))
-    own = map_arrays(file)
+    own = map_arrays(path, file)
     chosen = rng.choice([name for name, used in own.used.items() if used])
     values = own.arrays[chosen]
     with np.errstate(all="ignore"):
