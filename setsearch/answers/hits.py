@@ -95,12 +95,14 @@ def best_hits(
                 if told[place] is None:
                     asked = fields, weights, leaders, excluded, defaults
                     told[place] = bool(request.options.get("about")) or (not cannot_tell and tells(*asked))
-                belongs = _marks(fields, weights, scores, leaders, request, told[place] is True)
+                belongs = _marks(fields, weights, scores, leaders, request, told[place] is True, len(groups))
             rows = map(Row, ids.tolist(), scores.tolist(), belongs, [place] * len(ids))
             lists.append([row for row in rows if row.belongs or request.options.get("cut") != "keep"][:wanted])
-        ranked = _in_turn(lists)[:wanted]
-        same = _hits_among(fields, [row.id for row in ranked], request)
-        if len(same) >= request.k or len(ranked) < wanted:
+        is_all = all(len(own) < wanted for own in lists)
+        ranked, of_groups = _in_turn(fields, lists, request)
+        same = _hits_among(fields, [row.id for row in ranked[:wanted]], request)
+        same = {id: list(dict.fromkeys([*own, *of_groups.get(id, ())])) for id, own in same.items()}
+        if len(same) >= request.k or is_all:
             hits = make_hits(fields, groups, [row for row in ranked if row.id in same][: request.k], request, same)
             several = any(weights.examples.count > 1 for weights in groups)
             if (cannot_tell or several) and all(is_told is False for is_told in told):
@@ -110,28 +112,42 @@ def best_hits(
 
 
 def _marks(
-    fields: Fields, weights: SeedWeights, scores: Floats, leaders: Floats, request: ExpandRequest, is_told: bool
+    fields: Fields,
+    weights: SeedWeights,
+    scores: Floats,
+    leaders: Floats,
+    request: ExpandRequest,
+    is_told: bool,
+    n_groups: int,
 ) -> list[bool | None]:
     """Whether items belong, by their scores; None if that cannot be told, and hits need not belong."""
     about = request.options.get("about")
     if about:
-        return [*(scores >= leaders[:about][-1]).tolist()]
+        return [*(scores >= leaders[: -(-about // n_groups)][-1]).tolist()]
     if request.options.get("cut") == "keep" or is_told:
         return [*belonging(fields, weights, scores, leaders).tolist()]
     return [None] * len(scores)
 
 
-def _in_turn(lists: Sequence[Sequence[Row]]) -> list[Row]:
-    """The rows of each group in turn, each item once."""
+def _in_turn(
+    fields: Fields, lists: Sequence[Sequence[Row]], request: ExpandRequest
+) -> tuple[list[Row], Mapping[int, Sequence[int]]]:
+    """The rows of each group in turn, each item once, those that belong first; and what was folded in a group.
+
+    What a group loses by folding, it fills up from its own.
+    """
     if len(lists) == 1:
-        return [*lists[0]]
+        return [*lists[0]], {}
+    same = [_hits_among(fields, [row.id for row in own], request) for own in lists]
+    kept = [[row for row in own if row.id in folded] for own, folded in zip(lists, same, strict=True)]
     merged: dict[int, Row] = {}
-    for own in zip_longest(*lists):
+    for own in zip_longest(*kept):
         rows = [row for row in own if row is not None]
         best = {row.id: row for row in sorted(rows, key=lambda row: row.score)}
         for row in rows:
             merged.setdefault(row.id, best[row.id])
-    return [*merged.values()]
+    rows = sorted(merged.values(), key=lambda row: row.belongs is False)
+    return rows, {row.id: same[row.group].get(row.id, ()) for row in rows}
 
 
 def _leaders(

@@ -37,12 +37,13 @@ class Analyzer:
         spec: str | None = None,
         is_stored: bool = False,
     ) -> None:
-        kind, extras = UNICODE, list[str]()
+        kind, extras, self._refuses_titles = UNICODE, list[str](), False
         if function is None or isinstance(function, str):
             kind, *extras = (function or UNICODE).split("+")
             if kind not in KINDS:
                 names = ", ".join(name for name in KINDS if name not in NEWEST.values())
                 raise InvalidParameter(f"the analyzer is one of {names}, or a function, not {function!r:.40}")
+            self._refuses_titles = NO_TITLES in extras
             if not is_stored:
                 kind, extras = NEWEST.get(kind, kind), with_default_titles(extras)
             function = None
@@ -82,6 +83,8 @@ class Analyzer:
         """
         (own, _, options), (other, _, other_options) = self.spec.partition(" "), spec.partition(" ")
         (kind, *extras), (other_kind, *other_extras) = own.split("+"), other.split("+")
+        if self._refuses_titles and without_titles(other_extras) != other_extras:
+            return False
         if TITLED in extras:
             extras, other_extras = without_titles(extras), without_titles(other_extras)
         is_default = kind == UNICODE and not extras

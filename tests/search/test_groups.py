@@ -91,6 +91,27 @@ def test_each_group_is_answered_as_if_it_were_asked_alone(built, kernel, options
         assert hits[:7] == reading.expand(parts[0] + parts[1], 7, **options, **asked)
 
 
+def test_what_a_group_loses_by_folding_it_fills_up(tmp_path):
+    """Otherwise the other group would fill the list."""
+    rng = np.random.default_rng(5)
+    texts = {
+        f"{topic}{n}": " ".join(f"{topic}{word}" for word in rng.permutation(20)[:9])
+        for topic in "abc"
+        for n in range(30)
+    }
+    copies = {f"{name} copy {n}": text for name, text in texts.items() if name[0] == "a" for n in range(4)}
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add((texts | copies).items())
+        hits = index.items("documents").expand(["a0", "a1", "b0", "b1"], 12, groups=2, fold=True)
+        assert [hit.group[0][0] for hit in hits] == ["a", "b"] * 6
+        alone = index.items("documents").expand(["a0", "a1"], 6, groups=1, fold=True)
+        assert [(hit.item, hit.duplicates) for hit in hits[::2]] == [(hit.item, hit.duplicates) for hit in alone]
+        kept = index.items("documents").expand(["b0", "b1", "c0", "c1"], None, groups=2, cut="keep", about=10)
+        assert len(kept) == 10
+        marked = index.items("documents").expand(["a0", "a1", "b0", "b1"], 60, groups=2, cut="mark")
+        assert [hit.belongs for hit in marked] == sorted([hit.belongs for hit in marked], reverse=True)
+
+
 def test_one_set_stays_one(built, kernel):
     _, reading = built
     for own in range(KINDS):

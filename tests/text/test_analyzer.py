@@ -146,3 +146,9 @@ def test_texts_of_a_group_are_one_item(tmp_path):
         assert index.info()["readings"][0]["defaults"]["popularity"] == 0
     with pytest.raises(errors.UsageError, match="group_by"):
         _ = Columns(group_by="author", items="film").relation
+
+
+def test_titles_that_are_refused_are_not_taken_for_a_default():
+    without, titled = Analyzer(function="unicode+0-titles"), Analyzer()
+    assert not without.agrees(titled.spec) and not without.agrees(Analyzer(function="unicode+2-titles").spec)
+    assert without.agrees(without.spec) and titled.agrees(without.spec)

@@ -109,7 +109,7 @@ def test_sets_and_classes(serve, animals):
 
 def test_the_sets_of_an_item_and_the_inbox(serve, animals):
     with setsearch.open(animals) as index:
-        index.keep_set("cats", ["lion", "tiger"], items="documents")
+        index.keep_set("cats", ["lion"], items="documents")
         index.update([("new", "a lion and a tiger, big cats")])
         expected = [own._asdict() for own in index.sets_of("leopard", k=1)]
         rows = [{**row._asdict(), "others": [*row.others]} for row in index.inbox(["cats"])]
