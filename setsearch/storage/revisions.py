@@ -50,11 +50,16 @@ def random_number() -> int:
     return int.from_bytes(os.urandom(8), "big") >> 1
 
 
-def changed_items(cursor: sqlite3.Cursor, now: Revision, then: Revision) -> Ints | None:
-    """The items that changed since an earlier revision, ascending; None if that is not known."""
+def changed_items(cursor: sqlite3.Cursor, now: Revision, then: Revision, until: int | None = None) -> Ints | None:
+    """The items that changed since an earlier revision, ascending, by writes up to a number; None if it is not known.
+
+    `now` is the last revision in this transaction.
+    """
     rows = _rows_since(cursor, now, then)
     changed = [np.zeros(0, np.int32)]
     for revision, stamp, _, items in rows or ():
+        if until is not None and revision > until:
+            break
         stored = None if items is None else strip_checksum(items, _place(now.relation, revision, stamp))
         if stored is None:
             return None
@@ -82,9 +87,9 @@ def first_change(cursor: sqlite3.Cursor, now: Revision, then: Revision) -> float
 def _rows_since(cursor: sqlite3.Cursor, now: Revision, then: Revision) -> list[Row] | None:
     """(number, stamp, time, items) of all revisions after `then`; None unless the history leads from there to now."""
     rows = cursor.execute(
-        "select revision, stamp, time, items from setsearch_revision where relation = ? and revision between ? and ? "
+        "select revision, stamp, time, items from setsearch_revision where relation = ? and revision >= ? "
         "order by revision",
-        (now.relation, then.number, now.number),
+        (now.relation, then.number),
     ).fetchall()
     is_complete = len(rows) == now.number - then.number + 1 and now.relation == then.relation  # each row has its own
     ends = ((then.number, then.stamp), (now.number, now.stamp))

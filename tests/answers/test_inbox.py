@@ -146,6 +146,21 @@ def test_a_set_that_cannot_answer_is_noted_and_the_others_do(index):
     assert shown(index.inbox()) == [("grain", "grain10")], "what a set could not say is not done"
 
 
+def test_examples_that_share_little_are_noted():
+    """As tests/search/test_passes.py has them: at random, of six kinds."""
+    draw = random.Random(1)
+    kinds = [[f"w{kind}x{n}" for n in range(30)] for kind in range(6)]
+    rows = [(f"d{n}", " ".join(draw.choices(kinds[n % 6], k=12)) + " all") for n in range(240)]
+    with setsearch.open(sqlite3.connect(":memory:"), contexts="off") as index:
+        index.add(rows)
+        index.keep_set("mixed", [f"d{n}" for n in range(12)], items="documents")
+        index.add([("new", f"{rows[0][1]} {rows[1][1]}")])
+        rows = index.inbox()
+        assert shown(rows) == [("mixed", "new")]
+        assert rows.notes == ["mixed: these examples share little, so what belongs cannot be told"]
+        assert index.sets_of("new")[0].belongs is None
+
+
 def test_unknown_sets(index):
     with pytest.raises(errors.UnknownSet, match="no set 'dogs'; there is cats, grain"):
         index.inbox(["dogs"])

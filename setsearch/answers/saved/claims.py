@@ -209,6 +209,7 @@ class _Asking:
                 lists.setdefault(own.rule, []).append(added)
         _turn(made, lists, kept, same)
         if sum(len(own.sets) for own in made.turned.values()) <= MOST_KEPT:
+            self._fields.first.snapshot.kept_sets.clear()
             self._fields.first.snapshot.kept_sets[state] = made
         return made
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from setsearch.answers.answer import Hits
 from setsearch.answers.numeric import NumericReading
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import Hit
@@ -143,7 +144,9 @@ def read_inbox(
                 key = own.items, *since
                 if key not in news:
                     news[key] = find_news(_reading(own), *since)
-                found += [(name, hit) for hit in _ask(own, news[key])]
+                hits = _ask(own, news[key])
+                found += [(name, hit) for hit in hits]
+                notes += [f"{name}: {hits.untold}"] * bool(hits and hits.untold)
                 asked.append(Asked(own, news[key]))
         except QueryError as error:
             notes += [f"{name}: {error}"] * (name in wanted)
@@ -193,7 +196,7 @@ def find_news(reading: Reading, number: int | None, stamp: int | None) -> News:
     """What came or changed after a write, up to the one that answers know; all, if that is not known."""
     with reading.fields() as fields:
         relation, behind = fields.relation, fields.contexts_revision
-        now = Revision(relation.id, relation.revision, relation.stamp)
+        now = relation.state
         if behind is not None and behind < now.number:  # later texts are news once contexts know them
             now = past_revision(fields.first.cursor, relation.id, behind) or now
         analyzer = fields.analyzer if behind is not None else None
@@ -221,29 +224,31 @@ def _changed(fields: Fields, now: Revision, then: Revision) -> Ints | None:
     field = fields.first
     if then.number > now.number and past_revision(field.cursor, then.relation, then.number) == then:
         return np.zeros(0, np.int64)  # contexts are older than the last look
-    changed = changed_items(field.cursor, now, then)
+    changed = changed_items(field.cursor, fields.relation.state, then, now.number)
     if changed is None or not field.snapshot.transposed:
         return changed
     described = changed[changed < field.features.next_id].tolist()
     return distinct(field.read_postings(described).ids.astype(np.int64))
 
 
-def _ask(own: ItemSet, news: News) -> Sequence[Hit]:
+def _ask(own: ItemSet, news: News) -> Hits:
     """What belongs to a set among the news."""
     among = news.among
     if among and news.are_new is not None:
         among = [hit.item for hit in own.expand(None, cut="keep") if news.are_new(hit.item)]
     if among is not None and not among:
-        return ()
+        return Hits()
     return _kept(own, among, explain=True)
 
 
-def _kept(own: ItemSet, among: Sequence[str] | None, explain: bool = False) -> Sequence[Hit]:
+def _kept(own: ItemSet, among: Sequence[str] | None, explain: bool = False) -> Hits:
     """The hits of a set among some items, or all, that belong."""
     try:
-        return own.expand(None, cut="keep", among=among, explain=explain)
+        hits = own.expand(None, cut="keep", among=among, explain=explain)
     except NothingToRank:  # all of these are its members
-        return ()
+        return Hits()
+    assert isinstance(hits, Hits)
+    return hits
 
 
 def _claims(sets: Mapping[str, ItemSet], found: Sequence[tuple[str, Hit]]) -> dict[tuple[str, str], list[str]]:
