@@ -352,7 +352,7 @@ def test_a_locked_database(failed, run, animals):
 def test_a_document_of_25_megabytes(run, tmp_path):
     (tmp_path / "big.txt").write_text("lion tiger wheat rye " * 1_250_000)
     (tmp_path / "small.txt").write_text("lion")
-    assert run("index", "big.db", "big.txt", "small.txt")[0] == 0
+    assert run("index", "big.db", "big.txt", "small.txt", "--title-weight", "0")[0] == 0
     import setsearch
 
     with setsearch.open("big.db") as index:
