@@ -9,6 +9,9 @@ from itertools import chain, combinations, zip_longest
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from laws import examples
 from oracle import soft_values
 
 import setsearch
@@ -149,17 +152,23 @@ def mean(numbers):
     return sum(numbers) / len(numbers) if numbers else 0.0
 
 
+class Equal(Exception):
+    """Two divisions are equally good, as of an example that is like both groups: either may be found."""
+
+
 def farthest(alike, seeds):
-    """The two groups with the least mean s between them less that within them."""
-    best = None
+    """The two groups with the least mean s between them less that within them. Raises Equal."""
+    found = {}
     for size in range(2, len(seeds) - 1):
         for one in combinations(seeds, size):
             other = [seed for seed in seeds if seed not in one]
             within = mean(alike[a, b] for own in (one, other) for a in own for b in own if a != b)
-            apart = mean(alike[a, b] for a in one for b in other) - within
-            if best is None or apart < best[0] - 1e-12:
-                best = apart, {frozenset(one), frozenset(other)}
-    return best[1]
+            groups = frozenset((frozenset(one), frozenset(other)))
+            found[groups] = mean(alike[a, b] for a in one for b in other) - within
+    best, *others = sorted(found, key=found.get)
+    if others and found[others[0]] - found[best] < 1e-6:  # more than values that are rounded make
+        raise Equal
+    return best
 
 
 def by_definition(data, reading, seeds):
@@ -208,14 +217,18 @@ def divided(data, reading, every, seeds, leaders):
     return found
 
 
-@pytest.mark.parametrize("number", range(10))
+@given(st.integers(0, 10_000))
+@examples(30)
 def test_groups_are_found_by_their_definition(built, number):
     texts, reading = built
     rng = random.Random(number)
     size, own = rng.randint(2, 4), rng.sample(range(KINDS), rng.randint(1, 2))
     seeds = [f"d{n}" for k in own for n in rng.sample(range(k, ITEMS, KINDS), size)]
     seeds = list(dict.fromkeys(seeds + rng.sample([*texts], rng.randint(0, 1))))
-    expected = by_definition(texts, reading, seeds)
+    try:
+        expected = by_definition(texts, reading, seeds)
+    except Equal:
+        assume(False)
     answers = []
     for kernel in ("core", "numpy")[binding.library() is None :]:
         setsearch.use_kernel(kernel)
