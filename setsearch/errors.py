@@ -112,7 +112,7 @@ class NoConcept(QueryError):
 
 
 class NoSeeds(QueryError):
-    """The set of seeds is empty."""
+    """The set of seeds is empty, or does not make the groups that are asked for."""
 
 
 class NothingToRank(QueryError):

@@ -139,7 +139,8 @@ class ExpandOptions(ModelOptions, Examples, total=False):
     gamma: Annotated[Number, _number("G", "Subtract so much of what negative examples weigh, without learning", 0, 1)]
     keep_seeds: Annotated[bool, _flag("", "Rank the seeds too")]
     groups: Annotated[
-        int | None, Option(int, "N", "Divide the examples into so many groups, each answered by itself; 1: one list", 1)
+        int | None,
+        Option(int, "N", "Divide the examples into so many groups, each answered by itself; 1: one list", 1, 50),
     ]
     explain: Annotated[bool, _flag("", "Show the features behind each score", usual=True)]
     snippets: Annotated[bool, _flag("", "Show the passage of each that speaks for the set", usual=True)]
@@ -203,6 +204,11 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         **dict.fromkeys(("explain", "snippets", "fold", "cut", "about", "at_most", "per"), "it has no hits"),
         **dict.fromkeys(("among", "filter", "keep_seeds"), "the other engine chooses what it ranks"),
     },
+    "explain": {
+        **dict.fromkeys(("explain", "snippets", "fold", "cut", "about", "keep_seeds"), "it has no hits"),
+        **dict.fromkeys(("among", "filter", "at_most", "per"), "they do not change a score"),
+    },
+    "explain of Spark": dict.fromkeys(("exclude", "gamma"), "it explains what examples add"),
     "scores": {
         **dict.fromkeys(("explain", "snippets", "fold", "cut", "about"), "they are no hits"),
         "groups": "they are those of one question",

@@ -58,16 +58,21 @@ class Hits(list[Hit]):
     def to_pandas(self) -> Any:
         """The hits as a frame of pandas. Raises UsageError without pandas."""
         pandas = _library("pandas")
-        return pandas.DataFrame(self._rows(), columns=list(COLUMNS)).astype(self._ids)
+        return pandas.DataFrame(self._rows(), columns=list(self._columns)).astype(self._ids)
 
     def to_polars(self) -> Any:
         """The hits as a frame of polars. Raises UsageError without polars."""
         polars = _library("polars")
-        return polars.DataFrame(self._rows(), schema=COLUMNS | self._ids)
+        return polars.DataFrame(self._rows(), schema=self._columns | self._ids)
 
     def _rows(self) -> list[dict[str, Any]]:
         id = self._ids.get("item", str)
-        return [{name: getattr(hit, name) for name in COLUMNS} | {"item": id(hit.item)} for hit in self]
+        rows = [{name: getattr(hit, name) for name in self._columns} | {"item": id(hit.item)} for hit in self]
+        return [row | {"group": _group(hit)} for hit, row in zip(self, rows, strict=True)] if self.groups else rows
+
+    @property
+    def _columns(self) -> dict[str, type]:
+        return COLUMNS | ({"group": str} if self.groups else {})
 
     @property
     def _ids(self) -> dict[str, type[int]]:
@@ -83,6 +88,7 @@ class Hits(list[Hit]):
             "title": lambda hit: hit.title if is_informative(hit.title, hit.item) else None,
             "score": lambda hit: hit.score,
             "belongs": lambda hit: hit.belongs,
+            "group": _group,
             "why": lambda hit: ", ".join(f"{part.feature} {part.weight:+.2f}" for part in hit.features[:SHOWN_PARTS]),
             "passage": lambda hit: hit.snippet.text if hit.snippet else None,
         }
@@ -124,6 +130,11 @@ class Hits(list[Hit]):
         own = Hits(hits)
         own.__dict__.update(self.__dict__)
         return own
+
+
+def _group(hit: Hit) -> str:
+    """The group of a hit, as frames and tables show it."""
+    return ", ".join(hit.group)
 
 
 def _library(name: str) -> Any:

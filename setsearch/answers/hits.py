@@ -9,11 +9,13 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import NamedTuple
 
+import numpy as np
+
 from setsearch.answers.answer import Hits
-from setsearch.answers.contributions import contributions
+from setsearch.answers.contributions import contributions, explanation
 from setsearch.answers.passages import make_snippets
 from setsearch.answers.reasons import wording
-from setsearch.answers.results import BY_DOCUMENTS, SHARE_LITTLE, Hit, Reason, rest_of, shortened
+from setsearch.answers.results import BY_DOCUMENTS, SHARE_LITTLE, Explanation, Hit, Reason, rest_of, shortened
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import NothingToRank
 from setsearch.memory.fields import Fields
@@ -78,8 +80,7 @@ def best_hits(
 
     If some of the best items are no hits, more are looked at until there are k, or no more items. Raises NothingToRank.
     """
-    if len(groups) > 1:
-        groups = sorted(groups, key=lambda own: _names(fields, own.examples))
+    groups = _by_names(fields, groups)
     among, wanted = fields.allowed(request.among, request.filter), _shown(request)
     told: list[bool | None] = [None] * len(groups)  # whether the seeds of each tell what belongs, once they were asked
     while True:
@@ -219,6 +220,29 @@ def make_hits(
     found = Hits(hits, *revisions, blank, learned, tuple(common), whole=fields.items.whole)
     found.groups = named
     return found
+
+
+def explain_item(fields: Fields, groups: Sequence[SeedWeights], excluded: Sequence[int], id: int) -> Explanation:
+    """The parts of the score of one item, by the group of examples in whose list, without `excluded`, it comes first.
+
+    At the same place of several lists, by the one where its score is the largest.
+    """
+    if len(groups) == 1:
+        return explanation(fields, groups[0], id)
+    places = []
+    for place, weights in enumerate(_by_names(fields, groups)):
+        scores = weights.scores()
+        others = np.setdiff1d(np.flatnonzero(scores >= scores[id]), [*excluded, id])
+        own, *ranks = fields.ranks(np.array([id, *others[scores[others] == scores[id]]])).tolist()
+        before = np.count_nonzero(scores[others] > scores[id]) + sum(rank < own for rank in ranks)
+        places.append((int(before), -float(scores[id] + weights.constant), -place, weights))
+    weights = min(places, key=lambda each: each[:3])[-1]
+    return explanation(fields, weights, id)._replace(group=_names(fields, weights.examples))
+
+
+def _by_names(fields: Fields, groups: Sequence[SeedWeights]) -> Sequence[SeedWeights]:
+    """Several groups in the order of the names of their examples."""
+    return groups if len(groups) == 1 else sorted(groups, key=lambda own: _names(fields, own.examples))
 
 
 def _names(fields: Fields, examples: Examples) -> tuple[str, ...]:

@@ -98,9 +98,11 @@ class NumericReading(ReadingTable):
         """Expand many sets of seeds; each answer equals that of `expand`. Raises as it does."""
         return [self.expand(seeds, k, **options) for seeds in seed_sets]
 
-    def explain(self, seeds: Iterable[str], item: str, **options: Unpack[ModelOptions]) -> Explanation:
+    def explain(self, seeds: Iterable[str], item: str, **options: Unpack[ExpandOptions]) -> Explanation:
         """What each dimension adds to the score of one item. Raises as `expand` does."""
-        model = _model(options)
+        refuse("explain", options)
+        refuse("numbers", options)
+        model = _model(parse_request(1, options).model)
         with self._open() as (cursor, relation):
             matrix = self._load(cursor, relation)
             _, parts = self._score(cursor, relation, matrix, seeds, model)

@@ -7,9 +7,9 @@ from typing import TypeVar, Unpack
 import numpy as np
 
 from setsearch.answers.answer import Hits
-from setsearch.answers.contributions import explanation, set_features, weighted_query
+from setsearch.answers.contributions import set_features, weighted_query
 from setsearch.answers.finding import Names, find_all, find_names, item_entries
-from setsearch.answers.hits import best_hits, wanted_of
+from setsearch.answers.hits import best_hits, explain_item, wanted_of
 from setsearch.answers.passages import find_headlines
 from setsearch.answers.results import Asked, Explanation, Found, SetFeature, Statistics, WeightedQuery
 from setsearch.answers.tables import ReadingTable
@@ -133,7 +133,7 @@ class Reading(ReadingTable):
         missing: str = "error",
         **options: Unpack[ExpandOptions],
     ) -> Hits:
-        """Candidates, such as the hits of a search engine, reranked by the seeds; scores are those of `expand`.
+        """Candidates, such as the hits of a search engine, reranked by the seeds, as `expand` does with groups=1.
 
         A candidate that the index does not hold is an error, or is left out with `missing` = "skip". Raises as `expand`
         does.
@@ -169,17 +169,21 @@ class Reading(ReadingTable):
                 scores[among] = kept
             yield fields, scores
 
-    def explain(self, seeds: SeedNames, item: str, **options: Unpack[ModelOptions]) -> Explanation:
-        """The parts that sum to the score of one item, its features by weight. Raises as `expand` does."""
-        names = parse_seeds(seeds)
+    def explain(self, seeds: SeedNames, item: str, **options: Unpack[ExpandOptions]) -> Explanation:
+        """The parts that sum to the score that `expand` gives one item, its features by weight; seeds have one, too.
+
+        If the examples fall into groups, the score is that of the `group` in whose list the item comes first. Raises as
+        `expand` does.
+        """
+        refuse("explain", options)
+        request, names = parse_request(1, options), parse_seeds(seeds)
 
         def answer(fields_by: FieldsBy) -> Explanation:
-            fields = self._choice.choose(fields_by, options, names, item=item)
-            examples = self._once_each(fields, options, find_examples(fields, names))
-            weights = two_passes(fields, examples, self.defaults, options)
-            return explanation(fields, with_priors(fields, weights, self.defaults, options), fields.resolve(item))
+            fields, examples = self._examples(fields_by, names, request, item)
+            groups, rejected = self._groups(fields, examples, request, ALL)
+            return explain_item(fields, groups, [*rejected, *examples.seeds], fields.resolve(item))
 
-        return self.answer(options, answer)
+        return self.answer(request.model, answer)
 
     def fits(self, seeds: SeedNames, **options: Unpack[ModelOptions]) -> list[SeedFit]:
         """How well each seed fits the others: its score if it is left out, the lowest first (lift, in one pass).
@@ -335,10 +339,14 @@ class Reading(ReadingTable):
         return once_each(fields, examples, model.rule) if isinstance(model, Lift) else examples
 
     def _examples(
-        self, fields_by: FieldsBy, seeds: list[str] | dict[str, float], request: ExpandRequest
+        self,
+        fields_by: FieldsBy,
+        seeds: list[str] | dict[str, float],
+        request: ExpandRequest,
+        item: str | None = None,
     ) -> tuple[Fields, Examples]:
-        """The fields that answer, and all examples in them."""
-        fields = self._choice.choose(fields_by, request.model, seeds, request.exclude)
+        """The fields that answer, about an item too, and all examples in them."""
+        fields = self._choice.choose(fields_by, request.model, seeds, request.exclude, item)
         examples = find_examples(fields, seeds, request.like, request.having)
         return fields, self._once_each(fields, request.model, examples)
 
@@ -375,7 +383,7 @@ class Reading(ReadingTable):
 
     def _expand(self, fields_by: FieldsBy, names: list[str] | dict[str, float], request: ExpandRequest) -> Hits:
         fields, own = self._examples(fields_by, names, request)
-        groups, rejected = self._groups(fields, own, request)
+        groups, rejected = self._groups(fields, own, request, wanted_of(fields, request, self.defaults))
         cannot_tell = self._choice.cannot_tell(fields, request.model)
         excluded = _left_out(own, rejected, request)
         hits = best_hits(fields, groups, excluded, request, self.defaults, cannot_tell)
@@ -385,7 +393,7 @@ class Reading(ReadingTable):
         return hits
 
     def _groups(
-        self, fields: Fields, examples: Examples, request: ExpandRequest
+        self, fields: Fields, examples: Examples, request: ExpandRequest, wanted: Wanted
     ) -> tuple[list[SeedWeights], list[int]]:
         """What scores items for each group of the examples, all of them if there are no groups; and rejected items."""
         count, model = request.options.get("groups"), self.defaults.make(request.model)
@@ -397,7 +405,7 @@ class Reading(ReadingTable):
         if count is not None and count > 1:
             asked = [ask(part) for part in make_groups(fields, examples, model, count)]
             return [weights for weights, _ in asked], asked[0][1]
-        weights, rejected = self._weights(fields, examples, request, wanted_of(fields, request, self.defaults))
+        weights, rejected = self._weights(fields, examples, request, wanted)
         if count is None and self.defaults.divided and can_be_found(fields, examples, model):
             excluded = [*rejected, *examples.seeds]
             return find_groups(fields, weights, excluded, lambda part: ask(part)[0]), rejected

@@ -119,7 +119,7 @@ class SetFeature(NamedTuple):
 class Explanation(NamedTuple):
     """Why an item has its score: `score` = `constant` + `base` + the sum of the weights of `features`, in nats.
 
-    `reasons` tell the same to people.
+    `reasons` tell the same to people. `group` are the examples whose score it is, if all of them fall into groups.
     """
 
     item: str
@@ -129,6 +129,7 @@ class Explanation(NamedTuple):
     features: tuple[Contribution, ...]
     title: str | None = None
     reasons: tuple[Reason, ...] = ()
+    group: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
         """The parts as a table, as notebooks show them."""

@@ -15,7 +15,7 @@ import setsearch
 from setsearch.answers.highlight import item_text, top_features, with_headlines
 from setsearch.answers.results import kept_name
 from setsearch.errors import SetsearchError
-from setsearch.options import MODEL, Option, in_words, offered, require_known, with_parameters
+from setsearch.options import Option, in_words, offered, require_known, with_parameters
 
 T = TypeVar("T")
 MOST_HITS = 1000  # in one answer
@@ -102,7 +102,7 @@ def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
 
         return _ask(_explained)
 
-    server.tool()(with_parameters(explain, offered("assistants", MODEL).values(), _annotated))
+    server.tool()(with_parameters(explain, offered("assistants", offered("explain")).values(), _annotated))
 
     @server.tool()
     def features(seeds: list[Id], items: str | None = None, k: Top = 10) -> list[dict[str, Any]]:

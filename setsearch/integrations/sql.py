@@ -35,7 +35,7 @@ from setsearch.answers.reading import Reading
 from setsearch.answers.results import Hit
 from setsearch.errors import InvalidParameter, SetsearchError, UnknownItem, UsageError
 from setsearch.index import Index
-from setsearch.options import ALL, EXAMPLES, MODEL, Option, refuse, require_known
+from setsearch.options import ALL, EXAMPLES, Option, offered, refuse, require_known
 from setsearch.sqlite.database import Database
 from setsearch.storage.analyzers import TextSettings
 from setsearch.storage.ids import id_text
@@ -79,12 +79,13 @@ class _Functions:
 
     def explain(self, item: Any, seeds: str, *given: Any) -> str:
         """A JSON object of the parts of a score."""
-        reading, options = self._asked_of(given, ("items", "model"), MODEL)
+        reading, options = self._asked_of(given, ("items", "model"), offered("explain"))
         explanation = reading.explain(_names(seeds), str(item), **options)
         features = [[part.feature, part.weight] for part in explanation.features]
         parts = {name: getattr(explanation, name) for name in ("item", "score", "constant", "base")}
         reasons = [[reason.label, reason.weight] for reason in explanation.reasons]
-        return json.dumps(parts | {"features": dict(features), "reasons": reasons}, ensure_ascii=False)
+        parts |= {"features": dict(features), "reasons": reasons}
+        return json.dumps(parts | ({"group": explanation.group} if explanation.group else {}), ensure_ascii=False)
 
     def sets_of(self, item: Any, *given: Any) -> str | None:
         """A JSON array of the saved sets of an item or a text."""

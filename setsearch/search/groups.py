@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import Floats, median
-from setsearch.errors import InvalidParameter
+from setsearch.errors import NoSeeds
 from setsearch.memory.fields import Field, Fields
 from setsearch.models import Lift, Model, Seeds
 from setsearch.search.cutoff import FEW, UNLIKE, leave_one_out_scores
@@ -35,7 +35,7 @@ Ask = Callable[[Examples], SeedWeights]
 Masks = npt.NDArray[np.bool_]  # of examples: those of one group
 
 FEWEST = 4  # examples of which two and two can be groups
-MOST = 50  # examples that are divided
+MOST = 50  # examples that are divided, as options.py says
 ALL_OF = 10  # of so many examples all divisions are tried, and groups are found without being asked for
 SOME = 256  # items at equal steps that tell whether examples share little
 LEADERS = 5  # hits that are like one group or both
@@ -107,14 +107,12 @@ def _strangers(fields: Fields, parts: Sequence[Examples], excluded: Sequence[int
 
 
 def make_groups(fields: Fields, examples: Examples, model: Model, count: int) -> list[Examples]:
-    """Examples in so many groups, in the order of the first of each. Raises InvalidParameter."""
+    """Examples in so many groups, in the order of the first of each. Raises NoSeeds if there are too few or many."""
     examples = _in_order(examples)
     if count == 1:
         return [examples]
     if not count <= examples.count <= MOST:
-        raise InvalidParameter(
-            f"groups = {count} needs {count} to {MOST} examples, not {examples.count}; give another number, or 1"
-        )
+        raise NoSeeds(f"groups = {count} needs {count} to {MOST} examples, not {examples.count}; 1 makes one list")
     alike = likeness(fields, examples, model)
     groups = [np.arange(examples.count)]
     while len(groups) < count:
@@ -128,7 +126,7 @@ def make_groups(fields: Fields, examples: Examples, model: Model, count: int) ->
         groups[place : place + 1] = [groups[place][mask], groups[place][~mask]]
     parts = [examples.part(group) for group in sorted(groups, key=lambda group: int(group[0]))]
     if not all(part.total for part in parts):
-        raise InvalidParameter("a group would have examples of weight 0 alone; give one of them a larger weight")
+        raise NoSeeds("a group would have examples of weight 0 alone; give one of them a larger weight")
     return parts
 
 

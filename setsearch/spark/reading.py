@@ -118,12 +118,14 @@ class SparkReading:
         """As `expand_many`; a set that has no answer has an error in its place."""
         return self._expand(list(seed_sets), parse_request(k, options))
 
-    def explain(self, seeds: SeedNames, item: str, **options: Unpack[ModelOptions]) -> Explanation:
+    def explain(self, seeds: SeedNames, item: str, **options: Unpack[ExpandOptions]) -> Explanation:
         """The parts that sum to the score of one item, its features by weight. Raises as `expand` does."""
-        request, names = parse_request(1, cast(ExpandOptions, options)), parse_seeds(seeds)
+        for door in ("explain", "Spark", "explain of Spark"):
+            refuse(door, options)
+        request, names = parse_request(1, options), parse_seeds(seeds)
         model, fields_by = self._model(request), self._source.open()
         self._look_up(fields_by, [[*names, item]], request)
-        fields = self._choice.choose(fields_by, options, names, item=item)
+        fields = self._choice.choose(fields_by, request.model, names, item=item)
         question = _Question(fields, find_examples(fields, names), [])
         ((model, _),) = self._by_model({0: question}, request, model)
         (weights,) = self._weigh([question], request, model)

@@ -129,11 +129,14 @@ class ExpandBody(ExpandQuery):
     among: Annotated[list[Id], Field(max_length=MOST_IN_BODY)] | None = Field(None, description="return only these")
 
 
+@with_options(offered("explain", RESULT).values())
 class ExplainQuery(ModelQuery):
-    """The item whose score to explain."""
+    """The item whose score to explain, and the examples."""
 
     item: Id
-    seeds: Annotated[Ids, Field(min_length=1)]
+    seeds: Ids = []
+    like: Annotated[list[Text], Field(max_length=10)] = []
+    exclude: Ids = []
 
 
 class FitsQuery(ModelQuery):
@@ -263,6 +266,7 @@ class Explanation(BaseModel):
     base: float
     features: list[Part]
     reasons: list[Reason] = []
+    group: list[str] = []
 
 
 class SetFeature(BaseModel):

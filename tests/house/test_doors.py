@@ -124,6 +124,7 @@ def test_the_api_and_the_page(place, told):
     from setsearch.web.view import make_view
 
     assert offered("an address").keys() <= ExpandQuery.model_fields.keys()
+    assert offered("explain").keys() <= ExplainQuery.model_fields.keys()
     assert ALL.keys() <= ExpandBody.model_fields.keys()
     assert MODEL.keys() <= ExplainQuery.model_fields.keys()
     assert {*MODEL, *EXAMPLES} <= FeaturesQuery.model_fields.keys()
@@ -219,7 +220,7 @@ def test_assistants(place, told):
     server = make_server(place)
     tools = {tool.name: tool for tool in asyncio.run(server.list_tools())}
     assert offered("assistants").keys() <= tools["expand"].input_schema["properties"].keys()
-    assert offered("assistants", MODEL).keys() <= tools["explain"].input_schema["properties"].keys()
+    assert offered("assistants", offered("explain")).keys() <= tools["explain"].input_schema["properties"].keys()
     for name in at("assistants"):
         asked = {"seeds": ["1"], "items": "documents", name: WRONG[name]}
         with pytest.raises(ToolError) as caught:

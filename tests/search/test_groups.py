@@ -91,6 +91,32 @@ def test_each_group_is_answered_as_if_it_were_asked_alone(built, kernel, options
         assert hits[:7] == reading.expand(parts[0] + parts[1], 7, **options, **asked)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"exclude": ["d7"]},
+        {"exclude": ["d7"], "gamma": 0.2, "groups": 2},
+        {"like": ["w6x3 w6x4 w6x5"], "groups": 3},
+    ],
+)
+def test_an_explanation_has_the_score_of_the_hit_and_its_group(built, kernel, options):
+    _, reading = built
+    for parts in (kind(0), kind(3)), (kind(1, first=5), kind(2, first=3)), (kind(4, each=5), kind(5, each=3)):
+        seeds = parts[0] + parts[1]
+        hits = reading.expand(seeds, ITEMS, explain=True, **options).shared()
+        assert len(hits.groups) == options.get("groups", 2) and len(hits) > 50
+        for hit in hits[::3]:
+            own = reading.explain(seeds, hit.item, **options)
+            assert (own.score, own.group, own.features) == (hit.score, hit.group, hit.features)
+        own = [reading.explain(seeds, seed, **options).group for seed in seeds]
+        assert all(seed in group for seed, group in zip(seeds, own, strict=True))
+        assert [*hits.to_pandas()["group"]] == [", ".join(hit.group) for hit in hits]
+        alone = reading.explain(seeds, hits[0].item, **{**options, "groups": 1})
+        (same,) = (hit for hit in reading.expand(seeds, ITEMS, **{**options, "groups": 1}) if hit.item == alone.item)
+        assert (alone.score, alone.group) == (same.score, ())
+
+
 def test_what_a_group_loses_by_folding_it_fills_up(tmp_path):
     """Otherwise the other group would fill the list."""
     rng = np.random.default_rng(5)
@@ -296,9 +322,9 @@ def test_examples_of_all_kinds_have_groups(built):
         (hit.item, hit.score) for hit in weighted if hit.group == ("d0", "d16")
     }
     assert not reading.expand({"d0": 1, "d16": 0.5, "d3": 2, "d19": 1}, 6).groups, "weights say how examples count"
-    with pytest.raises(errors.InvalidParameter, match="groups = 3 needs 3 to 50 examples, not 2; give another"):
+    with pytest.raises(errors.NoSeeds, match="groups = 3 needs 3 to 50 examples, not 2; 1 makes one list"):
         reading.expand(["d0", "d1"], groups=3)
-    with pytest.raises(errors.InvalidParameter, match="a group would have examples of weight 0 alone"):
+    with pytest.raises(errors.NoSeeds, match="a group would have examples of weight 0 alone"):
         reading.expand({"d0": 1, "d3": 0}, groups=2)
 
 
@@ -328,6 +354,12 @@ def test_the_command_line_tells_groups(built, run, tmp_path):
     assert code == 0 and "groups" not in err and "group" not in json.loads(out)[0]
     code, out, _ = run("expand", "a.db", *seeds, "--items", "documents", "--bars")
     assert code == 0 and out.count("the set ends here") <= 1
+    (tmp_path / "sets.jsonl").write_text("\n".join(map(json.dumps, (seeds[:2], seeds))))
+    code, out, err = run("expand", "a.db", "--batch", "sets.jsonl", "--items", "documents", "--groups", "3")
+    assert code == 1 and json.loads(out)["seeds"] == seeds, "a short set does not stop the others"
+    assert err.startswith("sets.jsonl, line 1: groups = 3 needs 3 to 50 examples, not 2")
+    code, out, err = run("explain", "a.db", rows[0]["item"], *seeds, "--items", "documents")
+    assert json.loads(out)["score"] == rows[0]["score"] and "this is the score by d0, d16" in err
 
 
 def test_sql_and_pickles_tell_groups(built, tmp_path):

@@ -120,13 +120,14 @@ def expand(
     (print_bars if picture == "bars" else show)(rows)
 
 
-@with_options(model=question_options(MODEL), show=format_options)
+@with_options(more=question_options(offered("explain", RESULT)), model=question_options(MODEL), show=format_options)
 def explain_command(
     db: Collection,
     item: Annotated[str, argument("ITEM", "The item whose score to explain.")],
     seeds: Seeds,
     *,
     items: Items = None,
+    more: dict[str, Any],
     model: ModelOptions,
     show: Show,
 ) -> None:
@@ -134,8 +135,11 @@ def explain_command(
 
     Example: setsearch explain notes.db neon helium argon
     """
+    more["like"] = [_read_text(text) for text in more["like"] or ()]
     with db.open() as index:
-        explanation = index.reading(items).explain(seeds, item, **model)
+        explanation = index.reading(items).explain(seeds, item, **more, **model)
+    if explanation.group:
+        say(f"note: your examples fall into groups; this is the score by {', '.join(explanation.group)}")
     if show in (print_json, print_lines):
         row: dict[str, Any] = {"item": explanation.item} | ({"title": explanation.title} if explanation.title else {})
         row |= {"score": explanation.score, "constant": explanation.constant, "base": explanation.base}
