@@ -64,10 +64,8 @@ def index_command(
         _index_matrix(db, sources or [], columns, replace, waiting)
         return
     relation = columns.relation
-    if relation[1] != "terms" and (
-        settings["language"] or settings["encoder"] or settings["contexts"] not in ("auto", "off")
-    ):
-        raise UsageError("--language, --encoder, --contexts and --phrases are for texts, not for a relation or numbers")
+    if relation[1] != "terms" and settings not in (text_options(), text_options(contexts=False)):
+        raise UsageError("options of texts, such as --language, --pairs, --contexts, are not for a relation or numbers")
     if columns.numbers and replace:
         raise UsageError("--replace is not for numbers; index into a new database")
     is_own_table = table is not None and not sources
