@@ -28,7 +28,9 @@ from scipy.sparse.linalg import svds
 import setsearch
 from setsearch.answers.reading import Reading
 from setsearch.learning.baselines import Score
-from setsearch.learning.evaluation import NEIGHBORS, Design, Evaluation, count_matrix, evaluate, measures, weights_of
+from setsearch.learning.choices import weights_of
+from setsearch.learning.evaluation import NEIGHBORS, Design, Evaluation, count_matrix, evaluate
+from setsearch.learning.measures import measures
 from setsearch.memory.fields import Fields
 
 RESULTS = Path(__file__).parent / "results" / "relevance.json"
@@ -176,7 +178,7 @@ def as_table(found: Evaluation) -> dict[str, Any]:
     rows = {
         row.method: {k: round(v, 4) for k, v in row._asdict().items() if isinstance(v, float)} for row in found.results
     }
-    cut = {"f1": round(found.cut_f1, 4), "best": round(found.best_f1, 4)}
+    cut = {"f1": round(found.line.f1, 4), "best": round(found.line.best, 4)}
     return {"sets": found.sets, "queries": found.tasks, "methods": rows, "cut": cut}
 
 

@@ -10,33 +10,29 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import NoSeeds
 from setsearch.learning.baselines import Baselines, Score
+from setsearch.learning.choices import Groups, Line, Task, measure_groups, measure_line, weights_of
 from setsearch.learning.evidence import Evidence
+from setsearch.learning.measures import MEASURES, interval, measures
 from setsearch.memory.fields import Fields
 from setsearch.models.defaults import RATINGS, Defaults
 from setsearch.options import ModelOptions
-from setsearch.search.cutoff import tells, threshold
-from setsearch.search.examples import Examples
+from setsearch.search.examples import Examples, once_each
 from setsearch.search.meaning import centroid_of
-from setsearch.search.passes import feedback, smoothing, two_passes, with_priors
-from setsearch.search.weights import SeedWeights
+from setsearch.search.passes import feedback, smoothing
 
-MEASURES = ("map", "p10", "ndcg10", "r_precision")
 FIELDS_OF_NEIGHBORS = ("contexts win2", "contexts skip")
 NEIGHBORS = " (neighbors only)"  # words by win2 and skip, as the baselines use them: for comparison only
 STRENGTHS = (0.5, 2.0, 10.0, 50.0)
 POPULARITIES = (0.0, 0.2, 0.5)
 FEEDBACKS = (0.0, 0.25, 1.0)
 WEIGHTS_OF_VECTORS = (0.0, 0.25, 0.5, 1.0, 2.0)
-RESAMPLES = 2000
 ENOUGH_SETS = 5  # to say that one method is better than another
 
-Task = tuple[str, Ints, Ints]  # set, seeds, other members
 Progress = Callable[[Sequence[Any]], Iterable[Any]]
 
 
@@ -80,8 +76,7 @@ class Result(NamedTuple):
 class Evaluation(NamedTuple):
     """All methods, the best first, and a recommendation.
 
-    `cut_f1` is the F1 of what belongs by the default, `best_f1` that of the best possible cut of its rankings, for the
-    share of questions for which this is `told`; 0 if it never is.
+    `line` is what belongs by the default. `copies`: the members that are nearly the same as others, which count once.
     """
 
     results: list[Result]
@@ -89,9 +84,9 @@ class Evaluation(NamedTuple):
     tasks: int
     left_out: list[str]  # sets with too few known members
     recommendation: str
-    cut_f1: float
-    best_f1: float
-    told: float
+    line: Line
+    groups: Groups | None
+    copies: int
 
 
 def evaluate(
@@ -110,7 +105,9 @@ def evaluate(
 
     `progress` gets the methods and yields them. Raises NoSeeds if no set has enough known members.
     """
-    tasks, left_out = _draw(fields, sets, design)
+    every = {name: fields.resolve_known(members) for name, members in sets.items()}
+    distinct = {name: _once_each(fields, defaults, members) for name, members in every.items()}
+    tasks, left_out = _draw(distinct, design)
     if not tasks:
         raise NoSeeds(
             f"no set has {design.n_seeds + 1} members among the {fields.items.size} {fields.items.name}; "
@@ -134,28 +131,9 @@ def evaluate(
     evidence = Evidence(counts, fields.items.size)
     results = [_with_evidence(result, defaults, evidence, members.values()) for result in results]
     results.sort(key=lambda result: -result.map)
-    cut = _cut_quality(fields, defaults, tasks)
-    n_sets = len(sets) - len(left_out)
-    return Evaluation(results, n_sets, len(tasks), left_out, _recommend(results), *cut)
-
-
-def measures(relevant: npt.NDArray[np.bool_], scores: Floats) -> Floats:
-    """Average precision, precision and nDCG at 10, R-precision of a ranking: `relevant[i]` is the (i+1)-th item's.
-
-    `scores` descend. Items of equal scores may have any order, so the measures are their expectations (McSherry and
-    Najork, Computing information retrieval performance measures efficiently in the presence of tied scores, 2008).
-    """
-    n, places = len(relevant), np.arange(1, len(relevant) + 1)
-    begin = np.flatnonzero(np.append(True, scores[1:] != scores[:-1]))
-    size, own = np.diff(np.append(begin, n)), np.add.reduceat(relevant.astype(float), begin)
-    which = np.repeat(np.arange(len(begin)), size)
-    before = (np.cumsum(own) - own)[which]  # relevant items with higher scores
-    share = (own / size)[which]  # the probability that the item at a place is relevant
-    others = (np.maximum(own - 1, 0) / np.maximum(size - 1, 1))[which] * (places - 1 - begin[which])
-    precision = float((share * (before + 1 + others) / places).sum() / relevant.sum())
-    gains, count = 1 / np.log2(np.arange(2, 12)), int(relevant.sum())
-    ndcg = float((gains[:n] * share[:10]).sum() / gains[: min(count, 10)].sum())
-    return np.array([precision, share[:10].sum() / 10, ndcg, share[:count].mean()])
+    line, groups = measure_line(fields, defaults, tasks), measure_groups(fields, defaults, distinct, design.draws)
+    n_sets, copies = len(sets) - len(left_out), sum(len(every[name]) - len(distinct[name]) for name in sets)
+    return Evaluation(results, n_sets, len(tasks), left_out, _recommend(results), line, groups, copies)
 
 
 def count_matrix(fields: Fields) -> sparse.csr_array:
@@ -169,14 +147,6 @@ def count_matrix(fields: Fields) -> sparse.csr_array:
     return sparse.csr_array(sparse.hstack(blocks, format="csr"))
 
 
-def interval(values: Floats) -> tuple[float, float]:
-    """The 95 % bootstrap interval of a mean."""
-    generator = np.random.default_rng(0)
-    means = values[generator.integers(0, len(values), (RESAMPLES, len(values)))].mean(axis=1)
-    low, high = np.percentile(means, [2.5, 97.5]).tolist()
-    return low, high
-
-
 def as_rows(evaluation: Evaluation) -> list[dict[str, Any]]:
     """One row for each method."""
     return [
@@ -187,11 +157,16 @@ def as_rows(evaluation: Evaluation) -> list[dict[str, Any]]:
     ]
 
 
-def _draw(fields: Fields, sets: Mapping[str, Sequence[str]], design: Design) -> tuple[list[Task], list[str]]:
+def _once_each(fields: Fields, defaults: Defaults, members: Sequence[int]) -> list[int]:
+    """Of members that are nearly the same the first one: a copy of an example is no find."""
+    return [*once_each(fields, Examples([*members]), defaults.make({"model": "lift"}).rule).ids]
+
+
+def _draw(sets: Mapping[str, Sequence[int]], design: Design) -> tuple[list[Task], list[str]]:
     """The tasks, and the sets that are too small."""
     tasks, left_out = [], []
     for name in sorted(sets):
-        members = fields.resolve_known(sets[name])
+        members = sets[name]
         if len(members) <= design.n_seeds:
             left_out.append(name)
             continue
@@ -260,12 +235,6 @@ def _model(name: str, fields: Fields, defaults: Defaults, options: ModelOptions)
     return Method(name, score, options)
 
 
-def weights_of(fields: Fields, defaults: Defaults, options: ModelOptions, seeds: Ints) -> SeedWeights:
-    """What scores all items, given the ids of seeds."""
-    weights = two_passes(fields, Examples(seeds.tolist()), defaults, options)
-    return with_priors(fields, weights, defaults, options)
-
-
 def _baselines(fields: Fields, counts: sparse.csr_array) -> list[Method]:
     methods = [Method(name, score) for name, score in Baselines(counts).all().items()]
     return methods if fields.vectors is None else [*methods, Method("vectors alone", _vectors_alone(fields))]
@@ -293,27 +262,6 @@ def _neighbors(fields: Fields) -> Fields:
         return fields
     chosen = [field for field in fields.all if field.features.name in FIELDS_OF_NEIGHBORS]
     return fields._replace(all=tuple(field._replace(coefficient=1.0) for field in chosen))
-
-
-def _cut_quality(fields: Fields, defaults: Defaults, tasks: Sequence[Task]) -> tuple[float, float, float]:
-    """F1 of our cut, and of the best possible one, averaged over sets; the share of questions that have a cut."""
-    measured: dict[str, list[tuple[float, float]]] = {}
-    for name, seeds, others in tasks:
-        weights = weights_of(fields, defaults, {"model": "lift"}, seeds)
-        scores = weights.scores()
-        scores[seeds] = -np.inf
-        order = np.argsort(-scores, kind="stable")
-        leaders = scores[order[: np.sum(scores > -np.inf)]]
-        if not tells(fields, weights, leaders, (), defaults):
-            continue
-        hits = np.cumsum(np.isin(order, others))
-        f1 = 2 * hits / (np.arange(1, len(order) + 1) + len(others))
-        chosen = int(np.sum(scores > threshold(fields, weights, leaders)))
-        measured.setdefault(name, []).append((float(f1[chosen - 1]) if chosen else 0.0, float(f1.max())))
-    if not measured:
-        return 0.0, 0.0, 0.0
-    ours, best = np.mean([np.mean(draws, axis=0) for draws in measured.values()], axis=0).tolist()
-    return ours, best, sum(map(len, measured.values())) / len(tasks)
 
 
 def _result(method: Method, measured: Mapping[str, Sequence[Floats]]) -> Result:

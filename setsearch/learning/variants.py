@@ -14,7 +14,7 @@ from setsearch.answers.reading import Reading
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import UsageError
 from setsearch.learning.baselines import Score
-from setsearch.learning.evaluation import weights_of
+from setsearch.learning.choices import weights_of
 from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
 from setsearch.text.analyzer import Analyzer

@@ -16,7 +16,8 @@ from samples import planted, random_data
 import setsearch
 from setsearch import errors
 from setsearch.learning import Design, evaluate
-from setsearch.learning.evaluation import measures
+from setsearch.learning.choices import measure_groups
+from setsearch.learning.measures import measures
 
 
 def test_metrics():
@@ -191,12 +192,70 @@ def test_the_cut_is_measured(build):
     right = [hit.item in members for hit in hits]
     chosen = sum(hit.belongs for hit in hits)
     f1 = [2 * sum(right[:k]) / (k + len(members) - 3) for k in range(len(hits) + 1)]
-    assert found.cut_f1 == pytest.approx(f1[chosen])
-    assert found.best_f1 == pytest.approx(max(f1))
-    assert found.told == 1.0
+    about = sum(hit.belongs for hit in reading.expand(seeds, 99, about=len(members) - 3))
+    assert found.line == pytest.approx((f1[chosen], f1[about], max(f1), 1.0))
     with reading.fields() as fields:
         one = evaluate(fields, reading.defaults, {"x": sets["x"]}, Design(1, 2))
-    assert (one.cut_f1, one.best_f1, one.told) == (0.0, 0.0, 0.0), "one film does not tell what belongs"
+    assert one.line == (0.0, 0.0, 0.0, 0.0), "one film does not tell what belongs"
+    assert "not told" in one.line.sentence() and found.groups is None, "films have no groups"
+
+
+def documents(copies=0):
+    """Documents of eight kinds of words, some of which come twice, and the sets of the kinds."""
+    rng = random.Random(3)
+    words = [[f"w{kind}x{n}" for n in range(25)] for kind in range(8)]
+    texts = {f"d{n}": " ".join(rng.choices(words[n % 8], k=12) + rng.choices(words[n % 7], k=3)) for n in range(160)}
+    texts |= {f"e{n}": texts[f"d{n}"] for n in range(copies)}
+    sets = {f"kind {kind}": [name for name in texts if int(name[1:]) % 8 == kind] for kind in range(8)}
+    return texts, sets
+
+
+def precision(hits, members):
+    """The average precision of a ranking without ties."""
+    right = [hit.item in members for hit in hits]
+    return sum(sum(right[: k + 1]) / (k + 1) for k, own in enumerate(right) if own) / sum(right)
+
+
+def test_groups_are_measured(tmp_path):
+    texts, sets = documents()
+    sets |= {f"both {kind}": sets.pop(f"kind {kind}") + sets.pop(f"kind {kind + 1}") for kind in (0, 2, 4)}
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add(texts.items())
+        reading, names = index.items("documents"), sorted(sets)
+        with reading.fields() as fields:
+            found = measure_groups(fields, reading.defaults, {k: fields.resolve_known(v) for k, v in sets.items()}, 6)
+        apart, single, precisions = [], [], []
+        for place, name in enumerate(names):
+            rng, other = random.Random(f"0 groups {name}"), names[(place + 1) % len(names)]
+            for _ in range(6):
+                seeds = rng.sample([*reading.titles(sorted(sets[name], key=[*texts].index))], 4)
+                hits = reading.expand(seeds, len(texts))
+                single.append(len(hits.groups) > 1)
+                if single[-1]:
+                    one = reading.expand(seeds, len(texts), groups=1)
+                    precisions.append([precision(own, sets[name]) for own in (hits, one)])
+                pools = [sorted(sets[each], key=[*texts].index) for each in (name, other)]
+                parts = [rng.sample(pool, 2) for pool in pools]
+                apart.append({*map(frozenset, reading.expand(parts[0] + parts[1]).groups)} == {*map(frozenset, parts)})
+    assert found.divided == np.mean(single) > 0 and found.apart == np.mean(apart) > 0.3
+    in_turn, in_one = np.mean(precisions, axis=0)
+    assert (found.in_turn, found.in_one) == pytest.approx((in_turn, in_one), abs=0.02), "places of ties differ"
+    assert f"{found.divided:.0%} of the questions (MAP {found.in_turn:.3f}" in found.sentence()
+    worse = found._replace(in_turn=0.4, in_one=0.5)
+    assert worse.sentence().endswith("take --groups 1")
+
+
+def test_a_copy_of_an_example_is_no_find(tmp_path):
+    texts, sets = documents(copies=24)
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add(texts.items())
+        reading = index.items("documents")
+        with reading.fields() as fields:
+            twice = evaluate(fields, reading.defaults, sets, Design(3, 2))
+            once = {name: [each for each in own if each[0] == "d"] for name, own in sets.items()}
+            alone = evaluate(fields, reading.defaults, once, Design(3, 2))
+    assert (twice.copies, alone.copies) == (24, 0)
+    assert twice.results == alone.results
 
 
 def test_terms_are_measured_in_context(tmp_path):

@@ -28,7 +28,8 @@ def documents():
     words = [word for own in TOPICS.values() for word in own]
     for topic, own in TOPICS.items():
         for number in range(12):
-            yield f"{topic}-{number:02}", " ".join(rng.choices(own, k=5) + rng.choices(words, k=6)), rng.choice(own)
+            text = rng.choices(own, k=5) + rng.choices(words, k=6) + [f"{topic}{number}x{n}" for n in range(9)]
+            yield f"{topic}-{number:02}", " ".join(text), rng.choice(own)  # words of its own, so that none is a copy
 
 
 def measured(index, **variants):

@@ -120,11 +120,11 @@ def evaluate_command(
     else:
         show([_short(row) for row in rows])
     say(f"{evaluation.sets} sets, {evaluation.tasks} questions of {seeds} seeds; {evaluation.recommendation}")
-    if not evaluation.told:
-        say("what belongs is not told for these questions: their seeds do not find one another")
-        return
-    told = f" (told for {evaluation.told:.0%} of the questions)" if evaluation.told < 1 else ""
-    say(f"what belongs: F1 {evaluation.cut_f1:.3f}, with the best possible cut {evaluation.best_f1:.3f}{told}")
+    say(evaluation.line.sentence())
+    if evaluation.groups is not None:
+        say(evaluation.groups.sentence())
+    if evaluation.copies:
+        say(f"members that are nearly the same as another one of their set count once; left out: {evaluation.copies}")
 
 
 def _sets_of(index: "Index", sets: str | None, items: str | None) -> tuple[dict[str, list[str]], str | None]:

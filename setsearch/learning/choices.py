@@ -1,0 +1,147 @@
+"""What a user can choose beside a model, measured on known sets: where a set ends, and groups among the examples."""
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from setsearch.arrays import Floats, Ints
+from setsearch.learning.measures import measures
+from setsearch.memory.fields import Fields
+from setsearch.models.defaults import Defaults
+from setsearch.options import ModelOptions
+from setsearch.search.cutoff import tells, threshold
+from setsearch.search.examples import Examples
+from setsearch.search.groups import FEWEST, can_be_found, find_groups
+from setsearch.search.passes import two_passes, with_priors
+from setsearch.search.weights import SeedWeights
+
+Task = tuple[str, Ints, Ints]  # set, seeds, other members
+
+
+class Line(NamedTuple):
+    """F1 of what belongs: by our line, with `about` the size of the set, by the best line. `told`: how often it is."""
+
+    f1: float
+    about: float
+    best: float
+    told: float
+
+    def sentence(self) -> str:
+        """What this tells a user."""
+        if not self.told:
+            return "what belongs is not told for these questions: their seeds do not find one another"
+        told = f" (told for {self.told:.0%} of the questions)" if self.told < 1 else ""
+        return (
+            f"what belongs: F1 {self.f1:.3f}, with --about the size of the set {self.about:.3f}, "
+            f"with the best possible cut {self.best:.3f}{told}"
+        )
+
+
+class Groups(NamedTuple):
+    """How often examples fall into groups, as shares of questions: four of one set, and two of each of two.
+
+    MAP of those of one set that do: as they are answered, and in one list.
+    """
+
+    divided: float
+    in_turn: float
+    in_one: float
+    apart: float
+
+    def sentence(self) -> str:
+        """What this tells a user."""
+        one = f" (MAP {self.in_turn:.3f}, in one list {self.in_one:.3f})" if self.divided else ""
+        advice = "; if you ask for one set at a time, take --groups 1" if self.in_turn < self.in_one else ""
+        return (
+            f"four examples of one set fall into groups in {self.divided:.0%} of the questions{one}, "
+            f"two of each of two sets in {self.apart:.0%}{advice}"
+        )
+
+
+def weights_of(fields: Fields, defaults: Defaults, options: ModelOptions, seeds: Ints) -> SeedWeights:
+    """What scores all items, given the ids of seeds."""
+    weights = two_passes(fields, Examples(seeds.tolist()), defaults, options)
+    return with_priors(fields, weights, defaults, options)
+
+
+def measure_line(fields: Fields, defaults: Defaults, tasks: Sequence[Task]) -> Line:
+    """The line of the default model, averaged over sets."""
+    measured: dict[str, list[tuple[float, float, float]]] = {}
+    for name, seeds, others in tasks:
+        weights = weights_of(fields, defaults, {"model": "lift"}, seeds)
+        scores = weights.scores()
+        scores[seeds] = -np.inf
+        order = np.argsort(-scores, kind="stable")
+        leaders = scores[order[: np.sum(scores > -np.inf)]]
+        if not tells(fields, weights, leaders, (), defaults):
+            continue
+        hits = np.cumsum(np.isin(order, others))
+        f1 = 2 * hits / (np.arange(1, len(order) + 1) + len(others))
+        ours = int(np.sum(scores > threshold(fields, weights, leaders)))
+        about = int(np.sum(scores >= leaders[len(others) - 1]))
+        measured.setdefault(name, []).append((float(f1[ours - 1]) if ours else 0.0, float(f1[about - 1]), f1.max()))
+    if not measured:
+        return Line(0.0, 0.0, 0.0, 0.0)
+    f1, about, best = np.mean([np.mean(draws, axis=0) for draws in measured.values()], axis=0).tolist()
+    return Line(f1, about, best, sum(map(len, measured.values())) / len(tasks))
+
+
+def measure_groups(
+    fields: Fields, defaults: Defaults, members: Mapping[str, Sequence[int]], draws: int, seed: int = 0
+) -> Groups | None:
+    """Groups among examples of known sets, given by ids; None if none are looked for, or sets are too small or few."""
+    names, divided, apart = sorted(members), list[tuple[float, float]](), list[bool]()
+    n_single = 0
+    for name, other in zip(names, names[1:] + names[:1], strict=True):
+        generator, own = random.Random(f"{seed} groups {name}"), sorted(members[name])
+        both = sorted({*own}.intersection(members[other]))
+        pools = [[id for id in members[each] if id not in both] for each in (name, other)]
+        for _ in range(draws):
+            if len(own) > FEWEST:
+                n_single += 1
+                seeds = np.array(generator.sample(own, FEWEST))
+                lists = _asked(fields, defaults, seeds)
+                if len(lists) > 1:
+                    divided.append(_precisions(fields, defaults, lists, seeds, own))
+            if other != name and min(map(len, pools)) >= FEWEST // 2:
+                parts = [generator.sample(sorted(pool), FEWEST // 2) for pool in pools]
+                lists = _asked(fields, defaults, np.array(parts[0] + parts[1]))
+                apart.append({frozenset(one.examples.ids) for one in lists} == {*map(frozenset, parts)})
+    if not (defaults.divided and n_single and apart):
+        return None
+    in_turn, in_one = np.mean(divided, axis=0).tolist() if divided else (0.0, 0.0)
+    return Groups(len(divided) / n_single, in_turn, in_one, float(np.mean(apart)))
+
+
+def _asked(fields: Fields, defaults: Defaults, seeds: Ints) -> list[SeedWeights]:
+    """The weights of the groups that are found among seeds, or of all."""
+    weights = weights_of(fields, defaults, {}, np.sort(seeds))
+    if not can_be_found(fields, weights.examples, weights.model):
+        return [weights]
+    return find_groups(
+        fields, weights, seeds.tolist(), lambda part: weights_of(fields, defaults, {}, np.array(part.ids))
+    )
+
+
+def _precisions(
+    fields: Fields, defaults: Defaults, lists: Sequence[SeedWeights], seeds: Ints, members: Sequence[int]
+) -> tuple[float, float]:
+    """Average precision of several lists in turn, and of one list for all seeds."""
+    ids = np.setdiff1d(fields.item_ids(), seeds)
+    one = weights_of(fields, defaults, {}, np.sort(seeds)).scores()[ids]
+    turns = np.min([_ranks(weights.scores()[ids]) for weights in lists], axis=0)
+    relevant = np.isin(ids, members)
+    found = []
+    for scores in (-turns.astype(float), one):
+        order = np.argsort(-scores, kind="stable")
+        found.append(float(measures(relevant[order], scores[order])[0]))
+    return found[0], found[1]
+
+
+def _ranks(scores: Floats) -> Ints:
+    """The place of each item by descending score."""
+    ranks = np.empty(len(scores), np.int64)
+    ranks[np.argsort(-scores, kind="stable")] = np.arange(len(scores))
+    return ranks
