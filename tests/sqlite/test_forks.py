@@ -20,6 +20,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of fork beside threads
 ]
 FORK = multiprocessing.get_context("fork")
+ORDERS = ["".join(own) for own in itertools.permutations("pab")]
 SHARED = {}  # what workers inherit
 
 
@@ -75,7 +76,10 @@ def test_no_idle_connection_crosses_a_fork(tmp_path):
     assert names(tmp_path / "x.db") == {"a0"}
 
 
-@pytest.mark.parametrize("closing", list(itertools.permutations("pab")), ids="".join)
+@pytest.mark.parametrize(
+    "closing",
+    [own if own == "pba" else pytest.param(own, marks=pytest.mark.long) for own in ORDERS],
+)
 def test_parent_and_children_write_and_close_in_any_order(tmp_path, closing):
     """Each closes its index in its turn, and those that are left go on writing."""
     path = tmp_path / "x.db"

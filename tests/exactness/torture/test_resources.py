@@ -16,6 +16,8 @@ from patience import patience
 
 import setsearch
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def big(tmp_path_factory):

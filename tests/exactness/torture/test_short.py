@@ -8,6 +8,8 @@ import serving
 import writes
 from processes import in_fresh_process
 
+pytestmark = pytest.mark.long
+
 
 class TestShort:
     """Kills, full disks, readers beside writers, flipped bytes."""

@@ -13,6 +13,8 @@ import setsearch
 from setsearch.errors import CorruptIndex, MissingDatabase, NewerSchema, SetsearchError
 from setsearch.sqlite.integrity import add_checksum
 
+pytestmark = pytest.mark.long
+
 NUMBERS = "with recursive n(x) as (select 1000 union all select x + 1 from n limit 200000)"
 ATTACKS = {
     "2^62 items that have a feature": "update setsearch_feature set length = 4611686018427387904",
