@@ -1,5 +1,6 @@
 """Files and connections: what is lent is given back as it was, what fails leaves no trace."""
 
+import gzip
 import math
 import sqlite3
 import subprocess
@@ -335,7 +336,7 @@ with setsearch.open(sys.argv[1], read_only=sys.argv[2] == "1") as index:
         for write in (lambda: index.add([("x", "y")]), lambda: index.keep_set("a", ["w1"]), index.repair, index.drop):
             with pytest.raises(errors.ReadOnlyDatabase, match=r"a\.db is read-only"):
                 write()
-    old.write_bytes((Path(__file__).parents[1] / "fixtures" / "0.24.0.db").read_bytes())
+    old.write_bytes(gzip.decompress((Path(__file__).parents[1] / "fixtures" / "0.24.0.db.gz").read_bytes()))
     before = old.read_bytes()
     with (
         setsearch.open(old, read_only=True) as index,
