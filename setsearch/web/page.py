@@ -18,8 +18,8 @@ from setsearch.index import Index
 from setsearch.pool import QuestionPool
 from setsearch.text.spreadsheets import csv_text
 from setsearch.web.access import COOKIE, Rules
-from setsearch.web.forms import read_form, redirect, root_of
-from setsearch.web.page_state import Address
+from setsearch.web.inbox import add_inbox
+from setsearch.web.page_state import Address, read_form, redirect, root_of
 from setsearch.web.review import add_review
 from setsearch.web.routes import describe_routes
 from setsearch.web.start import label_of
@@ -61,6 +61,7 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
     writing = [*reading, Depends(rules.require_write)]
     _add_docs(router, reading, render)
     add_review(router, pool, render, (reading, writing))
+    add_inbox(router, pool, render, (reading, writing))
 
     @router.get("/", dependencies=reading)
     async def set_page(request: Request) -> Response:

@@ -1,11 +1,13 @@
-"""The state of the page, which is its URL: what is ranked, examples, rejected items, how much is shown."""
+"""The state of the page, which is its URL: what is ranked, examples, how much is shown. Forms, and where to go then."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
 
 from setsearch.errors import UsageError
 from setsearch.options import offered
@@ -15,6 +17,7 @@ LONGEST_NAME = 1000  # characters
 LONGEST_NUMBER = 9  # digits and one
 SIZES = ("small", "large", "all")
 OPTIONS = offered("the page")
+SEE_OTHER = 303
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,21 @@ class Address:
 
     def __str__(self) -> str:
         return "?" + urlencode(self.pairs())
+
+
+async def read_form(request: Request) -> QueryParams:
+    """The fields of a form."""
+    return QueryParams(parse_qsl((await request.body()).decode("utf-8", "replace"), keep_blank_values=True))
+
+
+def root_of(request: Request) -> str:
+    """Where this application is mounted."""
+    return str(request.scope.get("root_path", ""))
+
+
+def redirect(request: Request, place: str) -> RedirectResponse:
+    """The page to show next."""
+    return RedirectResponse(f"{root_of(request)}/{place}", SEE_OTHER)
 
 
 def _less(names: Sequence[str], gone: Sequence[str]) -> tuple[str, ...]:

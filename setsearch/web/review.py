@@ -15,8 +15,7 @@ from setsearch.indexing.references.reference import Reference
 from setsearch.learning.review import Progress, Review
 from setsearch.learning.review_files import KINDS, write_review
 from setsearch.pool import QuestionPool
-from setsearch.web.forms import read_form, redirect
-from setsearch.web.page_state import Address
+from setsearch.web.page_state import Address, read_form, redirect
 from setsearch.web.start import start_review
 from setsearch.web.typed_names import without_commands
 from setsearch.web.view import make_view, marked_text, scale_of, score_bars

@@ -79,12 +79,26 @@ class Inbox(list[InboxRow]):
         """Reject rows of their sets, as `decide`."""
         return self.decide(reject=rows)
 
-    def done(self) -> None:
-        """Note that all rows were looked at: they come again if they change."""
+    @property
+    def versions(self) -> dict[str, str]:
+        """The version of each set that was asked."""
+        return {name: one.own.version for name, one in self._asked.items()}
+
+    @property
+    def seen(self) -> dict[str, tuple[int, int]]:
+        """Of each set that was asked, the number and the stamp of the write up to which the rows go."""
+        return {name: (one.news.now.number, one.news.now.stamp) for name, one in self._asked.items()}
+
+    def done(self, seen: Mapping[str, tuple[int, int]] | None = None) -> None:
+        """Note that all rows were looked at: they come again if they change.
+
+        `seen`: those of an inbox that was shown before, of sets that were asked in this one, too.
+        """
+        seen = self.seen if seen is None else {name: own for name, own in seen.items() if name in self._asked}
         with self._database.write() as cursor:
             cursor.executemany(
                 "update setsearch_set set revision = ?, stamp = ? where name = ? and items = ?",
-                [(one.news.now.number, one.news.now.stamp, name, one.own.items) for name, one in self._asked.items()],
+                [(*own, name, self._asked[name].own.items) for name, own in seen.items()],
             )
         self.clear()
 

@@ -50,10 +50,11 @@ function settle(place) {
   const all = rows();
   if (place.row !== undefined && all.length) select(all[Math.min(place.row, all.length - 1)], true);
   else if (["seed", "end"].includes(place.field) && $("#" + place.field)) $("#" + place.field).focus();
+  else if ($("#hits.inbox") && all.length) select(all[0], true);
   else $("#main").focus({ preventScroll: true });
   const taken = document.querySelectorAll(".examples .taken").length;
   const problem = $(".problem");
-  $("#status").textContent = problem ? problem.textContent.trim() : all.length
+  $("#status").textContent = problem ? problem.textContent.trim() : all.length && !$("#hits.inbox")
     ? `${all.length} shown, of ${taken} ${taken === 1 ? "example" : "examples"}` : $("h1")?.textContent ?? "";
 }
 
@@ -123,9 +124,9 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
   if (event.key.length === 1 && !keys.checked) return;
   if (event.key === "/") { event.preventDefault(); $("#seed")?.focus(); return; }
-  const answer = $(`#review [data-key="${CSS.escape(event.key)}"]`); // one by one
+  const answer = $(`.answers [data-key="${CSS.escape(event.key)}"]`); // one by one
   if (answer) { answer.click(); return; }
-  if (event.key === "u" && steps) { history.back(); return; }
+  if (event.key === "u" && steps && !$("#hits.inbox")) { history.back(); return; }
   const row = event.target.closest("#hits > li");
   const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
   if (step && $("#hits") && (row || event.key.length === 1)) { // arrows scroll, but in the list
@@ -200,3 +201,4 @@ function complete() {
 
 steps = history.state?.steps ?? 0;
 dress();
+if ($("#hits.inbox") && rows().length) select(rows()[0], true);

@@ -1,0 +1,141 @@
+"""The page of what is new for saved sets: each row is decided at once, by a key or a button, and can be taken back."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from setsearch.answers.results import display_name
+from setsearch.answers.saved.inbox import Inbox
+from setsearch.answers.sets import ItemSet
+from setsearch.errors import ChangedSet, InvalidParameter, QueryError, UnknownSet, UsageError
+from setsearch.index import Index
+from setsearch.pool import QuestionPool
+from setsearch.web.page_state import Address, read_form, redirect
+from setsearch.web.start import titles_of
+from setsearch.web.typed_names import find_spelled, without_commands
+
+MOST_ROWS = 200  # of a page
+LONGEST_PAST = 4000  # characters of an address that tell how to undo
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The address of the page: which sets, by default all, and what this reader said: (yes or no, set, item)."""
+
+    sets: tuple[str, ...] = ()
+    said: tuple[tuple[str, str, str], ...] = ()
+
+    @classmethod
+    def read(cls, query: QueryParams) -> "Asked":
+        """The state in a URL."""
+        said = (tuple(one.split("\n", 2)) for one in query.getlist("said"))
+        return cls(tuple(query.getlist("set")), tuple((one[0], one[1], one[2]) for one in said if len(one) == 3))
+
+    def after(self, *decision: *tuple[str, str, str]) -> "Asked":
+        """The state after a decision; the oldest ones are left out where the address gets long."""
+        longer = replace(self, said=(*self.said, decision))
+        while len(longer.said) > 1 and len(str(longer)) > LONGEST_PAST:
+            longer = replace(longer, said=longer.said[1:])
+        return longer
+
+    def __str__(self) -> str:
+        pairs = [("set", name) for name in self.sets] + [("said", "\n".join(one)) for one in self.said]
+        return "inbox" + ("?" + urlencode(pairs) if pairs else "")
+
+
+def add_inbox(
+    router: APIRouter,
+    pool: QuestionPool,
+    render: Callable[..., str],
+    needs: tuple[Sequence[Any], Sequence[Any]],
+) -> None:
+    """Add the routes; `needs` are the dependencies of those that read and of those that write."""
+    reading, writing = needs
+
+    @router.get("/inbox", dependencies=reading)
+    async def inbox_page(request: Request) -> Response:
+        asked = Asked.read(request.query_params)
+        return HTMLResponse(await pool.ask(lambda index: render(request, "inbox.html", found=_found(index, asked))))
+
+    @router.post("/inbox", dependencies=writing)
+    async def decide(request: Request) -> Response:
+        form = await read_form(request)
+        asked = Asked.read(QueryParams(form.get("back", "").partition("?")[2]))
+        try:
+            return redirect(request, str(await pool.ask(lambda index: _decide(index, asked, form))))
+        except (QueryError, UsageError, ChangedSet) as error:  # the rows as they are now, beside what is wrong
+            problem, status = without_commands(str(error)), 409 if isinstance(error, ChangedSet) else 422
+        return HTMLResponse(
+            await pool.ask(lambda index: render(request, "inbox.html", found=_found(index, asked, problem))), status
+        )
+
+
+def _found(index: Index, asked: Asked, problem: str | None = None) -> dict[str, Any]:
+    """What the page shows. Raises UnknownSet."""
+    inbox, kinds = index.inbox(asked.sets or None), index.sets()
+    shown = inbox[:MOST_ROWS]
+    titles: dict[tuple[str, str], str] = {}
+    for kind in {kinds[row.set] for row in shown}:
+        items = {row.item for row in shown if kinds[row.set] == kind}
+        titles |= {(kind, item): title for item, title in titles_of(index.reading(kind), sorted(items)).items()}
+    return {
+        "asked": asked,
+        "inbox": inbox,
+        "rows": [
+            {
+                "row": row,
+                "label": display_name(row.item, titles.get((kinds[row.set], row.item))),
+                "address": Address(kinds[row.set]),
+                "version": inbox.versions[row.set],
+            }
+            for row in shown
+        ],
+        "seen": [f"{number} {stamp} {name}" for name, (number, stamp) in inbox.seen.items()],
+        "last": _last(index, inbox, asked),
+        "problem": problem,
+    }
+
+
+def _last(index: Index, inbox: Inbox, asked: Asked) -> dict[str, str] | None:
+    """The decision that can be taken back, if its set is still there."""
+    if not asked.said or asked.said[-1][1] not in index.sets():
+        return None
+    said, name, item = asked.said[-1]
+    version = inbox.versions[name] if name in inbox.versions else index.set(name).version
+    return {"said": said, "set": name, "item": item, "version": version}
+
+
+def _decide(index: Index, asked: Asked, form: QueryParams) -> Asked:
+    """Save what a form says; returns where to go then. Raises ChangedSet if somebody has changed the set meanwhile."""
+    said, version = form.get("said", ""), form.get("version", "")
+    if said == "done":
+        seen = (line.split(" ", 2) for line in form.getlist("seen"))
+        index.inbox(asked.sets or None).done({name: (int(number), int(stamp)) for number, stamp, name in seen})
+        return asked
+    if said == "undo" and asked.said:
+        _, name, item = asked.said[-1]
+        own = _saved(index, name)
+        if item in (*own.accepted, *own.rejected):
+            own.forget(item)
+            own.save(version=version)
+        return replace(asked, said=asked.said[:-1])
+    own = _saved(index, form.get("set", ""))
+    if said not in ("yes", "no"):
+        raise InvalidParameter(f"a row is decided by yes or no, not by {said!r:.20}")
+    item = find_spelled(own.reading, form.get("item", ""))
+    if item not in (own.accepted if said == "yes" else own.rejected):  # a key may be pressed twice
+        (own.accept if said == "yes" else own.reject)(item)
+        own.save(version=version)
+    return asked.after(said, own.name, item)
+
+
+def _saved(index: Index, name: str) -> ItemSet:
+    if name not in index.sets():
+        raise UnknownSet(f"no set {name!r}; it may have been deleted meanwhile")
+    return index.set(name)
