@@ -1,5 +1,6 @@
 """What came or changed and belongs to saved sets: `Index.inbox`, and `setsearch inbox`."""
 
+import io
 import json
 import random
 import sqlite3
@@ -234,3 +235,36 @@ def test_the_command(tmp_path, run, failed):
     with setsearch.open(tmp_path / "a.db") as index:
         assert first in index.set("cats").accepted and second in index.set("cats").rejected
         assert index.check() == []
+
+
+def test_rows_are_decided_one_by_one_at_a_terminal(tmp_path, run, monkeypatch):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        fill(index)
+        index.add(texts([10, 11, 12]))
+        first, second, third, *_ = shown(index.inbox())
+    monkeypatch.setattr("setsearch.cli.commands.inbox.at_terminal", lambda: True)
+
+    def answer(lines, name="cats"):
+        monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+        return run("inbox", "a.db", name, "--table")
+
+    assert "nothing to undo" in answer("u\n\nq\n")[2]
+    code, out, err = answer("what\ny\nn\nu\ns\ny\n")  # and the input ends
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == ["number", "1", "2", "3"]
+    assert f"cats: {second[1]} rejected\n" in err
+    assert f"cats: {second[1]} is open again\n" in err
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert set(index.set("cats").accepted) == {"cats0", "cats1", "cats2", first[1], third[1]}
+        assert second[1] not in index.set("cats").rejected
+        assert second in shown(index.inbox()), "what was skipped comes again"
+
+    def typed():
+        yield "y"
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("setsearch.cli.commands.inbox.typed_lines", typed)
+    code, _, err = answer("", "grain")
+    assert (code, "stopped; every answer is kept" in err) == (130, True)
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert len(index.set("grain").accepted) == 4

@@ -1,13 +1,22 @@
 """The command that shows what came and belongs to saved sets: `setsearch inbox`."""
 
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated
 
-from setsearch.answers.results import is_informative
+from setsearch.answers.results import display_name, is_informative
 from setsearch.cli.collection import Collection
+from setsearch.cli.commands.grow import typed_lines
 from setsearch.cli.help import argument, flag, option
 from setsearch.cli.options import with_options
-from setsearch.cli.output import Show, format_options, say
+from setsearch.cli.output import Show, format_options, print_table, say
+from setsearch.errors import Interrupted, SetsearchError
 
+if TYPE_CHECKING:
+    from setsearch.answers.saved.inbox import Inbox, InboxRow
+    from setsearch.index import Index
+
+KEYS = "y yes, n no, s skip, u undo, q quit"
+SAID = {"y": "accepted", "n": "rejected"}
 ROW = "by its number or item (=7: the item 7); may repeat."
 
 
@@ -22,6 +31,8 @@ def inbox(
     show: Show,
 ) -> None:
     """What came or changed since saved sets were looked at, and belongs to them.
+
+    At a terminal y and n then decide row by row; each answer is kept at once.
 
     Example: setsearch inbox notes.db dances --accept 1 --done
     """
@@ -44,3 +55,49 @@ def inbox(
             say("nothing new belongs")
         if done:
             found.done()
+        elif rows and not (accept or reject) and show is print_table and at_terminal():
+            try:
+                _ask(index, found)
+            except KeyboardInterrupt as error:
+                raise Interrupted("stopped; every answer is kept") from error
+
+
+def at_terminal() -> bool:
+    """Whether somebody is there to answer."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _ask(index: "Index", found: "Inbox") -> None:
+    """Ask about one row after another; each answer is saved at once."""
+    rows, place, past = [*found], 0, dict[int, "InboxRow"]()
+    lines = typed_lines()
+    while place < len(rows):
+        row = rows[place]
+        say(f"{row.number}  {display_name(row.item, row.title)}: {row.set}?  {KEYS}")
+        key = next(lines, "q")
+        try:
+            if key in ("q", "quit"):
+                break
+            if key in SAID:
+                found.decide([row] if key == "y" else (), [row] if key == "n" else ())
+                say(f"{row.set}: {row.item} {SAID[key]}")
+                past[place] = row
+            if key == "u":
+                place = _undo(index, past, place)
+            elif key in SAID or key == "s":
+                place += 1
+        except SetsearchError as error:
+            say(f"Error: {error}")
+
+
+def _undo(index: "Index", past: "dict[int, InboxRow]", place: int) -> int:
+    """Take the last answer back; returns its place."""
+    if not past:
+        say("nothing to undo")
+        return place
+    place, row = past.popitem()
+    own = index.set(row.set)
+    own.forget(row.item)
+    own.save()
+    say(f"{row.set}: {row.item} is open again")
+    return place
