@@ -50,14 +50,13 @@ PANELS = {
         "set": "sets",
         "inbox": "inbox.inbox",
         "concepts": "learning.concepts",
-        "classify": "learning.classify",
         "evaluate": "learning.evaluate_command",
     },
     "Serve": {"serve": "serve.serve", "mcp": "serve.mcp", "spark": "spark"},
     "Help": {"completion": "completion.completion"},
 }
 COMMANDS = {name: place for panel in PANELS.values() for name, place in panel.items()}
-ALIASES = {"tune": "learning.evaluate_command"}  # of version 0.3, hidden
+ALIASES = {"tune": "learning.evaluate_command", "classify": "sets.classify"}  # of versions 0.3 and 0.26, hidden
 
 
 def make_app(names: Iterable[str]) -> typer.Typer:

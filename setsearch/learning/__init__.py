@@ -1,17 +1,16 @@
-"""What sets teach: which method finds them best, concepts, classes, informative features."""
+"""What sets teach: which method finds them best, concepts, informative features."""
 
 from typing import Any
 
 _MODULES = {
     "Design": "evaluation",
     "Review": "review",
-    "classify": "classification",
     "evaluate": "evaluation",
     "language_model": "features",
     "learn_concepts": "concepts",
     "most_informative": "features",
 }
-__all__ = ["Design", "Review", "classify", "evaluate", "language_model", "learn_concepts", "most_informative"]
+__all__ = ["Design", "Review", "evaluate", "language_model", "learn_concepts", "most_informative"]
 
 
 def __getattr__(name: str) -> Any:
@@ -19,4 +18,6 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         return getattr(import_module(f"setsearch.learning.{_MODULES[name]}"), name)
+    if name == "classify":  # of versions up to 0.26; an AttributeError would be told without its words
+        raise ImportError("learning.classify is gone: save sets with `Index.keep_set` and ask `Index.sets_of(item)`")
     raise AttributeError(f"module 'setsearch.learning' has no attribute {name!r}")

@@ -14,8 +14,6 @@ from setsearch.web.access import Rules
 from setsearch.web.documents import add_documents
 from setsearch.web.schemas import (
     Claims,
-    Class,
-    ClassifyQuery,
     CompleteQuery,
     ExpandBody,
     ExpandQuery,
@@ -138,12 +136,6 @@ def _add_queries(router: APIRouter, pool: QuestionPool) -> None:
         rows = await pool.ask(lambda index: index.items(query.items).fits(query.seeds, **_options(query)))
         return [Fit(**row._asdict()) for row in rows]
 
-    @router.get("/classify")
-    async def classify(query: Annotated[ClassifyQuery, Query()]) -> list[Class]:
-        """The saved sets that an item or a text belongs to."""
-        rows = await pool.ask(lambda index: _classify(index, query))
-        return [Class(**{key: getattr(row, key) for key in Class.model_fields}) for row in rows]
-
 
 def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     writing = [Depends(rules.require_write)]
@@ -155,6 +147,7 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
         return [SetName(name=name, items=items) for name, items in sets.items()]
 
     @router.get("/sets-of")
+    @router.get("/classify", deprecated=True)
     async def sets_of(query: Annotated[SetsOfQuery, Query()]) -> Claims:
         """The saved sets that an item or a text fits best."""
         rows = await pool.ask(lambda index: index.sets_of(**query.model_dump()))
@@ -220,20 +213,6 @@ def _saved(index: Index, name: str) -> SavedSet:
     return SavedSet(
         name=name, items=saved.items, accepted=saved.accepted, rejected=saved.rejected, version=saved.version
     )
-
-
-def _classify(index: Index, query: ClassifyQuery) -> Any:
-    from setsearch.learning import classify
-    from setsearch.learning.classification import with_members
-
-    kinds = list(index.sets().values())
-    reading = index.items(query.items or (kinds[0] if kinds else None))
-    known = [name for name, items in index.sets().items() if items == reading.name]
-    for name in query.sets:
-        if name not in known:
-            raise UnknownSet(f"no set {name!r} of {reading.name}")
-    classes = {name: index.set(name).accepted for name in query.sets or known}
-    return classify(reading, query.item, with_members(classes), text=query.text, model=query.model, prior=query.prior)
 
 
 def _options(query: ModelQuery) -> dict[str, Any]:

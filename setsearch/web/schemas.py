@@ -177,17 +177,6 @@ class ItemQuery(Given):
     k: Features = Field(MOST_HITS, description="features at most")
 
 
-class ClassifyQuery(Given):
-    """An item or a text, and the saved sets to choose from: by default all of its kind."""
-
-    items: Name | None = None
-    item: Id | None = None
-    text: Text | None = None
-    sets: Names = []
-    model: Literal["bernoulli", "multinomial"] | None = None
-    prior: Literal["sizes", "uniform"] = "sizes"
-
-
 class SetsOfQuery(Given):
     """An item or a text, and what the sets are of."""
 
@@ -310,15 +299,6 @@ class Item(BaseModel):
     features: dict[str, float]
     feature_count: int
     text: str | None
-
-
-class Class(BaseModel):
-    """The probability that an item belongs to a set."""
-
-    rank: int
-    name: str
-    probability: float
-    members: int
 
 
 class Reading(BaseModel):

@@ -153,7 +153,8 @@ def test_the_command(run, failed, tmp_path):
     (tmp_path / "sets.json").write_text(json.dumps({"s": ["w01", "w02", "w03"]}))
     for command in (["evaluate", "n.db", "sets.json"], ["tune", "n.db", "sets.json"]):
         failed(run(*command), 2, "described by numbers")
-    failed(run("classify", "n.db", "w01", "--sets", "sets.json"), 2, "described by numbers")
+    run("set", "save", "n.db", "s", "w01", "w02")
+    failed(run("set", "of", "n.db", "w03"), 2, "described by numbers")
     (tmp_path / "b.txt").write_text('["w03"]\n')
     assert json.loads(run("expand", "n.db", "--batch", "b.txt")[1])["hits"] == found_for(run, "w03")
 

@@ -1,4 +1,4 @@
-"""Commands that learn from sets: concepts, classes, and which method completes them best."""
+"""Commands that learn from sets: concepts, and which method completes them best."""
 
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Any
@@ -44,36 +44,6 @@ def concepts(
         learned = learn_concepts(index.items(items), seeds, prior=weights, size_principle=not no_size_principle)
     rows = [hypothesis._asdict() for hypothesis in learned.hypotheses[: positive_integer(k)]]
     show(drop_redundant_titles(rows))
-
-
-@with_options(show=format_options)
-def classify(
-    db: Collection,
-    item: Annotated[str | None, argument("ITEM", "What to classify.")] = None,
-    *,
-    text: Annotated[str | None, option("TEXT", "A text to classify.")] = None,
-    sets: Annotated[str | None, option("SETS", SETS)] = None,
-    items: Items = None,
-    model: Annotated[
-        str | None, option("NAME", "multinomial (default for documents) or bernoulli (for others).", ADVANCED)
-    ] = None,
-    prior: Annotated[str, option("HOW", "Prior of the sets: by their sizes, or uniform.", ADVANCED)] = "sizes",
-    show: Show,
-) -> None:
-    """The saved sets that an item or a text belongs to, by naive Bayes.
-
-    Example: setsearch classify notes.db quickstep
-    """
-    from setsearch.learning import classify as classify_item
-    from setsearch.learning.classification import with_members
-
-    with db.open() as index:
-        classes, items = _sets_of(index, sets, items)
-        found = classify_item(index.items(items), item, with_members(classes), text=text, model=model, prior=prior)
-    left_out = sorted(set(classes).difference(row.name for row in found))
-    if left_out:
-        say(f"left out, without members that the index knows: {', '.join(left_out)}")
-    show([row._asdict() for row in found])
 
 
 @with_options(show=format_options)

@@ -1,6 +1,7 @@
 """Commands for saved sets: `setsearch set ...`."""
 
-from typing import Annotated
+from functools import wraps
+from typing import Annotated, Any
 
 import typer
 
@@ -123,6 +124,13 @@ def of_command(
     if not any(claim.said for claim in found):
         rows = [{key: value for key, value in row.items() if key != "said"} for row in rows]
     show(rows)
+
+
+@wraps(of_command)
+def classify(*args: Any, **options: Any) -> None:
+    """As `set of`."""
+    say("note: classify is `setsearch set of` now: sets to which it belongs, without probabilities")
+    of_command(*args, **options)
 
 
 @app.command("delete", cls=PanelCommand)
