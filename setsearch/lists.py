@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Entries, Ids, Ints, offsets, positions
+from setsearch.arrays import Entries, Ids, Ints, bincount, offsets, positions, repeat
 
 ROOM, LEAST_ROOM = 1 / 4, 1 << 16  # entries that fit behind those that there are: a share, and some more
 MOST_CHANGES = 1 << 20  # entries that wait for the lists that lack them to be needed
@@ -100,7 +100,7 @@ class Lists:
         else:
             places = positions(starts[lists], lengths)
             ids, counts = buffer.ids.take(places), buffer.counts.take(places)
-        return Entries(np.repeat(lists, lengths), ids.astype(np.int64), counts.astype(np.int64))
+        return Entries(repeat(lists, lengths), ids.astype(np.int64), counts.astype(np.int64))
 
     def chunks(self) -> Iterator[tuple[int, int, Ids, Counts]]:
         """All lists in steps: (first, last + 1, ids of their entries, counts)."""
@@ -127,7 +127,7 @@ class Lists:
     def sweep(self) -> Iterator[Entries]:
         """All entries, in steps."""
         for first, last, ids, counts in self.chunks():
-            lists = np.repeat(np.arange(first, last), self.lengths[first:last])
+            lists = repeat(np.arange(first, last), self.lengths[first:last])
             yield Entries(lists, ids.astype(np.int64), counts.astype(np.int64))
 
     def entries(self) -> Entries:
@@ -197,7 +197,7 @@ class Lists:
             self._compact(lists, entries)
             place = self._append(entries)
             assert place is not None
-        own = offsets(np.bincount(np.searchsorted(lists, entries.lists), minlength=len(lists))) + place
+        own = offsets(bincount(np.searchsorted(lists, entries.lists), minlength=len(lists))) + place
         _, starts, ends = self.arrays
         starts[lists], ends[lists] = own[:-1], own[1:]
 
@@ -265,8 +265,8 @@ def room_for(size: int) -> int:
 
 def _sums(entries: Entries, n_lists: int) -> tuple[Ints, Ints]:
     """The length and the sum of counts of each list, `(n_lists,)`."""
-    totals = np.bincount(entries.lists, entries.counts, n_lists).astype(np.int64)
-    return np.bincount(entries.lists, minlength=n_lists), totals
+    totals = bincount(entries.lists, entries.counts, n_lists).astype(np.int64)
+    return bincount(entries.lists, minlength=n_lists), totals
 
 
 def _copy_runs(source: Buffer, target: Buffer, runs: tuple[Ints, Ints, Ints]) -> None:

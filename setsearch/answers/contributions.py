@@ -4,7 +4,7 @@ import numpy as np
 
 from setsearch.answers.reasons import wording
 from setsearch.answers.results import Contribution, Explanation, SetFeature, Statistics, WeightedQuery, rest_of
-from setsearch.arrays import places_among
+from setsearch.arrays import bincount, places_among, repeat
 from setsearch.errors import UsageError
 from setsearch.memory.fields import Fields
 from setsearch.models import Model
@@ -40,7 +40,7 @@ def contributions(fields: Fields, weights: SeedWeights, items: list[int]) -> dic
         stored = own.field.forward(items, own.rule)
         features, values = stored.concatenated_ids().astype(np.int64), stored.concatenated_values()
         positions, shared = places_among(active, features)
-        owners = np.repeat(order, stored.lengths)[shared]
+        owners = repeat(order, stored.lengths)[shared]
         positions, values = positions[shared], values[shared]
         features = active[positions].tolist()
         names = own.field.describe_features([*dict.fromkeys(features)])
@@ -114,8 +114,8 @@ def weighted_query(weights: SeedWeights, most: int | None, engine: Statistics | 
     for own in weights.all:
         postings, amounts = own.lists
         lengths, values = postings.lengths, postings.concatenated_values()
-        features = np.repeat(np.arange(len(lengths)), lengths)
-        sums = np.bincount(features, values, len(lengths)) if len(lengths) else np.zeros(0)
+        features = repeat(np.arange(len(lengths)), lengths)
+        sums = bincount(features, values, len(lengths)) if len(lengths) else np.zeros(0)
         means = amounts * sums / np.maximum(lengths, 1) / weights.scale
         names = own.field.describe_features(own.seeds.features.tolist())
         for id, amount in zip(own.seeds.features.tolist(), means.tolist(), strict=True):

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
+from setsearch.core.threads import beside
+
 T = TypeVar("T")
 
 LOOK_EVERY = 100  # items between two looks at the clock
@@ -35,20 +37,17 @@ def count_steps(steps: Sequence[T]) -> Iterator[T]:
 @contextmanager
 def tell_time(what: str) -> Iterator[None]:
     """Tell what a block does, and for how long, while it runs."""
-    line, done = _Line(), threading.Event()
+    line = _Line()
 
-    def tell() -> None:
+    def tell(done: threading.Event) -> None:
         """Show the time until the block ends."""
         while not done.wait(line.step):
             line.show(what, "for")
 
-    thread = threading.Thread(target=tell, daemon=True)
-    thread.start()
     try:
-        yield
+        with beside(tell):
+            yield
     finally:
-        done.set()
-        thread.join()
         line.end()
 
 

@@ -13,7 +13,7 @@ from typing import cast
 
 import numpy as np
 
-from setsearch.arrays import Entries, Ints, distinct
+from setsearch.arrays import Entries, Ints, distinct, repeat
 from setsearch.errors import CorruptIndex, LostArrays, SetsearchError
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.sync import check_source, read_again
@@ -179,9 +179,7 @@ def _mapped_cells(mapped: Mapped, direction: str) -> Entries | None:
     end = mapped.used[f"{direction} ids"]
     if int(lengths.sum()) != end or lengths.min(initial=0) < 0:
         return None
-    return Entries(
-        np.repeat(np.arange(len(lengths)), lengths), ids[:end].astype(np.int64), counts[:end].astype(np.int64)
-    )
+    return Entries(repeat(np.arange(len(lengths)), lengths), ids[:end].astype(np.int64), counts[:end].astype(np.int64))
 
 
 def _are_equal(one: Entries | None, other: Entries) -> bool:

@@ -6,7 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from setsearch.arrays import LARGEST_COUNT, Entries, Ints, distinct, places_of, run_lengths, run_starts
+from setsearch.arrays import (
+    LARGEST_COUNT,
+    Entries,
+    Ints,
+    distinct,
+    pack,
+    places_of,
+    repeat,
+    run_lengths,
+    run_starts,
+    sum_runs,
+)
 from setsearch.errors import DuplicateItem, InvalidItem
 from setsearch.indexing.batch import Batch, PreparedItem
 from setsearch.storage.documents import Texts, write_columns
@@ -161,7 +172,7 @@ class Writer:
     def _entries(self, ids: Ints, batch: Batch) -> Entries:
         """The cells of a batch, with equal features of an item counted together, sorted by item and feature."""
         self._write_terms()
-        key = (np.repeat(ids, batch.lengths) << 32) | self.feature_ids[batch.numbers]
+        key = pack(repeat(ids, batch.lengths), self.feature_ids[batch.numbers])
         batch_counts = batch.counts
         if batch_counts is None:
             key.sort(kind="stable")  # items come in order: a merge sort is fast
@@ -171,7 +182,7 @@ class Writer:
             order = np.argsort(key, kind="stable")
             key = key[order]
             begin = run_starts(key)
-            counts = np.add.reduceat(batch_counts[order], begin) if len(begin) else begin
+            counts = sum_runs(batch_counts[order], begin) if len(begin) else begin
         if len(counts) and counts.max() > LARGEST_COUNT:
             raise InvalidItem(f"the count {counts.max()} is too large; the largest is {LARGEST_COUNT}")
         key = key[begin]
@@ -204,7 +215,7 @@ def _differing(one: Entries, other: Entries) -> Ints:
     """The lists that have other entries in one than in the other, ascending; both are sorted."""
     if not len(one.lists):
         return other.lists[run_starts(other.lists)]
-    key = np.concatenate([(own.lists << 32) | own.ids for own in (one, other)])
+    key = np.concatenate([pack(own.lists, own.ids) for own in (one, other)])
     counts = np.concatenate([one.counts, other.counts])
     order = np.argsort(key, kind="stable")
     same = (np.diff(key[order]) == 0) & (np.diff(counts[order]) == 0)  # an entry of one before that of the other

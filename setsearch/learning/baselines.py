@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from setsearch.arrays import Floats, Ints
+from setsearch.arrays import Floats, Ints, bincount, repeat
 
 Score = Callable[[Ints], Floats]  # from seeds, as row numbers, to the scores of all rows
 STRENGTH = 2.0
@@ -24,10 +24,10 @@ class Baselines:
         self.n = counts.shape[0]
         self.counts = counts
         self.binary = _with(counts, np.ones(counts.nnz))
-        self.df = np.bincount(counts.indices, minlength=counts.shape[1])
+        self.df = bincount(counts.indices, minlength=counts.shape[1])
         self.idf = np.log(self.n / np.maximum(self.df, 1))
         self.lengths = np.diff(counts.indptr)
-        self.rows = np.repeat(np.arange(self.n), self.lengths)
+        self.rows = repeat(np.arange(self.n), self.lengths)
         self.unit = _unit(self.binary)
         self.unit_idf = _unit(_with(counts, self.idf[counts.indices]))
         self.unit_tf_idf = _unit(_with(counts, (1 + np.log(counts.data)) * self.idf[counts.indices]))
@@ -111,6 +111,6 @@ def _with(matrix: sparse.csr_array, data: Floats) -> sparse.csr_array:
 
 def _unit(matrix: sparse.csr_array) -> sparse.csr_array:
     """Rows of Euclidean length 1; empty ones stay empty."""
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    norms = np.sqrt(np.bincount(rows, matrix.data**2, matrix.shape[0]))
+    rows = repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    norms = np.sqrt(bincount(rows, matrix.data**2, matrix.shape[0]))
     return _with(matrix, matrix.data / np.where(norms > 0, norms, 1)[rows])

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import betaln, gammaln
 
-from setsearch.arrays import Floats, Ints
+from setsearch.arrays import Floats, Ints, bincount
 from setsearch.models import Bernoulli, Model, Multinomial
 
 
@@ -21,8 +21,8 @@ class Evidence:
 
     def __init__(self, counts: sparse.csr_array, n_items: int) -> None:
         self._counts, self._n_items = counts, n_items
-        self._df = np.bincount(counts.indices, minlength=counts.shape[1])
-        self._cf = np.bincount(counts.indices, counts.data, counts.shape[1])
+        self._df = bincount(counts.indices, minlength=counts.shape[1])
+        self._cf = bincount(counts.indices, counts.data, counts.shape[1])
         self._frequencies = np.unique(self._df[(self._df > 0) & (self._df < n_items)], return_counts=True)
 
     def log_bayes_factor(self, model: Model, members: Ints) -> float | None:
@@ -52,7 +52,7 @@ class Evidence:
 
     def _multinomial(self, strength: float, members: sparse.csr_array) -> float:
         """ln p(D) - ln C."""
-        sums = np.bincount(members.indices, members.data, members.shape[1])
+        sums = bincount(members.indices, members.data, members.shape[1])
         active = np.flatnonzero(sums)
         prior = strength * self._cf[active] / self._cf.sum()
         of_features = gammaln(prior + sums[active]) - gammaln(prior)

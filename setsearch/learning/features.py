@@ -7,7 +7,7 @@ import numpy as np
 
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import SetFeature
-from setsearch.arrays import Floats, Ints
+from setsearch.arrays import Floats, Ints, bincount
 from setsearch.errors import InvalidParameter
 from setsearch.models.values import COUNTS, PRESENCE
 from setsearch.search.examples import resolve_seeds
@@ -29,7 +29,7 @@ def most_informative(reading: Reading, members: Iterable[str], k: int = 10) -> l
     with reading.stored() as fields:
         ids, field = resolve_seeds(fields, members), fields.first
         seed_features = field.forward(ids, PRESENCE).concatenated_ids()
-        inside = np.bincount(seed_features, minlength=field.features.next_id)
+        inside = bincount(seed_features, minlength=field.features.next_id)
         df = field.frequencies()[0]
         bits = mutual_information(inside, df - inside, len(ids), field.items.size - len(ids))
         bits[df == 0] = -1.0
@@ -70,7 +70,7 @@ def language_model(reading: Reading, members: Iterable[str], k: int = 10, alpha:
     with reading.stored() as fields:
         field = fields.first
         stored = field.forward(resolve_seeds(fields, members), COUNTS)
-        counts = np.bincount(stored.concatenated_ids(), stored.concatenated_values(), field.features.next_id)
+        counts = bincount(stored.concatenated_ids(), stored.concatenated_values(), field.features.next_id)
         ids = np.flatnonzero(counts).tolist()
         if k > len(ids):
             ids = list(field.features.ids(field.cursor))

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Floats
+from setsearch.arrays import Floats, repeat, sum_runs
 
 MEASURES = ("map", "p10", "ndcg10", "r_precision")
 RESAMPLES = 2000
@@ -17,8 +17,8 @@ def measures(relevant: npt.NDArray[np.bool_], scores: Floats) -> Floats:
     """
     n, places = len(relevant), np.arange(1, len(relevant) + 1)
     begin = np.flatnonzero(np.append(True, scores[1:] != scores[:-1]))
-    size, own = np.diff(np.append(begin, n)), np.add.reduceat(relevant.astype(float), begin)
-    which = np.repeat(np.arange(len(begin)), size)
+    size, own = np.diff(np.append(begin, n)), sum_runs(relevant.astype(float), begin)
+    which = repeat(np.arange(len(begin)), size)
     before = (np.cumsum(own) - own)[which]  # relevant items with higher scores
     share = (own / size)[which]  # the probability that the item at a place is relevant
     others = (np.maximum(own - 1, 0) / np.maximum(size - 1, 1))[which] * (places - 1 - begin[which])

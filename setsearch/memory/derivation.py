@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from setsearch.arrays import bincount
 from setsearch.errors import CorruptIndex, DatabaseError
 from setsearch.memory import layout
 from setsearch.memory.content import RelationContent
@@ -200,7 +201,7 @@ def _fields(texts: _Texts, tokens: Tokens, analyzer: Analyzer, renew: Renew) -> 
 
 def _surface_forms(tokens: Tokens, analyzer: Analyzer) -> dict[str, str]:
     """The most frequent surface form of each stem; ties alphabetically."""
-    counts = np.bincount(tokens.tokens, minlength=len(tokens.names)).tolist()
+    counts = bincount(tokens.tokens, minlength=len(tokens.names)).tolist()
     forms: dict[str, str] = {}
     for _, form in sorted((-count, name) for count, name in zip(counts, tokens.names, strict=True)):
         forms.setdefault(analyzer.stem(form), form)  # marks are no stems of anything

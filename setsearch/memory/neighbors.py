@@ -11,12 +11,12 @@ similarities are rounded to multiples of 2^-16.
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Array, Floats, Floats32, Ids, Ints, to_lattice
+from setsearch.arrays import Array, Floats, Floats32, Ids, Ints, bincount, to_lattice
+from setsearch.core.threads import side_by_side
 from setsearch.errors import LostArrays
 from setsearch.memory.snapshot import Snapshot
 from setsearch.models.values import ValueRule
@@ -24,7 +24,6 @@ from setsearch.scoring.kernels import accumulate
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.scoring.selection import candidates
 from setsearch.scoring.smoothing import Neighbors, neighbors_of
-from setsearch.text.contexts import threads
 
 NEAREST = 10
 FEWEST = 2  # words, for one to have a neighbor
@@ -91,9 +90,8 @@ def nearest_words(
             nearest, similar = _nearest(entries, inverse, word, scores)
             ids[word, : len(nearest)], similarities[word, : len(nearest)] = nearest, similar
 
-    with ThreadPoolExecutor(threads()) as pool:
-        for _ in pool.map(fill, range(0, n_words, WORDS_OF_STEP)):
-            renew()
+    for _ in side_by_side(fill, range(0, n_words, WORDS_OF_STEP)):
+        renew()
     return found
 
 
@@ -103,12 +101,12 @@ def _entries(fields: Sequence[tuple[Snapshot, float]], rule: ValueRule, n_words:
     parts, factors, squares, before = list[tuple[Ids, Ids, Floats32]](), list[Floats](), np.zeros(n_words), 0
     for snapshot, coefficient in fields:
         found, values = snapshot.statistics(rule).values_of(snapshot.lists(True).entries(), by_item=True)
-        df = np.bincount(found.ids, minlength=len(snapshot.lists(False)))
+        df = bincount(found.ids, minlength=len(snapshot.lists(False)))
         rare = (df > 1) & (df <= MOST_SHARED)
         factors.append(np.log(n_words / np.maximum(df, 1)) ** 1.5 * coefficient * rare)
         weights = _weights(values, factors[-1][found.ids])
         counted = weights > 0
-        squares += np.bincount(found.lists, weights * values, n_words)
+        squares += bincount(found.lists, weights * values, n_words)
         words, features = found.lists[counted].astype(np.int32), (found.ids[counted] + before).astype(np.int32)
         parts.append((words, features, values[counted].astype(np.float32)))
         before += len(df)

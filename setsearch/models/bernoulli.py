@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setsearch.arrays import Floats, Ints
+from setsearch.arrays import Floats, Ints, bincount, ranks_of
 from setsearch.models.model import Background, Query, Seeds
 from setsearch.models.values import PRESENCE, ValueRule
 from setsearch.options import check
@@ -41,9 +41,9 @@ class Bernoulli:
     def background(self, df: Ints, n_items: int, n_seeds: float) -> Background:
         """`weights` = log beta_j - log(beta_j+N) `(n_features,)`; `constant` = c of (13) with all c_j = 0."""
         # Features of equal df are equal: few logarithms suffice, and their sum does not depend on the ids.
-        counted = np.bincount(df)
+        counted = bincount(df)
         values = np.flatnonzero(counted)
-        times, which = counted[values], np.cumsum(counted > 0)[df] - 1
+        times, which = counted[values], ranks_of(counted > 0)[df]
         weights, constants = np.zeros(len(values)), np.zeros(len(values))
         varied = (values > 0) & (values < n_items)
         beta: Floats = self.strength * (n_items - values[varied]) / n_items

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Floats, Ints
+from setsearch.arrays import Floats, Ints, bincount
 from setsearch.models.values import ValueRule
 
 COST = 0.1  # C
@@ -61,7 +61,7 @@ def fit(marked: Marked, n_columns: int) -> tuple[Floats, float]:
     scales = 1 / np.sqrt(squares.sum(1) + 1 + softness)
     signs, missing = marked.signs * scales, scales * (1 - marked.signs * marked.scores)
     # A feature that one example has, as most pairs of words, is of no matter to the others.
-    is_shared = np.bincount(columns, minlength=n_columns) > 1
+    is_shared = bincount(columns, minlength=n_columns) > 1
     alone = squares @ np.where(is_shared, 0.0, 1.0) * scales**2
     inside, places = np.flatnonzero(is_shared.take(columns)), is_shared.cumsum(dtype=np.int32) - 1
     kept = places.take(columns.take(inside)), np.searchsorted(inside, ends).astype(np.int32)

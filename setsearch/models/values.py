@@ -26,7 +26,19 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Entries, Floats, Ints, ListArrays, ListValues, median, offsets, to_lattice
+from setsearch.arrays import (
+    Entries,
+    Floats,
+    Ints,
+    ListArrays,
+    ListValues,
+    bincount,
+    median,
+    offsets,
+    repeat,
+    sum_runs,
+    to_lattice,
+)
 from setsearch.core import binding
 from setsearch.lists import Lists
 
@@ -194,10 +206,10 @@ def _norms(statistics: RuleStatistics, counts: CountSource) -> Floats:
             terms *= _log_counts(chunk) ** 2
         np.rint(terms, out=terms)
         if threshold is not None:
-            terms *= chunk / np.repeat(totals[first:last], own) > threshold.take(features, mode="clip")
+            terms *= chunk / repeat(totals[first:last], own) > threshold.take(features, mode="clip")
         starts = offsets(own)[:-1][own > 0]
         if len(starts):
-            squares[first:last][own > 0] = np.add.reduceat(terms, starts)
+            squares[first:last][own > 0] = sum_runs(terms, starts)
     return np.sqrt(squares / unit)
 
 
@@ -236,7 +248,7 @@ def _twice_mean(counts: CountSource) -> Floats:
     totals, lists, n_items = counts.by_item.totals, counts.by_feature, counts.n_items
     means = np.zeros(len(lists))
     for entries in lists.sweep():
-        means += np.bincount(entries.lists, entries.counts / totals[entries.ids], minlength=len(lists))
+        means += bincount(entries.lists, entries.counts / totals[entries.ids], minlength=len(lists))
     thresholds = 2 * means / max(n_items, 1)
     close = np.zeros(len(lists), bool)
     for entries in lists.sweep():

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Entries, Floats, Floats32, Ids, Ints, ListArrays, ListValues, distinct, offsets
+from setsearch.arrays import Entries, Floats, Floats32, Ids, Ints, ListArrays, ListValues, distinct, offsets, sum_runs
 from setsearch.lists import LOCK, Lists
 from setsearch.scoring.postings import PostingArrays
 
@@ -134,7 +134,7 @@ class ValuedLists:
         entries, values = value.of_entries(self._lists.take(lists))
         lengths = np.diff(np.searchsorted(entries.lists, lists, "right"), prepend=0)
         filled = lengths > 0
-        squares = np.add.reduceat(np.square(values), offsets(lengths)[:-1][filled]) if len(values) else np.zeros(0)
+        squares = sum_runs(np.square(values), offsets(lengths)[:-1][filled]) if len(values) else np.zeros(0)
         ids = entries.ids.astype(np.int32)
         return ListValues(ids, values.astype(np.float32), lengths, float(squares.max(initial=0.0)))
 

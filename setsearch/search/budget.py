@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Floats, Ints, to_lattice
+from setsearch.arrays import Floats, Ints, bincount, to_lattice
 from setsearch.memory.fields import Field
 from setsearch.models import Lift, Model, Seeds
 
@@ -69,7 +69,7 @@ def _least(weights: Floats, costs: Ints, most: int) -> float:
         return 0.0
     bins = (weights * (last / largest)).astype(np.intp)
     np.maximum(bins, 0, out=bins)
-    spent = np.bincount(bins, costs, len(weights))[::-1].cumsum()
+    spent = bincount(bins, costs, len(weights))[::-1].cumsum()
     place = int(spent.searchsorted(most, "right"))
     if place > last:
         return 0.0

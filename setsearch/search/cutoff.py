@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Floats, median, places_among
+from setsearch.arrays import Floats, bincount, median, places_among
 from setsearch.memory.fields import Fields
 from setsearch.models import Lift, Seeds
 from setsearch.models.defaults import RATINGS, VECTORS, Defaults
@@ -183,5 +183,5 @@ def _by_numpy(fields: Fields, weights: SeedWeights) -> Floats:
                 given=None if own.seeds.given is None else own.seeds.given - share,
             )
             added = model.query(others, own.df[at], fields.items.size).weights * own_values
-            scores += own.coefficient * np.bincount(seed, added, count)
+            scores += own.coefficient * bincount(seed, added, count)
     return scores

@@ -6,7 +6,7 @@ from numbers import Real
 
 import numpy as np
 
-from setsearch.arrays import Floats, Ints
+from setsearch.arrays import Floats, Ints, repeat
 from setsearch.errors import InvalidParameter, NoSeeds
 from setsearch.memory.fields import Field, Fields
 from setsearch.models.values import ValueRule
@@ -168,12 +168,12 @@ def seed_weight(name: str, weight: float) -> float:
 def example_entries(field: Field, examples: Examples, rule: ValueRule) -> tuple[Ints, Ints, Floats]:
     """(number of the example, feature, value) of every entry of the examples."""
     stored = field.forward(examples.ids, rule)
-    which = np.repeat(np.arange(len(examples.ids)), stored.lengths)
+    which = repeat(np.arange(len(examples.ids)), stored.lengths)
     features, values = stored.concatenated_ids().astype(np.int64), stored.concatenated_values()
     if examples.texts:
         new = [field.new_item(text, rule) for text in examples.texts]
         numbers = len(examples.ids) + np.arange(len(new))
-        which = np.concatenate([which, np.repeat(numbers, [len(own) for own, _ in new])])
+        which = np.concatenate([which, repeat(numbers, [len(own) for own, _ in new])])
         features = np.concatenate([features, *(own for own, _ in new)])
         values = np.concatenate([values, *(own for _, own in new)])
     return which, features, values

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from setsearch.arrays import Ints, offsets
+from setsearch.arrays import Ints, bincount, offsets
 from setsearch.errors import UsageError
 from setsearch.memory.fields import Field, Fields
 from setsearch.models.defaults import Defaults
@@ -30,7 +30,7 @@ def latent_vectors(fields: Fields, defaults: Defaults) -> tuple[list[str], Bytes
 
     ids, are_words = fields.item_ids(), fields.contexts_revision is not None
     x = _mutual_information(fields.first, ids) if are_words else _values(fields.first, ids, defaults)
-    x = x[:, np.flatnonzero(np.bincount(x.indices, minlength=x.shape[1]))]
+    x = x[:, np.flatnonzero(bincount(x.indices, minlength=x.shape[1]))]
     if min(x.shape) < FEWEST:
         raise UsageError(
             f"{x.shape[0]} {fields.items.name} with {x.shape[1]} features are too few for latent vectors; "
@@ -60,7 +60,7 @@ def _mutual_information(field: Field, ids: Ints) -> Any:
     from scipy.sparse import csr_array
 
     cells = field.read_forward(ids.tolist())
-    by_word, by_context = np.bincount(cells.lists, cells.counts), np.bincount(cells.ids, cells.counts)
+    by_word, by_context = bincount(cells.lists, cells.counts), bincount(cells.ids, cells.counts)
     expected = by_word[cells.lists] * by_context[cells.ids] / cells.counts.sum()
     values = np.maximum(np.log(cells.counts / expected), 0.0)
     shape = len(ids), field.features.next_id

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import HASH, VALUE_LATTICE, Floats, Ints, distinct, places_among, places_of
+from setsearch.arrays import HASH, VALUE_LATTICE, Floats, Ints, bincount, distinct, places_among, places_of, repeat
 from setsearch.memory.fields import Fields
 from setsearch.models import Lift, Model
 from setsearch.models.model import Query, Seeds
@@ -143,7 +143,7 @@ def _targets(groups: Sequence[Examples], trust: float, factor: float) -> tuple[F
         np.ones(rejected.count),
         np.full(others.count, unmarked / max(others.count, 1)),
     ]
-    signs = np.repeat([1.0, -1.0, -1.0], [group.count for group in groups])
+    signs = repeat([1.0, -1.0, -1.0], [group.count for group in groups])
     return signs, np.maximum(factor * np.concatenate(weights), LEAST_WEIGHT)
 
 
@@ -176,7 +176,7 @@ def scores_of_examples(weights: SeedWeights, examples: Examples) -> Floats:
         rows, features, values = example_entries(own.field, examples.within(own.field), own.rule)
         places, shared = places_among(own.seeds.features, features)
         added = own.added(places[shared], values[shared], own.rule.binary)
-        scores += np.bincount(rows[shared], added, len(scores))
+        scores += bincount(rows[shared], added, len(scores))
     return scores
 
 
@@ -184,6 +184,6 @@ def _seeds(features: Ints, cells: Cells, accepted: npt.NDArray[np.bool_], shares
     """How many accepted examples have each feature, given its places in the entries, and how much."""
     rows, places, values = (part.compress(accepted.take(cells[0])) for part in cells)
     weights = shares.take(rows)
-    having = np.bincount(places, weights, len(features)).astype(float)
-    sums = np.bincount(places, weights * values, len(features)).astype(float)
+    having = bincount(places, weights, len(features)).astype(float)
+    sums = bincount(places, weights * values, len(features)).astype(float)
     return Seeds(features, having, sums, total)

@@ -7,7 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import LATTICE, Floats, Ints, moments, offsets, run_lengths, run_starts, scale_for, to_lattice
+from setsearch.arrays import (
+    LATTICE,
+    Floats,
+    Ints,
+    bincount,
+    moments,
+    offsets,
+    repeat,
+    run_lengths,
+    run_starts,
+    scale_for,
+    sum_runs,
+    to_lattice,
+)
 from setsearch.memory.fields import Field, Fields
 from setsearch.models import Model, Query, Seeds
 from setsearch.models.model import has_tiny_weights
@@ -167,7 +180,7 @@ class SeedWeights:
         for own in self.positive:
             features, active = own.field.forward(ids, own.rule).concatenated_ids(), own.seeds.features
             places = np.searchsorted(active, features[np.isin(features, active)])
-            having = np.bincount(places, minlength=len(active))
+            having = bincount(places, minlength=len(active))
             if ((own.df > having) & (own.query.weights > 0)).any():
                 return True
         return False
@@ -306,7 +319,7 @@ def weighted_lists(postings: PostingArrays, query: Query) -> WeightedLists:
     """Lists and weights. If the model has a table, what each entry adds becomes its value, and weights are 1."""
     if query.table is None:
         return WeightedLists(postings, query.weights)
-    positions = np.repeat(np.arange(len(query.weights)), postings.lengths)
+    positions = repeat(np.arange(len(query.weights)), postings.lengths)
     added = query.table(positions, postings.concatenated_values())
     starts = offsets(postings.lengths)
     largest = float(np.abs(added).max(initial=0.0))
@@ -359,8 +372,8 @@ def _seeds(field: Field, examples: Examples, model: Model) -> Seeds:
     having: Ints | Floats = run_lengths(begin, len(features))
     if examples.weights is not None and len(begin):
         weights = examples.weights[which]
-        having, values = np.add.reduceat(weights[order], begin), values * weights
-    sums = np.add.reduceat(values[order], begin) if len(begin) else np.zeros(0)
+        having, values = sum_runs(weights[order], begin), values * weights
+    sums = sum_runs(values[order], begin) if len(begin) else np.zeros(0)
     seeds = Seeds(features[begin], having, sums, examples.total, given=examples.given)
     if not model.rule.counted:
         return seeds

@@ -7,7 +7,7 @@ import numpy as np
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from setsearch.arrays import to_lattice
+from setsearch.arrays import repeat, to_lattice
 from setsearch.models import Model
 from setsearch.spark.layout import Layout, Side, local, read
 
@@ -55,7 +55,7 @@ class Bases:
         features = read(self._spark, layout, side.features, "items")
         rows = features.groupBy(F.col("length").alias("df")).count().orderBy("df").collect()
         frequencies, times = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
-        background = model.background(np.repeat(frequencies, times), side.count, n_seeds)
+        background = model.background(repeat(frequencies, times), side.count, n_seeds)
         assert background is not None
         weights = to_lattice(background.weights[np.cumsum(times) - times], model.rule.binary)
         pairs = zip(frequencies.tolist(), weights.tolist(), strict=True)

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar, Token
 from typing import Any
 
+from setsearch.core.threads import beside
 from setsearch.errors import Cancelled, TimeLimitExceeded
 from setsearch.sqlite.connections import TIME_LIMIT, OwnConnection
 
@@ -120,21 +121,13 @@ def _clock(connection: sqlite3.Connection, reason: Callable[[], Exception | None
 
 @contextmanager
 def _interrupter(connection: sqlite3.Connection, reason: Callable[[], Exception | None]) -> Iterator[None]:
-    is_over, lock = threading.Event(), threading.Lock()
-
-    def interrupt() -> None:
+    def interrupt(is_over: threading.Event) -> None:
         while not is_over.wait(REPEAT):
-            with lock:
-                if reason() is not None and not is_over.is_set():
-                    connection.interrupt()
+            if reason() is not None:
+                connection.interrupt()
 
-    thread = threading.Thread(target=interrupt, daemon=True)
-    thread.start()
-    try:
+    with beside(interrupt):
         yield
-    finally:
-        with lock:
-            is_over.set()
 
 
 def limited_rows(

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from setsearch.arrays import LARGEST_COUNT, Entries, Ints, run_lengths, run_starts
+from setsearch.arrays import LARGEST_COUNT, Entries, Ints, bincount, repeat, run_lengths, run_starts
 from setsearch.errors import REPAIR_HINT, CorruptIndex
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
 from setsearch.sqlite.sql import insert_rows
@@ -180,7 +180,7 @@ def _decoded(data: bytes) -> Entries | None:
     sound = 0 < len(items) == len(lengths) and lengths.min() >= 1 and lengths.max() <= len(ids) == len(counts)
     if not sound or int(lengths.sum()) != len(ids):
         return None
-    return Entries(np.repeat(items, lengths), ids, counts)
+    return Entries(repeat(items, lengths), ids, counts)
 
 
 @dataclass(frozen=True)
@@ -242,5 +242,5 @@ class Frequencies:
 
 def counted(entries: Entries, n_features: int) -> Ints:
     """How many items have each feature, and the sums of counts, `(2, n_features)`."""
-    lengths = np.bincount(entries.ids, minlength=n_features)
-    return np.array([lengths, np.bincount(entries.ids, entries.counts, n_features)], np.int64)
+    lengths = bincount(entries.ids, minlength=n_features)
+    return np.array([lengths, bincount(entries.ids, entries.counts, n_features)], np.int64)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from setsearch.arrays import LARGEST_COUNT, Array, Entries
+from setsearch.arrays import LARGEST_COUNT, Array, Entries, repeat
 from setsearch.errors import LostArrays, SetsearchError, TakenOver
 from setsearch.lists import Lists
 from setsearch.sqlite.database import Database
@@ -86,7 +86,7 @@ def read_lists(cursor: sqlite3.Cursor, generation: Generation, name: str, n_list
     sound = len(lengths) == n_lists and lengths.min(initial=0) >= 0 and lengths.max(initial=0) <= len(ids)
     if not sound or not int(lengths.sum()) == len(ids) == len(counts):
         raise _lost(name, generation)
-    lists = np.repeat(np.arange(n_lists), lengths)
+    lists = repeat(np.arange(n_lists), lengths)
     ascends = (ids[1:] > ids[:-1]) | (lists[1:] != lists[:-1])
     sound = bool(ascends.all()) and ids.min(initial=0) >= 0 and ids.max(initial=-1) < n_ids
     if not sound or counts.min(initial=1) < 1 or counts.max(initial=1) > LARGEST_COUNT:

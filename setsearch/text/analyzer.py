@@ -11,6 +11,7 @@ from typing import Any
 
 from setsearch.errors import CorruptIndex, InvalidParameter, UsageError
 from setsearch.text.extras import NO_TITLES, TITLED, Extras, with_default_titles, without_titles
+from setsearch.text.function_words import snowball
 from setsearch.text.places import Places
 from setsearch.text.words import KINDS, NEWEST, OLD, UNICODE, words_of_kind
 
@@ -161,12 +162,12 @@ class _Terms(dict[str, str]):
     """Maps words to terms and computes each once; a stop word maps to the empty string."""
 
     def __init__(self, language: str, stop_words: bool) -> None:
-        import Stemmer
-
-        languages = Stemmer.algorithms()
+        languages, stemmer_of = snowball()
+        if not languages:
+            raise UsageError(f"stems of {language} need PyStemmer or snowballstemmer; install one, or name no language")
         if language not in languages:
             raise InvalidParameter(f"unknown language {language!r}; choose from {', '.join(languages)}")
-        self.stem: Callable[[str], str] = Stemmer.Stemmer(language).stemWord
+        self.stem = stemmer_of(language)
         self.stop_words: frozenset[str] = frozenset()
         if stop_words:
             from stop_words import AVAILABLE_LANGUAGES, get_stop_words

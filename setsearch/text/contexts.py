@@ -11,18 +11,28 @@ uses: about as many as a word has that makes up just this share.
 """
 
 import math
-import os
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import HASH, Entries, Ids, Ints, positions, run_lengths, run_starts
-from setsearch.errors import InvalidParameter
+from setsearch.arrays import (
+    HASH,
+    Entries,
+    Ids,
+    Ints,
+    bincount,
+    pack,
+    positions,
+    ranks_of,
+    repeat,
+    run_lengths,
+    run_starts,
+)
+from setsearch.core.threads import side_by_side
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.token_stream import (
     ARTICLES,
@@ -53,7 +63,6 @@ LISTED, OWN_TEXT = "listed with ", "its own text has "  # before a word, in word
 LONGEST_LIST = 40
 LARGEST_LEAST_COUNT = 20
 ALL_USES = 1 << 32  # the share of uses that is all of them
-THREADS = "SETSEARCH_THREADS"  # the environment's variable: how many threads count contexts, by default 2
 
 _find_lists = re.compile(rf"w(?:(?:,&|,|&)a?w){{2,{LONGEST_LIST - 1}}}").finditer
 
@@ -113,7 +122,7 @@ class ContextPairs:
         left_out = often[_hashes(stream, documents, often) >= shares[often]]
         self._positions = np.setdiff1d(places, left_out, assume_unique=True)
         self._items = found
-        self.uses: Ints = np.bincount(found[self._positions], minlength=len(items.names))
+        self.uses: Ints = bincount(found[self._positions], minlength=len(items.names))
 
     def of(self, pattern: Pattern) -> tuple[Ints, Ints]:
         """The key of a context of this pattern and the item, for each time that they meet."""
@@ -142,20 +151,11 @@ def context_fields(pairs: ContextPairs) -> Iterator[tuple[str, ContextField]]:
         return _count(*pairs.of(pattern), LEAST_ITEMS.get(pattern, 2))
 
     # Keys of different patterns differ, so that each can be counted by itself. numpy sorts in several threads.
-    with ThreadPoolExecutor(threads()) as pool:
-        counted = pool.map(count, [pattern for patterns in FIELDS.values() for pattern in patterns])
-        for name, patterns in FIELDS.items():
-            parts = [next(counted) for _ in patterns]
-            numbered = [(number << PATTERN_SHIFT | part.keys) for number, part in enumerate(parts)]
-            yield name, _concatenate([ContextField(p.cells, keys) for p, keys in zip(parts, numbered, strict=True)])
-
-
-def threads() -> int:
-    """How many threads derive; raises InvalidParameter."""
-    told = os.environ.get(THREADS, "2")
-    if not told.isdecimal() or not 1 <= int(told) <= 64:
-        raise InvalidParameter(f"{THREADS} is a number of threads from 1 to 64, not {told!r:.40}")
-    return int(told)
+    counted = side_by_side(count, [pattern for patterns in FIELDS.values() for pattern in patterns])
+    for name, patterns in FIELDS.items():
+        parts = [next(counted) for _ in patterns]
+        numbered = [(number << PATTERN_SHIFT | part.keys) for number, part in enumerate(parts)]
+        yield name, _concatenate([ContextField(p.cells, keys) for p, keys in zip(parts, numbered, strict=True)])
 
 
 def _neighbors(tokens: Ids, positions: Ints, items: Ints, pattern: Pattern) -> tuple[Ints, Ints]:
@@ -165,7 +165,7 @@ def _neighbors(tokens: Ids, positions: Ints, items: Ints, pattern: Pattern) -> t
     for offset in pattern:
         word = tokens[positions + offset]
         valid &= word != RARE
-        key = key << BITS | word
+        key = pack(key, word, BITS)
     return key[valid], items[positions[valid]]
 
 
@@ -198,7 +198,7 @@ def _titled(stream: TokenStream, item_of: Ints, titles: Sequence[str]) -> tuple[
     lengths = np.maximum(ends[own] - stream.starts[own], 0)  # the last document may be empty
     words = stream.tokens[positions(stream.starts[own], lengths)].astype(np.int64)
     is_word = words >= FIRST_WORD
-    return words[is_word], np.repeat(owners[own], lengths)[is_word]
+    return words[is_word], repeat(owners[own], lengths)[is_word]
 
 
 def _count(keys: Ints, items: Ints, least_df: int) -> ContextField:
@@ -210,18 +210,18 @@ def _count(keys: Ints, items: Ints, least_df: int) -> ContextField:
         begin = run_starts(keys)
         times = run_lengths(begin, len(keys))
         possible = times >= least_df
-        selected = np.repeat(possible, times)
+        selected = repeat(possible, times)
         original, items = keys[begin[possible]], items[order[selected]]
-        keys = np.repeat(np.cumsum(possible) - 1, times)[selected]
-    cells = np.sort(keys << BITS | items)
+        keys = repeat(ranks_of(possible), times)[selected]
+    cells = np.sort(pack(keys, items, BITS))
     first = run_starts(cells)
     counts, cells = run_lengths(first, len(cells)), cells[first]
     keys = cells >> BITS
     begin = run_starts(keys)
     df = run_lengths(begin, len(keys))
     enough = df >= least_df
-    selected = np.repeat(enough, df)
-    number = np.repeat(np.cumsum(enough) - 1, df)[selected]
+    selected = repeat(enough, df)
+    number = repeat(ranks_of(enough), df)[selected]
     entries = Entries(number, cells[selected] & (1 << BITS) - 1, counts[selected])
     kept_keys = keys[begin[enough]]
     return ContextField(entries, kept_keys if original is None else original[kept_keys])
@@ -239,10 +239,10 @@ def document_field(stream: TokenStream, item_of: Ints) -> Entries:
     """(document, item, count): the documents of the words."""
     ends = np.append(stream.starts[1:], len(stream.tokens))
     begin = np.minimum(stream.starts, len(stream.tokens))
-    owner = np.repeat(stream.documents, ends - begin)
+    owner = repeat(stream.documents, ends - begin)
     items = item_of[stream.tokens[begin[0] :]] if len(begin) else np.zeros(0, np.int64)
     is_item = items >= 0
-    cells = np.sort(owner[is_item] << 32 | items[is_item])
+    cells = np.sort(pack(owner[is_item], items[is_item]))
     first = run_starts(cells)
     counts = np.diff(first, append=len(cells))
     return Entries(cells[first] >> 32, cells[first] & 0xFFFF_FFFF, counts)

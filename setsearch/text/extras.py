@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Ids, Ints, offsets, positions
+from setsearch.arrays import Ids, Ints, bincount, offsets, pack, positions, repeat
 from setsearch.errors import InvalidParameter
 
 LEAST, MOST = 2, 8  # characters of an n-gram
@@ -118,7 +118,7 @@ class NumberedExtras:
 
     def add(self, numbers: Ids, lengths: Ints) -> tuple[Ids, Ints]:
         """All features of texts, one text behind the other, and how many each has, given those of their terms."""
-        texts = np.repeat(np.arange(len(lengths)), lengths)
+        texts = repeat(np.arange(len(lengths)), lengths)
         parts, owners = [numbers], [texts]
         if self._extras.pairs and len(numbers) > 1:
             inside = texts[1:] == texts[:-1]
@@ -127,14 +127,14 @@ class NumberedExtras:
         if self._extras.ngrams:
             grams, counts = self._grams_of(numbers)
             parts.append(grams)
-            owners.append(np.repeat(texts, counts))
+            owners.append(repeat(texts, counts))
         owner = np.concatenate(owners)
         order = np.argsort(owner, kind="stable")
-        return np.concatenate(parts)[order], np.bincount(owner, minlength=len(lengths))
+        return np.concatenate(parts)[order], bincount(owner, minlength=len(lengths))
 
     def _pairs_of(self, first: Ids, second: Ids) -> Ids:
         """The number of each pair of terms."""
-        keys, places = np.unique(first.astype(np.int64) << 32 | second, return_inverse=True)
+        keys, places = np.unique(pack(first, second), return_inverse=True)
         return np.array([self._pair(key) for key in keys.tolist()], np.int32)[places]
 
     def _pair(self, key: int) -> int:

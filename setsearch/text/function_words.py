@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
 
 # The list for English of the library stop-words has "system", "index" and "value", too.
@@ -51,9 +52,18 @@ def _languages() -> dict[str, list[str]]:
 @cache
 def stemmer(language: str) -> Callable[[str], str]:
     """A function from words of a language to their stems; to themselves without stems."""
-    import Stemmer
+    names, stemmer_of = snowball()
+    return stemmer_of(language) if language in names else str
 
-    if language not in Stemmer.algorithms():
-        return str
-    stem: Callable[[str], str] = Stemmer.Stemmer(language).stemWord
-    return stem
+
+def snowball() -> tuple[list[str], Callable[[str], Callable[[str], str]]]:
+    """The languages of Snowball's stemmers, none without a package of these, and a function from one to its stemmer."""
+    with suppress(ImportError):
+        import Stemmer
+
+        return Stemmer.algorithms(), lambda language: Stemmer.Stemmer(language).stemWord
+    with suppress(ImportError):
+        import snowballstemmer  # the same in Python: for WebAssembly
+
+        return snowballstemmer.algorithms(), lambda language: snowballstemmer.stemmer(language).stemWord
+    return [], lambda language: str

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Ids, Ints, offsets, positions
+from setsearch.arrays import Ids, Ints, bincount, offsets, pack, positions, repeat
 from setsearch.text.pieces import PieceNumbers
 from setsearch.text.tokenizer import TOKENIZED_TOGETHER
 from setsearch.text.words import MARKS_OF_LISTS, MARKS_OF_SENTENCES, OLD, Words
@@ -41,7 +41,7 @@ class TokenStream:
     @property
     def counts(self) -> Ints:
         """How often each token occurs, `(n_names,)`."""
-        return np.bincount(self.tokens, minlength=len(self.names))
+        return bincount(self.tokens, minlength=len(self.names))
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def arrange(documents: Ints, parts: Sequence[Tokens]) -> Tokens:
         offset += len(part.tokens)
     lengths = lengths[documents]
     tokens = np.concatenate([part.tokens for part in parts])[positions(starts[documents], lengths)]
-    used = np.bincount(tokens, minlength=len(last.names)) > 0
+    used = bincount(tokens, minlength=len(last.names)) > 0
     used[:FIRST_WORD] = True
     number = np.cumsum(used, dtype=np.int32) - 1
     names = [name for name, is_used in zip(last.names, used.tolist(), strict=True) if is_used]
@@ -194,7 +194,7 @@ def count_pairs(stream: TokenStream, parts: npt.NDArray[np.bool_]) -> tuple[Ints
 def _pairs(stream: TokenStream, parts: npt.NDArray[np.bool_]) -> tuple[Ints, npt.NDArray[np.bool_]]:
     """Each token and the next as one number, and whether both may be parts of a phrase."""
     left, right = stream.tokens[:-1].astype(np.int64), stream.tokens[1:].astype(np.int64)
-    return left << 32 | right, parts[left] & parts[right]
+    return pack(left, right), parts[left] & parts[right]
 
 
 def choose_phrases(pairs: tuple[Ints, Ints], counts: Ints, n_tokens: int) -> Ints:
@@ -228,6 +228,6 @@ def _without_overlaps(begins: npt.NDArray[np.int64]) -> Ints:
     """Of pairs that overlap in a chain, the first, the third, and so on."""
     first = np.append(True, np.diff(begins) > 1)
     chain = np.flatnonzero(first)
-    number = np.arange(len(begins)) - np.repeat(chain, np.diff(chain, append=len(begins)))
+    number = np.arange(len(begins)) - repeat(chain, np.diff(chain, append=len(begins)))
     kept: Ints = begins[number % 2 == 0]
     return kept

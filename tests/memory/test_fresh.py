@@ -303,7 +303,7 @@ def test_a_reader_stays_across_merges(tmp_path, monkeypatch, asks_between):
         stays.close()
 
 
-@pytest.mark.parametrize("told", ["0", "many", "65", "-1", ""])
+@pytest.mark.parametrize("told", ["many", "65", "-1", ""])
 def test_a_wrong_number_of_threads_is_said(tmp_path, monkeypatch, told):
     monkeypatch.setenv("SETSEARCH_THREADS", told)
     with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
@@ -312,6 +312,17 @@ def test_a_wrong_number_of_threads_is_said(tmp_path, monkeypatch, told):
             index.items("terms").expand(["apple"])
         monkeypatch.setenv("SETSEARCH_THREADS", "1")
         assert index.items("terms").expand(["apple"])
+
+
+def test_without_threads_the_one_that_asks_derives(tmp_path, monkeypatch):
+    monkeypatch.setenv("SETSEARCH_THREADS", "0")
+    monkeypatch.setattr(threading.Thread, "start", None)
+    held = texts(2, 12)
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add(held.items())
+        alone = answers(index, sorted(held))
+    monkeypatch.undo()
+    assert alone == fresh_answers(held, contexts="on")
 
 
 def test_writes_that_nobody_merged_cost_a_bounded_history(tmp_path, monkeypatch):

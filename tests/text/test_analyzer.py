@@ -1,6 +1,7 @@
 """Words, stems, stop words, custom analyzers."""
 
 import json
+import sys
 
 import pytest
 import Stemmer
@@ -9,6 +10,7 @@ from whoosh.analysis import StemmingAnalyzer
 import setsearch
 from setsearch import errors
 from setsearch.text.analyzer import Analyzer
+from setsearch.text.function_words import snowball
 
 DOCUMENTS = [
     ("cats", "Lions and tigers are hunting in the jungles."),
@@ -24,6 +26,23 @@ def test_stems_are_snowballs():
     assert Analyzer("english")("Running Horses, armies") == [stem(w) for w in ("running", "horses", "armies")]
     assert Analyzer()("Running Horses") == ["running", "horses"]
     assert Analyzer("german")("Häuser") == [Stemmer.Stemmer("german").stemWord("häuser")]
+
+
+def test_stemmers_in_python_are_the_same(monkeypatch):
+    """WebAssembly has no others."""
+    pytest.importorskip("snowballstemmer", reason="snowballstemmer is not installed")
+    words = {word for _, text in DOCUMENTS for word in text.lower().split()} | {"häuser", "l'été", "maçãs", "größe"}
+    names, compiled = snowball()
+    for name in [name for name in sys.modules if name.startswith("snowballstemmer")]:
+        monkeypatch.delitem(sys.modules, name)  # it takes the compiled ones if it can
+    monkeypatch.setitem(sys.modules, "Stemmer", None)
+    others, pure = snowball()
+    assert sorted(others) == sorted(names)
+    for name in names:
+        assert [*map(compiled(name), words)] == [*map(pure(name), words)], name
+    monkeypatch.setitem(sys.modules, "snowballstemmer", None)
+    with pytest.raises(errors.UsageError, match="stems of german need PyStemmer or snowballstemmer"):
+        Analyzer("german")
 
 
 def test_stop_words_are_left_out():

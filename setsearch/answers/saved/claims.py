@@ -22,7 +22,7 @@ from setsearch.answers.reasons import are_people, wording
 from setsearch.answers.results import Contribution, rest_of
 from setsearch.answers.sets import item_left, marks_of_sets
 from setsearch.answers.tables import html_table
-from setsearch.arrays import Floats, Ints, offsets, places_among, positions, run_lengths, run_starts
+from setsearch.arrays import Floats, Ints, bincount, offsets, places_among, positions, repeat, run_lengths, run_starts
 from setsearch.errors import InvalidParameter, NoSeeds, QueryError, UnknownItem, UnknownSet, UsageError
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
@@ -92,7 +92,7 @@ class Turned(NamedTuple):
 
     def all(self) -> tuple[Ints, Ints, Floats]:
         """(feature, set, weight) of all."""
-        return np.repeat(self.features, np.diff(self.starts)), self.sets, self.weights
+        return repeat(self.features, np.diff(self.starts)), self.sets, self.weights
 
     def added(self, entries: Entries) -> tuple[Ints, Ints, Floats]:
         """What the entries of an item add: (feature, set, amount)."""
@@ -100,8 +100,8 @@ class Turned(NamedTuple):
         places = places[known]
         lengths = self.starts[places + 1] - self.starts[places]
         at = positions(self.starts[places], lengths)
-        features = np.repeat(self.features[places], lengths)
-        return features, self.sets[at], self.weights[at] * np.repeat(entries[1][known], lengths)
+        features = repeat(self.features[places], lengths)
+        return features, self.sets[at], self.weights[at] * repeat(entries[1][known], lengths)
 
 
 class SetIndex:
@@ -261,7 +261,7 @@ class _Asking:
         sums = np.zeros(len(self._sets.marks))
         self._added = [own.added(self._entries(rule)) for rule, own in self._sets.turned.items()]
         for _, sets, amounts in self._added:
-            sums += np.bincount(sets, amounts, len(sums))
+            sums += bincount(sets, amounts, len(sums))
         return names, sums[numbers] / known[:, 0] + known[:, 1], known
 
     def _explain(self, names: Sequence[str]) -> None:

@@ -1,0 +1,51 @@
+"""Threads, where the platform starts any: WebAssembly, as in a browser, does not."""
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from setsearch.errors import InvalidParameter
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+VARIABLE = "SETSEARCH_THREADS"  # of the environment: how many threads derive
+DEFAULT = 0 if sys.platform in ("emscripten", "wasi") else 2
+
+
+def threads() -> int:
+    """How many threads derive; with 0 the one that asks does. Raises InvalidParameter."""
+    told = os.environ.get(VARIABLE, str(DEFAULT))
+    if not told.isdecimal() or int(told) > 64:
+        raise InvalidParameter(f"{VARIABLE} is a number of threads from 0 to 64, not {told!r:.40}")
+    return int(told)
+
+
+def side_by_side(function: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
+    """What a function gives for each item, in order, worked out in `threads()` threads."""
+    if not threads():
+        yield from map(function, items)
+        return
+    from concurrent.futures import ThreadPoolExecutor  # few processes derive
+
+    with ThreadPoolExecutor(threads()) as pool:
+        yield from pool.map(function, items)
+
+
+@contextmanager
+def beside(work: Callable[[threading.Event], None]) -> Iterator[None]:
+    """Let `work` run in a thread while a block runs, then set its event and wait. Nothing, where no thread starts."""
+    if not DEFAULT:
+        yield
+        return
+    is_over = threading.Event()
+    thread = threading.Thread(target=work, args=(is_over,), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
