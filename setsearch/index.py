@@ -1,6 +1,6 @@
 """`Index`, the front door: indexing and search of one database."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from sqlite3 import Cursor
@@ -242,6 +242,37 @@ class Index(IndexTable):
         fill_set(kept, accepted, rejected)
         kept.save(replace=True, version=version)
         return kept
+
+    def export_sets(self, names: Names | None = None) -> list[dict[str, Any]]:
+        """Saved sets, by default all, one row each: name, items, accepted, rejected. Raises UnknownSet."""
+        from setsearch.answers.saved.exchange import set_rows
+        from setsearch.answers.saved.inbox import wanted_sets
+
+        return set_rows(map(self.set, wanted_sets(self.sets(), names)))
+
+    def import_sets(
+        self,
+        rows: Iterable[Mapping[str, Any] | tuple[str, Mapping[str, Any]]],
+        items: str | None = None,
+        *,
+        replace: bool = False,
+        errors: str = "strict",
+        warn: Callable[[str], None] = lambda message: None,
+    ) -> list[ItemSet]:
+        """Save sets that rows have: all of them in one transaction, or none.
+
+            index.import_sets([{"name": "cats", "accepted": ["lion", "tiger"], "rejected": ["wheat"]}])
+            index.import_sets([{"set": "cats", "item": "lion", "mark": "accepted"}, ...])
+
+        `items`: what they are of, where rows do not tell. A row is a mapping, or a pair: its place, for messages, and a
+        mapping. With errors = "skip" rows that cannot be are left out, and `warn` is told. Sets that exist already are
+        refused, unless they are equal or of the `version` that a row has; `replace` replaces them. Raises SourceError,
+        ChangedSet.
+        """
+        from setsearch.answers.saved.exchange import Keeper
+
+        placed = (row if isinstance(row, tuple) else (f"row {number}", row) for number, row in enumerate(rows, 1))
+        return Keeper(self._database, self.reading, errors, warn).keep(placed, items, replace)
 
     def sets(self) -> dict[str, str]:
         """The names of the saved sets, each with its items."""

@@ -83,35 +83,41 @@ class ItemSet(SetTable):
 
         With `replace` the stored set becomes equal to this one. ChangedSet if it is not of `version`, "" for none.
         """
-        changes = self._changes
-        if replace:
-            changes = dict(self._marks)
         with self._database.write() as cursor:
-            if version is not None:
-                _require_version(cursor, self, version)
-            if replace and saved_items(cursor, self.name) != self.items:
-                _delete(cursor, self.name)
-            elif replace:
-                cursor.execute(
-                    f"delete from setsearch_member where name = ? and {IS_MEMBER} "
-                    "and item not in (select value from json_each(?))",
-                    (self.name, json.dumps([*changes])),
-                )
-            begin_set(cursor, self.name, self.items)
-            items = saved_items(cursor, self.name)
-            if items != self.items:
-                raise InvalidParameter(f"the set {self.name!r} is of {items} now, not of {self.items}")
-            for item, mark in changes.items():
-                if mark is None:
-                    cursor.execute("delete from setsearch_member where name = ? and item = ?", (self.name, item))
-                else:
-                    cursor.execute(  # what was decided before keeps its place in a review
-                        "insert into setsearch_member (name, item, accepted) values (?, ?, ?) "
-                        "on conflict do update set accepted = excluded.accepted, "
-                        "number = case when accepted = excluded.accepted then number end",
-                        (self.name, item, mark),
-                    )
+            self.store(cursor, replace, version)
+        self.settle()
+
+    def settle(self) -> None:
+        """What was stored is committed."""
         self.version, self._changes = _version(self._marks), {}  # others may have changed more: that is another version
+
+    def store(self, cursor: sqlite3.Cursor, replace: bool, version: str | None) -> None:
+        """As `save`, in a transaction that has begun; then `settle`."""
+        changes = dict(self._marks) if replace else self._changes
+        if version is not None:
+            _require_version(cursor, self, version)
+        if replace and saved_items(cursor, self.name) != self.items:
+            _delete(cursor, self.name)
+        elif replace:
+            cursor.execute(
+                f"delete from setsearch_member where name = ? and {IS_MEMBER} "
+                "and item not in (select value from json_each(?))",
+                (self.name, json.dumps([*changes])),
+            )
+        begin_set(cursor, self.name, self.items)
+        items = saved_items(cursor, self.name)
+        if items != self.items:
+            raise InvalidParameter(f"the set {self.name!r} is of {items} now, not of {self.items}")
+        for item, mark in changes.items():
+            if mark is None:
+                cursor.execute("delete from setsearch_member where name = ? and item = ?", (self.name, item))
+            else:
+                cursor.execute(  # what was decided before keeps its place in a review
+                    "insert into setsearch_member (name, item, accepted) values (?, ?, ?) "
+                    "on conflict do update set accepted = excluded.accepted, "
+                    "number = case when accepted = excluded.accepted then number end",
+                    (self.name, item, mark),
+                )
 
     @property
     def _marks(self) -> dict[str, int]:

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from setsearch.errors import SourceError
-from setsearch.indexing.rows.cells import cell_number, require_columns
+from setsearch.indexing.rows.cells import Row, cell_number, require_columns
 from setsearch.indexing.rows.opening import STDIN, open_file
 from setsearch.indexing.rows.reader import DELIMITERS, RowReader, file_ending
 
@@ -53,6 +53,15 @@ def read_sets(source: str) -> dict[str, list[str]]:
     if not isinstance(sets, dict) or not all(isinstance(own, list) for own in sets.values()):
         raise SourceError(f'{source} is not a JSON object of arrays such as {{"cats": ["lion", "tiger"]}}')
     return {name: [str(item) for item in own] for name, own in sets.items()}
+
+
+def read_set_rows(source: str, reader: RowReader) -> Iterator[Row]:
+    """Rows of sets or members, as `Index.import_sets` takes them; an object of arrays is a row a set."""
+    for place, row in reader.read(source):
+        if row and all(isinstance(own, list) for own in row.values()):
+            yield from ((f"{place}, {name!r:.60}", {"name": name, "accepted": own}) for name, own in row.items())
+        else:
+            yield place, row
 
 
 def read_weights(source: str) -> dict[str, float]:

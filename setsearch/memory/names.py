@@ -66,7 +66,7 @@ class KnownNames:
             if len(self._ends) == self._size and not self.is_complete:
                 self._starts.append(len(self._text))
                 hashes = np.array(self._hashes, np.int64)
-                order = np.argsort(hashes)
+                order = np.argsort(hashes).astype(np.int64, copy=False)
                 sorted_hashes, ids = array("q", hashes[order].tobytes()), array("q", order.tobytes())
                 self._by_hash, self._hashes = (sorted_hashes, ids), array("q")
 

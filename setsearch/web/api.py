@@ -33,12 +33,14 @@ from setsearch.web.schemas import (
     ItemQuery,
     Members,
     ModelQuery,
+    NamedMembers,
     Problem,
     Reading,
     SavedSet,
     SetFeature,
     SetName,
     SetsOfQuery,
+    SetsQuery,
 )
 
 SetNamed = Annotated[str, Path(min_length=1, max_length=200)]
@@ -141,10 +143,18 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     writing = [Depends(rules.require_write)]
 
     @router.get("/sets")
-    async def list_sets() -> list[SetName]:
-        """The saved sets."""
-        sets = await pool.ask(Index.sets)
-        return [SetName(name=name, items=items) for name, items in sets.items()]
+    async def list_sets(query: Annotated[SetsQuery, Query()]) -> list[SavedSet | SetName]:
+        """The saved sets; all of each with `members`."""
+        if query.members:
+            return await pool.ask(lambda index: [_saved(index, name) for name in index.sets()])
+        return [SetName(name=name, items=items) for name, items in (await pool.ask(Index.sets)).items()]
+
+    @router.post("/sets", dependencies=writing)
+    async def save_sets(sets: list[NamedMembers]) -> list[SetName]:
+        """Save sets, all or none. One of the same name is replaced only if its `version` is given."""
+        rows = [own.model_dump() for own in sets]
+        saved = await pool.ask(lambda index: index.import_sets(rows))
+        return [SetName(name=own.name, items=own.items) for own in saved]
 
     @router.get("/sets-of")
     @router.get("/classify", deprecated=True)

@@ -186,6 +186,12 @@ class SetsOfQuery(Given):
     k: Top = 10
 
 
+class SetsQuery(Given):
+    """Whether to tell members and versions, too."""
+
+    members: bool = False
+
+
 class InboxQuery(Given):
     """The saved sets that are asked: by default all."""
 
@@ -375,6 +381,12 @@ class Members(Given):
     accepted: Ids = []
     rejected: Ids = []
     version: Annotated[str, StringConstraints(max_length=LONGEST_NAME)] | None = None
+
+
+class NamedMembers(Members):
+    """A set to save: its name and members."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
 class SavedSet(BaseModel):

@@ -105,6 +105,20 @@ def test_sets_and_classes(serve, animals):
     assert {row["name"] for row in server.json("/api/sets")} == {"big cats/of ours"}
 
 
+def test_many_sets_at_once(serve, animals):
+    server = serve(animals)
+    whole = server.json("/api/sets", members=True)
+    assert whole == [server.json("/api/sets/grain")]
+    sets = [whole[0] | {"rejected": []}, {"name": "cats", "items": "documents", "accepted": ["lion", "d1"]}]
+    assert [row["name"] for row in server.json("/api/sets", method="POST", body=sets)] == ["grain", "cats"]
+    assert [row["accepted"] for row in server.json("/api/sets", members=True)] == [["d0", "d1"], whole[0]["accepted"]]
+    said = server.json("/api/sets", 409, method="POST", body=[sets[1] | {"name": "new"}, sets[0]])["error"]
+    assert "somebody has changed the set 'grain' meanwhile" in said
+    said = server.json("/api/sets", 422, method="POST", body=[sets[1] | {"accepted": ["unicorn"]}])["error"]
+    assert said.startswith("row 1: ") and "'unicorn'" in said
+    assert {row["name"] for row in server.json("/api/sets")} == {"grain", "cats"}, "all or none"
+
+
 def test_the_sets_of_an_item_and_the_inbox(serve, animals):
     with setsearch.open(animals) as index:
         index.keep_set("cats", ["lion"], items="documents")

@@ -146,7 +146,7 @@ def read_inbox(
     database: Database, known: Mapping[str, str], load: Callable[[str], ItemSet], names: Iterable[str] | None
 ) -> Inbox:
     """The inbox of some of the `known` sets (each with its items), or of all; raises UnknownSet, InvalidParameter."""
-    wanted, notes, asked = _wanted(known, names), list[str](), list[Asked]()
+    wanted, notes, asked = wanted_sets(known, names), list[str](), list[Asked]()
     found: list[tuple[str, Hit]] = []
     sets: dict[str, ItemSet] = {}
     news: dict[tuple[object, ...], News] = {}
@@ -180,7 +180,8 @@ def read_inbox(
     return Inbox(rows, notes, asked, database)
 
 
-def _wanted(known: Mapping[str, str], names: Iterable[str] | None) -> list[str]:
+def wanted_sets(known: Mapping[str, str], names: Iterable[str] | None) -> list[str]:
+    """The names of some of the known sets, or of all; raises UnknownSet, InvalidParameter."""
     if isinstance(names, str):
         raise InvalidParameter(f"names is a list of sets, not one text; write [{names!r}]")
     wanted = list(known if names is None else names)

@@ -7,9 +7,9 @@ import typer
 
 import setsearch
 from setsearch.cli.collection import Collection, with_collection
-from setsearch.cli.help import PanelCommand, argument, flag, option
+from setsearch.cli.help import ADVANCED, PanelCommand, argument, flag, option
 from setsearch.cli.options import Items, Top, with_options
-from setsearch.cli.output import Show, format_options, say
+from setsearch.cli.output import Show, format_options, print_json, print_lines, say
 from setsearch.errors import UnknownSet, UsageError
 
 app = typer.Typer(help="Save sets in the database, change and show them.", rich_markup_mode=None)
@@ -98,6 +98,66 @@ def show_command(db: Collection, name: Name, *, show: Show) -> None:
         [{"item": item, "mark": "accepted"} for item in saved.accepted]
         + [{"item": item, "mark": "rejected"} for item in saved.rejected]
     )
+
+
+@app.command("export", cls=PanelCommand)
+@with_collection
+@with_options(show=format_options)
+def export(
+    db: Collection,
+    names: Annotated[list[str] | None, argument("NAME...", "The sets; by default all.", show_default=True)] = None,
+    *,
+    skos: Annotated[bool, flag("--skos", "SKOS in Turtle, of what is accepted; needs rdflib.")] = False,
+    base: Annotated[str | None, option("IRI", "How addresses of --skos begin.", ADVANCED)] = None,
+    show: Show,
+) -> None:
+    """Sets with their members, for `set import` and others: --json a set a row, --csv a member a row.
+
+    Example: setsearch set export notes.db --csv
+    """
+    from setsearch.answers.saved.exchange import member_rows
+
+    with db.open() as index:
+        if skos:
+            from setsearch.integrations.skos import BASE, as_skos
+
+            print(as_skos(index, names or None, base or BASE).serialize(format="turtle"), end="")
+            return
+        rows = index.export_sets(names or None)
+    if show in (print_json, print_lines):
+        show(rows)
+        return
+    for row in rows:
+        if not (row["accepted"] or row["rejected"]):
+            say(f"note: {row['name']} has no members, so it has no row here; --json has it")
+    show(member_rows(rows))
+
+
+@app.command("import", cls=PanelCommand)
+@with_collection
+def import_command(
+    db: Collection,
+    source: Annotated[str, argument("FILE", "CSV (set,item), or JSON, as `set export` writes; - for standard input.")],
+    *,
+    items: Items = None,
+    replace: Annotated[bool, flag("--replace", "Replace other sets of the same names.")] = False,
+    errors: Annotated[str, option("HOW", "Unknown items, unreadable rows: strict, skip.", ADVANCED)] = "strict",
+) -> None:
+    """Save the sets of a file: all of them, or none.
+
+    CSV has the columns set and item, and may have mark (accepted, rejected) and items; JSON is an array of objects with
+    name, items, accepted and rejected, or an object of arrays: {"cats": ["lion", "tiger"]}.
+
+    Example: setsearch set import notes.db classes.csv --items terms
+    """
+    from setsearch.cli.set_files import read_set_rows
+    from setsearch.indexing.rows.reader import RowReader
+
+    with db.open() as index:
+        rows = read_set_rows(source, RowReader(errors, say))
+        saved = index.import_sets(rows, items, replace=replace, errors=errors, warn=say)
+    accepted, rejected = (sum(len(getattr(own, side)) for own in saved) for side in ("accepted", "rejected"))
+    say(f"saved {len(saved):,} sets: {accepted:,} accepted, {rejected:,} rejected")
 
 
 @app.command("of", cls=PanelCommand)

@@ -1,0 +1,160 @@
+"""Saved sets in and out, as rows: one row a member (of a CSV file), or one row a set with its members (of JSON)."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from setsearch.answers.reading import Reading
+from setsearch.answers.sets import AnyReading, ItemSet, new_set
+from setsearch.errors import InvalidItem, InvalidParameter, QueryError, SetsearchError, SourceError
+from setsearch.sqlite.database import Database
+
+SIDES = ("accepted", "rejected")
+OF_SET = ("name", "items", *SIDES)  # columns of a row with a set
+OF_MEMBER = ("set", "items", "item", "mark")  # of a row with a member
+Row = tuple[str, Mapping[str, Any]]  # place, and cells
+Tell = Callable[[str], None]  # of a problem, with its place: an error, or a warning
+
+
+@dataclass
+class Draft:
+    """A set as rows have it: `members` are (place, item, whether accepted)."""
+
+    place: str
+    items: str
+    version: str | None = None
+    members: list[tuple[str, str | int, bool]] = field(default_factory=list)
+
+
+def set_rows(sets: Iterable[ItemSet]) -> list[dict[str, Any]]:
+    """One row a set, with the lists of its members."""
+    return [{"name": own.name, "items": own.items} | {side: [*getattr(own, side)] for side in SIDES} for own in sets]
+
+
+def member_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """One row a member, of rows of sets; a set without members has none."""
+    return [
+        {"set": row["name"], "items": row["items"], "item": item, "mark": side}
+        for row in rows
+        for side in SIDES
+        for item in row[side]
+    ]
+
+
+class Keeper:
+    """Saves sets of rows: all of them in one transaction, or none; with errors = "skip" rows that cannot be are left.
+
+    `reading` gives that of a kind of items. `warn` gets a line for each row that is skipped.
+    """
+
+    def __init__(
+        self, database: Database, reading: Callable[[str | None], AnyReading], errors: str, warn: Tell
+    ) -> None:
+        if errors not in ("strict", "skip"):
+            raise InvalidParameter(f"errors is strict or skip, not {errors!r}")
+        self._database, self._reading, self._errors, self._warn = database, reading, errors, warn
+        self._readings: dict[str | None, AnyReading] = {}
+        self._left: set[str] = set()  # columns that say nothing of a set
+
+    def keep(self, rows: Iterable[Row], items: str | None, replace: bool) -> list[ItemSet]:
+        """Save the sets, which are of `items` where a row does not tell it; raises SourceError, ChangedSet.
+
+        A row with a `version` replaces only the set of this version.
+        """
+        drafts: dict[str, Draft] = {}
+        for place, row in rows:
+            self._try(place, partial(self._add, drafts, place, row, items))
+        sets: list[ItemSet] = []
+        for kind in dict.fromkeys(own.items for own in drafts.values()):
+            own = {name: draft for name, draft in drafts.items() if draft.items == kind}
+            sets += self._filled(own, self._readings[kind])
+        with self._database.write() as cursor:
+            for one in sets:
+                version = drafts[one.name].version
+                one.store(cursor, replace=True, version=None if replace and version is None else version or "")
+        for one in sets:
+            one.settle()
+        return sets
+
+    def _try(self, place: str, do: Callable[[], Any]) -> None:
+        """Do it; what is wrong is told with its place, or skipped."""
+        try:
+            do()
+        except (InvalidItem, InvalidParameter, QueryError) as error:
+            self._tell(place, error)
+
+    def _tell(self, place: str, error: SetsearchError | str) -> None:
+        if self._errors == "strict":
+            raise SourceError(f"{place}: {error}; correct it, or pass `errors=skip`")
+        self._warn(f"skipped {place}: {error}")
+
+    def _add(self, drafts: dict[str, Draft], place: str, row: Mapping[str, Any], items: str | None) -> None:
+        """Add the members of a row to the draft of its set."""
+        is_whole = any(row.get(side) is not None for side in SIDES) and row.get("item") is None
+        for column in {*map(str, row)}.difference(OF_SET, OF_MEMBER, self._left, ("version",)):
+            self._left.add(column)
+            self._warn(f"left out the column {column!r}; known are {', '.join(dict.fromkeys(OF_SET + OF_MEMBER))}")
+        name, kind = row.get("name" if is_whole or row.get("set") is None else "set"), row.get("items") or items
+        if not isinstance(name, str) or not (kind is None or isinstance(kind, str)):
+            raise InvalidParameter(f"a row has a set and an item, or a name and lists of items, not {dict(row)!r:.60}")
+        if kind not in self._readings:
+            self._readings[kind] = self._reading(kind)
+        reading = self._readings[kind]
+        self._readings[reading.name] = reading
+        new_set(name, self._database, reading)  # whether it may be named so
+        draft = drafts.setdefault(name, Draft(place, reading.name, row.get("version")))
+        if draft.items != reading.name:
+            raise InvalidParameter(f"the set {name!r} is of {draft.items} ({draft.place}), not of {reading.name}")
+        marked = {side: row.get(side) or [] for side in SIDES} if is_whole else _marked(row)
+        for side, given in marked.items():
+            if not isinstance(given, list):
+                raise InvalidParameter(f"{side} of {name!r} is a list of items, not {given!r:.40}")
+            for item in given:
+                if not isinstance(item, (str, int)):
+                    raise InvalidParameter(f"an item is a text or a whole number, not {item!r:.40}")
+            draft.members += [(place, item, side == "accepted") for item in given]
+
+    def _filled(self, drafts: Mapping[str, Draft], reading: AnyReading) -> list[ItemSet]:
+        """The sets with their members, as the index names them."""
+        found = _find(reading, dict.fromkeys(item for own in drafts.values() for _, item, _ in own.members))
+        sets = []
+        for name, draft in drafts.items():
+            marks: dict[str, bool] = {}
+            for place, item, is_in in draft.members:
+                known = found[item]
+                if isinstance(known, QueryError):
+                    self._try(place, partial(reading.find, str(item), self._errors == "strict"))
+                elif marks.setdefault(known, is_in) is not is_in:
+                    self._tell(place, f"{known!r} is accepted and rejected in {name!r}")
+            own = new_set(name, self._database, reading)
+            own.accepted = [item for item, is_in in marks.items() if is_in]
+            own.rejected = [item for item, is_in in marks.items() if not is_in]
+            sets.append(own)
+        return sets
+
+
+def _find(reading: AnyReading, items: Iterable[str | int]) -> dict[str | int, str | QueryError]:
+    """Items as the index names them, or why it does not."""
+    found: dict[str | int, str | QueryError] = {}
+    names = {item: str(item) for item in items}
+    if isinstance(reading, Reading):
+        with reading.stored() as fields:
+            ids = fields.find_all([*names.values()])
+            described = fields.describe([*ids.values()])
+        found = {item: described[ids[name]][0] for item, name in names.items() if name in ids}
+    for item, name in names.items():
+        if item not in found:  # a title, a phrase, or unknown
+            try:
+                found[item] = reading.find(name, hint=False)
+            except QueryError as error:
+                found[item] = error
+    return found
+
+
+def _marked(row: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The item of a row, on the side that its mark says; accepted without a mark."""
+    mark = row.get("mark") or "accepted"
+    if mark not in SIDES:
+        raise InvalidParameter(f"the mark of an item is {' or '.join(SIDES)}, not {mark!r:.40}")
+    return {mark: [row.get("item")]}

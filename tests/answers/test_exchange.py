@@ -1,0 +1,154 @@
+"""Saved sets in and out: `Index.export_sets`, `import_sets`, and the commands `set export` and `set import`."""
+
+import csv
+import io
+import json
+import sqlite3
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from laws import examples
+
+import setsearch
+from setsearch import errors
+from setsearch.answers.saved.exchange import member_rows
+
+DOCUMENTS = [("lion", "a large cat"), ("tiger", "a striped cat"), ("wheat", "a cereal"), ("rye", "a hardy cereal")]
+
+
+@pytest.fixture
+def index():
+    with setsearch.open(sqlite3.connect(":memory:"), contexts="off") as made:
+        made.add([*DOCUMENTS, ("7", "a number"), ("two\nlines", "a cereal, too", "A title")])
+        yield made
+
+
+def marks(index):
+    return {
+        name: (items, set(index.set(name).accepted), set(index.set(name).rejected))
+        for name, items in index.sets().items()
+    }
+
+
+names = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=9)
+members = st.dictionaries(st.sampled_from(["lion", "tiger", "wheat", "rye", "7", "two\nlines"]), st.booleans())
+
+
+@examples(60)
+@given(sets=st.dictionaries(names, members, max_size=4))
+def test_what_goes_out_comes_in_again(sets):
+    with setsearch.open(sqlite3.connect(":memory:"), contexts="off") as index:
+        index.add([*DOCUMENTS, ("7", "a number"), ("two\nlines", "a cereal, too", "A title")])
+        for name, own in sets.items():
+            sides = ([item for item, is_in in own.items() if is_in is side] for side in (True, False))
+            index.keep_set(name, *sides, items="documents")
+        before = marks(index)
+        rows = index.export_sets() if sets else []
+        assert json.loads(json.dumps(rows)) == rows
+        out = io.StringIO()
+        writer = csv.DictWriter(out, ["set", "items", "item", "mark"])
+        writer.writeheader()
+        writer.writerows(member_rows(rows))
+        versions = {name: index.set(name).version for name in sets}
+        assert {own.name: own.version for own in index.import_sets(rows)} == versions, "they are there, and equal"
+        for name in sets:
+            index.delete_set(name)
+        index.import_sets(rows)
+        assert marks(index) == before
+        for name in sets:
+            index.delete_set(name)
+        index.import_sets(csv.DictReader(io.StringIO(out.getvalue(), newline="")))
+        assert marks(index) == {name: own for name, own in before.items() if own[1] or own[2]}, "CSV tells members"
+
+
+def test_all_sets_come_in_or_none(index):
+    rows = [{"set": "cats", "item": "lion"}, {"set": "cats", "item": "unicorn"}, {"set": "grain", "item": "wheat"}]
+    with pytest.raises(errors.SourceError, match=r"^row 2: .*'unicorn'.*; correct it, or pass `errors=skip`$"):
+        index.import_sets(rows, "documents")
+    assert index.sets() == {}
+    told = []
+    saved = index.import_sets(rows, "documents", errors="skip", warn=told.append)
+    assert [(own.name, own.accepted) for own in saved] == [("cats", ["lion"]), ("grain", ["wheat"])]
+    (line,) = told
+    assert line.startswith("skipped row 2: ") and "unicorn" in line
+    more = [{"name": "grain", "accepted": ["rye"]}, {"name": "new", "accepted": ["lion"]}]
+    with pytest.raises(errors.ChangedSet, match=r"there is a set 'grain' already.*`replace` replaces it"):
+        index.import_sets(more, "documents")
+    assert "new" not in index.sets(), "all or none"
+    index.import_sets(more, "documents", replace=True)
+    assert index.set("grain").accepted == ["rye"]
+    assert index.set("new").accepted == ["lion"]
+    assert index.check() == []
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ({"set": "cats"}, "None"),
+        ({"item": "lion"}, "a row has a set and an item"),
+        ({"name": "cats", "accepted": "lion"}, "accepted of 'cats' is a list of items, not 'lion'"),
+        ({"name": "cats", "accepted": [["lion"]]}, "a text or a whole number"),
+        ({"set": "cats", "item": "lion", "mark": "maybe"}, "accepted or rejected, not 'maybe'"),
+        ({"set": " ", "item": "lion"}, "the name of a set"),
+        ({"set": "cats", "item": "lion", "items": "planets"}, "planets"),
+        ({"set": "cats", "item": "cat", "items": "terms"}, "'cats' is of documents (row 1), not of terms"),
+        ({"set": "cats", "item": "lion", "mark": "rejected"}, "'lion' is accepted and rejected in 'cats'"),
+    ],
+)
+def test_a_wrong_row_is_told_with_its_place_or_left_out(index, row, problem):
+    rows = [{"set": "cats", "item": "lion", "items": "documents"}, row]
+    with pytest.raises(errors.SourceError) as raised:
+        index.import_sets(rows, "documents")
+    assert str(raised.value).startswith("row 2: ")
+    assert problem in str(raised.value)
+    assert index.sets() == {}
+    told = []
+    (saved,) = index.import_sets(rows, "documents", errors="skip", warn=told.append)
+    assert (saved.accepted, saved.rejected, len(told)) == (["lion"], [], 1)
+
+
+def test_columns_that_say_nothing_of_a_set_are_told(index):
+    told = []
+    index.import_sets(
+        [{"set": "cats", "item": name, "colour": "x"} for name in ("lion", "tiger")], "documents", warn=told.append
+    )
+    assert told == ["left out the column 'colour'; known are name, items, accepted, rejected, set, item, mark"]
+    with pytest.raises(errors.InvalidParameter, match="strict or skip, not 'replace'"):
+        index.import_sets([], errors="replace")
+    with pytest.raises(errors.UnknownSet, match="'dogs'"):
+        index.export_sets(["dogs"])
+
+
+def test_the_commands(tmp_path, run, failed):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add(DOCUMENTS)
+    (tmp_path / "classes.csv").write_text("set,item\ncats,lion\ncats,unicorn\ngrain,wheat\n")
+    failed(
+        run("set", "import", "a.db", "classes.csv", "--items", "documents"),
+        1,
+        "classes.csv, line 3",
+        "'unicorn'",
+        "--errors skip",
+    )
+    code, _, err = run("set", "import", "a.db", "classes.csv", "--items", "documents", "--errors", "skip")
+    assert (code, err.splitlines()[-1]) == (0, "saved 2 sets: 2 accepted, 0 rejected")
+    run("set", "reject", "a.db", "cats", "rye")
+    whole = json.loads(run("set", "export", "a.db")[1])
+    assert whole[0] == {"name": "cats", "items": "documents", "accepted": ["lion"], "rejected": ["rye"]}
+    flat = run("set", "export", "a.db", "cats", "--csv")[1]
+    assert flat == "set,items,item,mark\ncats,documents,lion,accepted\ncats,documents,rye,rejected\n"
+    (tmp_path / "flat.csv").write_text(flat)
+    (tmp_path / "whole.json").write_text(json.dumps(whole))
+    (tmp_path / "lines.jsonl").write_text(run("set", "export", "a.db", "--nl")[1])
+    (tmp_path / "arrays.json").write_text(json.dumps({"cats": ["lion"], "grain": ["wheat", "rye"]}, indent=1))
+    for name in ("flat.csv", "whole.json", "lines.jsonl"):
+        assert run("set", "import", "a.db", name)[0] == 0
+        assert json.loads(run("set", "export", "a.db")[1]) == whole
+    failed(run("set", "import", "a.db", "arrays.json", "--items", "documents"), 1, "already", "--replace")
+    assert run("set", "import", "a.db", "arrays.json", "--items", "documents", "--replace")[0] == 0
+    assert [row["accepted"] for row in json.loads(run("set", "export", "a.db")[1])] == [["lion"], ["rye", "wheat"]]
+    run("set", "remove", "a.db", "cats", "lion")
+    assert "cats has no members" in run("set", "export", "a.db", "--csv")[2]
+    failed(run("set", "export", "a.db", "dogs"), 1, "'dogs'")
+    failed(run("set", "import", "a.db", "none.csv"), 1, "none.csv")
