@@ -41,7 +41,8 @@ OWN_LIBRARIES = {  # only these doors import these libraries
     "pyspark": {"spark", "cli"},
     "whoosh": {"integrations"},
     "sqlite_utils": {"sqlite", "integrations"},
-    "scipy": {"arrays", "models", "learning", "memory", "search"},
+    "scipy": {"arrays", "models", "learning", "memory", "search", "integrations"},
+    "sklearn": {"integrations"},
 }
 EXCEPTIONS = {("integrations/sqlite_utils.py", "cli")}  # sqlite-utils offers our command line as a command
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.parent != PACKAGE or path.stem in ROOMS]

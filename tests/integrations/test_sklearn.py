@@ -1,0 +1,67 @@
+"""scikit-learn: its own checks, and the scores of an index."""
+
+import random
+
+import numpy as np
+import pytest
+from samples import random_data
+from scipy.sparse import csr_array
+
+sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+
+from sklearn.feature_extraction import DictVectorizer  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
+
+from setsearch.integrations.sklearn import SetExpander  # noqa: E402
+
+MODELS = ["lift", "bernoulli", "multinomial", "poisson"]
+TEXTS = {"model": "lift", "popularity": 0.2, "binarize": "twice-mean", "rarity": 0.0, "budget": 0.0, "feedback": 0.0}
+ASKED = [  # options of a question, and those of the same estimator
+    (TEXTS, {}),
+    (TEXTS | {"binarize": "presence", "strength": 7.0}, {"binarize": "presence", "strength": 7.0}),
+    (TEXTS | {"popularity": 1.0, "rarity": 0.5}, {"popularity": 1.0, "rarity": 0.5}),
+    *((own, own) for own in ({"model": model} for model in MODELS[1:])),
+    *[({"model": "bernoulli", "binarize": "twice-mean", "popularity": 0.5, "strength": 50.0},) * 2],
+]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_checks_of_scikit_learn_pass(model):
+    done = check_estimator(SetExpander(model), on_skip=None)
+    assert len(done) > 30
+    assert {check["check_name"] for check in done if check["status"] != "passed"} <= {"check_array_api_input"}
+
+
+@pytest.mark.parametrize(("asked", "options"), ASKED, ids=str)
+@pytest.mark.parametrize("case", range(3))
+def test_scores_are_those_of_an_index(build, case, asked, options):
+    rng, data = random.Random(case), random_data(case, 30, 25, 0.3)
+    names = sorted(data)
+    seeds = rng.sample(names, 3)
+    hits = build(data).items("film").expand(seeds, len(names), keep_seeds=True, **asked)
+    counts = DictVectorizer().fit_transform([data[name] for name in names])
+    scores = SetExpander(**options).fit(counts, [name in seeds for name in names]).score_samples(counts)
+    found = {hit.item: hit.score for hit in hits}
+    assert found.keys() == set(names)
+    np.testing.assert_allclose(scores, [found[name] for name in names], rtol=0, atol=1e-5)
+
+
+def test_rows_that_were_not_there_are_scored():
+    counts = csr_array([[2, 1, 0, 0], [1, 0, 1, 0], [0, 0, 1, 1], [0, 0, 0, 3]])
+    expander = SetExpander().fit(counts, [1, 1, 0, 0])
+    near, far = expander.score_samples([[1, 1, 0, 0], [0, 0, 0, 1]])
+    assert near > far == 0
+
+
+def test_it_is_the_end_of_a_pipeline():
+    rows = [{"lion": 2, "savanna": 2}, {"lion": 2, "jungle": 1}, *({f"grain {grain}": 1} for grain in range(10))]
+    pipeline = make_pipeline(DictVectorizer(), SetExpander(strength=1.0))
+    scores = pipeline.fit(rows, [True] + 11 * [False]).score_samples(rows)
+    assert scores[0] > scores[1] > scores[2] == 0
+
+
+@pytest.mark.parametrize("marks", [[0, 0], [1], [[1, 0]]])
+def test_without_an_example_nothing_is_learned(marks):
+    with pytest.raises(ValueError, match="y has to mark examples among the rows"):
+        SetExpander().fit([[1, 0], [0, 1]], marks)
