@@ -94,7 +94,7 @@ class Index(IndexTable):
         from setsearch.indexing.frames import FrameItems
 
         items = FrameItems(frame, columns, progress)
-        if items.roles.numbers:
+        if items.roles.of_numbers:
             return self.add_numbers(items, items.roles.numbers, items.roles.relation[0])
         return self._write(items, items.roles.relation, replace=update)
 

@@ -110,7 +110,12 @@ class ModelOptions(TypedDict, total=False):
         Text,
         _text("WHAT", "What ratings tell (likes: popular first)", choices=("kind", "likes"), usual=True, flag="--for"),
     ]
-    by: Annotated[Text, _text("WHAT", "What describes terms", choices=("contexts", "documents", "both"), usual=True)]
+    by: Annotated[
+        Any,  # a text, or weights by name
+        _text(
+            "WHAT", "What describes terms: contexts, documents, both; others: their fields, text,tags=0.5", usual=True
+        ),
+    ]
     fresh: Annotated[
         str | float | None,
         _text(

@@ -16,6 +16,7 @@ from setsearch.memory.fields import Fields
 from setsearch.memory.snapshot import NGRAM
 from setsearch.search.meaning import NAME as MEANING
 from setsearch.search.weights import NEAR, OWN
+from setsearch.storage.feature_fields import MARK
 from setsearch.storage.ids import plain_name
 from setsearch.storage.vectors import ENCODER, LATENT
 from setsearch.text.contexts import LISTED, OWN_TEXT
@@ -32,12 +33,15 @@ PRIOR, LIKE, EMPTY, TEXTS = "others", "words like it", "function words", "texts"
 LISTED_WITH, IN_TEXT = "words listed with it", "words in its text"
 BESIDE, WORDS, SHARED_BY, SMALL = "words beside it", "words", "shared by", "small words around it"
 POPULAR = "popular"
+FIELD, NUMBER = "fields", "numbers"  # kinds: what is shared of a field, by its name, and that numbers are near
 BASE = "base and constant"
 PEOPLE = {"user", "person", "people", "reader", "viewer", "customer", "member", "listener", "userid", "user_id"}
 ONE = {  # of kinds, singular; what follows is the plural
     LIKE: "word like it",
     BESIDE: "word beside it",
     EMPTY: "function word",
+    FIELD: "field",
+    NUMBER: "number",
     IN_TEXT: "word in its text",
     LISTED_WITH: "word listed with it",
     WORDS: "word",
@@ -46,6 +50,7 @@ ONE = {  # of kinds, singular; what follows is the plural
 
 Key = tuple[str, ...]  # the kind of a reason in the plural, and what tells it from others of its kind
 
+NEAR_NUMBERS = "It is near the examples in this number."
 SAID = {
     LISTED_WITH: "The word stands in lists with these.",
     IN_TEXT: "A text that has the word as its title has these words.",
@@ -71,7 +76,7 @@ class Wording:
     """How the parts of an answer are worded: of which features these are, and the surface forms of stems in pairs.
 
     `examples`: the titles of the examples that have each feature, if these are people. `told`: what features are known
-    to tell, by language, name and title.
+    to tell, by language, name and title. `fields`: the fields beside the first one, and whether each has numbers.
     """
 
     features: str  # the name of the features
@@ -81,6 +86,7 @@ class Wording:
     source: str | None = None  # of vectors
     forms: Mapping[str, str] | None = None
     examples: Mapping[str, Sequence[str]] | None = None
+    fields: tuple[tuple[str, bool], ...] = ()
     told: dict[tuple[str, str, str | None], _Told] = field(default_factory=dict, compare=False)
 
     @property
@@ -162,7 +168,10 @@ class Wording:
         return f"much the same {self.features}", f"By all {self.features} together it is like the examples."
 
     def _tell(self, feature: str, label: str, language: str) -> _Told:
-        own = (feature,)
+        own, (name, mark, rest) = (feature,), feature.partition(MARK)
+        has_numbers = dict(self.fields).get(name) if mark else None
+        if has_numbers is not None:
+            return _Told((NUMBER if has_numbers else FIELD, name), f"{name}: {rest}", own, NEAR_NUMBERS * has_numbers)
         if feature in (OWN, MEANING) or (feature == POPULAR and not self.has_text):  # "popular" is a term of texts
             label, said = self._prior(feature)
             return _Told((PRIOR, label), label, own, said)
@@ -248,10 +257,12 @@ def _label_of_several(key: Key, label: str, features: Sequence[str]) -> str:
     """The label of some parts: of texts their number, of words the first ones, else that of the first."""
     if key == (TEXTS,):
         return f"in {len(features):,} of the same texts"
-    prefix = LISTS.get(key)
-    if prefix is None:
+    prefix, begin = LISTS.get(key), LISTS.get(key)
+    if key[0] == FIELD:
+        prefix, begin = f"{key[1]}: ", key[1] + MARK
+    if prefix is None or begin is None:
         return label
-    names = [feature.removeprefix(prefix) for feature in features]
+    names = [feature.removeprefix(begin) for feature in features]
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return prefix + ", ".join(names[:NAMED]) + more
 
@@ -332,10 +343,12 @@ def wording(fields: Fields, parts: Iterable[Sequence[Contribution]], examples: S
         ids = fields.first.find_features(stems)
         described = fields.first.describe_features(sorted(ids.values()))
         forms = {stem: display_name(*described[id]) for stem, id in ids.items()}
-    how = Wording(plain_name(features.name), are_words, has_text, language, source, forms)
+    others = () if are_words or fields.first.snapshot.transposed else fields.relation.fields
+    kinds = tuple((own.name, own.ends is not None) for own in others)
+    how = Wording(plain_name(features.name), are_words, has_text, language, source, forms, None, kinds)
     if how.are_people and not has_text:
         return replace(how, examples=_having(fields, parts, examples))
-    return how if forms else replace(how, told=_told_by(how.features, are_words, has_text, source))
+    return how if forms else replace(how, told=_told_by(how.features, are_words, has_text, source, kinds))
 
 
 @lru_cache(KINDS)

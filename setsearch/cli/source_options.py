@@ -19,6 +19,14 @@ class Input(NamedTuple):
     encoding: str | None
     delimiter: str | None
     follow: bool
+    track: bool
+
+
+class Fields(NamedTuple):
+    """Columns of documents that are fields beside the text."""
+
+    tags: tuple[str, ...]
+    links: tuple[str, ...]
 
 
 class Rules(NamedTuple):
@@ -39,19 +47,20 @@ def input_options(
     delimiter: Annotated[str | None, option("C", "Of CSV files. Default: as the header has it.", ADVANCED)] = None,
     errors: Annotated[str, option("HOW", "Unreadable input: strict, replace, skip.", ADVANCED)] = "strict",
     follow: Annotated[bool, flag("--follow", "Follow links that lead out of a folder.", ADVANCED)] = False,
+    track: Annotated[bool, flag("--track", "Note changes of the table by triggers, for `update`.")] = False,
 ) -> Input:
     """How sources are read."""
     if errors not in ("strict", "replace", "skip"):
         raise UsageError(f"--errors is strict, replace or skip, not {errors!r}")
     if delimiter is not None and len(delimiter := delimiter.replace("\\t", "\t")) != 1:
         raise UsageError(f"--delimiter is one character, not {delimiter!r}")
-    return Input(table, errors, tuple(glob or ()), encoding, delimiter, follow)
+    return Input(table, errors, tuple(glob or ()), encoding, delimiter, follow, track)
 
 
 def rule_options(
     *,
     keep: Annotated[str | None, option("CONDITION", "Only rows such as 'rating >= 4'.", COLUMNS)] = None,
-    split: Annotated[str | None, option("TEXT", "A relation: what stands between features.", COLUMNS)] = None,
+    split: Annotated[str | None, option("TEXT", "What stands between features, tags or links.", COLUMNS)] = None,
     titles: Annotated[str | None, option("FILE", "A relation: rows with the titles of the items.", COLUMNS)] = None,
     min_features: Annotated[int, option("N", "A relation: only items with N features.", COLUMNS, min=0)] = 0,
     min_items: Annotated[int, option("N", "A relation: then, only features of N items.", COLUMNS, min=0)] = 0,
@@ -73,10 +82,21 @@ def column_options(
         str | None,
         option("COL,...", "Columns of documents that come back with each hit; else those kept before.", COLUMNS),
     ] = None,
-    numbers: Annotated[Texts, option("COL", "A number that describes --items; may be repeated.", COLUMNS)] = None,
+    numbers: Annotated[
+        Texts, option("COL", "A number, a field of documents or all of --items; may be repeated.", COLUMNS)
+    ] = None,
 ) -> "Columns":
     """The roles of the columns."""
     kept = tuple(name.strip() for name in (keep_columns or "").split(",") if name.strip())
     from setsearch.storage.synced_source import Columns
 
     return Columns(id, tuple(text or ()), title, items, features, count, group_by, tuple(numbers or ()), kept)
+
+
+def field_options(
+    *,
+    tags: Annotated[Texts, option("COL", "A field of documents: names, in a list; may be repeated.", COLUMNS)] = None,
+    links: Annotated[Texts, option("COL", "Likewise ids of other documents; may be repeated.", COLUMNS)] = None,
+) -> Fields:
+    """Columns of documents that are fields beside the text."""
+    return Fields(tuple(tags or ()), tuple(links or ()))

@@ -8,6 +8,7 @@ import numpy as np
 
 from setsearch.arrays import LARGEST_COUNT, Ints
 from setsearch.errors import InvalidItem
+from setsearch.indexing.item_fields import Names
 from setsearch.storage.documents import encode_text
 from setsearch.storage.ids import check_names
 from setsearch.storage.records import Record
@@ -15,8 +16,9 @@ from setsearch.text.extras import TermIds
 from setsearch.text.tokenizer import TOKENIZED_TOGETHER, Tokenizer
 
 Features = str | Sequence[str] | Mapping[str, int]
-# id, features or a text, title, the text to store, the columns to keep, the record
-PreparedItem = tuple[str, Features, str | None, str | None, bytes | None, Record | None]
+OfFields = Mapping[str, float | Names]  # what an item has in fields beside the first one
+# id, features or a text, title, the text to store, the columns to keep, the record, what other fields have
+PreparedItem = tuple[str, Features, str | None, str | None, bytes | None, Record | None, OfFields]
 
 FULL_BATCH = 2_000_000  # items and features
 
@@ -30,7 +32,9 @@ class Batch:
         self.texts: list[bytes | None] = []
         self.columns: list[bytes | None] = []
         self.records: list[Record | None] = []
+        self.fields: list[OfFields] = []
         self._term_ids, self._tokenizer = term_ids, tokenizer
+        self._others = 0  # features of other fields
         self._lengths = array("q")
         self._numbers = array("i")
         self._counts: array[int] | None = None  # of the features, once an item comes with counts
@@ -53,12 +57,14 @@ class Batch:
     def fill(self, items: Iterable[PreparedItem]) -> bool:
         """Add items until the batch is full; returns whether all were added. Raises InvalidItem."""
         texts, characters = [], 0
-        for name, features, title, text, columns, record in items:
+        for name, features, title, text, columns, record, fields in items:
             self.names.append(name)
             self.titles.append(title)
             self.texts.append(None if text is None else encode_text(text))
             self.columns.append(columns)
             self.records.append(record)
+            self.fields.append(fields)
+            self._others += sum(len(own) if isinstance(own, Mapping) else 1 for own in fields.values())
             if isinstance(features, str):
                 texts.append(features)
                 characters += len(features) + 1
@@ -68,7 +74,7 @@ class Batch:
             texts, characters = [], 0
             if not isinstance(features, str):
                 self._add_features(name, features)
-            if len(self.names) + len(self._numbers) >= FULL_BATCH:
+            if len(self.names) + len(self._numbers) + self._others >= FULL_BATCH:
                 return False
         self._add_texts(texts)
         return True
@@ -89,7 +95,7 @@ class Batch:
         if isinstance(features, (bytes, bytearray)):
             raise InvalidItem(f"item {name!r} has bytes as features; decode them")
         if isinstance(features, Mapping):
-            _check_counts(name, features)
+            check_counts(name, features)
             if self._counts is None:
                 self._counts = array("i", [1]) * len(self._numbers)
         before = len(self._numbers)
@@ -106,7 +112,8 @@ class Batch:
             self._counts.extend(counts)
 
 
-def _check_counts(name: str, counts: Mapping[str, int]) -> None:
+def check_counts(name: str, counts: Mapping[str, int]) -> None:
+    """Raise InvalidItem for counts of an item that cannot be stored."""
     for feature, count in counts.items():
         if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or not 1 <= count <= LARGEST_COUNT:
             raise InvalidItem(

@@ -31,13 +31,13 @@ class FrameItems:
     def __init__(self, frame: Any, columns: Mapping[str, Any], progress: Callable[[Any], Iterator[Row]]) -> None:
         self.roles = Columns(**columns)
         self._frame, self._progress = frame, progress
-        named = self.roles.relation == (self.roles.items, self.roles.features) or self.roles.numbers
+        named = self.roles.relation == (self.roles.items, self.roles.features) or self.roles.of_numbers
         id = (self.roles.items if named else None) or self.roles.group_by or self.roles.id
         self.whole = _is_whole(frame, id), bool(named) and _is_whole(frame, self.roles.features)
 
     def __iter__(self) -> Iterator[Any]:
         reader, rows = SourceReader(self.roles, RowReader()), self._progress(FrameRows(self._frame))
-        return reader.numbers_of(rows) if self.roles.numbers else reader.items_of(rows)
+        return reader.numbers_of(rows) if self.roles.of_numbers else reader.items_of(rows)
 
 
 def _is_whole(frame: Any, column: str | None) -> bool:

@@ -8,7 +8,8 @@ from numbers import Integral
 from typing import NamedTuple
 
 from setsearch.errors import InvalidItem, UsageError
-from setsearch.indexing.batch import Features, PreparedItem
+from setsearch.indexing.batch import Features, OfFields, PreparedItem
+from setsearch.indexing.item_fields import Value, checked_fields
 from setsearch.indexing.references.identity import Group
 from setsearch.indexing.references.items import Filing
 from setsearch.indexing.writer import Writer
@@ -23,12 +24,16 @@ from setsearch.text.analyzer import CHUNK, Analyzer
 
 
 class Item(NamedTuple):
-    """What is indexed: a unique id; a text, or features (repeated, or with counts); a title and columns for display."""
+    """What is indexed: a unique id; a text, or features (repeated, or with counts); a title and columns for display.
+
+    `fields`: what the item has in others than the first, each a number or names, {"tags": ["sqlite"], "year": 2004}.
+    """
 
     id: str
     features: str | Sequence[str] | Mapping[str, int]
     title: str | None = None
     columns: Values | None = None
+    fields: Mapping[str, Value] | None = None
 
 
 Writable = (
@@ -36,6 +41,7 @@ Writable = (
     | tuple[str, Features]
     | tuple[str, Features, str | None]
     | tuple[str, Features, str | None, Values | None]
+    | tuple[str, Features, str | None, Values | None, Mapping[str, Value] | None]
     | Group
 )
 
@@ -183,10 +189,11 @@ def _prepare(
     relation: Relation, analyzer: Analyzer | None, item: Writable, record: Record | None = None
 ) -> PreparedItem:
     """The item with its features; a short text stays as it is, to be tokenized with others. Raises InvalidItem."""
-    if not isinstance(item, tuple) or not 2 <= len(item) <= 4:
+    if not isinstance(item, tuple) or not 2 <= len(item) <= 5:
         raise InvalidItem(f"an item is (id, features), (id, features, title) or Item(...), not {item!r:.80}")
-    id, features, title, columns = (*item, None, None)[:4]
+    id, features, title, columns, fields = (*item, None, None, None)[:5]
     id = id_text(id)
+    others: OfFields = {} if fields is None else checked_fields(id, fields, relation.first_field)
     kept = None if columns is None else encode_columns(id, columns)
     if isinstance(features, str):
         if analyzer is None:
@@ -197,7 +204,7 @@ def _prepare(
         text = features if relation.contexts != "off" else None
         counted = analyzer.extras.counted(features, title, id) if isinstance(title, str) else features
         is_short = analyzer.function is None and len(counted) <= CHUNK
-        return id, counted if is_short else analyzer(counted), title, text, kept, record
+        return id, counted if is_short else analyzer(counted), title, text, kept, record, others
     if isinstance(features, Mapping):
         features = {f: n for f, n in features.items() if not (isinstance(n, Integral) and n == 0)}
-    return id, features, title, None, kept, record
+    return id, features, title, None, kept, record, others

@@ -4,7 +4,7 @@ Every item is `(id, text or counted features, title)`, yielded one at a time.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -26,6 +26,7 @@ from setsearch.indexing.rows.cells import (
     Row,
     cell_count,
     cell_id,
+    cell_names,
     cell_number,
     cell_text,
     is_open,
@@ -61,7 +62,9 @@ NUMBERED = "id"  # the column of ids by default; rows of files without it are nu
 
 # id, text or counted features, title, columns to keep
 SourceItem = (
-    tuple[str, str | dict[str, int], str | None] | tuple[str, str | dict[str, int], str | None, dict[str, Any] | None]
+    tuple[str, str | dict[str, int], str | None]
+    | tuple[str, str | dict[str, int], str | None, dict[str, Any] | None]
+    | tuple[str, str | dict[str, int], str | None, dict[str, Any] | None, dict[str, float | list[str]]]
 )
 
 
@@ -133,7 +136,7 @@ class SourceReader:
             if texts is not None:
                 yield from texts
             elif (rows := self._unless_references(path, id)) is not None:
-                optional = (*self.columns.texts, self.columns.title, *self.columns.keep)
+                optional = (*self.columns.texts, self.columns.title, *self.columns.keep, *self.columns.fields)
                 yield from self._each_row(self._document, self._with_ids(path, rows), *optional)
         groups = group_copies(self.files.references)[::-1]
         self.files.references.clear()
@@ -231,7 +234,7 @@ class SourceReader:
     def _document(self, row: Row) -> SourceItem:
         position, values = row
         columns = self.columns
-        optional = (*columns.texts, columns.title, *columns.keep)
+        optional = (*columns.texts, columns.title, *columns.keep, *columns.fields)
         require_columns(position, values, columns.id, *(() if is_open(values) else optional))
         # A column named title is shown even if no title was requested.
         name = columns.title or "title"
@@ -247,8 +250,22 @@ class SourceReader:
             encode_columns(id, kept)
         except InvalidItem as error:
             raise SourceError(f"{position}: {error}") from error
+        fields = self._fields(position, id, values) if columns.fields else {}
         self.seen.add(id)
+        if fields:
+            return id, text, title, kept or None, fields
         return (id, text, title, kept) if kept else (id, text, title)
+
+    def _fields(self, position: str, id: str, values: Mapping[str, Any]) -> dict[str, float | list[str]]:
+        """What a document has in its fields beside the text; nothing where its cell is empty. Raises SourceError."""
+        columns, found = self.columns, dict[str, float | list[str]]()
+        for name in (*columns.tags, *columns.links):
+            names = cell_names(position, name, values[name], columns.split)
+            found[name] = list(dict.fromkeys([*names, id])) if name in columns.links else names
+        for name in columns.numbers:
+            if values[name] not in (None, ""):
+                found[name] = cell_number(position, name, values[name])
+        return found
 
     def _numeric_item(self, row: Row) -> tuple[str, list[float], str | None]:
         position, values = row

@@ -195,13 +195,15 @@ def find_table(cursor: sqlite3.Cursor, table: str, columns: Columns, track: bool
     row = cursor.execute("select type, name, sql from sqlite_master where name = ? collate nocase", (table,)).fetchone()
     if not existing or row is None or table.lower().startswith("setsearch_"):
         raise SourceError(missing_table(cursor, table, "the database"))
-    if columns.numbers:
+    if columns.of_numbers:
         raise InvalidParameter("a table of numbers is read once: leave `track` out")
     type, table = row[:2]
     columns = _as_declared(columns, existing)
     kind = TABLE if find_declaration(cursor, table) is None else FTS5
     if kind == FTS5:
         columns = replace(columns, id="rowid") if columns.id == "id" else columns
+        if columns.fields:
+            raise InvalidParameter(f"the full-text table {table} gives terms alone; leave {columns.fields[0]!r} out")
         if columns.id != "rowid" or columns.items or columns.features or columns.group_by:
             raise InvalidParameter(f"the rows of the full-text table {table} have only a rowid: use `id=rowid`")
     is_virtual = type == "table" and row[2].lower().startswith("create virtual")
@@ -211,7 +213,7 @@ def find_table(cursor: sqlite3.Cursor, table: str, columns: Columns, track: bool
             f"{table} is a {what}, which has no triggers: leave `track` out (an update then compares all rows), "
             "or track the table that its text comes from"
         )
-    return SyncedSource(kind, table, asdict(columns), track)
+    return SyncedSource(kind, table, columns.stored(), track)
 
 
 def _read(cursor: sqlite3.Cursor, source: SyncedSource, condition: str = "") -> Iterator[SourceItem]:
@@ -320,4 +322,4 @@ def _as_declared(columns: Columns, existing: list[str]) -> Columns:
         return None if value is None else declared.get(value.lower(), value)
 
     declared_columns = {name: _declared(value) for name, value in asdict(columns).items()}
-    return Columns(**declared_columns | {"errors": columns.errors})
+    return Columns(**declared_columns | {"errors": columns.errors, "split": columns.split})

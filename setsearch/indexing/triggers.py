@@ -72,7 +72,7 @@ def _triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) 
 def _read_columns(cursor: sqlite3.Cursor, source: SyncedSource, columns: list[str]) -> str:
     """The clause that limits an update trigger to the columns that we read; empty if any column may matter."""
     roles = source.roles
-    used = {roles.id, *roles.texts, roles.title or "title", *roles.keep}
+    used = {roles.id, *roles.texts, roles.title or "title", *roles.keep, *roles.fields}
     used |= {name for name in (roles.items, roles.features, roles.count, roles.group_by) if name is not None}
     info = cursor.execute(f"pragma main.table_xinfo({quote(source.name)})").fetchall()
     if source.key not in columns or any(row[6] for row in info):  # a generated column is never updated itself

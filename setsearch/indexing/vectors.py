@@ -86,7 +86,7 @@ def add_items(
     if len({*ids}) < len(ids):
         twice, _ = Counter(ids).most_common(1)[0]
         raise DuplicateItem(f"the id {twice!r} occurs twice; ids must be unique")
-    Writer(cursor, relation).write((id, (), None, None, None, None) for id in ids if id not in known)
+    Writer(cursor, relation).write((id, (), None, None, None, None, {}) for id in ids if id not in known)
     if ids:
         write_vectors(cursor, relation.items, VectorSource(OWN), (ids, vectors, [None] * len(ids)))
     return len(ids)

@@ -19,7 +19,8 @@ from setsearch.arrays import (
     sum_runs,
 )
 from setsearch.errors import DuplicateItem, InvalidItem
-from setsearch.indexing.batch import Batch, PreparedItem
+from setsearch.indexing.batch import Batch, PreparedItem, check_counts
+from setsearch.indexing.item_fields import field_features
 from setsearch.storage.documents import Texts, write_columns
 from setsearch.storage.forward_lists import NOTHING
 from setsearch.storage.ids import is_storable
@@ -171,9 +172,15 @@ class Writer:
 
     def _entries(self, ids: Ints, batch: Batch) -> Entries:
         """The cells of a batch, with equal features of an item counted together, sorted by item and feature."""
+        items, numbers, batch_counts = repeat(ids, batch.lengths), batch.numbers, batch.counts
+        if any(batch.fields):
+            others = self._of_fields(ids, batch)
+            own = np.ones(len(numbers), np.int64) if batch_counts is None else batch_counts
+            items, numbers, batch_counts = (
+                np.append(*both) for both in zip((items, numbers, own), others, strict=True)
+            )
         self._write_terms()
-        key = pack(repeat(ids, batch.lengths), self.feature_ids[batch.numbers])
-        batch_counts = batch.counts
+        key = pack(items, self.feature_ids[numbers])
         if batch_counts is None:
             key.sort(kind="stable")  # items come in order: a merge sort is fast
             begin = run_starts(key)
@@ -187,6 +194,17 @@ class Writer:
             raise InvalidItem(f"the count {counts.max()} is too large; the largest is {LARGEST_COUNT}")
         key = key[begin]
         return Entries(key >> 32, key & 0xFFFF_FFFF, counts)
+
+    def _of_fields(self, ids: Ints, batch: Batch) -> tuple[Ints, Ints, Ints]:
+        """The cells of other fields than the first one: items, term numbers and counts."""
+        cells: list[tuple[int, int, int]] = []
+        for name, id, features in zip(
+            batch.names, ids.tolist(), field_features(self.relation, batch.fields), strict=True
+        ):
+            check_counts(name, features)
+            cells += [(id, self.term_ids[feature], count) for feature, count in features.items()]
+        items, numbers, counts = np.array(cells, np.int64).reshape(-1, 3).T
+        return items, numbers, counts
 
     def _write_terms(self) -> None:
         """Give ids to the terms that are new since the last batch."""

@@ -198,7 +198,7 @@ def _models(fields: Fields, defaults: Defaults) -> list[Method]:
     if fields.vectors is not None:
         own = defaults.vectors_of({}, fields.vectors().source)
         more += [{"model": "lift", "vectors": weight} for weight in WEIGHTS_OF_VECTORS if weight != own]
-    if defaults is RATINGS:
+    if defaults.kind is RATINGS:
         more.append({"model": "lift", "purpose": "likes"})
     methods += [_model(_label(options), fields, defaults, options) for options in more]
     for options in _choices():

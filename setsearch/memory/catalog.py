@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from setsearch.errors import NoIndex, UnknownReading
@@ -39,6 +40,7 @@ def describe_readings(relation: Relation) -> list[dict[str, Any]]:
             "item_count": items.size,
             "feature_count": features.size,
             "text": relation.analyzer is not None,
+            "fields": [*defaults_of(relation, items.name).fields],
             "defaults": defaults_of(relation, items.name).describe(),
         }
         for items, features in ((relation.items, relation.features), (relation.features, relation.items))
@@ -67,8 +69,10 @@ def _shown_count(cursor: sqlite3.Cursor, relation: Relation, name: str) -> int:
         return vocabulary.size
     others = "name >= '0' and name < ':' and name not glob '*[^0-9.,]*'"
     others += " or name >= '~' and name < char(127)" * vocabulary.has_ngrams
+    values = [text for own in relation.fields for text in (own.prefix, own.after)]
+    others += " or name >= ? and name < ?" * len(relation.fields)
     (count,) = cursor.execute(
-        f"select count(*) from setsearch_name where kind = ? and ({others})", (vocabulary.id,)
+        f"select count(*) from setsearch_name where kind = ? and ({others})", (vocabulary.id, *values)
     ).fetchone()
     return vocabulary.size - int(count)
 
@@ -80,7 +84,8 @@ def defaults_of(relation: Relation, name: str) -> Defaults:
     if relation.has_vectors_alone:
         return VECTORS
     names = plain_name(name), plain_name(relation.features.name)
-    return defaults_for(*names, is_text=relation.analyzer is not None)
+    defaults = defaults_for(*names, is_text=relation.analyzer is not None)
+    return replace(defaults, fields=relation.field_names) if name == relation.items.name else defaults
 
 
 def default_reading(relations: Sequence[Relation], database: str, collection: str = "") -> str:

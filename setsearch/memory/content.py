@@ -6,7 +6,7 @@ all is read from the tables.
 """
 
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from setsearch.arrays import Ints
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists
 from setsearch.memory import layout
+from setsearch.models.values import FeatureGroups
 from setsearch.sqlite.mapped import Mapped
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import Relation
@@ -27,7 +28,8 @@ ALWAYS_FEW = 1000  # items
 class Content:
     """Lists of both directions; `absent` are ids below `n_ids` without an item.
 
-    `mapped` is the file that holds these lists, and their values; None if memory alone does.
+    `mapped` is the file that holds these lists, and their values; None if memory alone does. `groups`: the fields of
+    the features, if there are several.
     """
 
     items: Vocabulary
@@ -36,6 +38,7 @@ class Content:
     by_feature: Lists
     absent: Ints
     mapped: Mapped | None
+    groups: FeatureGroups | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -70,9 +73,19 @@ def read_content(cursor: sqlite3.Cursor, relation: Relation) -> RelationContent:
     n_items, n_features = relation.items.next_id, relation.features.next_id
     by_item = Lists.of(cells, n_items, n_features)
     by_feature = Lists.of(cells.transposed(n_items, n_features), n_features, n_items)
-    return RelationContent(
-        relation.items, relation.features, by_item, by_feature, _absent(cursor, relation.items), None, relation, None
-    )
+    absent = _absent(cursor, relation.items)
+    kinds, groups = (relation.items, relation.features), feature_groups(cursor, relation)
+    return RelationContent(*kinds, by_item, by_feature, absent, None, relation, None, groups=groups)
+
+
+def feature_groups(cursor: sqlite3.Cursor, relation: Relation, n_features: int | None = None) -> FeatureGroups | None:
+    """Of which field each feature is, or each of the first ones; None if there is only one field."""
+    if not relation.fields:
+        return None
+    of_feature = np.zeros(relation.features.next_id, np.int64)
+    for place, own in enumerate(relation.fields, 1):
+        of_feature[relation.features.between(cursor, own.prefix, own.after)] = place
+    return FeatureGroups(relation.field_names, of_feature[:n_features])
 
 
 def _are_few(changed: Ints, relation: Relation) -> bool:
@@ -95,8 +108,8 @@ def _mapped(cursor: sqlite3.Cursor, relation: Relation, mapped: Mapped, changed:
         raise LostArrays("the mapped lists")
     by_item = layout.lists_from_arrays(mapped, "items", n_items, n_features)
     by_feature = layout.lists_from_arrays(mapped, "features", n_features, n_items)
-    kinds = relation.items, relation.features
-    content = RelationContent(*kinds, by_item, by_feature, absent, mapped, relation, mapped.identity)
+    kinds, groups = (relation.items, relation.features), feature_groups(cursor, relation, n_features)
+    content = RelationContent(*kinds, by_item, by_feature, absent, mapped, relation, mapped.identity, groups=groups)
     return _changed(cursor, content, relation, changed) if len(changed) else content
 
 
@@ -119,6 +132,7 @@ def _changed(cursor: sqlite3.Cursor, content: RelationContent, relation: Relatio
         None,
         relation,
         content.origin,
+        groups=feature_groups(cursor, relation),
     )
 
 

@@ -20,7 +20,7 @@ from setsearch.memory.content import Content
 from setsearch.memory.names import KnownNames
 from setsearch.models import Model
 from setsearch.models.model import has_tiny_weights
-from setsearch.models.values import PRESENCE, CountSource, RuleStatistics, ValueRule, rule_statistics
+from setsearch.models.values import PRESENCE, CountSource, FeatureGroups, RuleStatistics, ValueRule, rule_statistics
 from setsearch.scoring.base import Base
 from setsearch.scoring.kernels import accumulate, is_core
 from setsearch.scoring.postings import PostingArrays, WeightedLists
@@ -190,11 +190,17 @@ class Snapshot:
 
     @property
     def _counts(self) -> CountSource:
-        return CountSource(self.items.size, self.lists(True), self.lists(False))
+        return CountSource(self.items.size, self.lists(True), self.lists(False), self.groups)
+
+    @property
+    def groups(self) -> FeatureGroups | None:
+        """The fields of the features, if there are several."""
+        return None if self.transposed else self.content.groups
 
     def _name_of(self, rule: ValueRule) -> str:
         """Under which name the file has what a rule makes of the lists."""
-        return f"{self.items.name} by {self.features.name}, {rule}"
+        fields = "" if self.groups is None else f", of {', '.join(self.groups.names)}"
+        return f"{self.items.name} by {self.features.name}, {rule}{fields}"
 
     def arrays_of(self, rule: ValueRule, has_postings: bool = True) -> layout.Named:
         """What a file of arrays gets of a rule: norms, and the values of both directions, perhaps without counts."""
@@ -265,7 +271,10 @@ class Snapshot:
         values = np.ones(len(features))
         if rule != PRESENCE:
             statistics, places = self._statistics_of(features, rule)
-            values = statistics.values_of_new(places, own_counts, sum(counts.values()))
+            total = sum(counts.values())
+            if self.groups is not None:
+                total = max(total - int(own_counts[self.groups.of_feature[features] > 0].sum()), 1)
+            values = statistics.values_of_new(places, own_counts, total)
         positive = values > 0
         return features[positive], values[positive]
 
@@ -345,10 +354,12 @@ class Snapshot:
         return Base(scores, background.constant, scale)
 
     def absent(self, cursor: sqlite3.Cursor) -> Ints:
-        """The ids without an item; character n-grams, which describe texts, are no items."""
+        """The ids without an item; n-grams, and features of other fields than the first one, are no items."""
         if not self.transposed:
             return self.content.absent
         absent = np.flatnonzero(self.lists(True).lengths == 0)
+        if self.content.groups is not None:
+            absent = np.union1d(absent, np.flatnonzero(self.content.groups.of_feature))
         if not self.items.has_ngrams:
             return absent
         return np.union1d(absent, self.items.starting_with(cursor, NGRAM, self.items.next_id)).astype(np.int64)

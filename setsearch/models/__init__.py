@@ -31,8 +31,9 @@ def _lift(
     binarize: str = "twice-mean",
     rarity: float = 0.0,
     budget: float = 0.0,
+    fields: tuple[tuple[str, float], ...] = (),
 ) -> Model:
-    return Lift(strength, 1 - popularity, SOFT_BINARIZATIONS[binarize], rarity, budget)
+    return Lift(strength, 1 - popularity, SOFT_BINARIZATIONS[binarize], rarity, budget, fields)
 
 
 MODELS: dict[str, Callable[..., Model]] = {

@@ -1,14 +1,17 @@
 """The best model and options for each kind of items (docs/relevance.md); every call can override them."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 from setsearch.errors import InvalidParameter, UnknownOption
 from setsearch.models import MODELS, Lift, Model, make_model
-from setsearch.options import MODEL, ModelOptions, check
+from setsearch.options import MODEL, ModelOptions, Option, check
 
 NOT_OF_MODELS = ("by", "fresh", "feedback", "neighbors", "vectors", "purpose")  # options that choose what answers
+COEFFICIENT = Option(float, "W", "The weight of a field", 0, 1000)
+WEIGHT_BEHIND = "="  # the name of a field
 
 
 class VectorWeights(NamedTuple):
@@ -38,7 +41,8 @@ class Defaults:
 
     `feedback`, `neighbors`, `rarity` and `budget` are those of the model lift; `vectors`: the weights of vectors.
     `rejection`: how rejected items change the weights; None if they teach what separates them (search/separation.py).
-    `divided`: whether examples fall into groups without being asked (search/groups.py).
+    `divided`: whether examples fall into groups without being asked (search/groups.py). `fields`: the names of the
+    fields of the features, if there are several.
     """
 
     model: str
@@ -51,6 +55,12 @@ class Defaults:
     vectors: VectorWeights = _ALIKE
     rejection: Rejection | None = None
     divided: bool = False
+    fields: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> "Defaults":
+        """Those of its kind, whatever fields there are."""
+        return next((own for own in KINDS if own == replace(self, fields=())), self)
 
     def feedback_of(self, options: ModelOptions) -> float:
         """The share that a second pass may read; raises InvalidParameter."""
@@ -78,7 +88,7 @@ class Defaults:
         """Whether popular items come first; raises InvalidParameter."""
         if options.get("purpose") != "likes":
             return False
-        if self is not RATINGS or (options.get("model") or self.model) != "lift":
+        if self.kind is not RATINGS or (options.get("model") or self.model) != "lift":
             raise InvalidParameter("likes are asked of relations such as ratings, by the model lift")
         return True
 
@@ -118,7 +128,27 @@ class Defaults:
         if name == "lift":
             own = ("popularity", "binarize", "rarity", "budget")
             given = {key: getattr(self, key) for key in own} | given
+        if options.get("by") is not None and self.kind is not TERMS:
+            given["fields"] = self._coefficients(options["by"])
+            if name != "lift":
+                raise InvalidParameter(f"fields are chosen with the model lift, not with {name}; leave out one")
         return make_model(name, **given)
+
+    def _coefficients(self, given: Any) -> tuple[tuple[str, float], ...]:
+        """The fields that count, with their coefficients, in their order; none if all count alike.
+
+        Raises InvalidParameter.
+        """
+        if not self.fields:
+            raise InvalidParameter("by is for terms, and for items with several fields; leave it out")
+        chosen = field_weights(given)
+        for name in chosen:
+            if name not in self.fields:
+                raise InvalidParameter(f"there is no field {name!r:.60}; there are {', '.join(self.fields)}")
+        if not any(chosen.values()):
+            raise InvalidParameter(f"no field counts by {given!r:.60}; give one a weight above 0")
+        weights = {name: chosen.get(name, 0.0) for name in self.fields}
+        return () if {*weights.values()} == {1.0} else tuple(weights.items())
 
     def describe(self) -> dict[str, Any]:
         """The defaults as `info` shows them."""
@@ -130,6 +160,28 @@ class Defaults:
         elif self.feedback:
             shown["feedback"] = self.feedback
         return shown
+
+
+def field_weights(given: Any) -> dict[str, float]:
+    """The weights of fields by name, of a text "text,tags=0.5", names, or a mapping. Raises InvalidParameter."""
+    if isinstance(given, str):
+        given = given.split(",")
+    if not isinstance(given, (Mapping, Iterable)):
+        raise InvalidParameter(f"by is the names of fields such as text,tags=0.5, not {given!r:.60}")
+    pairs = given.items() if isinstance(given, Mapping) else [_named_weight(part) for part in given]
+    weights: dict[str, float] = {}
+    for name, weight in pairs:
+        COEFFICIENT._replace(name=f"the weight of the field {name}").check(weight)
+        if name in weights:
+            raise InvalidParameter(f"the field {name!r:.60} comes twice in `by`; give it once")
+        weights[name] = float(weight)
+    return weights
+
+
+def _named_weight(part: Any) -> tuple[str, Any]:
+    """A name, with its weight behind an equals sign, or 1."""
+    name, mark, weight = str(part).partition(WEIGHT_BEHIND)
+    return name.strip(), COEFFICIENT.read([weight.strip()]) if mark else 1.0
 
 
 def defaults_for(name: str, features: str, is_text: bool) -> Defaults:
@@ -166,3 +218,4 @@ GROUPS = Defaults("lift", 0.0, "twice-mean", rarity=0.25, vectors=_OF_TEXTS)
 RATINGS = Defaults("lift", 0.0, "presence")
 VECTORS = Defaults("lift", 0.0, "presence", rejection=Rejection(0.0))  # of items with nothing else
 NUMBERS = Defaults("gaussian", 0.0, "presence")
+KINDS = DOCUMENTS, TERMS, GROUPS, RATINGS

@@ -32,6 +32,8 @@ class Lift:
 
     With a `budget` b, only the strongest features count, as many as b C^(1/3) pays for, where C is what all of them
     cost: a feature costs its stored postings and 64 more.
+
+    `fields`: those that count, with their coefficients (values.py); all without.
     """
 
     strength: float = 2.0
@@ -39,6 +41,7 @@ class Lift:
     binarization: str = "soft-twice-mean"
     rarity: float = 0.0
     budget: float = 0.0
+    fields: tuple[tuple[str, float], ...] = ()
     usual_strength = 8
 
     def __post_init__(self) -> None:
@@ -48,7 +51,7 @@ class Lift:
     @cached_property
     def rule(self) -> ValueRule:
         """Logarithmic counts with pivoted length normalization."""
-        return ValueRule(self.binarization, weighted=True, slope=self.slope)
+        return ValueRule(self.binarization, weighted=True, slope=self.slope, fields=self.fields)
 
     has_base = False  # features that no seed has do not count
 

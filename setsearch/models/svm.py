@@ -43,9 +43,9 @@ class Marked(NamedTuple):
     scores: Floats
 
 
-def svm_rule(slope: float) -> ValueRule:
+def svm_rule(slope: float, fields: tuple[tuple[str, float], ...] = ()) -> ValueRule:
     """The values x_j: logarithmic counts of all features of an item, with pivoted length normalization."""
-    return ValueRule(weighted=True, slope=slope)
+    return ValueRule(weighted=True, slope=slope, fields=fields)
 
 
 def fit(marked: Marked, n_columns: int) -> tuple[Floats, float]:

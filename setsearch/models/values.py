@@ -16,6 +16,11 @@ Presence and twice-mean without weights and slope give the paper's zeros and one
 are applied to stored counts when a query needs them. A share that equals twice the mean could be rounded to either
 side: entries that close are decided in exact rational arithmetic. (2 cf_j / CF is one correctly rounded quotient of
 integers, as a share is, so comparing these two needs no such care.)
+
+Where features are of several fields (tags beside terms), shares are those in the first one: L_i, cf and CF are its
+sums, and an entry of another field always exists. A field f may have a coefficient c_f, 1 without: w_ij is multiplied
+by sqrt(c_f), before the length, so that its features count as if they were there c_f times. With c_f = 0 its entries
+do not exist. The length is that of all fields together: an item that has little in one is told by the others.
 """
 
 import math
@@ -55,6 +60,11 @@ class ValueRule(NamedTuple):
     weighted: bool = False
     slope: float | None = None
     counted: bool = False  # values are the counts themselves
+    fields: tuple[tuple[str, float], ...] = ()  # the fields that count, with their coefficients; all without
+
+    def __str__(self) -> str:
+        """As files of arrays name it."""
+        return repr(self) if self.fields else repr(self).replace(", fields=()", "")
 
     @property
     def largest(self) -> float | None:
@@ -72,12 +82,43 @@ COUNTS = ValueRule(counted=True)
 TWICE_MEAN = ValueRule("twice-mean")
 
 
+class FeatureGroups(NamedTuple):
+    """The names of the fields of features, and the place of each feature's field among them, `(n_features,)`."""
+
+    names: tuple[str, ...]
+    of_feature: Ints
+
+
 class CountSource(NamedTuple):
-    """The counts of a relation as a rule reads them."""
+    """The counts of a relation as a rule reads them; `groups` if its features are of several fields."""
 
     n_items: int
     by_item: Lists  # item -> features
     by_feature: Lists  # feature -> items
+    groups: FeatureGroups | None = None
+
+    def totals(self) -> Ints:
+        """L_i, `(n_ids,)`, at least 1 where there are several fields."""
+        if self.groups is None:
+            return self.by_item.totals
+        totals = np.zeros(len(self.by_item))
+        is_first = self.groups.of_feature == 0
+        for entries in self.by_item.sweep():
+            totals += bincount(entries.lists, entries.counts * is_first[entries.ids], len(totals))
+        return np.maximum(totals, 1).astype(np.int64)
+
+    def sums(self) -> Ints:
+        """cf_j, `(n_features,)`: 0 of features of other fields than the first one."""
+        sums = self.by_feature.totals
+        return sums if self.groups is None else np.where(self.groups.of_feature > 0, 0, sums)
+
+    def coefficients(self, rule: ValueRule) -> Floats | None:
+        """c_f of each feature, `(n_features,)`; None if all are 1."""
+        if self.groups is None or not rule.fields:
+            return None
+        given = dict(rule.fields)
+        found: Floats = np.array([given.get(name, 0.0) for name in self.groups.names])[self.groups.of_feature]
+        return found
 
 
 @dataclass(frozen=True)
@@ -155,14 +196,20 @@ def rule_statistics(rule: ValueRule, counts: CountSource, norms: Floats | None =
 
     `norms` `(n_ids,)`, if they are known, save the latter.
     """
-    cf = counts.by_feature.totals
-    statistics = RuleStatistics(rule, None if rule.binarization == "presence" else counts.by_item.totals)
+    statistics = RuleStatistics(rule, None if rule.binarization == "presence" else counts.totals())
+    threshold = None
     if rule.binarization == "twice-mean":
-        statistics = replace(statistics, threshold=_twice_mean(counts))
+        threshold = _twice_mean(counts, statistics)
     elif rule.binarization == "soft-twice-mean":
-        statistics = replace(statistics, threshold=2 * cf / max(int(cf.sum()), 1))
+        cf = counts.sums()
+        threshold = 2 * cf / max(int(cf.sum()), 1)
+    if threshold is not None and counts.groups is not None:
+        threshold[counts.groups.of_feature > 0] = 0.0
+    statistics = replace(statistics, threshold=threshold)
     if rule.weighted:
-        statistics = replace(statistics, factor=rarity(counts.by_feature.lengths, counts.n_items))
+        factor, coefficients = rarity(counts.by_feature.lengths, counts.n_items), counts.coefficients(rule)
+        factor = factor if coefficients is None else factor * np.sqrt(coefficients)
+        statistics = replace(statistics, factor=factor)
     if rule.slope is None:
         return statistics
     norms = _norms(statistics, counts) if norms is None else norms
@@ -186,16 +233,18 @@ def _norms(statistics: RuleStatistics, counts: CountSource) -> Floats:
     depends on the order of writes, changes a bit.
     """
     by_item, threshold = counts.by_item, statistics.threshold
-    lengths, totals = by_item.lengths, by_item.totals.astype(float)
+    own_totals = by_item.totals if statistics.totals is None else statistics.totals
+    lengths, totals = by_item.lengths, own_totals.astype(float)
     factor = np.ones(by_item.n_ids) if statistics.factor is None else statistics.factor
     n_items = 0 if statistics.factor is None else counts.n_items
-    unit = square_unit(float(totals.max(initial=1)), int(lengths.max(initial=1)), n_items)
+    unit = square_unit(float(by_item.totals.max(initial=1)), int(lengths.max(initial=1)), n_items)
+    unit *= 2.0 ** -math.ceil(math.log2(max((1.0, *dict(statistics.rule.fields).values()))))
     factor_squares = factor**2 * unit
     if statistics.factor is not None and binding.library() is not None:
         by_item.settle()
         buffer, starts, ends = by_item.arrays
         source = buffer.ids, buffer.counts, starts, ends
-        found = binding.squares(source, by_item.totals, threshold, factor_squares, _logarithms() ** 2)
+        found = binding.squares(source, own_totals, threshold, factor_squares, _logarithms() ** 2)
         if found is not None:
             return np.sqrt(found / unit)
     squares = np.zeros(len(by_item))
@@ -243,9 +292,10 @@ def _scales(norms: npt.ArrayLike, pivot: float, slope: float) -> Floats:
     return scales
 
 
-def _twice_mean(counts: CountSource) -> Floats:
+def _twice_mean(counts: CountSource, statistics: RuleStatistics) -> Floats:
     """Twice the mean share of each feature, `(n_features,)`, moved to the right side of shares that are close."""
-    totals, lists, n_items = counts.by_item.totals, counts.by_feature, counts.n_items
+    assert statistics.totals is not None
+    totals, lists, n_items = statistics.totals, counts.by_feature, counts.n_items
     means = np.zeros(len(lists))
     for entries in lists.sweep():
         means += bincount(entries.lists, entries.counts / totals[entries.ids], minlength=len(lists))

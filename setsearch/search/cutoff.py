@@ -87,7 +87,7 @@ def middle_seed(fields: Fields, weights: SeedWeights, exactly: bool = False) -> 
 
 def can_tell(weights: SeedWeights, defaults: Defaults) -> bool:
     """Whether seeds tell what belongs that cannot find one another."""
-    if defaults is RATINGS:
+    if defaults.kind is RATINGS:
         return not _can_leave_out(weights)
     return not weights.examples.rare or len(weights.examples.ids) > 1
 
@@ -100,7 +100,7 @@ def few_above(above: int, others: int, defaults: Defaults) -> bool:
 
 def few(defaults: Defaults) -> tuple[float, float]:
     """The share of the other items that are few, and the number that always are."""
-    return (UNLIKE_IN_RELATIONS, 0.0) if defaults is RATINGS else (UNLIKE, FEW)
+    return (UNLIKE_IN_RELATIONS, 0.0) if defaults.kind is RATINGS else (UNLIKE, FEW)
 
 
 def _finds_seeds(weights: SeedWeights) -> bool:

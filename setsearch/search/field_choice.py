@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from setsearch.errors import InvalidParameter
 from setsearch.memory.fields import Fields
-from setsearch.memory.readings import FieldsBy
+from setsearch.memory.readings import BY, FieldsBy
 from setsearch.options import ModelOptions
 
 
@@ -18,9 +18,9 @@ class FieldChoice:
 
     def keys(self, options: ModelOptions) -> list[str]:
         """The keys of BY that may answer, the preferred one first; raises InvalidParameter."""
-        by = options.get("by")
-        if by is not None and self.name != "terms":
-            raise InvalidParameter(f"by is for terms, not for {self.name}; leave it out")
+        by = options.get("by") if self.name == "terms" else None  # others have fields in one relation (defaults.py)
+        if by is not None and by not in [*BY]:
+            raise InvalidParameter(f"by must be one of {', '.join(BY)}, not {by!r:.40}")
         is_default = self.has_contexts and options.get("model") in (None, "lift")
         if by is None or (by == "both" and is_default):
             return ["both", "documents"] if is_default else ["documents"]

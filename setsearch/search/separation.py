@@ -72,7 +72,7 @@ def with_correction(fields: Fields, weights: SeedWeights, rejected: Sequence[int
 def correction_rule(model: Model) -> ValueRule:
     """The values that the correction of a model weighs."""
     assert isinstance(model, Lift)
-    return svm_rule(model.slope)
+    return svm_rule(model.slope, model.fields)
 
 
 def corrected(

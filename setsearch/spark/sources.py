@@ -50,7 +50,7 @@ def cells_of(rows: DataFrame, columns: Columns, analyzer: Analyzer, contexts: st
     Raises SourceError, InvalidItem, DuplicateItem.
     """
     columns.relation  # noqa: B018  # raises for columns that do not go together
-    if columns.group_by or columns.numbers or columns.keep:
+    if columns.group_by or columns.fields or columns.of_numbers or columns.keep:
         raise UsageError(
             "Spark builds documents and relations only; leave `group_by`, `numbers` and `keep_columns` out"
         )

@@ -33,6 +33,7 @@ SCHEMA = {
     "m013_texts",
     "m014_mapped",
     "m015_inbox",
+    "m016_fields",
 }
 Checked = tuple[object, int]  # a file, and SQLite's schema version of its tables
 PLAIN = b"SQLite format 3\0"  # how a file that is not encrypted begins

@@ -498,6 +498,12 @@ def m015_inbox(db: Database) -> None:
     db.execute("alter table setsearch_set add column stamp integer")
 
 
+@migrations()
+def m016_fields(db: Database) -> None:
+    """The fields of features beside the first one, as JSON (storage/feature_fields.py); null: there are none."""
+    db.execute("alter table setsearch_relation add column fields text")
+
+
 def drop_tables(cursor: sqlite3.Cursor) -> None:
     """Drop all tables and views that the migrations make, in reverse order."""
     made = Database(memory=True, execute_plugins=False)

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from setsearch.arrays import Ints
 from setsearch.errors import REPAIR_HINT, AmbiguousItem, CorruptIndex, InvalidParameter, UnknownItem
 from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.ids import id_text, is_storable
@@ -228,6 +231,16 @@ class Vocabulary:
                 (self.id, prefix, prefix + LAST_CHARACTER, limit),
             )
         ]
+
+    def between(self, cursor: sqlite3.Cursor, first: str, after: str) -> Ints:
+        """The ids of the names from `first` on that stand before `after`; raises CorruptIndex for one beyond all."""
+        found = cursor.execute(
+            "select id from setsearch_name where kind = ? and name >= ? and name < ?", (self.id, first, after)
+        )
+        ids = np.fromiter((id for (id,) in found), np.int64)
+        if len(ids) and not 0 <= ids.min() <= ids.max() < self.next_id:
+            raise CorruptIndex(f"an id of {self.name} is damaged; {REPAIR_HINT}")
+        return ids
 
     def one_edit_away(self, cursor: sqlite3.Cursor, text: str) -> list[int]:
         """Ids whose name or title is one edit from a text, in any case."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from setsearch.arrays import Ints
 from setsearch.errors import REPAIR_HINT, CorruptIndex, InvalidItem, InvalidParameter, NameTaken
+from setsearch.storage.feature_fields import TEXT_FIELD, FeatureField, dump_fields, load_fields
 from setsearch.storage.forward_lists import ForwardLists, Frequencies
 from setsearch.storage.ids import collection_of, is_storable, name_in, plain_name
 from setsearch.storage.names import Vocabulary
@@ -34,6 +35,7 @@ class Relation:
     stamp: int
     contexts: str = "off"  # one of CONTEXTS
     columns: str | None = None  # JSON: the dimensions of items that numbers describe
+    fields: tuple[FeatureField, ...] = ()  # of the features, beside the first one
     is_replaced: bool = False  # whether all items go in the present transaction
     is_altered: bool = False  # whether it is made, or gets other settings, in the present transaction
 
@@ -68,6 +70,16 @@ class Relation:
         return Frequencies(self.id)
 
     @property
+    def first_field(self) -> str:
+        """The name of the field whose features have no prefix."""
+        return TEXT_FIELD if self.analyzer is not None else plain_name(self.features.name)
+
+    @property
+    def field_names(self) -> tuple[str, ...]:
+        """The names of all fields; none if there is only the first one."""
+        return (self.first_field, *(own.name for own in self.fields)) if self.fields else ()
+
+    @property
     def label(self) -> str:
         """The names of both sides, for messages."""
         return f"{self.items.name} x {self.features.name}"
@@ -81,6 +93,7 @@ class Relation:
             cursor.execute(f"delete from setsearch_{table} where relation = ?", (self.id,))
         for vocabulary in (self.items, self.features):
             vocabulary.clear(cursor)
+        self.fields = ()
         self.is_replaced = True
 
     def save(self, cursor: sqlite3.Cursor, changed: Ints | None = None) -> None:
@@ -90,7 +103,8 @@ class Relation:
         self.revision += 1
         self.stamp = append_revision(cursor, self.id, self.revision, None if self.is_replaced else changed)
         cursor.execute(
-            "update setsearch_relation set revision = ?, stamp = ? where id = ?", (self.revision, self.stamp, self.id)
+            "update setsearch_relation set revision = ?, stamp = ?, fields = ? where id = ?",
+            (self.revision, self.stamp, dump_fields(self.fields), self.id),
         )
 
 
@@ -104,16 +118,18 @@ def load_relations(cursor: sqlite3.Cursor) -> list[Relation]:
         id: rest for id, *rest in cursor.execute("select id, name, size, peak, vectors, whole from setsearch_kind")
     }
     rows = cursor.execute(
-        "select id, items, features, analyzer, revision, stamp, contexts, columns from setsearch_relation order by id"
+        "select id, items, features, analyzer, revision, stamp, contexts, columns, fields from setsearch_relation "
+        "order by id"
     ).fetchall()
     most_ids = max(IDS_OF_ANY_FILE, _file_size(cursor) // 4)
     vocabularies: dict[int, Vocabulary] = {}
     relations = []
-    for id, items, features, *rest in rows:
+    for id, items, features, analyzer, revision, stamp, contexts, columns, fields in rows:
         for kind in (items, features):
             if kind not in vocabularies:
                 vocabularies[kind] = _make_vocabulary(kind, stored.get(kind), most_ids)
-        relation = Relation(id, vocabularies[items], vocabularies[features], *rest)
+        kinds = vocabularies[items], vocabularies[features]
+        relation = Relation(id, *kinds, analyzer, revision, stamp, contexts, columns, load_fields(fields))
         if relation.contexts not in CONTEXTS:
             raise CorruptIndex(f"the contexts of {relation.items.name} are {relation.contexts!r:.40}; index it again")
         relation.features.titles_shown = relation.contexts != "off" and " " in (relation.analyzer or "")

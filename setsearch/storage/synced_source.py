@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from setsearch.errors import CorruptIndex, UsageError
@@ -27,10 +27,13 @@ class Columns:
     group_by: str | None = None
     numbers: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()  # columns of documents that come back with each hit
+    tags: tuple[str, ...] = ()  # columns of documents with names, such as a JSON array: each is a field
+    links: tuple[str, ...] = ()  # the same with ids: a document also has its own, as those have that link to it
+    split: str | None = None  # what stands between tags or links that are one text
     errors: str = "strict"  # "skip" leaves out bad rows of a table, with a warning, now and at each sync
 
     def __post_init__(self) -> None:
-        for name in ("text", "numbers", "keep"):
+        for name in ("text", "numbers", "keep", "tags", "links"):
             names = getattr(self, name)
             object.__setattr__(self, name, (names,) if isinstance(names, str) else tuple(names))
 
@@ -40,16 +43,36 @@ class Columns:
         return self.text or ("text",)
 
     @property
+    def fields(self) -> tuple[str, ...]:
+        """The columns that are fields of documents beside their text."""
+        return (*self.tags, *self.links, *(() if self.items else self.numbers))
+
+    @property
+    def of_numbers(self) -> bool:
+        """Whether nothing but numbers describes the items."""
+        return bool(self.numbers) and self.items is not None
+
+    def stored(self) -> dict[str, Any]:
+        """As a source keeps them: without what few sources have, and this one has not."""
+        return {name: own for name, own in asdict(self).items() if own or name not in ("tags", "links", "split")}
+
+    @property
     def relation(self) -> tuple[str, str]:
         """(items, features); raises UsageError for columns that contradict each other."""
-        if self.keep and (self.items or self.features or self.group_by or self.numbers):
+        if self.keep and (self.items or self.features or self.group_by):
             raise UsageError("`keep_columns` is for documents; leave it out")
+        if (self.tags or self.links) and (self.items or self.features or self.group_by):
+            raise UsageError("`tags` and `links` are for documents; leave them out")
+        if self.split is not None and not (self.tags or self.links):
+            raise UsageError("`split` is for `tags` and `links`; leave it out")
+        if len({*self.fields}) < len(self.fields):
+            raise UsageError(f"a column is one field, not two: {', '.join(self.fields)}")
         if self.group_by is not None:
             if self.items or self.features or self.count:
                 raise UsageError("`group_by` is for texts; leave `items`, `features` and `count` out")
             return self.group_by, TEXT[1]
-        if self.numbers:
-            if self.items is None or self.features or self.count:
+        if self.items is not None and self.numbers:
+            if self.features or self.count:
                 raise UsageError("`numbers` need `items`, and neither `features` nor `count`")
             return self.items, ""
         if self.items is None or self.features is None:

@@ -182,7 +182,8 @@ def _options(reading: AnyReading, address: Address, options: Mapping[str, Option
     """Those of some options that the page has, as values."""
     given: dict[str, list[str]] = {}
     for name, value in address.options:
-        if name in options and (name != "by" or plain_name(reading.name) == "terms"):
+        is_chosen = plain_name(reading.name) == "terms" or (isinstance(reading, Reading) and reading.defaults.fields)
+        if name in options and (name != "by" or is_chosen):
             given.setdefault(name, []).append(value)
     return {name: options[name].read(values) for name, values in given.items()}
 

@@ -141,7 +141,7 @@ def test_the_command(run, failed, tmp_path):
     assert json.loads(run("explain", "n.db", "w05", "w03")[1])["features"]
     (tmp_path / "bad.csv").write_text("id,height,weight,label\na,1,x,A\n")
     failed(run("index", "n.db", "bad.csv", *columns), 1, "line 2", "'weight'", "'x'")
-    failed(run("index", "n.db", "wines.csv", "--numbers", "height"), 2, "--items")
+    failed(run("index", "n.db", "wines.csv", "--numbers", "height"), 1, "no column 'text'")
     failed(run("expand", "n.db", "w03", "--model", "lift"), 2, "gaussian")
     failed(run("expand", "n.db", "w03", "--like", "x"), 2, "'like'")
     failed(run("features", "n.db", "w03"), 2, "described by numbers")

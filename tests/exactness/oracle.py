@@ -68,20 +68,32 @@ def log_scores(having: Mapping[str, set[str]], seeds: Iterable[str], strength: f
     return scores
 
 
-def soft_values(data: Data, slope: float, binarization: str) -> dict[str, dict[str, float]]:
-    """x_ij of the model lift: w_ij = (1 + ln tf) ln(n / df)^(1/4) where tf / L > 2 cf / CF, over a balanced norm."""
+def soft_values(
+    data: Data, slope: float, binarization: str, fields: Mapping[str, float] | None = None
+) -> dict[str, dict[str, float]]:
+    """x_ij of the model lift: w_ij = (1 + ln tf) ln(n / df)^(1/4) where tf / L > 2 cf / CF, over a balanced norm.
+
+    Features of other `fields`, which begin with the name and a colon, always count, and L and CF are without them. All
+    of a field count sqrt(coefficient) as much; that of the others is "".
+    """
+    fields = fields or {"": 1.0}
+    of = {f: "" for own in data.values() for f in own}
+    if len(fields) > 1:
+        of = {f: name if (name := f.partition(":")[0]) in fields else "" for f in of}
     turned, n = transpose(data), len(data)
-    total = sum(sum(counts.values()) for counts in data.values())
+    total = sum(count for counts in data.values() for f, count in counts.items() if not of[f])
     weights: dict[str, dict[str, float]] = {}
     for item, counts in data.items():
-        length = sum(counts.values())
+        length = sum(count for f, count in counts.items() if not of[f])
         weights[item] = {
-            feature: (1 + log(count)) * log(n / len(turned[feature])) ** 0.25
+            feature: (1 + log(count)) * log(n / len(turned[feature])) ** 0.25 * sqrt(fields[of[feature]])
             for feature, count in counts.items()
             if count
             and len(turned[feature]) < n
+            and fields[of[feature]]
             and (
                 binarization == "presence"
+                or of[feature]
                 or Fraction(count, length) > Fraction(2 * sum(turned[feature].values()), total)
             )
         }

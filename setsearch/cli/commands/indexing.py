@@ -17,7 +17,15 @@ from setsearch.cli.help import argument, flag, option
 from setsearch.cli.options import DB, Fresh, TimeLimit, Timeout, text_options, waiting_options, with_options
 from setsearch.cli.output import first_of, print_lines, print_table, say
 from setsearch.cli.progress import count_items, tell_time
-from setsearch.cli.source_options import Input, Rules, column_options, input_options, rule_options
+from setsearch.cli.source_options import (
+    Fields,
+    Input,
+    Rules,
+    column_options,
+    field_options,
+    input_options,
+    rule_options,
+)
 from setsearch.core import NOT_BUILT
 from setsearch.errors import MissingDatabase, NoIndex, SetsearchError, UnknownReading, UsageError
 
@@ -32,7 +40,12 @@ RULES = "--split, --titles, --min-features and --min-items"
 
 
 @with_options(
-    given=input_options, rules=rule_options, columns=column_options, settings=text_options, waiting=waiting_options
+    given=input_options,
+    rules=rule_options,
+    columns=column_options,
+    fields=field_options,
+    settings=text_options,
+    waiting=waiting_options,
 )
 def index_command(
     db: Collection,
@@ -43,8 +56,8 @@ def index_command(
     rules: Rules,
     columns: "Columns",
     settings: dict[str, Any],
+    fields: Fields,
     waiting: dict[str, Any],
-    track: Annotated[bool, flag("--track", "Note changes of the table by triggers, for `update`.")] = False,
 ) -> None:
     """Index texts or a relation; items that exist are updated by id.
 
@@ -60,30 +73,33 @@ def index_command(
     table = given.table
     if not sources and table is None:
         raise UsageError("no source: give a folder, files, - for standard input, or --table NAME")
-    if any(map(is_matrix_file, sources or [])):
+    if any(map(is_matrix_file, sources or [])) and not any(fields):
         _index_matrix(db, sources or [], columns, replace, waiting)
         return
-    relation = columns.relation
+    if any(fields):
+        columns = dataclasses.replace(columns, **fields._asdict(), split=rules.split)
+        rules = rules._replace(split=None)
+    relation, track = columns.relation, given.track
     if relation[1] != "terms" and settings not in (text_options(), text_options(contexts=False)):
         raise UsageError("options of texts, such as --language, --pairs, --contexts, are not for a relation or numbers")
-    if columns.numbers and replace:
+    if columns.of_numbers and replace:
         raise UsageError("--replace is not for numbers; index into a new database")
     is_own_table = table is not None and not sources
-    if track and (not is_own_table or columns.numbers):
+    if track and (not is_own_table or columns.of_numbers):
         raise UsageError("--track is for --table of the database itself, with texts or a relation")
-    if is_own_table and not columns.numbers and any(rules):
+    if is_own_table and not columns.of_numbers and any(rules):
         raise UsageError(f"--keep, {RULES} are not for a table of the database itself; index a view of the rows")
     if is_own_table and not db.path.is_file():
         raise SetsearchError(f"{db} does not exist, so it has no table {table!r} to index")
     with (
         closing(sqlite3.connect(db.path, timeout=waiting["timeout"]))
-        if is_own_table and columns.numbers
+        if is_own_table and columns.of_numbers
         else nullcontext() as host,
         setsearch.open(host or db.path, create=not is_own_table, collection=db.name, **waiting, **settings) as index,
     ):
         reader = _make_reader(given, rules, columns, host, waiting["time_limit"])
         reader = dataclasses.replace(reader, kept=() if replace else _kept_columns(index))
-        if columns.numbers:
+        if columns.of_numbers:
             written = index.add_numbers(count_items(reader.read_numbers(sources or [])), columns.numbers, relation[0])
         elif is_own_table:
             roles = dataclasses.replace(columns, errors=given.errors)
@@ -206,6 +222,8 @@ def info(
         shown, count = reading["shown_count"], reading["item_count"]
         if shown != count:
             print(f"{shown:,} of the {count:,} {reading['items']} are words, not numbers; the page counts these")
+        if reading["fields"]:
+            print(f"fields of {reading['items']}: {', '.join(reading['fields'])}")
         if reading["columns"]:
             print(f"kept columns of {reading['items']}: {', '.join(reading['columns'])}")
         if reading["some"]:

@@ -87,6 +87,16 @@ def cell_features(position: str, column: str, value: Any) -> list[str]:
     return list(dict.fromkeys(_feature(position, column, part) for part in parts if part not in (None, "")))
 
 
+def cell_names(position: str, column: str, value: Any, split: str | None) -> list[str]:
+    """A cell as names: of a list, also one that a text shows, or what `split` separates, or one; raises SourceError."""
+    if split and isinstance(value, str) and not value.startswith(LISTS[0]):
+        return list(dict.fromkeys(part.strip() for part in value.split(split) if part.strip()))
+    names = [] if value == "" else cell_features(position, column, value)
+    if isinstance(value, str) and names == [value.rstrip()] and value.startswith(LISTS):
+        raise SourceError(f"{position}: the column {column!r} is {value!r:.60}, which is no JSON array of names")
+    return names
+
+
 def _listed(value: str) -> Any:
     """The list that a text is: of JSON, or as Python and numpy write lists, tuples and sets of texts; else the text."""
     if value.startswith("[") and value.endswith("]"):

@@ -1,0 +1,283 @@
+"""Fields: tags, links and numbers of the same items beside their texts, in one score."""
+
+import json
+import random
+import sqlite3
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+from laws import examples
+from oracle import RARITY, lift_weights, same_scores, soft_values
+from samples import with_kernels
+
+import setsearch
+from setsearch import Columns, Item
+from setsearch.errors import InvalidItem, InvalidParameter, SetsearchError, SourceError, UsageError
+from setsearch.storage.feature_fields import FeatureField, ends_of
+
+WORDS = [f"w{n}" for n in range(40)]
+
+
+def made(seed, count=60):
+    """Items with texts, tags with counts, a year, and nothing in some of these."""
+    rng = random.Random(seed)
+    items = []
+    for number in range(count):
+        text = " ".join(rng.choices(WORDS, range(40, 0, -1), k=rng.choice([0, 4, 30])))
+        fields = {"tags": {f"t{rng.randrange(9)}": rng.randint(1, 3) for _ in range(rng.randint(0, 4))}}
+        if rng.random() < 0.8:
+            fields["year"] = float(rng.randint(1990, 2010))
+        items.append(Item(f"i{number}", text, None, None, fields))
+    return items
+
+
+def opened(items, **options):
+    index = setsearch.open(sqlite3.connect(":memory:"), **options)
+    index.add(items)
+    return index
+
+
+def counted(reading, items):
+    """The features of all items as they are stored."""
+    return {item.id: reading.features_of(item.id) for item in items}
+
+
+def answers(reading, seeds, **options):
+    return [(hit.item, hit.score) for hit in reading.expand(seeds, 99, **options)]
+
+
+@pytest.mark.parametrize("by", [None, "tags", "text,year", {"text": 1, "tags": 0.25, "year": 3}])
+@pytest.mark.parametrize("seed", range(2))
+def test_scores_are_those_of_the_definition(seed, by):
+    items = made(seed)
+    index = opened(items)
+    reading = index.items("documents")
+    given = {"text": 1.0, "tags": 1.0, "year": 1.0}
+    if by is not None:
+        given = dict.fromkeys(given, 0.0) | (by if isinstance(by, dict) else dict.fromkeys(by.split(","), 1.0))
+    coefficients = {"" if name == "text" else name: weight for name, weight in given.items()}
+    for binarize, rule in (("twice-mean", "soft-twice-mean"), ("presence", "presence")):
+        values = soft_values(counted(reading, items), 0.8, rule, coefficients)
+        for seeds in (["i1"], ["i1", "i2", "i5"]):
+            weights = lift_weights(values, seeds, 2.0, rarity=RARITY)
+            expected = {item: sum(weights.get(f, 0.0) * x for f, x in own.items()) for item, own in values.items()}
+            options = {"by": by, "feedback": 0, "binarize": binarize}
+            for hits in with_kernels(lambda seeds=seeds, own=options: reading.expand(seeds, 99, **own, explain=True)):
+                same_scores(hits, expected, seeds, 1e-6)
+                for hit in hits:
+                    assert sum(part.weight for part in hit.features) == pytest.approx(hit.score, abs=1e-9)
+
+
+@pytest.mark.parametrize("by", [None, "tags", "text=0.5,tags=2"])
+def test_core_and_numpy_agree_to_the_bit(by, tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(made(3, 200))
+        index.refresh("now")
+    for _ in range(2):  # lists with values from the file, and after a write
+        with setsearch.open(tmp_path / "a.db") as index:
+            for seeds in (["i1"], ["i1", "i2", "i4"], ["i1", "i2", "i3", "i4", "i5", "i6"]):
+                reading = index.items("documents")
+                one, *others = with_kernels(lambda reading=reading, own=seeds: answers(reading, own, by=by))
+                assert others in ([], [one])
+                one, *others = with_kernels(
+                    lambda reading=reading, own=seeds: answers(reading, own, by=by, exclude=["i9"])
+                )
+                assert others in ([], [one])
+            index.update(made(4, 5))
+
+
+def test_the_first_field_alone_answers_as_an_index_without_others():
+    items = made(5)
+    alone = opened([item._replace(fields=None) for item in items]).items("documents")
+    reading = opened(items).items("documents")
+    for seeds in (["i1"], ["i1", "i2"], [f"i{n}" for n in range(7)]):
+        for options in ({}, {"exclude": ["i20"]}, {"feedback": 0}):
+            assert answers(reading, seeds, by="text", **options) == answers(alone, seeds, **options)
+        assert [own.score for own in reading.fits(seeds, by="text")] == [own.score for own in alone.fits(seeds)]
+    assert alone.defaults.fields == () and reading.defaults.fields == ("text", "tags", "year")
+
+
+def test_a_weight_of_two_is_the_field_twice():
+    items = made(6)
+    twice = [item._replace(fields=item.fields | {"again": item.fields["tags"]}) for item in items]
+    one, other = opened(items).items("documents"), opened(twice).items("documents")
+    options = {"popularity": 0, "feedback": 0}
+    doubled = dict(answers(one, ["i1", "i2"], by="text,tags=2,year", **options))
+    assert doubled == pytest.approx(dict(answers(other, ["i1", "i2"], **options)), abs=1e-5)
+
+
+def test_ratings_have_fields_too_and_their_users_no_others():
+    films = {"a": ["x", "y"], "b": ["y", "z"], "c": ["z"], "d": ["v"], "e": ["x"]}
+    genres = {"a": "crime", "b": "comedy", "c": "comedy", "d": "crime", "e": "drama"}
+    index = setsearch.open(sqlite3.connect(":memory:"))
+    index.add([Item(name, own, None, None, {"genre": genres[name]}) for name, own in films.items()], ("film", "user"))
+    reading, users = index.items("film"), index.items("user")
+    assert [hit.item for hit in reading.expand(["a"], 1, by="genre")] == ["d"]
+    assert {hit.item for hit in users.expand(["y"], 99)} == {"x", "z", "v"}
+    assert reading.expand(["a"], purpose="likes") and index.info()["readings"][0]["fields"] == ["user", "genre"]
+    with pytest.raises(InvalidParameter, match="by is for terms, and for items with several fields"):
+        users.expand(["y"], by="genre")
+
+
+WRITES = st.lists(
+    st.tuples(st.sampled_from(["write", "delete", "bare", "ask", "new field"]), st.integers(0, 9)), max_size=9
+)
+
+
+@examples(40)
+@given(WRITES)
+def test_whatever_is_written_answers_are_those_of_a_new_index(steps):
+    index, held = opened(made(7, 10)), {item.id: item for item in made(7, 10)}
+    for place, (what, number) in enumerate(steps):
+        name = f"i{number}"
+        if what == "delete" and name in held and len(held) > 2:
+            index.delete([held.pop(name).id])
+        elif what in ("write", "bare", "new field"):
+            text = random.Random(place).choice(["w1 w2 w3", "w4 w5 w1", ""])
+            fields = {"tags": [f"t{place}", "t1"], **({"more": ["m1"]} if what == "new field" else {})}
+            held[name] = Item(name, text, None, None, None if what == "bare" else fields)
+            index.update([held[name]])
+        elif what == "ask":
+            answers(index.items("documents"), sorted(held)[:1])
+    ends = [
+        item._replace(fields={k: v for k, v in (item.fields or {}).items() if k != "year"}) for item in held.values()
+    ]
+    reading, seeds = index.items("documents"), sorted(held)[:2]
+    for by in ("text,tags", "tags"):
+        if "tags" in opened(ends).items("documents").defaults.fields:
+            assert answers(reading, seeds, by=by) == answers(opened(ends).items("documents"), seeds, by=by)
+    assert index.check() == []
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60), st.data())
+def test_near_numbers_share_a_range(numbers, data):
+    field = FeatureField("n", ends_of(numbers))
+    one, other = sorted(data.draw(st.tuples(st.sampled_from(numbers), st.sampled_from(numbers))))
+    between = [end for end in field.ends if one < end <= other]
+    shared = {*field.ranges(one)} & {*field.ranges(other)}
+    assert len(field.ranges(one)) <= 2 and all(name.startswith("n:") for name in field.ranges(one))
+    if field.ends and not between:
+        assert shared == {*field.ranges(one)}
+    assert len(between) < 2 or not shared
+    if len(field.ends) > 1 and len(between) == 1:
+        assert len(shared) == 1
+
+
+def table(rows):
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table papers (id text primary key, body text, keyword text, cites text, year real)")
+    connection.executemany("insert into papers values (?, ?, ?, ?, ?)", rows)
+    return connection
+
+
+PAPERS = [
+    ("p1", "an index of words", '["index", "search"]', '["p3"]', 1994),
+    ("p2", "numbers packed", '["index"]', '["p3"]', 1995),
+    ("p3", "packing of bits", '["compression"]', None, 1970),
+    ("p4", "boil water with rice", "food", "[]", None),
+    ("p5", "flour water and salt", '["food"]', '["p4"]', 2011),
+]
+ROLES = Columns(text="body", tags="keyword", links="cites", numbers="year")
+
+
+def test_a_tracked_table_has_fields_and_changes_of_these_are_followed():
+    connection = table(PAPERS)
+    index = setsearch.open(connection)
+    index.add_table("papers", ROLES, track=True)
+    reading = index.items("documents")
+    assert reading.expand(["p1"], by="cites", k=1)[0].item == "p3", "what it links to"
+    assert {hit.item for hit in reading.expand(["p5"], by="cites", k=1)} == {"p4"}
+    assert [hit.item for hit in reading.expand(["p4"], by="keyword", k=1)] == ["p5"]
+    assert index.refresh() == setsearch.Changes()
+    connection.execute("update papers set keyword = '[\"food\", \"bits\"]', cites = null where id = 'p3'")
+    connection.execute("update papers set year = 2012 where id = 'p4'")
+    assert index.refresh().written == 2
+    assert reading.features_of("p3").items() >= {"keyword:food": 1, "cites:p3": 1}.items()
+    fresh = setsearch.open(table(connection.execute("select * from papers").fetchall()))
+    fresh.add_table("papers", ROLES)
+    by = "text,keyword,cites"
+    assert answers(reading, ["p1", "p3"], by=by) == answers(fresh.items("documents"), ["p1", "p3"], by=by)
+    assert index.check() == []
+
+
+def test_files_have_fields(tmp_path, run):
+    (tmp_path / "a.csv").write_text("id,text,tags,year\na,red wine,x|y,1990\nb,white wine,y|z,\nc,bread,,2001\n")
+    code, _, said = run("index", "a.db", "a.csv", "--tags", "tags", "--split", "|", "--numbers", "year")
+    assert code == 0, said
+    code, out, _ = run("expand", "a.db", "a", "--items", "documents", "--by", "tags", "--json")
+    assert (code, json.loads(out)[0]["item"]) == (0, "b")
+    rows = [
+        {"id": "a", "text": "red", "tags": ["x"]},
+        {"id": "b", "text": "blue", "tags": ["x", "y"]},
+        {"id": "c", "text": ""},
+    ]
+    (tmp_path / "b.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert run("index", "b.db", "b.jsonl", "--tags", "tags")[0] == 0
+    code, out, _ = run("expand", "b.db", "a", "--items", "documents", "--explain", "--json")
+    assert json.loads(out)[0]["reasons"][0]["label"] == "tags: x"
+    code, out, _ = run("info", "b.db", "--json")
+    assert json.loads(out)["readings"][0]["fields"] == ["text", "tags"]
+
+
+def test_reasons_are_by_field():
+    items = [Item(f"i{n}", f"w{n}", None, None, {"tags": ["x", "y", f"z{n}"], "year": n}) for n in range(3)]
+    items += [Item(f"o{n}", "w9", None, None, {"tags": [f"o{n}"], "year": 50 + n}) for n in range(9)]
+    reading = opened(items).items("documents")
+    reasons = reading.expand(["i1"], 1, explain=True)[0].reasons
+    assert {reason.label.split(":")[0] for reason in reasons} == {"tags", "year"}
+    shared = next(reason for reason in reasons if reason.label.startswith("tags"))
+    assert shared.label == "tags: x, y" and shared.features == ("tags:x", "tags:y")
+    assert next(reason for reason in reasons if reason.label.startswith("year")).sentence
+
+
+@pytest.mark.parametrize(
+    ("by", "told"),
+    [
+        ("nope", "there is no field 'nope'; there are text, tags, year"),
+        ("tags=-1", "the weight of the field tags must be a number from 0 to 1000, not -1.0"),
+        ("tags=x", "the weight of the field tags must be a number from 0 to 1000, not 'x'"),
+        ("tags,tags", "the field 'tags' comes twice in `by`; give it once"),
+        ("tags=0", "no field counts by 'tags=0'; give one a weight above 0"),
+        (3, "by is the names of fields such as text,tags=0.5, not 3"),
+    ],
+)
+def test_a_wrong_choice_is_one_line(by, told):
+    with pytest.raises(InvalidParameter) as caught:
+        opened(made(8, 5)).items("documents").expand(["i1"], by=by)
+    assert str(caught.value) == told
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"a:b": []}, "a field is named by a text without colon, comma and equals sign, not 'a:b'"),
+        ({"text": ["x"]}, "item 'a' has a field 'text', which is the name of the first one; rename it"),
+        ({"year": float("nan")}, "item 'a' has the number nan in the field 'year'; numbers are finite"),
+        ({"tags": [1]}, "item 'a' has [1] in the field 'tags'; give a number, or a list of texts"),
+        (["tags"], "the fields of item 'a' are a mapping from names to values, not ['tags']"),
+        ({"year": ["x"]}, "the field 'year' has numbers, and an item has names there: {'x': 1}"),
+    ],
+)
+def test_wrong_fields_of_an_item_are_one_line_and_nothing_is_written(fields, told):
+    index = opened(made(9, 5))
+    with pytest.raises(InvalidItem) as caught:
+        index.add([Item("a", "text", None, None, fields)])
+    assert str(caught.value) == told
+    assert index.items("documents").item_count() == 5
+
+
+def test_wrong_columns_are_one_line():
+    index = setsearch.open(table(PAPERS))
+    with pytest.raises(SourceError, match="table papers, row 1 has no column 'nope'"):
+        index.add_table("papers", Columns(text="body", tags="nope"))
+    with pytest.raises(UsageError, match="a column is one field, not two: cites, cites"):
+        index.add_table("papers", Columns(text="body", tags="cites", links="cites"))
+    with pytest.raises(UsageError, match="`tags` and `links` are for documents"):
+        index.add_table("papers", Columns(items="id", features="body", tags="cites"))
+    for cell in ('{"a": 1}', '["a"', "[[1]]"):
+        bad = setsearch.open(table([("p1", "text", cell, None, None)]))
+        with pytest.raises(SourceError, match=r"row 1: the column .keyword. is .*, which is no JSON array of names"):
+            bad.add_table("papers", ROLES)
+    with pytest.raises(SetsearchError, match="row 1: the column 'year' is 'soon', not a finite number"):
+        setsearch.open(table([("p1", "text", None, None, "soon")])).add_table("papers", ROLES)
