@@ -6,22 +6,25 @@ all is read from the tables.
 """
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from setsearch.arrays import Ints
+from setsearch.arrays import Ints, distinct
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists
 from setsearch.memory import layout
 from setsearch.models.values import FeatureGroups
 from setsearch.sqlite.mapped import Mapped
+from setsearch.storage.feature_fields import MARK
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import Relation
 from setsearch.storage.revisions import Revision, changed_items
 
 LARGEST_SHARE = 1 / 8  # of the items that may change before everything is read again
 ALWAYS_FEW = 1000  # items
+MOST_LOOKED_UP = 20_000  # features whose fields are looked up one by one
 
 
 @dataclass(frozen=True)
@@ -78,14 +81,46 @@ def read_content(cursor: sqlite3.Cursor, relation: Relation) -> RelationContent:
     return RelationContent(*kinds, by_item, by_feature, absent, None, relation, None, groups=groups)
 
 
-def feature_groups(cursor: sqlite3.Cursor, relation: Relation, n_features: int | None = None) -> FeatureGroups | None:
-    """Of which field each feature is, or each of the first ones; None if there is only one field."""
+def feature_groups(cursor: sqlite3.Cursor, relation: Relation) -> FeatureGroups | None:
+    """Of which field each feature is; None if there is only one field."""
     if not relation.fields:
         return None
     of_feature = np.zeros(relation.features.next_id, np.int64)
     for place, own in enumerate(relation.fields, 1):
         of_feature[relation.features.between(cursor, own.prefix, own.after)] = place
-    return FeatureGroups(relation.field_names, of_feature[:n_features])
+    return FeatureGroups(relation.field_names, of_feature)
+
+
+def _mapped_groups(cursor: sqlite3.Cursor, relation: Relation, mapped: Mapped, size: int) -> FeatureGroups | None:
+    """The same of the features of a file: from it, unless it knows fewer fields. Raises LostArrays."""
+    name = array_of_fields(relation.field_names)
+    if not relation.fields or name not in mapped.arrays:
+        found = feature_groups(cursor, relation)
+        return None if found is None else found._replace(of_feature=found.of_feature[:size])
+    of_feature = layout.take_array(mapped, name, "<i8", size)
+    if not 0 <= of_feature.min(initial=0) <= of_feature.max(initial=0) < len(relation.field_names):
+        raise LostArrays(f"the mapped {name}")
+    return FeatureGroups(relation.field_names, of_feature)
+
+
+def array_of_fields(names: Sequence[str]) -> str:
+    """How a file of arrays names the array that says of which field each feature is."""
+    return f"fields of features, {', '.join(names)}"
+
+
+def _changed_groups(
+    cursor: sqlite3.Cursor, relation: Relation, known: FeatureGroups | None, features: Ints
+) -> FeatureGroups | None:
+    """The same after some features, ascending, may have other names: anew if there is another field."""
+    if known is None or known.names != relation.field_names or len(features) > MOST_LOOKED_UP:
+        return feature_groups(cursor, relation)
+    places = {name: place for place, name in enumerate(known.names) if place}
+    of_feature = np.zeros(relation.features.next_id, np.int64)
+    kept = known.of_feature[: len(of_feature)]
+    of_feature[: len(kept)] = kept
+    for id, (name, _) in relation.features.stored(cursor, features.tolist()).items():
+        of_feature[id] = places.get(name.partition(MARK)[0], 0) if MARK in name else 0
+    return FeatureGroups(known.names, of_feature)
 
 
 def _are_few(changed: Ints, relation: Relation) -> bool:
@@ -108,7 +143,7 @@ def _mapped(cursor: sqlite3.Cursor, relation: Relation, mapped: Mapped, changed:
         raise LostArrays("the mapped lists")
     by_item = layout.lists_from_arrays(mapped, "items", n_items, n_features)
     by_feature = layout.lists_from_arrays(mapped, "features", n_features, n_items)
-    kinds, groups = (relation.items, relation.features), feature_groups(cursor, relation, n_features)
+    kinds, groups = (relation.items, relation.features), _mapped_groups(cursor, relation, mapped, n_features)
     content = RelationContent(*kinds, by_item, by_feature, absent, mapped, relation, mapped.identity, groups=groups)
     return _changed(cursor, content, relation, changed) if len(changed) else content
 
@@ -132,7 +167,7 @@ def _changed(cursor: sqlite3.Cursor, content: RelationContent, relation: Relatio
         None,
         relation,
         content.origin,
-        groups=feature_groups(cursor, relation),
+        groups=_changed_groups(cursor, relation, content.groups, distinct(new.ids)),
     )
 
 

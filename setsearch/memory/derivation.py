@@ -16,7 +16,7 @@ import numpy as np
 from setsearch.arrays import bincount
 from setsearch.errors import CorruptIndex, DatabaseError
 from setsearch.memory import layout
-from setsearch.memory.content import RelationContent
+from setsearch.memory.content import RelationContent, array_of_fields
 from setsearch.memory.neighbors import nearest_words
 from setsearch.memory.snapshot import Snapshot
 from setsearch.memory.word_contexts import (
@@ -76,6 +76,8 @@ def write_lists(database: Path, content: RelationContent, rules: Iterable[tuple[
 def _arrays_of(content: RelationContent, rules: Iterable[tuple[Snapshot, ValueRule]]) -> layout.Named:
     yield "sizes", np.array([len(content.by_item), len(content.by_feature)])
     yield "absent", content.absent
+    if content.groups is not None:
+        yield array_of_fields(content.groups.names), content.groups.of_feature
     yield from layout.lists_to_arrays("items", content.by_item, may_grow=True)
     yield from layout.lists_to_arrays("features", content.by_feature, may_grow=True)
     for snapshot, rule in rules:

@@ -101,11 +101,9 @@ class CountSource(NamedTuple):
         """L_i, `(n_ids,)`, at least 1 where there are several fields."""
         if self.groups is None:
             return self.by_item.totals
-        totals = np.zeros(len(self.by_item))
-        is_first = self.groups.of_feature == 0
-        for entries in self.by_item.sweep():
-            totals += bincount(entries.lists, entries.counts * is_first[entries.ids], len(totals))
-        return np.maximum(totals, 1).astype(np.int64)
+        others = self.by_feature.take(np.flatnonzero(self.groups.of_feature))
+        totals = self.by_item.totals - bincount(others.ids, others.counts, len(self.by_item)).astype(np.int64)
+        return np.maximum(totals, 1)
 
     def sums(self) -> Ints:
         """cf_j, `(n_features,)`: 0 of features of other fields than the first one."""

@@ -87,6 +87,26 @@ def test_core_and_numpy_agree_to_the_bit(by, tmp_path):
             index.update(made(4, 5))
 
 
+def test_lists_of_a_file_know_their_fields_after_writes(tmp_path):
+    held = {item.id: item._replace(fields={"tags": [f"t{n % 7}", f"t{n}"]}) for n, item in enumerate(made(10, 50))}
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(held.values())
+        index.refresh("now")
+    for number, fields in enumerate([{"tags": ["t1", "new"]}, {"tags": [], "more": ["t2"]}, {"more": []}]):
+        with setsearch.open(tmp_path / "a.db") as index:
+            assert index.check() == []
+            gone, changed = sorted(held)[:2]
+            index.delete([held.pop(gone).id])  # the ids of its features are given again
+            held[changed] = held[changed]._replace(fields=fields)
+            held[f"x{number}"] = Item(f"x{number}", "w1 w2 w9", None, None, fields)
+            index.update([held[changed], held[f"x{number}"]])
+        new = opened(held.values()).items("documents")
+        with setsearch.open(tmp_path / "a.db") as index:
+            for by in ("tags", "text", None):
+                reading = index.items("documents")
+                assert answers(reading, [changed, "i9"], by=by) == answers(new, [changed, "i9"], by=by)
+
+
 def test_the_first_field_alone_answers_as_an_index_without_others():
     items = made(5)
     alone = opened([item._replace(fields=None) for item in items]).items("documents")
