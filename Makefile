@@ -21,7 +21,7 @@ ENCODER = .venv-encoder
 # Tests start many processes, which need not compile each module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long test-others test-pure test-wasm test-encoder test-haystack test-oldest browser sanitize torture lint format docs bench bench-fresh bench-store bench-spark bench-relevance bench-screening wheels clean
+.PHONY: demo test test-long test-others test-pure test-wasm test-encoder test-haystack test-oldest browser sanitize torture lint format docs bench bench-fresh bench-store bench-fields bench-spark bench-relevance bench-screening wheels clean
 
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
@@ -105,6 +105,9 @@ bench-spark: $(VENV)/installed-dev
 
 bench-relevance: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/relevance.py $(DATA)
+
+bench-fields: $(VENV)/installed-bench
+	$(RUN)/python benchmarks/fields.py $(DATA)
 
 bench-screening: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/screening.py $(DATA)
