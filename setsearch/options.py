@@ -23,7 +23,8 @@ KINDS = {
 class Option(NamedTuple):
     """What is known of an option: `type` is float, int, bool, str, or list for several texts.
 
-    `metavar` and `flag` are for the command line, where `usual` ones are in `--help`, all others in `--help-all`.
+    `metavar` and `flag`, one or more, are for the command line, where `usual` ones are in `--help`, all others in
+    `--help-all`.
     """
 
     type: Any
@@ -113,7 +114,10 @@ class ModelOptions(TypedDict, total=False):
     by: Annotated[
         Any,  # a text, or weights by name
         _text(
-            "WHAT", "What describes terms: contexts, documents, both; others: their fields, text,tags=0.5", usual=True
+            "WHAT",
+            "What describes terms (contexts, documents, both), or which fields count: text,tags=0.5",
+            usual=True,
+            flag="--by --fields",
         ),
     ]
     fresh: Annotated[

@@ -37,7 +37,7 @@ def _typed(own: Option) -> Any:
         return flag(own.flag, f"{own.help}.", panel)
     bounds = f" [{own.bounds}]" if own.most <= USUAL_BOUND else ""
     several = "; may repeat" if own.type is list else ""
-    return option(own.metavar, f"{with_flags(own.help)}{several}.{bounds}", panel, own.flag)
+    return option(own.metavar, f"{with_flags(own.help)}{several}.{bounds}", panel, *own.flag.split())
 
 
 def _annotated(own: Option) -> Any:

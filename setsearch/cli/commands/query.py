@@ -181,7 +181,7 @@ def features(
     if weigh not in WEIGHTINGS:
         raise UsageError(f"--weigh is one of {', '.join(WEIGHTINGS)}, not {weigh!r}")
     more = {name: value for name, value in more.items() if value}
-    given = [ALL[name].flag for name, value in {**more, **model}.items() if value is not None]
+    given = [ALL[name].flag.split()[0] for name, value in {**more, **model}.items() if value is not None]
     if weigh != "weight" and given:
         raise UsageError(f"--weigh {weigh} counts and uses no model; leave {' and '.join(given)} out")
     with db.open() as index:
