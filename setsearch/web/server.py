@@ -67,30 +67,41 @@ class Workers:
         self._bound = bind(host, port, shared=True)  # it keeps the address, and does not listen
         self._context = multiprocessing.get_context("spawn")
         self._given = db, rules, host, port
-        self._processes = [self._start() for _ in range(count)]
+        self._count = count
+        self._processes: list[SpawnProcess] = []
+        signal.signal(signal.SIGTERM, _interrupt)
+        try:
+            self._start()
+        except KeyboardInterrupt:
+            self._end()
+            raise
 
     def run(self) -> None:
         """Replace those that die, until a signal comes."""
-        signal.signal(signal.SIGTERM, _interrupt)
         try:
             while True:
                 wait([one.sentinel for one in self._processes])
-                self._processes = [one if one.is_alive() else self._start() for one in self._processes]
+                self._start()
         except KeyboardInterrupt:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-            for one in self._processes:
-                one.terminate()
-            for one in self._processes:
-                one.join()
+            self._end()
 
-    def _start(self) -> SpawnProcess:
-        """A process that listens."""
-        listens = self._context.Event()
-        process = self._context.Process(target=_work, args=[*self._given, listens], daemon=True)
-        process.start()
-        while process.is_alive() and not listens.wait(0.1):
-            pass
-        return process
+    def _start(self) -> None:
+        """Start those that are missing, one after another, until each listens."""
+        self._processes = [one for one in self._processes if one.is_alive()]
+        while len(self._processes) < self._count:
+            listens = self._context.Event()
+            process = self._context.Process(target=_work, args=[*self._given, listens], daemon=True)
+            process.start()
+            self._processes.append(process)
+            while process.is_alive() and not listens.wait(0.1):
+                pass
+
+    def _end(self) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for one in self._processes:
+            one.terminate()
+        for one in self._processes:
+            one.join()
 
 
 def _work(db: Path, rules: Rules, host: str, port: int, listens: Event) -> None:

@@ -61,3 +61,17 @@ def test_workers_end_by_sigterm_in_the_background_of_a_script(animals):
     process.terminate()
     process.wait(patience(30))
     process.stderr.close()
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not Path("/proc/self/stat").is_file(), reason="needs /proc to see processes: run on Linux")
+def test_sigterm_at_the_start_leaves_nothing_behind(animals):
+    command = [sys.executable, "-m", "setsearch", "serve", str(animals), "--port", "0", "--workers", "2"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+        while not workers_of(process.pid):
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.terminate()
+        said = process.stderr.read()
+    assert b"leaked" not in said
+    assert b"stopped" in said
