@@ -33,7 +33,7 @@ MAP_ROWS = 24
 VALUE_COLUMNS = ("score", "weight", "probability")
 
 Row = dict[str, Any]
-Show = Callable[[list[Row]], None]
+Show = Callable[..., None]  # of rows, and of the columns that there would be, if there are none
 
 
 Json = Annotated[bool, flag("--json", "A JSON array (default when piped).", OUTPUT)]
@@ -115,32 +115,32 @@ def _as_json(row: Any) -> str:
     return json.dumps(row, ensure_ascii="utf" not in (getattr(sys.stdout, "encoding", None) or "utf-8").lower())
 
 
-def print_json(rows: list[Row]) -> None:
+def print_json(rows: list[Row], columns: Sequence[str] = ()) -> None:
     """A JSON array, one row a line."""
     print("[" + ",\n ".join(map(_as_json, rows)) + "]")
 
 
-def print_lines(rows: list[Row]) -> None:
+def print_lines(rows: list[Row], columns: Sequence[str] = ()) -> None:
     """One JSON object a line."""
     for row in rows:
         print(_as_json(row))
 
 
-def print_csv(rows: list[Row], delimiter: str = ",") -> None:
+def print_csv(rows: list[Row], columns: Sequence[str] = (), delimiter: str = ",") -> None:
     """CSV with a header."""
     import csv
 
-    writer = csv.DictWriter(sys.stdout, rows[0] if rows else (), delimiter=delimiter, lineterminator="\n")
+    writer = csv.DictWriter(sys.stdout, rows[0] if rows else columns, delimiter=delimiter, lineterminator="\n")
     writer.writeheader()
     writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
 
 
-def print_tsv(rows: list[Row]) -> None:
+def print_tsv(rows: list[Row], columns: Sequence[str] = ()) -> None:
     """TSV with a header."""
-    print_csv(rows, "\t")
+    print_csv(rows, columns, "\t")
 
 
-def print_table(rows: list[Row]) -> None:
+def print_table(rows: list[Row], columns: Sequence[str] = ()) -> None:
     """A table: numbers to the right, texts cut at 60 characters except in the last column; reasons below their hit."""
     if any("snippet" in row for row in rows):
         _print_snippets(rows)

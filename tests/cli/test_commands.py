@@ -528,6 +528,18 @@ def test_a_word_that_is_too_rare_is_told(run, tmp_path):
     assert run("expand", "w.db", "lion", "tiger")[2] == ""
 
 
+def test_csv_without_rows_has_its_header(run, tmp_path):
+    (tmp_path / "d.jsonl").write_text("\n".join(json.dumps({"id": w, "text": w}) for w in ("lion", "tiger", "wheat")))
+    assert run("index", "h.db", "d.jsonl")[0] == 0
+    assert run("expand", "h.db", "lion", "--items", "documents", "--csv")[1] == "rank,item,score\n"
+    assert run("expand", "h.db", "lion", "--items", "documents", "--tsv")[1] == "rank\titem\tscore\n"
+    run("set", "save", "h.db", "cats", "lion", "--items", "documents")
+    run("set", "remove", "h.db", "cats", "lion")
+    assert run("inbox", "h.db", "--csv")[1] == "number,item,set,score,reason,others\n"
+    assert run("set", "export", "h.db", "--csv")[1] == "set,items,item,mark\n"
+    assert run("set", "show", "h.db", "cats", "--csv")[1] == "item,mark\n"
+
+
 def test_groups(run, tmp_path):
     rows = [
         {"who": w, "text": t}

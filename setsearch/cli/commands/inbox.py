@@ -50,7 +50,7 @@ def inbox(
         rows = [row._asdict() for row in found]
         if not any(is_informative(row.title, row.item) for row in found):
             rows = [{key: value for key, value in row.items() if key != "title"} for row in rows]
-        show(rows)
+        show(rows, ("number", "item", "set", "score", "reason", "others"))
         if not rows:
             say("nothing new belongs")
         if done:

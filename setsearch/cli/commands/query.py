@@ -117,7 +117,10 @@ def expand(
     rows = hit_rows(hits, wanted["explain"])
     if show in (print_json, print_lines) and picture is None:
         rows = with_revisions(rows, hits)
-    (print_bars if picture == "bars" else show)(rows)
+    if picture == "bars":
+        print_bars(rows)
+        return
+    show(rows, ("rank", "item", "score"))
 
 
 @with_options(more=question_options(offered("explain", RESULT)), model=question_options(MODEL), show=format_options)

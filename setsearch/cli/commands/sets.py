@@ -96,7 +96,8 @@ def show_command(db: Collection, name: Name, *, show: Show) -> None:
         saved = _saved_set(index, name)
     show(
         [{"item": item, "mark": "accepted"} for item in saved.accepted]
-        + [{"item": item, "mark": "rejected"} for item in saved.rejected]
+        + [{"item": item, "mark": "rejected"} for item in saved.rejected],
+        ("item", "mark"),
     )
 
 
@@ -115,7 +116,7 @@ def export(
 
     Example: setsearch set export notes.db --csv
     """
-    from setsearch.answers.saved.exchange import member_rows
+    from setsearch.answers.saved.exchange import OF_MEMBER, member_rows
 
     with db.open() as index:
         if skos:
@@ -130,7 +131,7 @@ def export(
     for row in rows:
         if not (row["accepted"] or row["rejected"]):
             say(f"note: {row['name']} has no members, so it has no row here; --json has it")
-    show(member_rows(rows))
+    show(member_rows(rows), OF_MEMBER)
 
 
 @app.command("import", cls=PanelCommand)
