@@ -79,6 +79,12 @@ class Option(NamedTuple):
         except ValueError:
             return texts[-1]
 
+    def require(self, value: Any) -> Any:
+        """A value of JSON, checked: a text is no number; None stays. Raises InvalidParameter."""
+        if value is not None:
+            self.check(value)
+        return value
+
     def accept(self, value: Any) -> Any:
         """The value of a text or of JSON, checked; None stays. Raises InvalidParameter."""
         value = self.read([value]) if isinstance(value, str) else value
@@ -210,6 +216,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     },
     "rank": {"among": "its candidates say it"},
     "query": {
+        "groups": "it is one question",
         **dict.fromkeys(("explain", "snippets", "fold", "cut", "about", "at_most", "per"), "it has no hits"),
         **dict.fromkeys(("among", "filter", "keep_seeds"), "the other engine chooses what it ranks"),
     },

@@ -21,10 +21,10 @@ T = TypeVar("T")
 MOST_HITS = 1000  # in one answer
 K = Option(int, "", "", 1, MOST_HITS, name="k")
 Id = str | int  # of an item
-Top = Annotated[int, BeforeValidator(K.accept), WithJsonSchema(K.schema)]
+Top = Annotated[int, BeforeValidator(K.require), WithJsonSchema(K.schema)]
 BELONGS, REPLACE = (Option(bool, "", "", name=name) for name in ("only_what_belongs", "replace"))
-Belongs = Annotated[bool, BeforeValidator(BELONGS.accept), WithJsonSchema(BELONGS.schema)]
-Replace = Annotated[bool, BeforeValidator(REPLACE.accept), WithJsonSchema(REPLACE.schema)]
+Belongs = Annotated[bool, BeforeValidator(BELONGS.require), WithJsonSchema(BELONGS.schema)]
+Replace = Annotated[bool, BeforeValidator(REPLACE.require), WithJsonSchema(REPLACE.schema)]
 
 FEATURES = 30  # of an item that is read
 INSTRUCTIONS = (
@@ -173,7 +173,7 @@ def _annotated(own: Option) -> Any:
     """An option of a question as an assistant reads it."""
     if own.type is list:
         return Annotated[list[Id] | None, Field(description=own.help)]
-    kind: Any = Annotated[Any, BeforeValidator(own.accept), WithJsonSchema(own.schema)]
+    kind: Any = Annotated[Any, BeforeValidator(own.require), WithJsonSchema(own.schema)]
     return Annotated[kind | None, Field(description=own.help)]
 
 

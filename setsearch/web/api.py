@@ -1,13 +1,14 @@
 """The JSON API. Reading is GET with query parameters, so that an answer has an address; sets are PUT and DELETE."""
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Path, Query
 
 import setsearch
 from setsearch.answers.finding import find_names
 from setsearch.answers.highlight import item_text, top_features
-from setsearch.errors import UnknownSet, UsageError
+from setsearch.errors import ChangedSet, SourceError, UnknownSet, UsageError
 from setsearch.index import Index
 from setsearch.pool import QuestionPool
 from setsearch.web.access import Rules
@@ -43,6 +44,8 @@ from setsearch.web.schemas import (
     SetsQuery,
 )
 
+T = TypeVar("T")
+ANY_VERSION = "*"
 SetNamed = Annotated[str, Path(min_length=1, max_length=200)]
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {"model": Problem, "description": why}
@@ -153,7 +156,7 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     async def save_sets(sets: list[NamedMembers]) -> list[SetName]:
         """Save sets, all or none. One of the same name is replaced only if its `version` is given."""
         rows = [own.model_dump() for own in sets]
-        saved = await pool.ask(lambda index: index.import_sets(rows))
+        saved = await pool.ask(lambda index: _kept(lambda: index.import_sets(rows)))
         return [SetName(name=own.name, items=own.items) for own in saved]
 
     @router.get("/sets-of")
@@ -176,13 +179,14 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
 
     @router.put("/sets/{name:path}", dependencies=writing)
     async def put_set(name: SetNamed, members: Members) -> SavedSet:
-        """Save a set; replaces one of the same name."""
+        """Save a set; one of the same name is replaced only if its `version` is given, or "*" for any."""
 
         def _put(index: Index) -> SavedSet:
-            index.keep_set(name, members.accepted, members.rejected, members.items, members.version)
+            version = None if members.version == ANY_VERSION else members.version or ""
+            index.keep_set(name, members.accepted, members.rejected, members.items, version)
             return _saved(index, name)
 
-        return await pool.ask(_put)
+        return await pool.ask(lambda index: _kept(lambda: _put(index)))
 
     @router.delete("/sets/{name:path}", dependencies=writing, status_code=204)
     async def delete_set(name: SetNamed) -> None:
@@ -223,6 +227,16 @@ def _saved(index: Index, name: str) -> SavedSet:
     return SavedSet(
         name=name, items=saved.items, accepted=saved.accepted, rejected=saved.rejected, version=saved.version
     )
+
+
+def _kept(save: Callable[[], T]) -> T:
+    """What was saved; an error names the way out that there is here."""
+    try:
+        return save()
+    except ChangedSet as error:
+        raise ChangedSet(str(error).replace("`replace`", "the `version` that GET gives")) from error
+    except SourceError as error:
+        raise SourceError(str(error).replace(", or pass `errors=skip`", "")) from error
 
 
 def _options(query: ModelQuery) -> dict[str, Any]:

@@ -121,7 +121,18 @@ class ExpandQuery(ModelQuery):
 
 
 class ExpandBody(ExpandQuery):
-    """As ExpandQuery, with room for thousands of names."""
+    """As ExpandQuery, with room for thousands of names; in JSON a text is no number."""
+
+    model_config = ConfigDict(strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def require_types(cls, given: Any) -> Any:
+        """Refuse a text where a number or a flag is meant. Raises InvalidParameter."""
+        for name, own in {**MODEL, **RESULT, "k": _TOP, "offset": _OFFSET}.items():
+            if isinstance(given, dict) and own.type in (int, float, bool):
+                own.require(given.get(name))
+        return given
 
     seeds: Annotated[list[Id], Field(max_length=MOST_IN_BODY)] = []
     weights: Annotated[list[float], Field(max_length=MOST_IN_BODY)] = Field([], description="one for each seed")
@@ -374,7 +385,7 @@ class SetName(BaseModel):
 class Members(Given):
     """The members of a set to save: `items` as in `info`; accepted and rejected items.
 
-    With `version` it replaces only the set of this version, "" for none.
+    It replaces only the set of this `version`: none by default.
     """
 
     items: Name | None = None

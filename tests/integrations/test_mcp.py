@@ -44,6 +44,13 @@ def ask(database, *calls):
     ]
 
 
+def test_a_text_is_no_number(database):
+    asked = {"seeds": ["d1"], "items": "documents"}
+    _, (plain, *said) = ask(database, *(("expand", asked | {"k": k}) for k in (2, 0, "two", "2")))
+    assert len(plain) == 2
+    assert all("k must be a whole number from 1 to 1000" in own for own in said)
+
+
 def test_an_assistant_can_expand_explain_and_search(database):
     with setsearch.open(database) as index:
         documents = index.items("documents")

@@ -90,7 +90,12 @@ def test_sets_and_classes(serve, animals):
     assert server.json("/api/sets/big%20cats/of%20ours") == made
     version = made.pop("version")
     assert made == {"name": "big cats/of ours", "items": "documents", "accepted": ["d0", "d1"], "rejected": ["d4"]}
-    changed = server.json("/api/sets/big%20cats/of%20ours", method="PUT", body=cats | {"rejected": []})["version"]
+    said = server.json("/api/sets/big%20cats/of%20ours", 409, method="PUT", body=cats | {"rejected": []})["error"]
+    assert "the `version` that GET gives" in said
+    less = cats | {"rejected": [], "version": version}
+    changed = server.json("/api/sets/big%20cats/of%20ours", method="PUT", body=less)["version"]
+    any = less | {"version": "*"}
+    assert server.json("/api/sets/big%20cats/of%20ours", method="PUT", body=any)["version"] == changed
     for old in ("", version):
         server.json("/api/sets/big%20cats/of%20ours", 409, method="PUT", body=cats | {"version": old})
     again = server.json("/api/sets/big%20cats/of%20ours", method="PUT", body=cats | {"version": changed})
@@ -103,6 +108,17 @@ def test_sets_and_classes(serve, animals):
     server.json("/api/sets/grain", 404, method="DELETE")
     server.json("/api/sets/new", 404, method="PUT", body={"items": "documents", "accepted": ["unicorn"]})
     assert {row["name"] for row in server.json("/api/sets")} == {"big cats/of ours"}
+
+
+def test_a_text_is_no_number_in_json(asked):
+    asking = {"items": "documents", "seeds": ["lion", "tiger"]}
+    plain = asked.json("/api/expand", method="POST", body=asking | {"k": 2, "gamma": 1, "explain": True})
+    assert asked.json("/api/expand", **asking, k="2", gamma="1", explain="true") == plain, "an address has only texts"
+    for name, text in (("k", "2"), ("offset", "0"), ("gamma", "1"), ("explain", "true"), ("groups", "1")):
+        said = asked.json("/api/expand", 422, method="POST", body=asking | {name: text})["error"]
+        assert name in said and repr(text) in said
+    said = asked.json("/api/expand", 422, method="POST", body=asking | {"weights": ["1", "2"]})["error"]
+    assert said == "weights.0 must be a number, not '1'"
 
 
 def test_many_sets_at_once(serve, animals):
@@ -279,7 +295,7 @@ def test_many_writers_and_readers_at_once(serve, animals):
     server = serve(animals)
 
     def one(number):
-        body = {"items": "documents", "accepted": [f"d{number % 8}", f"d{(number + 1) % 8}"]}
+        body = {"items": "documents", "accepted": [f"d{number % 8}", f"d{(number + 1) % 8}"], "version": "*"}
         server.json("/api/sets/shared", method="PUT", body=body)
         kept = server.json("/api/sets/shared")["accepted"]
         return len(kept) == 2 and len(server.json("/api/expand", items="documents", seeds="lion")) == 3
