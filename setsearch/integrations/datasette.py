@@ -142,7 +142,7 @@ async def rows_page(datasette: Any, request: Any) -> Any:
     status = 400 if answer["error"] else 200
     if request.url_vars["json"]:
         shown = {key: answer[key] for key in answer if key != "may_filter"}
-        shown["hits"] = [{key: hit[key] for key in hit if key != "passage"} for hit in answer["hits"]]
+        shown["hits"] = [{key: hit[key] for key in hit if key not in ("passage", "like")} for hit in answer["hits"]]
         return Response.json({"ok": status == 200} | shown, status=status)
     page = answer | {
         "path": _path(datasette, database, table),
@@ -215,7 +215,9 @@ class _Query:
         return {
             "seeds": examples[:count],
             "rejected": examples[count:],
-            "hits": [self._shown(source, hit) for hit in hits],
+            "hits": [
+                self._shown(source, hit) | {"like": [titles.get(name) or name for name in hit.group]} for hit in hits
+            ],
             "revision": hits.revision,
         }
 

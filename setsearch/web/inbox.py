@@ -15,6 +15,7 @@ from setsearch.answers.saved.inbox import Inbox
 from setsearch.answers.sets import ItemSet
 from setsearch.errors import ChangedSet, InvalidParameter, QueryError, UnknownSet, UsageError
 from setsearch.index import Index
+from setsearch.options import require_known
 from setsearch.pool import QuestionPool
 from setsearch.web.page_state import Address, read_form, redirect
 from setsearch.web.start import titles_of
@@ -60,6 +61,7 @@ def add_inbox(
 
     @router.get("/inbox", dependencies=reading)
     async def inbox_page(request: Request) -> Response:
+        require_known(request.query_params, ("set", "said"))
         asked = Asked.read(request.query_params)
         return HTMLResponse(await pool.ask(lambda index: render(request, "inbox.html", found=_found(index, asked))))
 

@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, Response
 
 from setsearch.errors import InvalidParameter, UnknownSet
 from setsearch.index import Index
+from setsearch.options import require_known
 from setsearch.pool import QuestionPool
 from setsearch.text.spreadsheets import csv_text
 from setsearch.web.access import COOKIE, Rules
@@ -28,6 +29,7 @@ from setsearch.web.view import export_rows, make_view, open_item
 
 HERE = Path(__file__).parent
 TYPES = {"csv": "text/csv", "json": "application/json", "txt": "text/plain"}
+EXPORTED = ("item", "title", "status", "score", "group")
 Render = Callable[..., str]
 
 
@@ -65,17 +67,18 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
 
     @router.get("/", dependencies=reading)
     async def set_page(request: Request) -> Response:
-        state = Address.read(request.query_params)
+        state = Address.of(request)
         return HTMLResponse(await pool.ask(lambda index: render(request, "set.html", view=make_view(index, state))))
 
     @router.get("/item", dependencies=reading)
     async def item_page(request: Request) -> Response:
-        state, name = Address.read(request.query_params), request.query_params.get("open", "")
+        state, name = Address.of(request, "open"), request.query_params.get("open", "")
         html = await pool.ask(lambda index: render(request, "item.html", found=open_item(index, state, name)))
         return HTMLResponse(html)
 
     @router.get("/open", dependencies=reading)
     async def open_set(request: Request) -> Response:
+        require_known(request.query_params, ("name",))
         name = request.query_params.get("name", "")
         return redirect(request, str(await pool.ask(lambda index: _address_of(index, name))))
 
@@ -83,7 +86,7 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
     async def export(request: Request, kind: str) -> Response:
         if kind not in TYPES:
             raise HTTPException(404, f"sets are exported as {', '.join(TYPES)}, not as {kind}")
-        state = Address.read(request.query_params)
+        state = Address.of(request)
         rows = await pool.ask(lambda index: export_rows(index, state))
         headers = {"content-disposition": f'attachment; filename="set.{kind}"'}
         return Response(_format(rows, kind), media_type=TYPES[kind] + "; charset=utf-8", headers=headers)
@@ -152,6 +155,6 @@ def _format(rows: list[dict[str, Any]], kind: str) -> str:
     if kind == "json":
         return json.dumps(rows, ensure_ascii=False, indent=1)
     if kind == "csv":
-        return csv_text(rows, ["item", "title", "status", "score"])
+        return csv_text(({**row, "group": ", ".join(row["group"])} for row in rows), EXPORTED)
     statuses = {"example", "belongs"} if any(row["status"] == "belongs" for row in rows) else {"example", "suggested"}
     return "".join(f"{row['item']}\n" for row in rows if row["status"] in statuses)

@@ -10,13 +10,14 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse
 
 from setsearch.errors import UsageError
-from setsearch.options import offered
+from setsearch.options import offered, require_known
 
 MOST_NAMES = 200
 LONGEST_NAME = 1000  # characters
 LONGEST_NUMBER = 9  # digits and one
 SIZES = ("small", "large", "all")
 OPTIONS = offered("the page")
+STATE = ("items", "seed", "reject", "not", "having", "like", "size", "set", "end", "version")
 SEE_OTHER = 303
 
 
@@ -41,8 +42,14 @@ class Address:
     version: str | None = None
 
     @classmethod
+    def of(cls, request: Request, *others: str) -> "Address":
+        """The state of a page, which may have other parameters; raises UnknownOption, UsageError."""
+        require_known(request.query_params, (*STATE, *OPTIONS, *others), "the page")
+        return cls.read(request.query_params)
+
+    @classmethod
     def read(cls, query: QueryParams) -> "Address":
-        """The state in a URL; raises UsageError if it is too long."""
+        """The state in a form; raises UsageError if it is too long."""
 
         def several(key: str) -> tuple[str, ...]:
             names = tuple(dict.fromkeys(name for name in query.getlist(key) if name.strip()))

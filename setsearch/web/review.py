@@ -14,6 +14,7 @@ from setsearch.index import Index
 from setsearch.indexing.references.reference import Reference
 from setsearch.learning.review import Progress, Review
 from setsearch.learning.review_files import KINDS, write_review
+from setsearch.options import require_known
 from setsearch.pool import QuestionPool
 from setsearch.web.page_state import Address, read_form, redirect
 from setsearch.web.start import start_review
@@ -43,6 +44,7 @@ def add_review(
 
     @router.get("/review", dependencies=reading)
     async def review_page(request: Request) -> Response:
+        require_known(request.query_params, ("set",))
         name = request.query_params.get("set", "")
         return HTMLResponse(
             await pool.ask(lambda index: render(request, "review.html", found=_found(_review(index, name))))

@@ -71,6 +71,7 @@ class View:
     note: str | None = None
     other: Address | None = None  # the features of the examples as items
     regrouped: Address | None = None  # in one list if there are groups, else in two groups
+    groups: list[list[str]] = field(default_factory=list)  # of the examples, if they fall into some
     odd: str | None = None  # the example that fits the others least
     curve: Curve | None = None
     map: list[Spot] = field(default_factory=list)
@@ -104,6 +105,7 @@ def make_view(index: Index, asked: Address, typed: Mapping[str, str] | None = No
         view.rows = _rows(address, hits)
         view.shared = _shared(reading, address, hits)
         view.note = _note(reading, address, hits)
+        view.groups = [[*group] for group in hits.groups]
         view.odd = None if hits.groups else _odd(reading, address)
         if isinstance(reading, Reading) and len(address.seeds) >= FEWEST:
             view.regrouped = address.in_groups(1 if hits.groups else 2)
@@ -175,7 +177,8 @@ def export_rows(index: Index, asked: Address) -> list[dict[str, Any]]:
 
 def _exported(item: str, status: str, view: View, hit: Hit | None = None) -> dict[str, Any]:
     title = hit.title if hit else view.titles.get(item)
-    return {"item": item, "title": title, "status": status, "score": hit.score if hit else None}
+    group = [*hit.group] if hit else next((own for own in view.groups if item in own), [])
+    return {"item": item, "title": title, "status": status, "score": hit.score if hit else None, "group": group}
 
 
 def _options(reading: AnyReading, address: Address, options: Mapping[str, Option] = MODEL) -> dict[str, Any]:

@@ -152,6 +152,15 @@ def test_a_row_shows_the_passage_that_speaks_for_the_set(tmp_path):
     assert "<strong>lion</strong> &lt;hunts&gt;" in page.text
 
 
+def test_groups_are_named_by_their_examples(database):
+    asked = f"{TABLE}?row=1&row=2&row=3&row=5&groups=2"
+    page, found = get(database, asked, asked.replace("?", ".json?"))
+    assert "<small>like Lions, Tigers</small>" in page.text
+    groups = {hit["item"]: hit["group"] for hit in found.json()["hits"]}
+    assert groups["4"] == ["1", "2"]
+    assert "like" not in found.json()["hits"][0]
+
+
 def test_mistakes_are_lines_not_traces(database):
     answers = get(
         database,

@@ -230,3 +230,31 @@ def test_a_seed_that_is_also_excluded_is_refused(serve, animals):
     server = serve(animals)
     status, _, body = server.ask("/api/expand", seeds=["lion"], exclude=["lion"], items="documents")
     assert (status, "both a seed and in" in body) == (422, True)
+
+
+def test_groups_are_named_by_their_examples(asked):
+    given = {"items": "documents", "seed": ["d0", "d1", "d4", "d6"], "groups": "2", "size": "all"}
+    html = asked.ask("/", **given)[2]
+    assert "like lion, tiger</small>" in html and "like wheat, oats</small>" in html
+    rows = asked.json("/export.json", **given)
+    assert {row["item"]: row["group"] for row in rows if row["status"] == "example"} == {
+        "d0": ["d0", "d1"],
+        "d1": ["d0", "d1"],
+        "d4": ["d4", "d6"],
+        "d6": ["d4", "d6"],
+    }
+    found = {row["item"]: row["group"] for row in rows if row["status"] != "example"}
+    assert found["d2"] == ["d0", "d1"] and found["d5"] == ["d4", "d6"]
+    lines = asked.ask("/export.csv", **given)[2].splitlines()
+    assert lines[0] == "item,title,status,score,group"
+    assert lines[1].endswith(',"d0, d1"')
+    assert asked.ask("/export.csv", items="documents", seed="d0")[2].splitlines()[1].endswith(",example,,")
+
+
+def test_the_page_refuses_what_it_does_not_know(asked):
+    for path, name, near in (("/inbox", "sets", "set"), ("/open", "named", "name"), ("/review", "sets", "set")):
+        assert f"did you mean &#39;{near}&#39;?" in asked.ask(path, **{name: "grain"})[2]
+    for path, name, near in (("/", "seeds", "seed"), ("/item", "opn", "open"), ("/export.csv", "rejected", "reject")):
+        status, _, html = asked.ask(path, **{"items": "documents", name: "lion"})
+        assert status == 422
+        assert f"unknown option &#39;{name}&#39;; did you mean &#39;{near}&#39;?" in html
