@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
-from setsearch.errors import SourceError
+from setsearch.errors import InvalidParameter, SourceError
 from setsearch.indexing.rows.cells import Row, cell_number, require_columns
 from setsearch.indexing.rows.opening import STDIN, open_file
-from setsearch.indexing.rows.reader import DELIMITERS, RowReader, file_ending
+from setsearch.indexing.rows.reader import RowReader
 
 
 def read_seed_sets(source: str) -> Iterator[tuple[str, list[str] | SourceError]]:
@@ -38,21 +38,17 @@ def read_ids(source: str) -> list[str]:
 
 
 def read_sets(source: str) -> dict[str, list[str]]:
-    """Named sets: a JSON object of arrays of items, or CSV with the columns set and item; `-` for JSON on stdin."""
-    if file_ending(Path(source)) in DELIMITERS:
-        sets: dict[str, list[str]] = {}
-        for position, row in RowReader().read(source):
-            require_columns(position, row, "set", "item")
-            sets.setdefault(row["set"], []).append(row["item"])
-        return sets
-    with nullcontext(sys.stdin.buffer) if source == STDIN else open_file(Path(source)) as file:
+    """Named sets, the accepted items of a file that `set import` reads; `-` for standard input."""
+    from setsearch.answers.saved.exchange import read_row
+
+    sets: dict[str, list[str]] = {}
+    for place, row in read_set_rows(source, RowReader()):
         try:
-            sets = json.loads(file.read())
-        except (ValueError, RecursionError) as error:
-            raise SourceError(f"{source}: broken JSON ({error})") from error
-    if not isinstance(sets, dict) or not all(isinstance(own, list) for own in sets.values()):
-        raise SourceError(f'{source} is not a JSON object of arrays such as {{"cats": ["lion", "tiger"]}}')
-    return {name: [str(item) for item in own] for name, own in sets.items()}
+            name, members = read_row(row)
+        except InvalidParameter as error:
+            raise SourceError(f"{place}: {error}") from error
+        sets.setdefault(name, []).extend(str(item) for item, is_in in members if is_in)
+    return sets
 
 
 def read_set_rows(source: str, reader: RowReader) -> Iterator[Row]:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Path, Query
 import setsearch
 from setsearch.answers.finding import find_names
 from setsearch.answers.highlight import item_text, top_features
+from setsearch.answers.sets import ItemSet
 from setsearch.errors import ChangedSet, SourceError, UnknownSet, UsageError
 from setsearch.index import Index
 from setsearch.pool import QuestionPool
@@ -149,7 +150,7 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     async def list_sets(query: Annotated[SetsQuery, Query()]) -> list[SavedSet | SetName]:
         """The saved sets; all of each with `members`."""
         if query.members:
-            return await pool.ask(lambda index: [_saved(index, name) for name in index.sets()])
+            return await pool.ask(lambda index: [_whole(index.set(name)) for name in index.sets()])
         return [SetName(name=name, items=items) for name, items in (await pool.ask(Index.sets)).items()]
 
     @router.post("/sets", dependencies=writing)
@@ -223,10 +224,11 @@ def _expand(index: Index, query: ExpandQuery) -> list[Hit]:
 def _saved(index: Index, name: str) -> SavedSet:
     if name not in index.sets():
         raise UnknownSet(f"no set {name!r}")
-    saved = index.set(name)
-    return SavedSet(
-        name=name, items=saved.items, accepted=saved.accepted, rejected=saved.rejected, version=saved.version
-    )
+    return _whole(index.set(name))
+
+
+def _whole(own: ItemSet) -> SavedSet:
+    return SavedSet(name=own.name, items=own.items, accepted=own.accepted, rejected=own.rejected, version=own.version)
 
 
 def _kept(save: Callable[[], T]) -> T:

@@ -44,6 +44,8 @@ def test_hits_have_the_columns_that_they_fill(index):
     assert full[0] == ["rank", "item", "title", "score", "belongs", "why"]
     assert "lion +" in full[1][-1] and full[1][4] in ("yes", "no")
     assert cells(setsearch.Hits()) == [[]]
+    grouped = reading.expand(["a", "c"], 2, groups=2)
+    assert [row[-1] for row in cells(grouped)] == ["like", *(hit.group[0] for hit in grouped)]
 
 
 def test_an_explanation_sums_to_the_score(index):

@@ -91,13 +91,11 @@ class Keeper:
 
     def _add(self, drafts: dict[str, Draft], place: str, row: Mapping[str, Any], items: str | None) -> None:
         """Add the members of a row to the draft of its set."""
-        is_whole = any(row.get(side) is not None for side in SIDES) and row.get("item") is None
         for column in {*map(str, row)}.difference(OF_SET, OF_MEMBER, self._left, ("version",)):
             self._left.add(column)
             self._warn(f"left out the column {column!r}; known are {', '.join(dict.fromkeys(OF_SET + OF_MEMBER))}")
-        name, kind = row.get("name" if is_whole or row.get("set") is None else "set"), row.get("items") or items
-        if not isinstance(name, str) or not (kind is None or isinstance(kind, str)):
-            raise InvalidParameter(f"a row has a set and an item, or a name and lists of items, not {dict(row)!r:.60}")
+        name, members = read_row(row)
+        kind = row.get("items") or items
         if kind not in self._readings:
             self._readings[kind] = self._reading(kind)
         reading = self._readings[kind]
@@ -106,14 +104,7 @@ class Keeper:
         draft = drafts.setdefault(name, Draft(place, reading.name, row.get("version")))
         if draft.items != reading.name:
             raise InvalidParameter(f"the set {name!r} is of {draft.items} ({draft.place}), not of {reading.name}")
-        marked = {side: row.get(side) or [] for side in SIDES} if is_whole else _marked(row)
-        for side, given in marked.items():
-            if not isinstance(given, list):
-                raise InvalidParameter(f"{side} of {name!r} is a list of items, not {given!r:.40}")
-            for item in given:
-                if not isinstance(item, (str, int)):
-                    raise InvalidParameter(f"an item is a text or a whole number, not {item!r:.40}")
-            draft.members += [(place, item, side == "accepted") for item in given]
+        draft.members += [(place, item, is_in) for item, is_in in members]
 
     def _filled(self, drafts: Mapping[str, Draft], reading: AnyReading) -> list[ItemSet]:
         """The sets with their members, as the index names them."""
@@ -152,9 +143,20 @@ def _find(reading: AnyReading, items: Iterable[str | int]) -> dict[str | int, st
     return found
 
 
-def _marked(row: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """The item of a row, on the side that its mark says; accepted without a mark."""
-    mark = row.get("mark") or "accepted"
+def read_row(row: Mapping[str, Any]) -> tuple[str, list[tuple[str | int, bool]]]:
+    """The name of the set of a row, and its members, each with whether it is accepted. Raises InvalidParameter."""
+    is_whole = any(row.get(side) is not None for side in SIDES) and row.get("item") is None
+    name = row.get("name" if is_whole or row.get("set") is None else "set")
+    if not isinstance(name, str) or not isinstance(row.get("items") or "", str):
+        raise InvalidParameter(f"a row has a set and an item, or a name and lists of items, not {dict(row)!r:.60}")
+    mark = row.get("mark") or SIDES[0]
     if mark not in SIDES:
         raise InvalidParameter(f"the mark of an item is {' or '.join(SIDES)}, not {mark!r:.40}")
-    return {mark: [row.get("item")]}
+    sides: dict[str, Any] = {side: row.get(side) or [] for side in SIDES} if is_whole else {mark: [row.get("item")]}
+    for side, given in sides.items():
+        if not isinstance(given, list):
+            raise InvalidParameter(f"{side} of {name!r} is a list of items, not {given!r:.40}")
+        for item in given:
+            if not isinstance(item, (str, int)):
+                raise InvalidParameter(f"an item is a text or a whole number, not {item!r:.40}")
+    return name, [(item, side == SIDES[0]) for side, given in sides.items() for item in given]
