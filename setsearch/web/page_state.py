@@ -83,10 +83,10 @@ class Address:
         """With one more option."""
         return replace(self, options=tuple(dict.fromkeys((*self.options, (name, value)))))
 
-    def in_groups(self, count: int) -> "Address":
-        """With the examples in so many groups."""
-        options = tuple(own for own in self.options if own[0] != "groups")
-        return replace(self, options=(*options, ("groups", str(count))))
+    def with_only(self, name: str, value: str | None) -> "Address":
+        """With this value of an option alone, or without the option."""
+        options = tuple(own for own in self.options if own[0] != name)
+        return replace(self, options=options if value is None else (*options, (name, value)))
 
     @property
     def asks(self) -> bool:

@@ -1,16 +1,18 @@
 """What the page shows: the answer to its state, as plain values for the templates."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from setsearch.answers.answer import Hits
 from setsearch.answers.highlight import item_text, mark_features, top_features, with_headlines
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import NOTHING_SHARED, Hit, Reason, display_name
 from setsearch.answers.sets import AnyReading
-from setsearch.errors import QueryError, UsageError
+from setsearch.errors import InvalidParameter, QueryError, UsageError
 from setsearch.index import Index
+from setsearch.models.defaults import field_weights
 from setsearch.options import ALL, MODEL, Option
 from setsearch.search.cutoff import ENOUGH, odd_one
 from setsearch.search.groups import FEWEST
@@ -55,6 +57,14 @@ class Row:
     ends: bool  # whether the next one is below the line
 
 
+class Switch(NamedTuple):
+    """A field: whether it counts, and the page where that is turned over."""
+
+    name: str
+    counts: bool
+    turned: Address
+
+
 @dataclass
 class View:
     """The page of a set."""
@@ -72,6 +82,7 @@ class View:
     other: Address | None = None  # the features of the examples as items
     regrouped: Address | None = None  # in one list if there are groups, else in two groups
     groups: list[list[str]] = field(default_factory=list)  # of the examples, if they fall into some
+    fields: list[Switch] = field(default_factory=list)  # if there are several
     odd: str | None = None  # the example that fits the others least
     curve: Curve | None = None
     map: list[Spot] = field(default_factory=list)
@@ -100,6 +111,7 @@ def make_view(index: Index, asked: Address, typed: Mapping[str, str] | None = No
     if not address.asks:
         view.start = make_start(reading, readings, address, typed or {})
         return view
+    view.fields = _switches(reading, address)
     try:
         hits = _hits(reading, address)
         view.rows = _rows(address, hits)
@@ -108,7 +120,7 @@ def make_view(index: Index, asked: Address, typed: Mapping[str, str] | None = No
         view.groups = [[*group] for group in hits.groups]
         view.odd = None if hits.groups else _odd(reading, address)
         if isinstance(reading, Reading) and len(address.seeds) >= FEWEST:
-            view.regrouped = address.in_groups(1 if hits.groups else 2)
+            view.regrouped = address.with_only("groups", "1" if hits.groups else "2")
         view.curve = make_curve(address, hits)
         view.map = make_map(hits)
     except (QueryError, UsageError) as error:
@@ -119,6 +131,22 @@ def make_view(index: Index, asked: Address, typed: Mapping[str, str] | None = No
         if plain_name(other) == "terms":  # contexts have no documents
             view.other = view.other.with_option("by", "documents")
     return view
+
+
+def _switches(reading: AnyReading, address: Address) -> list[Switch]:
+    """The fields of a reading, if it has several."""
+    names = reading.defaults.fields if isinstance(reading, Reading) else ()
+    weights = dict.fromkeys(names, 1.0)
+    with suppress(InvalidParameter):
+        given = _options(reading, address).get("by")
+        weights = weights if given is None or not names else field_weights(given)
+    switches = []
+    for name in names:
+        counting = {own: weights.get(own) or 1.0 for own in names if bool(weights.get(own)) != (own == name)}
+        by = ",".join(own if weight == 1 else f"{own}={weight:g}" for own, weight in counting.items())
+        turned = address.with_only("by", None if not by or counting == dict.fromkeys(names, 1.0) else by)
+        switches.append(Switch(name, bool(weights.get(name)), turned))
+    return switches
 
 
 def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
