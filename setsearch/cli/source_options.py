@@ -95,7 +95,9 @@ def column_options(
 
 def field_options(
     *,
-    tags: Annotated[Texts, option("COL", "A field of documents: names, in a list; may be repeated.", COLUMNS)] = None,
+    tags: Annotated[
+        Texts, option("COL", "A field of documents: names, or TABLE.ID=COL; may be repeated.", COLUMNS)
+    ] = None,
     links: Annotated[Texts, option("COL", "Likewise ids of other documents; may be repeated.", COLUMNS)] = None,
 ) -> Fields:
     """Columns of documents that are fields beside the text."""

@@ -12,7 +12,7 @@ from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from setsearch.errors import DuplicateItem, InvalidItem, SourceError
+from setsearch.errors import DuplicateItem, InvalidItem, SourceError, UsageError
 from setsearch.indexing.files import FileItem, FileReader, is_document
 from setsearch.indexing.formats import are_rows
 from setsearch.indexing.references.identity import Copy, Filed, Group, group_copies
@@ -45,7 +45,7 @@ from setsearch.indexing.rows.reader import (
 )
 from setsearch.indexing.rows.relation_columns import read_columns
 from setsearch.storage.documents import encode_columns
-from setsearch.storage.synced_source import Columns
+from setsearch.storage.synced_source import Columns, Joined
 
 T = TypeVar("T")
 
@@ -81,6 +81,9 @@ class SourceReader:
     numbered: list[str] = field(default_factory=list)  # files whose rows have no ids
     seen: set[str] = field(default_factory=set)  # ids of rows
     filed: Filed = field(default_factory=Filed)
+    joined: Mapping[Joined, Mapping[str, list[str]]] = field(
+        default_factory=dict
+    )  # what other tables have of documents
     kept: tuple[str, ...] = ()  # columns that the collection has kept so far, where a document has them
 
     @cached_property
@@ -250,7 +253,7 @@ class SourceReader:
             encode_columns(id, kept)
         except InvalidItem as error:
             raise SourceError(f"{position}: {error}") from error
-        fields = self._fields(position, id, values) if columns.fields else {}
+        fields = self._fields(position, id, values) if columns.fields or columns.joined else {}
         self.seen.add(id)
         if fields:
             return id, text, title, kept or None, fields
@@ -259,7 +262,13 @@ class SourceReader:
     def _fields(self, position: str, id: str, values: Mapping[str, Any]) -> dict[str, float | list[str]]:
         """What a document has in its fields beside the text; nothing where its cell is empty. Raises SourceError."""
         columns, found = self.columns, dict[str, float | list[str]]()
-        for name in (*columns.tags, *columns.links):
+        for own in columns.joined:
+            if own not in self.joined:
+                raise UsageError(
+                    f"{own.table} is read with a table of the database that is indexed, not with {position}"
+                )
+            found[own.name] = list(dict.fromkeys([*self.joined[own].get(id, ()), *[id] * own.is_link]))
+        for name in columns.named:
             names = cell_names(position, name, values[name], columns.split)
             found[name] = list(dict.fromkeys([*names, id])) if name in columns.links else names
         for name in columns.numbers:

@@ -30,6 +30,7 @@ from setsearch.storage.synced_source import (
     TABLE,
     WHOOSH,
     Columns,
+    Joined,
     SyncedSource,
     count_changes,
     drop_source,
@@ -199,11 +200,18 @@ def find_table(cursor: sqlite3.Cursor, table: str, columns: Columns, track: bool
         raise InvalidParameter("a table of numbers is read once: leave `track` out")
     type, table = row[:2]
     columns = _as_declared(columns, existing)
+    for own in columns.joined:
+        require_table(cursor, own)
+        is_table = cursor.execute(
+            "select 1 from sqlite_master where name = ? collate nocase and type = 'table'", (own.table,)
+        )
+        if track and is_table.fetchone() is None:
+            raise InvalidParameter(f"{own.table} is no table, and has no triggers: leave `track` out")
     kind = TABLE if find_declaration(cursor, table) is None else FTS5
     if kind == FTS5:
         columns = replace(columns, id="rowid") if columns.id == "id" else columns
-        if columns.fields:
-            raise InvalidParameter(f"the full-text table {table} gives terms alone; leave {columns.fields[0]!r} out")
+        if columns.fields or columns.joined:
+            raise InvalidParameter(f"the full-text table {table} gives terms alone; leave tags, links and numbers out")
         if columns.id != "rowid" or columns.items or columns.features or columns.group_by:
             raise InvalidParameter(f"the rows of the full-text table {table} have only a rowid: use `id=rowid`")
     is_virtual = type == "table" and row[2].lower().startswith("create virtual")
@@ -216,15 +224,39 @@ def find_table(cursor: sqlite3.Cursor, table: str, columns: Columns, track: bool
     return SyncedSource(kind, table, columns.stored(), track)
 
 
-def _read(cursor: sqlite3.Cursor, source: SyncedSource, condition: str = "") -> Iterator[SourceItem]:
-    """The items of a table, or of the rows that a condition selects."""
+def _read(cursor: sqlite3.Cursor, source: SyncedSource, chosen: str = "") -> Iterator[SourceItem]:
+    """The items of a table, or of the rows whose keys are chosen, "in (...)"."""
     columns = source.roles
     if source.kind == FTS5:
         yield from read_terms(cursor, source.name, columns.text, columns.title)
         return
-    limit = time_limit_of(cursor)
+    limit, condition = time_limit_of(cursor), f"where {quote(source.key)} {chosen}" if chosen else ""
     rows = RowReader(columns.errors, _log.warning, source.name, cursor.connection, condition, limit)
-    yield from SourceReader(columns, rows).of_rows()
+    others = {own: _read_joined(cursor, own, chosen) for own in columns.joined}
+    yield from SourceReader(columns, rows, joined=others).of_rows()
+
+
+def _read_joined(cursor: sqlite3.Cursor, field: Joined, chosen: str) -> dict[str, list[str]]:
+    """What another table has of each document, or of those that are chosen; raises SourceError."""
+    names: dict[str, list[str]] = {}
+    require_table(cursor, field)
+    key, name = quote(field.key), quote(field.name)
+    statement = f"select {key}, {name} from {main_table(field.table)} where {key} is not null and {name} is not null"
+    statement += f" and {key} {chosen}" * bool(chosen)
+    for id, value in limited_rows(cursor, f"reading {field.table}", statement, each=True):
+        place = f"a row of {field.table}"
+        names.setdefault(cell_id(place, field.key, id), []).append(cell_id(place, field.name, value))
+    return names
+
+
+def require_table(cursor: sqlite3.Cursor, field: Joined) -> None:
+    """Raise SourceError unless the table of a field has its columns."""
+    known = table_columns(cursor, field.table)
+    if not known:
+        raise SourceError(missing_table(cursor, field.table, "the database"))
+    for name in (field.key, field.name):
+        if name.lower() not in map(str.lower, known):
+            raise SourceError(f"table {field.table} has no column {name!r}; it has {', '.join(known)}")
 
 
 def _read_all(
@@ -247,13 +279,13 @@ def _read_changed(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, so
         and _first(cursor, source, f"select 1 from {main_table(source.name)} where {key} is null")
     ):
         cell_id(f"a row of {source.name}", source.key, None)  # raises, as reading all would
-    condition = f"where {key} in (select key from setsearch_change where relation = {relation.id})"
+    chosen = f"in (select key from setsearch_change where relation = {relation.id})"
     names = set[str]()
     for key in keys:
         with suppress(SourceError):  # no id; if there is such a row still, reading it says so
             names.add(cell_id("a changed row", source.key, key))
     writer = Writer(cursor, relation, replace=True)
-    items = _read(cursor, source, condition)
+    items = _read(cursor, source, chosen)
     return Changes(*_write(writer, intake, items, lambda: relation.items.find(cursor, sorted(names))))
 
 

@@ -15,6 +15,11 @@ _is_literal = re.compile(r"-?\d+(\.\d+)?|'([^']|'')*'").fullmatch
 
 def create_triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> None:
     """Create the triggers; raises InvalidParameter for rows without a key."""
+    for number, table in enumerate(source.tables):
+        _create_triggers(cursor, relation, table, number)
+
+
+def _create_triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource, number: int) -> None:
     columns = table_columns(cursor, source.name)
     if source.key == "rowid" and not has_rowid(cursor, source.name, columns):
         raise InvalidParameter(f"the rows of {source.name} have no rowid; name their id column")
@@ -23,17 +28,18 @@ def create_triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSo
             f"{source.name} has a unique index on an expression, by which `insert or replace` deletes rows unnoticed: "
             "leave `track` out (an update then compares all rows)"
         )
-    for statement in _triggers(cursor, relation, source).values():
+    for statement in _triggers(cursor, relation, source, number).values():
         cursor.execute(statement.replace("CREATE TRIGGER ", "CREATE TRIGGER main.", 1))
 
 
 def has_triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> bool:
     """Whether the triggers exist and match the table as it is now."""
     existing = dict(cursor.execute("select name, sql from sqlite_master where type = 'trigger'"))
-    return all(existing.get(name) == sql for name, sql in _triggers(cursor, relation, source).items())
+    wanted = [_triggers(cursor, relation, table, number) for number, table in enumerate(source.tables)]
+    return all(existing.get(name) == sql for own in wanted for name, sql in own.items())
 
 
-def _triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> dict[str, str]:
+def _triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource, number: int) -> dict[str, str]:
     """The triggers by name, as SQLite stores them; each notes a key once until the next sync.
 
     Triggers before a write note the rows that "or replace" may delete: SQLite calls no delete triggers for them.
@@ -64,7 +70,7 @@ def _triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) 
             bodies[event] = timing, " ".join(_note(relation, f"t.{key}", f"from {table} t", where) for where in same)
     triggers = {}
     for event, (timing, notes) in bodies.items():
-        name = trigger_name(relation, event)
+        name = trigger_name(relation, event, number)
         triggers[name] = f"CREATE TRIGGER {name} {timing} on {table} begin {notes} end"
     return triggers
 

@@ -1,17 +1,32 @@
 """Synced sources: the table, or the index of another engine, that a relation follows."""
 
 import json
+import re
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from setsearch.errors import CorruptIndex, UsageError
 from setsearch.sqlite.sql import quote
 from setsearch.storage.relation import TEXT, Relation, load_relations
 
 TABLE, FTS5, WHOOSH = "table", "fts5", "whoosh"
-TRIGGER_EVENTS = ("insert", "update", "update_key", "delete", "before_insert", "before_update")
+_is_joined = re.compile(r"([^.=]+)\.([^.=]+)=([^.=:,]+)").fullmatch
+
+
+class Joined(NamedTuple):
+    """A field in another table, whose rows have the id of a document and a name: the field has that column's name."""
+
+    table: str
+    key: str
+    name: str
+    is_link: bool
+
+    @property
+    def source(self) -> "SyncedSource":
+        """The table as one whose changes are those of the documents."""
+        return SyncedSource(TABLE, self.table, {"items": self.key, "features": self.name})
 
 
 @dataclass(frozen=True)
@@ -27,7 +42,8 @@ class Columns:
     group_by: str | None = None
     numbers: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()  # columns of documents that come back with each hit
-    tags: tuple[str, ...] = ()  # columns of documents with names, such as a JSON array: each is a field
+    # Columns of documents with names, such as a JSON array: each is a field. Or of another table, "tagged.article=tag".
+    tags: tuple[str, ...] = ()
     links: tuple[str, ...] = ()  # the same with ids: a document also has its own, as those have that link to it
     split: str | None = None  # what stands between tags or links that are one text
     errors: str = "strict"  # "skip" leaves out bad rows of a table, with a warning, now and at each sync
@@ -45,7 +61,18 @@ class Columns:
     @property
     def fields(self) -> tuple[str, ...]:
         """The columns that are fields of documents beside their text."""
-        return (*self.tags, *self.links, *(() if self.items else self.numbers))
+        return (*self.named, *(() if self.items else self.numbers))
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Those of tags and links."""
+        return tuple(name for name in (*self.tags, *self.links) if joined(name) is None)
+
+    @property
+    def joined(self) -> tuple[Joined, ...]:
+        """The fields that other tables have."""
+        found = [joined(name, name in self.links) for name in (*self.tags, *self.links)]
+        return tuple(own for own in found if own is not None)
 
     @property
     def of_numbers(self) -> bool:
@@ -65,8 +92,9 @@ class Columns:
             raise UsageError("`tags` and `links` are for documents; leave them out")
         if self.split is not None and not (self.tags or self.links):
             raise UsageError("`split` is for `tags` and `links`; leave it out")
-        if len({*self.fields}) < len(self.fields):
-            raise UsageError(f"a column is one field, not two: {', '.join(self.fields)}")
+        names = [*self.fields, *(own.name for own in self.joined)]
+        if len({*names}) < len(names):
+            raise UsageError(f"a column is one field, not two: {', '.join(names)}")
         if self.group_by is not None:
             if self.items or self.features or self.count:
                 raise UsageError("`group_by` is for texts; leave `items`, `features` and `count` out")
@@ -102,6 +130,11 @@ class SyncedSource:
     def has_unique_key(self) -> bool:
         """Whether each row of a table is an item, and not one of several that make one."""
         return self.roles.items is None and self.roles.group_by is None
+
+    @property
+    def tables(self) -> list["SyncedSource"]:
+        """The table, and others that have fields of its rows; raises CorruptIndex."""
+        return [self, *(own.source for own in self.roles.joined)]
 
     @property
     def roles(self) -> Columns:
@@ -143,8 +176,10 @@ def save_source(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource
 
 def drop_source(cursor: sqlite3.Cursor, relation: Relation) -> None:
     """Stop following a source: drop its triggers and its noted changes."""
-    for event in TRIGGER_EVENTS:
-        cursor.execute(f"drop trigger if exists main.{trigger_name(relation, event)}")
+    ours = f"{trigger_name(relation, '')}*"
+    triggers = cursor.execute("select name from main.sqlite_master where type = 'trigger' and name glob ?", (ours,))
+    for (name,) in triggers.fetchall():
+        cursor.execute(f"drop trigger main.{quote(name)}")
     for table in ("origin", "change"):
         cursor.execute(f"delete from setsearch_{table} where relation = ?", (relation.id,))
 
@@ -175,9 +210,15 @@ def describe_sources(cursor: sqlite3.Cursor, relations: Sequence[Relation]) -> l
     ]
 
 
-def trigger_name(relation: Relation, event: str) -> str:
-    """The name of the trigger for an event."""
-    return f"setsearch_{relation.id}_{event}"
+def trigger_name(relation: Relation, event: str, number: int = 0) -> str:
+    """The name of the trigger for an event of a table, or of one of those with fields of its rows, from 1."""
+    return f"setsearch_{relation.id}_{event}" + f"_{number}" * (number > 0)
+
+
+def joined(name: str, is_link: bool = False) -> Joined | None:
+    """What a name such as "tagged.article=tag" says; None for the name of a column."""
+    found = _is_joined(name)
+    return None if found is None else Joined(found[1], found[2], found[3], is_link)
 
 
 def describe_table(cursor: sqlite3.Cursor, table: str, kinds: Sequence[str]) -> dict[str, Any] | None:

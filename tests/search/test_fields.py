@@ -227,6 +227,8 @@ def test_files_have_fields(tmp_path, run):
     assert code == 0, said
     code, out, _ = run("expand", "a.db", "a", "--items", "documents", "--by", "tags", "--json")
     assert (code, json.loads(out)[0]["item"]) == (0, "b")
+    code, _, said = run("index", "a.db", "a.csv", "--tags", "tagged.article=tag")
+    assert code == 2 and "tagged is read with a table of the database that is indexed, not with a.csv, line 2" in said
     rows = [
         {"id": "a", "text": "red", "tags": ["x"]},
         {"id": "b", "text": "blue", "tags": ["x", "y"]},
@@ -301,3 +303,83 @@ def test_wrong_columns_are_one_line():
             bad.add_table("papers", ROLES)
     with pytest.raises(SetsearchError, match="row 1: the column 'year' is 'soon', not a finite number"):
         setsearch.open(table([("p1", "text", None, None, "soon")])).add_table("papers", ROLES)
+
+
+JOINS = st.lists(
+    st.tuples(
+        st.sampled_from(["tag", "untag", "move", "replace", "edit", "drop"]), st.integers(1, 5), st.integers(1, 5)
+    )
+)
+
+
+def tagged():
+    """Articles, and a table of their tags, which has a key of its own."""
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table articles (id integer primary key, body text)")
+    connection.execute("create table tagged (id integer primary key, article integer, tag text, unique (article, tag))")
+    connection.executemany("insert into articles values (?, ?)", [(n, f"w{n} w{n % 2} and more") for n in range(1, 6)])
+    connection.executemany("insert into tagged values (?, ?, ?)", [(n, n, f"t{n % 2}") for n in range(1, 5)])
+    return connection
+
+
+TAGGED = Columns(text="body", tags="tagged.article=tag")
+
+
+@examples(40)
+@given(JOINS)
+def test_tags_of_another_table_are_followed_whatever_the_host_does(steps):
+    connection = tagged()
+    index = setsearch.open(connection)
+    index.add_table("articles", TAGGED, track=True)
+    for what, one, other in steps:
+        with connection:
+            if what == "tag":
+                connection.execute("insert or ignore into tagged (article, tag) values (?, ?)", (one, f"t{other}"))
+            elif what == "untag":
+                connection.execute("delete from tagged where article = ?", (one,))
+            elif what == "move":
+                connection.execute("update or replace tagged set article = ? where id = ?", (one, other))
+            elif what == "replace":
+                connection.execute("insert or replace into tagged values (?, ?, 't9')", (other, one))
+            elif what == "edit":
+                connection.execute("update articles set body = body || ' again' where id = ?", (one,))
+            elif what == "drop":
+                connection.execute("delete from articles where id = ? and id > 1", (one,))
+        if one == other:
+            index.refresh()
+    index.refresh()
+    fresh = setsearch.open(sqlite3.connect(":memory:"))
+    rows = connection.execute("select id, body from articles").fetchall()
+    of = {
+        id: [tag for (tag,) in connection.execute("select tag from tagged where article = ?", (id,))] for id, _ in rows
+    }
+    fresh.add([Item(str(id), body, None, None, {"tag": of[id]}) for id, body in rows])
+    held = [{str(id): own.items("documents").features_of(str(id)) for id, _ in rows} for own in (index, fresh)]
+    assert held[0] == held[1]
+    assert answers(index.items("documents"), ["1"]) == answers(fresh.items("documents"), ["1"])
+    assert index.check() == []
+
+
+def test_tags_of_another_table_leave_no_trace_and_wrong_ones_are_one_line():
+    connection = tagged()
+    before = connection.execute("select name from sqlite_master").fetchall()
+    index = setsearch.open(connection)
+    for tags, told in (
+        ("none.article=tag", "none"),
+        ("tagged.nope=tag", "table tagged has no column 'nope'; it has id, article, tag"),
+    ):
+        with pytest.raises(SourceError, match=told):
+            index.add_table("articles", Columns(text="body", tags=tags), track=True)
+    connection.execute("create view seen as select * from tagged")
+    with pytest.raises(InvalidParameter, match="seen is no table, and has no triggers: leave `track` out"):
+        index.add_table("articles", Columns(text="body", tags="seen.article=tag"), track=True)
+    index.add_table("articles", Columns(text="body", links="seen.article=tag"))
+    assert index.items("documents").features_of("1").keys() >= {"tag:t1", "tag:1"}
+    connection.execute("drop view seen")
+    index.add_table("articles", TAGGED, track=True)
+    assert len(connection.execute("select 1 from sqlite_master where type = 'trigger'").fetchall()) > 6
+    index.add_table("articles", TAGGED)
+    assert not connection.execute("select 1 from sqlite_master where type = 'trigger'").fetchall()
+    index.add_table("articles", TAGGED, track=True)
+    index.drop()
+    assert connection.execute("select name from sqlite_master").fetchall() == before
