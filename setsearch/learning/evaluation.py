@@ -17,6 +17,7 @@ from setsearch.errors import NoSeeds
 from setsearch.learning.baselines import Baselines, Score
 from setsearch.learning.choices import Groups, Line, Task, measure_groups, measure_line, weights_of
 from setsearch.learning.evidence import Evidence
+from setsearch.learning.field_weights import Measured, learn_weights
 from setsearch.learning.measures import MEASURES, interval, measures
 from setsearch.memory.fields import Fields
 from setsearch.models.defaults import RATINGS, Defaults
@@ -97,11 +98,13 @@ def evaluate(
     *,
     rivals: Mapping[str, Score] | None = None,
     variants: Mapping[str, Score] | None = None,
+    learns_fields: bool = False,
     progress: Progress = iter,
 ) -> Evaluation:
     """Evaluate our models with several options, the baselines, and further `rivals` on sets of items.
 
-    `variants` are our default model in indexes made otherwise (variants.py).
+    `variants` are our default model in indexes made otherwise (variants.py). `learns_fields`: also learn the weights of
+    fields (field_weights.py).
 
     `progress` gets the methods and yields them. Raises NoSeeds if no set has enough known members.
     """
@@ -120,13 +123,16 @@ def evaluate(
     methods += [Method(f"lift, {name}", score, {"model": "lift"}) for name, score in (variants or {}).items()]
     results = []
     for method in progress(methods):
-        measured: dict[str, list[Floats]] = {}
-        for name, seeds, others in tasks:
-            scores = method.score(seeds)
-            rest = ids[~np.isin(ids, seeds)]
-            order = rest[np.argsort(-scores[rest], kind="stable")]
-            measured.setdefault(name, []).append(measures(np.isin(order, others), scores[order]))
-        results.append(_result(method, measured))
+        results.append(_result(method, _measured(method, tasks, ids)))
+    if learns_fields and defaults.fields:
+
+        def measure(by: str) -> Measured:
+            """The measures of the sets by weights of fields."""
+            return _measured(_model("", fields, defaults, {"model": "lift", "by": by}), tasks, ids)
+
+        by, measured = learn_weights(defaults.fields, measure)
+        learned = _model(f"lift, learned, by {by}", fields, defaults, {"model": "lift", "by": by})
+        results.append(_result(learned, measured))
     members = {name: np.append(seeds, others) for name, seeds, others in tasks}
     evidence = Evidence(counts, fields.items.size)
     results = [_with_evidence(result, defaults, evidence, members.values()) for result in results]
@@ -134,6 +140,17 @@ def evaluate(
     line, groups = measure_line(fields, defaults, tasks), measure_groups(fields, defaults, distinct, design.draws)
     n_sets, copies = len(sets) - len(left_out), sum(len(every[name]) - len(distinct[name]) for name in sets)
     return Evaluation(results, n_sets, len(tasks), left_out, _recommend(results), line, groups, copies)
+
+
+def _measured(method: Method, tasks: Sequence[Task], ids: Ints) -> dict[str, list[Floats]]:
+    """The measures of each draw of each set."""
+    measured: dict[str, list[Floats]] = {}
+    for name, seeds, others in tasks:
+        scores = method.score(seeds)
+        rest = ids[~np.isin(ids, seeds)]
+        order = rest[np.argsort(-scores[rest], kind="stable")]
+        measured.setdefault(name, []).append(measures(np.isin(order, others), scores[order]))
+    return measured
 
 
 def count_matrix(fields: Fields) -> sparse.csr_array:
@@ -189,6 +206,7 @@ def _models(fields: Fields, defaults: Defaults) -> list[Method]:
             _model("lift, by documents", documents, defaults, {"model": "lift", "by": "documents"}),
             _model("bernoulli, by documents", documents, defaults, {"model": "bernoulli", "by": "documents"}),
         ]
+    methods += [_model(f"lift, by {own}", fields, defaults, {"model": "lift", "by": own}) for own in defaults.fields]
     default = defaults.make({"model": "lift"})
     more: list[ModelOptions] = [
         {"model": "lift", "feedback": share} for share in FEEDBACKS if share != feedback(fields, defaults, {})

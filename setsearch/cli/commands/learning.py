@@ -58,6 +58,7 @@ def evaluate_command(
     variants: Annotated[
         bool, flag("--variants", "Also index the documents otherwise: pairs, n-grams, titles, ...")
     ] = False,
+    fields: Annotated[bool, flag("--fields", "Also learn the weights of fields, for --by.")] = False,
     show: Show,
 ) -> None:
     """How well methods find the rest of known sets: our models with several options, and ten others.
@@ -72,15 +73,19 @@ def evaluate_command(
     with db.open() as index:
         known, items = _sets_of(index, sets, items)
         reading = index.items(items)
+        if fields and not reading.defaults.fields:
+            raise UsageError(f"--fields learns weights of several fields; the {reading.name} have one")
+        if by is not None and reading.kind != "terms":
+            raise UsageError("--by chooses what describes terms here; --fields learns the weights of fields")
         with ExitStack() as stack:
             others = {}
             if variants:
                 from setsearch.learning.variants import open_variants
 
                 others = stack.enter_context(open_variants(reading))
-            fields = stack.enter_context(reading.fields(by=by))
-            design = Design(seeds, draws)
-            evaluation = evaluate(fields, reading.defaults, known, design, variants=others, progress=count_steps)
+            own = stack.enter_context(reading.fields(by=by))
+            how: Any = {"variants": others, "learns_fields": fields, "progress": count_steps}
+            evaluation = evaluate(own, reading.defaults, known, Design(seeds, draws), **how)
     if evaluation.left_out:
         say(f"left out, fewer than {seeds + 1} members that the index knows: {', '.join(evaluation.left_out)}")
     rows = as_rows(evaluation)
