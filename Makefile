@@ -21,7 +21,7 @@ ENCODER = .venv-encoder
 # Tests start many processes, which need not compile each module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long test-others test-pure test-wasm test-encoder test-haystack test-oldest browser sanitize torture lint format docs bench bench-fresh bench-store bench-fields bench-spark bench-relevance bench-screening wheels clean
+.PHONY: demo test test-long test-others test-pure test-wasm test-encoder test-haystack test-oldest browser sanitize torture lint format docs site bench bench-fresh bench-store bench-fields bench-spark bench-relevance bench-screening wheels clean
 
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
@@ -84,6 +84,10 @@ format: $(VENV)/installed-dev
 
 docs: $(VENV)/installed-dev
 	$(RUN)/python docs/command_line.py
+
+# The documents as a site, into dist/site.
+site: $(VENV)/installed-dev
+	$(RUN)/python -m mkdocs build -f docs/site/mkdocs.yml
 
 bench: $(VENV)/installed-bench
 	for form in whole marks lines; do \

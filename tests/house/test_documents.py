@@ -17,6 +17,7 @@ from setsearch.cli.app import COMMANDS
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
 READ = [*(name for name in DOCUMENTS if name != "docs/cli.md"), "ARCHITECTURE.md", "CONTRIBUTING.md"]  # cli.md is made
+WISHES = "docs/index.md"
 HISTORY = re.compile(
     r"\b(since|until|before|after) (version )?0\.\d+\.\d|\bno longer\b|\bany more\b|\bused to be\b"
     r"|\b(former|previous)ly\b|\b[Ss]ince (then|this was)\b|\bas before\b|\d before\)"
@@ -111,12 +112,23 @@ def test_commands_of_the_guide_run(newcomer, monkeypatch):
     assert compared >= 1
 
 
-@pytest.mark.parametrize("name", [name for name in DOCUMENTS if fenced(name, "python")])
+@pytest.mark.parametrize("name", [name for name in DOCUMENTS if fenced(name, "python") and name != WISHES])
 def test_python_in_documents_runs(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     names = {}
     for block in fenced(name, "python"):
         exec(compile(block, name, "exec"), names)
+
+
+@pytest.mark.long
+def test_what_people_ask_for_is_answered_as_shown(newcomer, monkeypatch, capsys):
+    monkeypatch.chdir(newcomer)
+    names, blocks = {}, fenced(WISHES, "python")
+    for block in blocks:
+        exec(compile(block, WISHES, "exec"), names)
+    shown = re.findall(r"^ *print\(.*\)  # (.*)$", "".join(blocks), re.M)
+    assert capsys.readouterr().out.splitlines() == shown
+    assert len(shown) >= 9
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
