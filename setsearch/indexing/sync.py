@@ -26,9 +26,9 @@ from setsearch.storage.analyzers import FTS5 as FTS5_SPEC
 from setsearch.storage.ids import is_storable
 from setsearch.storage.relation import TEXT, Relation
 from setsearch.storage.synced_source import (
+    ENGINES,
     FTS5,
     TABLE,
-    WHOOSH,
     Columns,
     Joined,
     SyncedSource,
@@ -129,7 +129,7 @@ def _read_anew(
 def sync(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> Changes:
     """Bring a relation up to its table; the caller commits. Raises SourceError if the table is no longer as indexed."""
     source = load_source(cursor, relation)
-    if source is None or source.kind == WHOOSH:
+    if source is None or source.kind in ENGINES:
         return Changes()
     if not table_columns(cursor, source.name):
         raise SourceError(_gone(cursor, source))
@@ -146,7 +146,7 @@ def sync(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> Changes:
 def needs_sync(cursor: sqlite3.Cursor, relation: Relation) -> bool:
     """Whether a sync may find changes; always true for a table without triggers."""
     source = load_source(cursor, relation)
-    if source is None or source.kind == WHOOSH:
+    if source is None or source.kind in ENGINES:
         return False
     if not source.tracked or not has_triggers(cursor, relation, source):
         return True
@@ -181,7 +181,7 @@ def _gone(cursor: sqlite3.Cursor, source: SyncedSource) -> str:
 def read_again(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> bool:
     """Read the whole table again and recreate its triggers; False if the relation follows no table."""
     source = load_source(cursor, relation)
-    if source is None or source.kind == WHOOSH or not table_columns(cursor, source.name):
+    if source is None or source.kind in ENGINES or not table_columns(cursor, source.name):
         return False
     relation.clear(cursor)
     _read_anew(cursor, intake, relation, source)

@@ -11,7 +11,8 @@ from setsearch.errors import CorruptIndex, UsageError
 from setsearch.sqlite.sql import quote
 from setsearch.storage.relation import TEXT, Relation, load_relations
 
-TABLE, FTS5, WHOOSH = "table", "fts5", "whoosh"
+TABLE, FTS5, WHOOSH, TANTIVY = "table", "fts5", "whoosh", "tantivy"
+ENGINES = (WHOOSH, TANTIVY)  # whose indexes are followed by what holds both
 _is_joined = re.compile(r"([^.=]+)\.([^.=]+)=([^.=:,]+)").fullmatch
 
 
@@ -114,11 +115,11 @@ class Columns:
 class SyncedSource:
     """What a relation follows. `columns` gives the roles of columns, `tracked` tells whether triggers note changes."""
 
-    kind: str  # TABLE, FTS5 or WHOOSH
+    kind: str  # TABLE, FTS5 or one of ENGINES
     name: str  # of the table
     columns: dict[str, Any]
     tracked: bool = False
-    state: Any = field(default=None, compare=False)  # how far a Whoosh index was read
+    state: Any = field(default=None, compare=False)  # how far the index of an engine was read
 
     @property
     def key(self) -> str:
@@ -159,7 +160,7 @@ def load_source(cursor: sqlite3.Cursor, relation: Relation) -> SyncedSource | No
         columns, state = json.loads(stored_columns), None if stored_state is None else json.loads(stored_state)
     except (ValueError, RecursionError) as error:
         raise CorruptIndex(f"the source of {relation.items.name} is damaged; index them again") from error
-    if not isinstance(columns, dict) or kind not in (TABLE, FTS5, WHOOSH):
+    if not isinstance(columns, dict) or kind not in (TABLE, FTS5, *ENGINES):
         raise CorruptIndex(f"the source of {relation.items.name} is of an unknown kind; index them again")
     return SyncedSource(kind, name, columns, bool(tracked), state)
 

@@ -40,6 +40,7 @@ OWN_LIBRARIES = {  # only these doors import these libraries
     "fastapi": {"web"},
     "pyspark": {"spark", "cli"},
     "whoosh": {"integrations"},
+    "tantivy": {"integrations"},
     "sqlite_utils": {"sqlite", "integrations"},
     "scipy": {"arrays", "models", "learning", "memory", "search", "integrations"},
     "sklearn": {"integrations"},
