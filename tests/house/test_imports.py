@@ -69,3 +69,28 @@ def test_what_others_import_of_ours_exists(folder):
                 for alias in node.names:
                     known = hasattr(module, alias.name) or find_spec(f"{node.module}.{alias.name}")
                     assert known, f"{path.name} imports {alias.name} of {node.module}"
+
+
+POSIX = {"fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"}
+
+
+def test_tests_are_collected_on_every_system():
+    """A module that Windows lacks is imported where it is used, or after pytest.importorskip."""
+    files = {path.stem: path for path in (Path(__file__).parents[1]).rglob("*.py")}
+    needs = {stem: set(imported_at_the_top(path)) for stem, path in files.items()}
+    lacking = set(POSIX)
+    while found := {stem for stem, names in needs.items() if names & lacking} - lacking:
+        lacking |= found
+    assert "crash" in lacking
+    for stem in lacking - POSIX:
+        text = files[stem].read_text(encoding="utf-8")
+        assert not stem.startswith("test_") or 'importorskip("resource"' in text, stem
+
+
+def imported_at_the_top(path):
+    """The modules that a file imports whenever it is imported."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module

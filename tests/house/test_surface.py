@@ -10,7 +10,9 @@ from pathlib import Path
 
 STORED = Path(__file__).with_name("surface.txt")
 MODULES = ["setsearch", *(f"setsearch.{name}" for name in ("models", "learning", "text", "web", "spark"))]
-MODULES += [f"setsearch.integrations.{name}" for name in "datasette mcp queries sql sqlite_utils whoosh".split()]
+MODULES += [
+    f"setsearch.integrations.{name}" for name in "datasette mcp queries sklearn sql sqlite_utils tantivy whoosh".split()
+]
 COMMANDS = """
 expand x.db lion --json
 expand x.db d0 --items documents --explain --snippets --json

@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -11,10 +10,13 @@ import sys
 import time
 
 import pytest
-import resources
 from patience import patience
 
 import setsearch
+
+resource = pytest.importorskip("resource", reason="needs a system with limits of processes: POSIX")
+
+import resources  # noqa: E402
 
 pytestmark = pytest.mark.long
 

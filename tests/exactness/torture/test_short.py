@@ -1,9 +1,12 @@
 """The short forms of tests/exactness/torture: each promise of docs/reliability.md, in seconds."""
 
+import pytest
+
+pytest.importorskip("resource", reason="needs a system with limits of processes: POSIX")
+
 import concurrency
 import crash
 import damage
-import pytest
 import serving
 import writes
 from processes import in_fresh_process

@@ -4,14 +4,17 @@ import sqlite3
 import zlib
 from pathlib import Path
 
-import damage
 import pytest
-import strangers
-from processes import in_fresh_process
 
 import setsearch
 from setsearch.errors import CorruptIndex, MissingDatabase, NewerSchema, SetsearchError
 from setsearch.sqlite.integrity import add_checksum
+
+pytest.importorskip("resource", reason="needs a system with limits of processes: POSIX")
+
+import damage
+import strangers
+from processes import in_fresh_process
 
 pytestmark = pytest.mark.long
 
