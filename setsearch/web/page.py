@@ -64,6 +64,7 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
     _add_docs(router, reading, render)
     add_review(router, pool, render, (reading, writing))
     add_inbox(router, pool, render, (reading, writing))
+    _add_sets(router, pool, writing)
 
     @router.get("/", dependencies=reading)
     async def set_page(request: Request) -> Response:
@@ -91,6 +92,21 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
         headers = {"content-disposition": f'attachment; filename="set.{kind}"'}
         return Response(_format(rows, kind), media_type=TYPES[kind] + "; charset=utf-8", headers=headers)
 
+    @router.post("/token", dependencies=[Depends(rules.require_same_origin)])
+    async def sign_in(request: Request) -> Response:
+        form = await read_form(request)
+        if not rules.is_known(request, form.get("token", "")):
+            raise HTTPException(401, "that is not the token")
+        answer = redirect(request, str(_back(form)))
+        # SameSite=Lax: links from other sites keep the login. Requests that change something must have the same origin.
+        flags: Any = {"httponly": True, "samesite": "lax", "secure": request.url.scheme == "https"}
+        answer.set_cookie(COOKIE, rules.cookie, path=root_of(request) + "/", **flags)
+        return answer
+
+    return router
+
+
+def _add_sets(router: APIRouter, pool: QuestionPool, writing: Sequence[Any]) -> None:
     @router.post("/sets", dependencies=writing)
     async def save(request: Request) -> Response:
         form = await read_form(request)
@@ -104,19 +120,6 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
         await pool.ask(lambda index: index.delete_set(form.get("name", "")))
         back = _back(form)
         return redirect(request, str(back.replace(set=None, version=None) if back.set == form.get("name") else back))
-
-    @router.post("/token", dependencies=[Depends(rules.require_same_origin)])
-    async def sign_in(request: Request) -> Response:
-        form = await read_form(request)
-        if not rules.is_known(request, form.get("token", "")):
-            raise HTTPException(401, "that is not the token")
-        answer = redirect(request, str(_back(form)))
-        # SameSite=Lax: links from other sites keep the login. Requests that change something must have the same origin.
-        flags: Any = {"httponly": True, "samesite": "lax", "secure": request.url.scheme == "https"}
-        answer.set_cookie(COOKIE, rules.cookie, path=root_of(request) + "/", **flags)
-        return answer
-
-    return router
 
 
 def _add_docs(router: APIRouter, reading: Sequence[Any], render: Render) -> None:

@@ -177,7 +177,8 @@ def test_public_names_exist_and_are_documented():
 
 def test_documents_have_their_size():
     assert len((ROOT / "README.md").read_text().split()) < 600
-    assert sum(len((ROOT / name).read_text().split()) for name in [*READ, "CHANGELOG.md"]) <= 15_000
+    for_users = [name for name in [*READ, "CHANGELOG.md"] if name != "CONTRIBUTING.md"]
+    assert sum(len((ROOT / name).read_text().split()) for name in for_users) <= 15_000
     assert len((ROOT / "ARCHITECTURE.md").read_text().splitlines()) <= 100
     assert sum(path.stat().st_size for path in (ROOT / "sample_corpus").iterdir() if path.is_file()) < 5_000_000
 
