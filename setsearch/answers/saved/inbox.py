@@ -164,7 +164,7 @@ def read_inbox(
                 asked.append(Asked(own, news[key]))
         except QueryError as error:
             notes += [f"{name}: {error}"] * (name in wanted)
-    claims = _claims(sets, found)
+    claims = _claims(sets, found, {one.own.name: one.news.among for one in asked if one.news.are_new is None})
     rows = [
         InboxRow(
             number,
@@ -266,19 +266,28 @@ def _kept(own: ItemSet, among: Sequence[str] | None, explain: bool = False) -> H
     return hits
 
 
-def _claims(sets: Mapping[str, ItemSet], found: Sequence[tuple[str, Hit]]) -> dict[tuple[str, str], list[str]]:
-    """By their kind and name, which sets claim the items that were found, or have them."""
+def _claims(
+    sets: Mapping[str, ItemSet], found: Sequence[tuple[str, Hit]], asked: Mapping[str, list[str] | None]
+) -> dict[tuple[str, str], list[str]]:
+    """By their kind and name, which sets claim the items that were found, or have them.
+
+    Of sets that were `asked` it is known for the items among which they were, None for all.
+    """
     claims: dict[tuple[str, str], list[str]] = {}
     found_of: dict[str, dict[str, None]] = {}
+    found_for: dict[str, set[str]] = {}
     for name, hit in found:
         found_of.setdefault(sets[name].items, {})[hit.item] = None
+        found_for.setdefault(name, set()).add(hit.item)
     for name, own in sets.items():
         kind = own.items
         items = [*found_of.get(kind, ())]
         if not items or not own.accepted:
             continue
+        claimed, among = found_for.get(name, set()), asked.get(name, ())
+        unknown = set[str]() if among is None else {*items}.difference(among)
         try:
-            claimed = {hit.item for hit in _kept(own, items)}
+            claimed |= {hit.item for hit in _kept(own, sorted(unknown))} if unknown else set()
         except QueryError:
             continue
         for item in {*items}.intersection(claimed.union(own.accepted)):
