@@ -110,7 +110,11 @@ class ItemSet(SetTable):
             raise InvalidParameter(f"the set {self.name!r} is of {items} now, not of {self.items}")
         for item, mark in changes.items():
             if mark is None:
-                cursor.execute("delete from setsearch_member where name = ? and item = ?", (self.name, item))
+                of_item = "where name = ? and item = ? and note is"
+                cursor.execute(f"delete from setsearch_member {of_item} null", (self.name, item))
+                cursor.execute(  # what a reviewer noted stays: a note without an answer is one that is put off
+                    f"update setsearch_member set accepted = 2, reason = null {of_item} not null", (self.name, item)
+                )
             else:
                 cursor.execute(  # what was decided before keeps its place in a review
                     "insert into setsearch_member (name, item, accepted) values (?, ?, ?) "

@@ -106,6 +106,26 @@ def test_what_was_put_off_stays_when_the_set_is_saved(path):
         assert [(one.item, one.said) for one in review.decisions()] == [("r01", "yes")]
 
 
+def test_what_was_noted_stays_when_an_answer_is_taken_back_elsewhere(path):
+    with setsearch.open(path) as index:
+        review = Review(index, "stroke")
+        review.know(["r00"])
+        review.decide("r04", "later", note="ask Ann")
+        review.decide("r08", "yes")
+        own = index.set("stroke")
+        own.accept("r04")  # as the inbox does
+        own.save()
+        assert {"r00", "r04", "r08"} == {*index.set("stroke").accepted}
+        for item in ("r04", "r08"):
+            own = index.set("stroke")
+            own.forget(item)
+            own.save()
+        assert index.set("stroke").accepted == ["r00"]
+        (noted,) = [decision for decision in Review(index, "stroke").decisions() if decision.item != "r00"]
+        assert (noted.item, noted.said, noted.note) == ("r04", "later", "ask Ann")
+        assert index.check() == []
+
+
 def test_records_that_left_the_index_do_not_count(path):
     with setsearch.open(path) as index:
         review = Review(index, "stroke")
