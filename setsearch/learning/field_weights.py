@@ -11,9 +11,9 @@ import numpy as np
 
 from setsearch.arrays import Floats
 
-WEIGHTS = (1.0, 0.0, 0.25, 0.5, 2.0, 4.0)  # that are tried; of equal ones the first is taken
+WEIGHTS = (1.0, 0.5, 2.0, 0.25, 4.0, 0.0)  # that are tried; of equal ones the first is taken
 ROUNDS = 2
-LEAST_GAIN = 1e-3  # of the mean average precision, for a weight other than before
+LEAST_GAIN, SURE = 1e-3, 1.0  # of the mean average precision, and in its standard errors, for another weight
 HALVES = 2
 
 Measured = Mapping[str, Sequence[Floats]]  # the measures of each draw of each set, the average precision first
@@ -57,19 +57,20 @@ def _search(
     """The weights that find most of some sets."""
     weights = dict.fromkeys(names, 1.0)
 
-    def quality(others: Mapping[str, float]) -> float:
-        """The mean average precision by some weights."""
+    def quality(others: Mapping[str, float]) -> Floats:
+        """The mean average precision of each set by some weights."""
         found = measured(others)
-        return float(np.mean([np.mean([draw[0] for draw in found[name]]) for name in sets]))
+        return np.array([np.mean([draw[0] for draw in found[name]]) for name in sets])
 
     best = quality(weights)
     for _ in range(ROUNDS):
         before = dict(weights)
         for name in names:
-            for weight in WEIGHTS:
-                tried = weights | {name: weight}
-                if any(tried.values()) and (reached := quality(tried)) > best + LEAST_GAIN:
-                    weights, best = tried, reached
+            tried = [weights | {name: weight} for weight in WEIGHTS if weight != weights[name]]
+            gains = [(quality(other) - best, other) for other in tried if any(other.values())]
+            gain, other = max(gains, key=lambda own: float(own[0].mean()), default=(np.zeros(1), weights))
+            if gain.mean() > max(LEAST_GAIN, SURE * float(gain.std()) / len(sets) ** 0.5):
+                weights, best = other, best + gain
         if weights == before:
             break
     return weights
