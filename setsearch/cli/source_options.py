@@ -20,6 +20,7 @@ class Input(NamedTuple):
     delimiter: str | None
     follow: bool
     track: bool
+    suggest: bool
 
 
 class Fields(NamedTuple):
@@ -48,13 +49,14 @@ def input_options(
     errors: Annotated[str, option("HOW", "Unreadable input: strict, replace, skip.", ADVANCED)] = "strict",
     follow: Annotated[bool, flag("--follow", "Follow links that lead out of a folder.", ADVANCED)] = False,
     track: Annotated[bool, flag("--track", "Note changes of the table by triggers, for `update`.")] = False,
+    suggest: Annotated[bool, flag("--suggest", "Write nothing: say how its tables could be indexed.")] = False,
 ) -> Input:
     """How sources are read."""
     if errors not in ("strict", "replace", "skip"):
         raise UsageError(f"--errors is strict, replace or skip, not {errors!r}")
     if delimiter is not None and len(delimiter := delimiter.replace("\\t", "\t")) != 1:
         raise UsageError(f"--delimiter is one character, not {delimiter!r}")
-    return Input(table, errors, tuple(glob or ()), encoding, delimiter, follow, track)
+    return Input(table, errors, tuple(glob or ()), encoding, delimiter, follow, track, suggest)
 
 
 def rule_options(

@@ -70,6 +70,9 @@ def index_command(
 
     Example: setsearch index notes.db notes --language english
     """
+    if given.suggest:
+        _suggest(db)
+        return
     table = given.table
     if not sources and table is None:
         raise UsageError("no source: give a folder, files, - for standard input, or --table NAME")
@@ -112,6 +115,19 @@ def index_command(
             _derive(index)
         _tell_indexed(index, written, str(db))
         _tell_left_out(index, reader, db)
+
+
+def _suggest(db: Collection) -> None:
+    """Print a command for each table that has texts."""
+    from setsearch.indexing.suggest import suggest
+
+    if not db.path.is_file():
+        raise SetsearchError(f"{db} does not exist, so it has no tables")
+    lines = suggest(db.path)
+    if not lines:
+        raise SetsearchError(f"{db} has no table with a key and texts; name one with --table, or index a view")
+    for line in lines:
+        print(line)
 
 
 def _kept_columns(index: "setsearch.Index") -> tuple[str, ...]:

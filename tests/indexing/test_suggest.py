@@ -1,0 +1,70 @@
+"""How the tables of a database could be indexed: the commands that are suggested, and that they run."""
+
+import json
+import shlex
+import sqlite3
+
+import setsearch
+
+
+def application(path):
+    """Articles by authors, with categories, a year, an array, tags and citations in other tables; and other tables."""
+    connection = sqlite3.connect(path)
+    connection.executescript(
+        """
+        create table authors (id integer primary key, name text);
+        create table articles (id integer primary key, title text, body text, kind text, words text, year integer,
+            open integer, author integer references authors (id), code text);
+        create table tagged (article integer references articles (id), tag text, primary key (article, tag));
+        create table cites (id integer primary key, citing integer references articles,
+            cited integer references articles);
+        create table pairs (a integer, b integer, note text, primary key (a, b));
+        create virtual table found using fts5 (body);
+        """
+    )
+    for n in range(40):
+        row = (
+            n,
+            f"Paper {n}",
+            f"a text of paper number {n}",
+            f"kind {n % 3}",
+            json.dumps(["x", f"y{n % 5}"]),
+            1980 + n,
+        )
+        connection.execute("insert into articles values (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, n % 2, n % 4, f"c{n}"))
+        connection.execute("insert into tagged values (?, ?)", (n, f"t{n % 7}"))
+        connection.execute("insert into cites (citing, cited) values (?, ?)", (n, (n + 1) % 40))
+    connection.executemany("insert into authors values (?, ?)", [(n, f"Author {n}") for n in range(4)])
+    connection.commit()
+    connection.close()
+
+
+def test_tables_with_texts_are_suggested_with_all_that_describes_their_rows(tmp_path, run):
+    application(tmp_path / "app.db")
+    before = (tmp_path / "app.db").read_bytes()
+    code, out, said = run("index", "app.db", "--suggest")
+    assert (code, out.splitlines(), said) == (
+        0,
+        [
+            "setsearch index app.db --table articles --id id --title title --text body --tags kind "
+            "--tags words --numbers year --tags author --links cites.citing=cited --tags tagged.article=tag --track"
+        ],
+        "",
+    )
+    assert (tmp_path / "app.db").read_bytes() == before
+    code, _, said = run(*shlex.split(out)[1:])
+    assert code == 0, said
+    with setsearch.open(tmp_path / "app.db") as index:
+        reading = index.items("documents")
+        assert {*reading.defaults.fields} == {"text", "cited", "tag", "kind", "words", "author", "year"}
+        assert reading.expand(["3"], 1, by="cited")[0].item in ("2", "4")
+        assert index.check() == []
+
+
+def test_what_cannot_be_suggested_is_one_line(tmp_path, run, failed):
+    failed(run("index", "none.db", "--suggest"), 1, "does not exist, so it has no tables")
+    with sqlite3.connect(tmp_path / "bare.db") as connection:
+        connection.execute("create table pairs (a integer, b integer)")
+    failed(run("index", "bare.db", "--suggest"), 1, "has no table with a key and texts")
+    (tmp_path / "text.db").write_text("this is no database, but a text of some length\n" * 40)
+    failed(run("index", "text.db", "--suggest"), 1, "the tables of", "cannot be read")
