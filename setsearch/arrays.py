@@ -81,6 +81,11 @@ def repeat(values: Any, times: npt.ArrayLike) -> Array:
     return np.repeat(values, np.asarray(times, np.intp))
 
 
+def take(values: Array, places: npt.ArrayLike, clip: bool = False) -> Array:
+    """The values at some places, faster than by an index; with `clip` the last one for those beyond."""
+    return values.take(np.asarray(places, np.intp), mode="clip" if clip else "raise")
+
+
 def bincount(ids: npt.ArrayLike, weights: Any = None, minlength: int = 0) -> Array:
     """How often each id occurs, or the sum of its weights, `(minlength,)` or more."""
     counts = np.bincount(np.asarray(ids, np.intp), weights, minlength)

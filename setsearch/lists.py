@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Entries, Ids, Ints, bincount, offsets, positions, repeat
+from setsearch.arrays import Entries, Ids, Ints, bincount, offsets, positions, repeat, take
 
 ROOM, LEAST_ROOM = 1 / 4, 1 << 16  # entries that fit behind those that there are: a share, and some more
 MOST_CHANGES = 1 << 20  # entries that wait for the lists that lack them to be needed
@@ -99,7 +99,7 @@ class Lists:
             ids, counts = buffer.ids[span], buffer.counts[span]
         else:
             places = positions(starts[lists], lengths)
-            ids, counts = buffer.ids.take(places), buffer.counts.take(places)
+            ids, counts = take(buffer.ids, places), take(buffer.counts, places)
         return Entries(repeat(lists, lengths), ids.astype(np.int64), counts.astype(np.int64))
 
     def chunks(self) -> Iterator[tuple[int, int, Ids, Counts]]:
@@ -120,7 +120,7 @@ class Lists:
         starts, ends = starts[first:last], ends[first:last]
         if not np.array_equal(starts[1:], ends[:-1]):
             places = positions(starts, ends - starts)
-            return buffer.ids.take(places), buffer.counts.take(places)
+            return take(buffer.ids, places), take(buffer.counts, places)
         span = slice(int(starts[0]), int(ends[-1])) if len(starts) else slice(0, 0)
         return buffer.ids[span], buffer.counts[span]
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from setsearch.arrays import Entries, Floats, Ints, offsets, scale_for, sum_runs, to_lattice
+from setsearch.arrays import Entries, Floats, Ints, offsets, scale_for, sum_runs, take, to_lattice
 from setsearch.core.question import FieldLists, OpenField
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists
@@ -348,7 +348,7 @@ class Snapshot:
                 own = lengths[first:last]
                 begin = offsets(own)[:-1][own > 0]
                 if len(begin):
-                    scores[first:last][own > 0] += sum_runs(weights.take(features), begin)
+                    scores[first:last][own > 0] += sum_runs(take(weights, features), begin)
         else:
             accumulate(scores, WeightedLists(self.postings(np.arange(len(df)), model.rule), weights))
         return Base(scores, background.constant, scale)

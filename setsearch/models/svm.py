@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Floats, Ints, bincount
+from setsearch.arrays import Floats, Ints, bincount, take
 from setsearch.models.values import ValueRule
 
 COST = 0.1  # C
@@ -63,9 +63,9 @@ def fit(marked: Marked, n_columns: int) -> tuple[Floats, float]:
     # A feature that one example has, as most pairs of words, is of no matter to the others.
     is_shared = bincount(columns, minlength=n_columns) > 1
     alone = squares @ np.where(is_shared, 0.0, 1.0) * scales**2
-    inside, places = np.flatnonzero(is_shared.take(columns)), is_shared.cumsum(dtype=np.int32) - 1
-    kept = places.take(columns.take(inside)), np.searchsorted(inside, ends).astype(np.int32)
-    shared = csr_array((marked.values.take(inside), *kept), (len(signs), int(is_shared.sum())))
+    inside, places = np.flatnonzero(take(is_shared, columns)), is_shared.cumsum(dtype=np.int32) - 1
+    kept = take(places, take(columns, inside)), np.searchsorted(inside, ends).astype(np.int32)
+    shared = csr_array((take(marked.values, inside), *kept), (len(signs), int(is_shared.sum())))
     transposed = shared.T
 
     def products(a: Floats) -> Floats:

@@ -42,6 +42,7 @@ from setsearch.arrays import (
     offsets,
     repeat,
     sum_runs,
+    take,
     to_lattice,
 )
 from setsearch.core import binding
@@ -219,7 +220,7 @@ def rarity(df: Ints, n_items: int) -> Floats:
     """(ln(n / df))^(1/4), the factor of features in the weights of their entries."""
     largest = int(df.max(initial=0))
     if largest + 1 < len(df):  # of many features, few have a df that no other has
-        return rarity(np.arange(largest + 1), n_items).take(df)
+        return take(rarity(np.arange(largest + 1), n_items), df)
     factors: Floats = np.maximum(np.log(max(n_items, 1) / np.maximum(df, 1)), 0.0) ** 0.25
     return factors
 
@@ -248,12 +249,12 @@ def _norms(statistics: RuleStatistics, counts: CountSource) -> Floats:
     squares = np.zeros(len(by_item))
     for first, last, ids, chunk in by_item.chunks():
         own, features = lengths[first:last], ids.astype(np.intp)  # ids are in range: nothing clips
-        terms = factor_squares.take(features, mode="clip")
+        terms = take(factor_squares, features, clip=True)
         if statistics.factor is not None:
             terms *= _log_counts(chunk) ** 2
         np.rint(terms, out=terms)
         if threshold is not None:
-            terms *= chunk / repeat(totals[first:last], own) > threshold.take(features, mode="clip")
+            terms *= chunk / repeat(totals[first:last], own) > take(threshold, features, clip=True)
         starts = offsets(own)[:-1][own > 0]
         if len(starts):
             squares[first:last][own > 0] = sum_runs(terms, starts)
@@ -280,7 +281,7 @@ def _logarithms() -> Floats:
 def _log_counts(counts: npt.NDArray[np.integer]) -> Floats:
     """1 + ln tf, in double precision whatever the type of the counts."""
     tabulated = counts.max(initial=1) < len(LOG_COUNTS)
-    return LOG_COUNTS.take(counts, mode="clip") if tabulated else 1 + np.log(counts.astype(np.float64))
+    return take(LOG_COUNTS, counts, clip=True) if tabulated else 1 + np.log(counts.astype(np.float64))
 
 
 def _scales(norms: npt.ArrayLike, pivot: float, slope: float) -> Floats:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Floats, Ids, Ints, median, to_lattice
+from setsearch.arrays import Floats, Ids, Ints, median, take, to_lattice
 
 LARGEST_FACTOR = 1.5
 
@@ -53,5 +53,5 @@ def smooth(scores: Floats, neighbors: Neighbors, seeds: Ints, share: float) -> t
     own[seeds] = max(float(own.max(initial=0.0, where=others)), 0.0)
     near = np.zeros(len(own))
     for ids, shares in zip(neighbors.ids, neighbors.shares, strict=True):
-        near += shares * own.take(ids)
+        near += shares * take(own, ids)
     return added, to_lattice(near * share)

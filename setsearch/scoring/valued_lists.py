@@ -6,7 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Entries, Floats, Floats32, Ids, Ints, ListArrays, ListValues, distinct, offsets, sum_runs
+from setsearch.arrays import (
+    Entries,
+    Floats,
+    Floats32,
+    Ids,
+    Ints,
+    ListArrays,
+    ListValues,
+    distinct,
+    offsets,
+    sum_runs,
+    take,
+)
 from setsearch.lists import LOCK, Lists
 from setsearch.scoring.postings import PostingArrays
 
@@ -66,7 +78,7 @@ class ValuedLists:
     def missing(self, lists: Ints, in_core: bool) -> Ints:
         """Those of some lists that have no values yet, and some more."""
         self._asked += 1
-        missing, most = lists[self._starts.take(lists) < 0], AHEAD_IN_CORE if in_core else AHEAD
+        missing, most = lists[take(self._starts, lists) < 0], AHEAD_IN_CORE if in_core else AHEAD
         if self._asked <= NOTHING_AHEAD or self._lists.lengths[missing].sum() >= most:
             return missing
         return distinct(np.concatenate([missing, self._ahead(most)]))
@@ -74,7 +86,7 @@ class ValuedLists:
     def fill(self, missing: Ints, value: Value) -> None:
         """Give some lists, ascending, their values."""
         with LOCK:
-            new = missing[self._starts.take(missing) < 0]
+            new = missing[take(self._starts, missing) < 0]
             if len(new):
                 self._fill(new, self._valued(new, value))
             while self._next < len(self._starts) and self._starts[self._next] >= 0:
@@ -83,7 +95,7 @@ class ValuedLists:
     def get(self, lists: Ints) -> PostingArrays:
         """The posting lists of some features, ascending, which have values."""
         largest = self._seen if self._largest is None else self._largest
-        starts, ends = self._starts.take(lists), self._ends.take(lists)
+        starts, ends = take(self._starts, lists), take(self._ends, lists)
         return PostingArrays(self._ids, starts, ends, self._values, largest)
 
     @property

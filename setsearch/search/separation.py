@@ -27,7 +27,18 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import HASH, VALUE_LATTICE, Floats, Ints, bincount, distinct, places_among, places_of, repeat
+from setsearch.arrays import (
+    HASH,
+    VALUE_LATTICE,
+    Floats,
+    Ints,
+    bincount,
+    distinct,
+    places_among,
+    places_of,
+    repeat,
+    take,
+)
 from setsearch.memory.fields import Fields
 from setsearch.models import Lift, Model
 from setsearch.models.model import Query, Seeds
@@ -91,7 +102,7 @@ def corrected(
     everyone, order = _everyone(groups)
     cells = [example_entries(field, everyone.within(field), rule) for field in fields.all]
     known = [distinct(features) for _, features, _ in cells]
-    columns = [places_of(own).take(features) for own, (_, features, _) in zip(known, cells, strict=True)]
+    columns = [take(places_of(own), features) for own, (_, features, _) in zip(known, cells, strict=True)]
     caution = min(1.0, CAUTION * math.sqrt(examples.total) / len(rejected) ** DECAY) if twice else 1.0
     signs, costs = _targets(groups, trust, caution)
     given = [share * scores_of(np.array(group.ids, np.int64)) for group in groups]
@@ -182,8 +193,8 @@ def scores_of_examples(weights: SeedWeights, examples: Examples) -> Floats:
 
 def _seeds(features: Ints, cells: Cells, accepted: npt.NDArray[np.bool_], shares: Floats, total: float) -> Seeds:
     """How many accepted examples have each feature, given its places in the entries, and how much."""
-    rows, places, values = (part.compress(accepted.take(cells[0])) for part in cells)
-    weights = shares.take(rows)
+    rows, places, values = (part.compress(take(accepted, cells[0])) for part in cells)
+    weights = take(shares, rows)
     having = bincount(places, weights, len(features)).astype(float)
     sums = bincount(places, weights * values, len(features)).astype(float)
     return Seeds(features, having, sums, total)

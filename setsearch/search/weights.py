@@ -19,6 +19,7 @@ from setsearch.arrays import (
     run_starts,
     scale_for,
     sum_runs,
+    take,
     to_lattice,
 )
 from setsearch.memory.fields import Field, Fields
@@ -394,4 +395,4 @@ def _binary_seeds(stored: PostingArrays, count: int) -> Seeds:
     ids.sort()
     begin = run_starts(ids)
     having = run_lengths(begin, len(ids))
-    return Seeds(ids.take(begin).astype(np.int64), having, having.astype(float), count)
+    return Seeds(take(ids, begin).astype(np.int64), having, having.astype(float), count)
