@@ -26,6 +26,8 @@ from setsearch.storage.synced_source import SyncedSource, describe_table, drop_s
 
 if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
     from setsearch.answers.saved.claims import Claims
+    from setsearch.answers.saved.groups import Group
+    from setsearch.answers.saved.growing import Grown
     from setsearch.answers.saved.inbox import Inbox
     from setsearch.indexing.intake import Intake, Writable
     from setsearch.indexing.sync import Changes, SourceChanges
@@ -232,13 +234,26 @@ class Index(IndexTable):
         return load_set(name, self._whole_name(items), self._database, self.reading)
 
     def keep_set(
-        self, name: str, accepted: Names, rejected: Names = (), items: str | None = None, version: str | None = None
+        self,
+        name: str,
+        accepted: Names,
+        rejected: Names = (),
+        items: str | None = None,
+        version: str | None = None,
+        *,
+        group: str | None = None,
+        under: str | None = None,
     ) -> ItemSet:
         """Save a set; replaces one of the same name, with `version` only if it is of this one ("": none, or equal).
 
-        Raises UnknownItem, InvalidParameter, ChangedSet.
+        `group` and `under` stay if they are not given; "" takes it out. Raises UnknownItem, InvalidParameter,
+        ChangedSet.
         """
         kept = new_set(name, self._database, self.reading(items))
+        if group is not None or under is not None:
+            before = self.set(name, items)
+            kept.group = before.group if group is None else group
+            kept.under = before.under if under is None else under
         fill_set(kept, accepted, rejected)
         kept.save(replace=True, version=version)
         return kept
@@ -278,6 +293,49 @@ class Index(IndexTable):
         """The names of the saved sets, each with its items."""
         sets = saved_sets(self._database)
         return {name: items for name, items in sets.items() if self._collection in ("", collection_of(items))}
+
+    def group(self, name: str, exclusive: bool | None = None) -> "Group":
+        """A group of saved sets; with `exclusive`, let these exclude one another, or no longer.
+
+            index.keep_set("animals", ["lion", "cow"], group="kinds")
+            index.group("kinds", exclusive=True)
+
+        In an exclusive group an item belongs where it fits best (answers/saved/coupling.py). A set leaves its group
+        when its `group` is None and it is saved. Raises UnknownSet, InvalidParameter.
+        """
+        from setsearch.answers.saved.groups import read_group, set_exclusive
+
+        with self._database.read() if exclusive is None else self._database.write() as cursor:
+            if exclusive is not None:
+                set_exclusive(cursor, name, exclusive)
+            return read_group(cursor, name)
+
+    def grow(
+        self,
+        names: Names | None = None,
+        *,
+        group: str | None = None,
+        rounds: int = 10,
+        each: int = 5,
+        precision: float = 0.9,
+        progress: Progress = iter,
+    ) -> "list[Grown]":
+        """Grow saved sets side by side, by at most `each` items a round, up to the round `rounds`; returns what joined.
+
+            index.grow(group="kinds", rounds=10, each=5, precision=0.9)
+
+        An item joins the set that it fits best, if so many of a round's items are right, as it is estimated, that the
+        share `precision` is kept (answers/saved/growing.py). What is doubtful comes to the inbox. Each round is one
+        transaction: after an interruption the next call goes on. `progress` gets and yields what each round adds.
+
+        Raises UnknownSet, InvalidParameter.
+        """
+        from setsearch.answers.saved.growing import chosen_sets, grow
+
+        chosen, items = chosen_sets(self._database, self.sets(), names, group)
+        with suppress(ReadOnlyDatabase):
+            self.refresh()
+        return grow(self._database, self.items(items), chosen, rounds, each, precision, progress)
 
     def inbox(self, names: Names | None = None) -> "Inbox":
         """What came or changed since saved sets were looked at, and belongs to them; first, synced tables are applied.

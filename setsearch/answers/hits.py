@@ -95,8 +95,9 @@ def best_hits(
                 leaders = _leaders(fields, weights, excluded, request, among, scores)
                 if told[place] is None:
                     asked = fields, weights, leaders, excluded, defaults
-                    told[place] = bool(request.options.get("about")) or (not cannot_tell and tells(*asked))
-                belongs = _marks(fields, weights, scores, leaders, request, told[place] is True, len(groups))
+                    is_told = weights.decided[1] if weights.decided else not cannot_tell and tells(*asked)
+                    told[place] = bool(request.options.get("about")) or is_told
+                belongs = _marks(fields, weights, ids, scores, leaders, request, told[place] is True, len(groups))
             rows = map(Row, ids.tolist(), scores.tolist(), belongs, [place] * len(ids))
             lists.append([row for row in rows if row.belongs or request.options.get("cut") != "keep"][:wanted])
         is_all = all(len(own) < wanted for own in lists)
@@ -115,6 +116,7 @@ def best_hits(
 def _marks(
     fields: Fields,
     weights: SeedWeights,
+    ids: Ints,
     scores: Floats,
     leaders: Floats,
     request: ExpandRequest,
@@ -126,6 +128,8 @@ def _marks(
     if about:
         return [*(scores >= leaders[: -(-about // n_groups)][-1]).tolist()]
     if request.options.get("cut") == "keep" or is_told:
+        if weights.decided is not None:
+            return [*weights.decided[0][ids].tolist()]
         return [*belonging(fields, weights, scores, leaders).tolist()]
     return [None] * len(scores)
 

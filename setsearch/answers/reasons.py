@@ -15,7 +15,7 @@ from setsearch.arrays import VALUE_LATTICE
 from setsearch.memory.fields import Fields
 from setsearch.memory.snapshot import NGRAM
 from setsearch.search.meaning import NAME as MEANING
-from setsearch.search.weights import NEAR, OWN
+from setsearch.search.weights import NEAR, OWN, RIVAL
 from setsearch.storage.feature_fields import MARK
 from setsearch.storage.ids import plain_name
 from setsearch.storage.vectors import ENCODER, LATENT
@@ -172,7 +172,8 @@ class Wording:
         has_numbers = dict(self.fields).get(name) if mark else None
         if has_numbers is not None:
             return _Told((NUMBER if has_numbers else FIELD, name), f"{name}: {rest}", own, NEAR_NUMBERS * has_numbers)
-        if feature in (OWN, MEANING) or (feature == POPULAR and not self.has_text):  # "popular" is a term of texts
+        is_popular = feature == POPULAR and not self.has_text  # "popular" is a term of texts
+        if feature in (OWN, MEANING, RIVAL) or is_popular:
             label, said = self._prior(feature)
             return _Told((PRIOR, label), label, own, said)
         if feature.startswith(NEAR):

@@ -4,11 +4,12 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from setsearch.answers.answer import Hits
 from setsearch.answers.numeric import NumericReading
 from setsearch.answers.reading import Reading
-from setsearch.answers.results import Hit
+from setsearch.answers.saved.groups import IS_MEMBER, LONGEST_NAME, check_members, place_set, read_groups
 from setsearch.answers.tables import SetTable
 from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeeds, UnknownItem, UnknownSet
 from setsearch.memory.catalog import relations_by_reading
@@ -16,15 +17,17 @@ from setsearch.sqlite.database import Database
 from setsearch.storage.ids import is_storable
 from setsearch.storage.relation import load_relations
 
+if TYPE_CHECKING:
+    from setsearch.answers.saved.growing import Grown
+
 AnyReading = Reading | NumericReading
-LONGEST_NAME = 200  # characters
-IS_MEMBER = "accepted < 2"  # what a review put off is no member
 
 
 class ItemSet(SetTable):
     """A set that grows: `accepted` items are its examples, `rejected` ones negative examples. Made by `Index.set`.
 
-    `version` is that of the set as it was loaded or saved; "" if there was none.
+    `version` is that of the set as it was loaded or saved; "" if there was none. `group` is the group that it is in,
+    and `under` the set within which it lies (saved/groups.py); both are stored by `save`.
     """
 
     def __init__(self, name: str, reading: AnyReading, database: Database) -> None:
@@ -35,6 +38,10 @@ class ItemSet(SetTable):
         self._database = database
         self._changes: dict[str, int | None] = {}  # since loading: 1 accepted, 0 rejected, None forgotten
         self.version = ""
+        self.group: str | None = None
+        self.under: str | None = None
+        self._together: list[Any] = []  # what the sets of its group said together; several sets may share it
+        self._placed: tuple[str | None, str | None] = (None, None)  # group and whole, as they are stored
 
     @property
     def items(self) -> str:
@@ -44,6 +51,12 @@ class ItemSet(SetTable):
     def titles(self) -> dict[str, str | None]:
         """The titles of its members that the index has."""
         return self.reading.titles([*self.accepted, *self.rejected])
+
+    def grown(self) -> "list[Grown]":
+        """Those accepted items that joined by themselves (saved/growing.py)."""
+        from setsearch.answers.saved.growing import grown_members
+
+        return grown_members(self._database, [self.name])
 
     def accept(self, *items: str) -> None:
         """Accept items, also rejected ones. Raises UnknownItem; then nothing has changed."""
@@ -61,16 +74,22 @@ class ItemSet(SetTable):
                 if item in marked:
                     marked.remove(item)
 
-    def expand(self, k: int | None = 10, **options: Any) -> list[Hit]:
+    def expand(self, k: int | None = 10, **options: Any) -> Hits:
         """`Reading.expand` with the accepted items as seeds and the rejected ones as negative examples.
 
-        The hits are in one list unless `groups` says otherwise: whoever saved the set holds it for one.
+        The hits are in one list unless `groups` says otherwise: whoever saved the set holds it for one. In an exclusive
+        group, what others claim better is worth less, and what they have is left out (saved/coupling.py).
         """
         if not self.accepted:
             raise NoSeeds(f"the set {self.name!r} has no accepted item; accept one first")
         if isinstance(self.reading, Reading):
             options.setdefault("groups", 1)
         try:
+            if isinstance(self.reading, Reading) and options.get("groups") == 1 and self._placed != (None, None):
+                from setsearch.answers.saved.coupling import expand_together
+
+                marks = self.accepted, self.rejected
+                return expand_together(self.reading, self.name, marks, k, options, self._together)
             return self.reading.expand(self.accepted, k, exclude=self.rejected, **options)
         except UnknownItem:
             gone = those_gone(self.reading, [*self.accepted, *self.rejected])
@@ -89,6 +108,7 @@ class ItemSet(SetTable):
 
     def settle(self) -> None:
         """What was stored is committed."""
+        self.group, self.under = self._placed
         self.version, self._changes = _version(self._marks), {}  # others may have changed more: that is another version
 
     def store(self, cursor: sqlite3.Cursor, replace: bool, version: str | None) -> None:
@@ -116,12 +136,18 @@ class ItemSet(SetTable):
                     f"update setsearch_member set accepted = 2, reason = null {of_item} not null", (self.name, item)
                 )
             else:
-                cursor.execute(  # what was decided before keeps its place in a review
-                    "insert into setsearch_member (name, item, accepted) values (?, ?, ?) "
+                cursor.execute(  # what was decided before keeps its place in a review, and in growth
+                    "insert into setsearch_member (name, item, accepted) values (?1, ?2, ?3) "
                     "on conflict do update set accepted = excluded.accepted, "
-                    "number = case when accepted = excluded.accepted then number end",
-                    (self.name, item, mark),
+                    "number = case when accepted = excluded.accepted then number end, "
+                    "round = case when accepted = excluded.accepted and ?4 then round end",
+                    (self.name, item, mark, replace),
                 )
+        if (self.group, self.under) != self._placed:
+            place_set(cursor, self.name, self.group, self.under)
+        elif 1 in changes.values():
+            check_members(cursor, read_groups(cursor).of.get(self.name), self.name)
+        self._placed = _saved_place(cursor, self.name)
 
     @property
     def _marks(self) -> dict[str, int]:
@@ -199,6 +225,7 @@ def load_set(name: str, items: str | None, database: Database, reading: Callable
     check_name(name)
     with database.read() as cursor:
         stored, marks = saved_items(cursor, name), _saved_marks(cursor, name)
+        placed = _saved_place(cursor, name)
     if stored is not None and items not in (None, stored):
         raise InvalidParameter(f"the set {name!r} is of {stored}, not of {items}; use another name")
     if stored is None:
@@ -207,6 +234,7 @@ def load_set(name: str, items: str | None, database: Database, reading: Callable
     loaded.accepted += [item for item, mark in marks.items() if mark == 1]
     loaded.rejected += [item for item, mark in marks.items() if mark == 0]
     loaded.version = _version(marks)
+    loaded.group, loaded.under = loaded._placed = placed
     return loaded
 
 
@@ -214,6 +242,12 @@ def saved_items(cursor: sqlite3.Cursor, name: str) -> str | None:
     """Of what a saved set is; None if there is none of this name."""
     row = cursor.execute("select items from setsearch_set where name = ?", (name,)).fetchone()
     return None if row is None else str(row[0])
+
+
+def _saved_place(cursor: sqlite3.Cursor, name: str) -> tuple[str | None, str | None]:
+    """The group and the whole of a saved set."""
+    row = cursor.execute('select "group", under from setsearch_set where name = ?', (name,)).fetchone()
+    return (None, None) if row is None else (row[0], row[1])
 
 
 def begin_set(cursor: sqlite3.Cursor, name: str, items: str) -> None:
@@ -253,23 +287,6 @@ def _saved_marks(cursor: sqlite3.Cursor, name: str) -> dict[str, int]:
     return dict(cursor.execute(statement, (name,)))
 
 
-def marks_of_sets(cursor: sqlite3.Cursor, items: str) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """The accepted and the rejected items of all sets of some items, as `load_set` has them."""
-    marks: dict[str, dict[str, int]] = {
-        name: {} for (name,) in cursor.execute("select name from setsearch_set where items = ? order by name", (items,))
-    }
-    statement = (
-        "select m.name, m.item, m.accepted from setsearch_set s join setsearch_member m using (name) "
-        f"where s.items = ? and {IS_MEMBER} order by m.name, m.item"
-    )
-    for name, item, mark in cursor.execute(statement, (items,)):
-        marks[name][item] = mark
-    return {
-        name: tuple(tuple(item for item, mark in own.items() if mark == side) for side in (1, 0))  # type: ignore[misc]
-        for name, own in marks.items()
-    }
-
-
 def _version(marks: dict[str, int]) -> str:
     return f"{zlib.crc32(json.dumps(sorted(marks.items())).encode()):08x}"
 
@@ -287,4 +304,5 @@ def _require_version(cursor: sqlite3.Cursor, own: ItemSet, version: str) -> None
 
 def _delete(cursor: sqlite3.Cursor, name: str) -> bool:
     cursor.execute("delete from setsearch_member where name = ?", (name,))
+    cursor.execute("update setsearch_set set under = null where under = ?", (name,))
     return cursor.execute("delete from setsearch_set where name = ?", (name,)).rowcount > 0

@@ -102,7 +102,8 @@ class CountSource(NamedTuple):
         """L_i, `(n_ids,)`, at least 1 where there are several fields."""
         if self.groups is None:
             return self.by_item.totals
-        others = self.by_feature.take(np.flatnonzero(self.groups.of_feature))
+        lists = self.by_feature
+        others = lists.take(np.flatnonzero(self.groups.of_feature))
         totals = self.by_item.totals - bincount(others.ids, others.counts, len(self.by_item)).astype(np.int64)
         return np.maximum(totals, 1)
 

@@ -55,12 +55,17 @@ def _above(scores: Floats, find: Callable[..., float]) -> npt.NDArray[np.bool_]:
 
 def threshold(fields: Fields, weights: SeedWeights, scores: Floats, exactly: bool = True) -> float:
     """tau: items with a larger score belong. `scores` are the FLOOR best ones, or all, best first."""
-    place = min(FLOOR, fields.items.size // 2, len(scores))
-    floor = float(scores[max(place, 1) - 1])
+    floor = floor_of(fields, scores)
     if _finds_seeds(weights) and not weights.negative:
         return floor + SEEDS_SHARE * (median(leave_one_out_scores(fields, weights, exactly)) - floor)
     share = min(LEADERS_SHARE + LEADERS_GROWTH * (max(weights.examples.total, 1.0) - 1), LEADERS_LIMIT)
     return floor + share * (float(np.mean(scores[:LEADERS])) - floor)
+
+
+def floor_of(fields: Fields, scores: Floats) -> float:
+    """What an item has in common with the seeds by chance; `scores` as for `threshold`."""
+    place = min(FLOOR, fields.items.size // 2, len(scores))
+    return float(scores[max(place, 1) - 1])
 
 
 def tells(fields: Fields, weights: SeedWeights, leaders: Floats, excluded: Sequence[int], defaults: Defaults) -> bool:

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from setsearch.arrays import (
     LATTICE,
@@ -35,6 +36,7 @@ from setsearch.scoring.smoothing import Neighbors, smooth
 from setsearch.search.budget import Limit, limited
 from setsearch.search.examples import Examples, example_entries
 
+RIVAL = "fits another set too"  # the part that the best other set of a group takes (answers/saved/coupling.py)
 OWN, NEAR = "near to few words", "used like "  # parts because of neighbors: this, and each of the nearest words
 LEAST_BOUND = 2.0**-4  # of what weights may add together, for the same
 
@@ -131,6 +133,7 @@ class SeedWeights:
     known: Known | None = None  # of these weights
     left_out: Floats | None = None  # of search/cutoff.py, but for the last bits of logarithms
     above: int | None = None  # how many others are above the middle one of these, if it is known, and may matter
+    decided: tuple[npt.NDArray[np.bool_], bool] | None = None  # which items belong, and whether that is told, if known
     together: bool = False  # whether the core has found that the examples fall into no groups
 
     @cached_property

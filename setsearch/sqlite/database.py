@@ -34,6 +34,7 @@ SCHEMA = {
     "m014_mapped",
     "m015_inbox",
     "m016_fields",
+    "m017_groups",
 }
 Checked = tuple[object, int]  # a file, and SQLite's schema version of its tables
 PLAIN = b"SQLite format 3\0"  # how a file that is not encrypted begins

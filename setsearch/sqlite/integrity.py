@@ -16,7 +16,7 @@ _NAMES = (
     "origin record relation revision seal set text vector"
 )
 TABLES = {f"setsearch_{name}" for name in _NAMES.split()}
-DECLARATIONS = 1475848664  # CRC-32 of the columns of all tables
+DECLARATIONS = 464863742  # CRC-32 of the columns of all tables
 CHECKED = ("kind", "relation", "origin", "set", "member")  # tables under the checksum
 CHECKSUM_BYTES = 4
 

@@ -504,6 +504,15 @@ def m016_fields(db: Database) -> None:
     db.execute("alter table setsearch_relation add column fields text")
 
 
+@migrations()
+def m017_groups(db: Database) -> None:
+    """Groups of saved sets, parts of wholes; and of members that joined by themselves, why and when."""
+    for column in ('"group" text', "exclusive integer", "under text"):  # 1: sets of the group exclude one another
+        db.execute(f"alter table setsearch_set add column {column}")
+    for column in ("round integer", "score real", "chance real", "over text"):  # null: a person said it
+        db.execute(f"alter table setsearch_member add column {column}")
+
+
 def drop_tables(cursor: sqlite3.Cursor) -> None:
     """Drop all tables and views that the migrations make, in reverse order."""
     made = Database(memory=True, execute_plugins=False)

@@ -338,7 +338,10 @@ class Info(BaseModel):
 
 
 class Claim(BaseModel):
-    """A saved set and an item: its score in nats, and the line of the set. `said` of a member: accepted, rejected."""
+    """A saved set and an item: its score in nats, and the line of the set. `said` of a member: accepted, rejected.
+
+    `better`: the set of an exclusive group that has or fits it better.
+    """
 
     rank: int
     set: str
@@ -347,6 +350,7 @@ class Claim(BaseModel):
     belongs: bool | None
     reason: str
     said: str | None
+    better: str | None = None
 
 
 class Claims(BaseModel):

@@ -9,32 +9,33 @@ The sets to which it belongs come first. Scores are in nats; the order is by how
 (search/cutoff.py): by this the first set is right more often than by the score (benchmarks/LOG.md).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from setsearch.answers.contributions import contributions
 from setsearch.answers.reading import Reading
 from setsearch.answers.reasons import are_people, wording
 from setsearch.answers.results import Contribution, rest_of
-from setsearch.answers.sets import item_left, marks_of_sets
+from setsearch.answers.saved.coupling import Rivalry, Weighed, heights_of, penalties, weigh_set
+from setsearch.answers.saved.groups import Groups, Marks, marks_of_sets, read_groups
+from setsearch.answers.sets import item_left
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats, Ints, bincount, offsets, places_among, positions, repeat, run_lengths, run_starts
-from setsearch.errors import InvalidParameter, NoSeeds, QueryError, UnknownItem, UnknownSet, UsageError
+from setsearch.errors import InvalidParameter, QueryError, UnknownItem, UnknownSet, UsageError
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.models.values import ValueRule
-from setsearch.search.cutoff import FLOOR, tells, threshold
-from setsearch.search.request import parse_request, positive_integer
-from setsearch.search.weights import FieldWeights, SeedWeights
+from setsearch.search.request import positive_integer
+from setsearch.search.weights import FieldWeights
 from setsearch.sqlite.integrity import stored_checksum
 from setsearch.storage.ids import plain_name
 
 MOST_KEPT = 1 << 24  # weights, of 12 bytes; more are made for each question
-Marks = tuple[tuple[str, ...], tuple[str, ...]]  # accepted and rejected items
 Entries = tuple[Ints, Floats]  # features of an item, ascending, and their values
 
 
@@ -42,7 +43,9 @@ class Claim(NamedTuple):
     """A saved set and an item: its score in nats, the line of the set, and whether it belongs.
 
     `belongs` is None if the examples do not tell it; `line` is None if the set has all items. `reason`: what tells
-    most. `said` of a member: accepted, and so it belongs, or rejected.
+    most. `said` of a member: accepted, and so it belongs, or rejected. In an exclusive group the score is what the best
+    other set leaves, the line what it takes to fit better than that one, and `better` the set that has or fits it
+    better (saved/coupling.py).
     """
 
     rank: int
@@ -52,6 +55,7 @@ class Claim(NamedTuple):
     belongs: bool | None
     reason: str
     said: str | None = None
+    better: str | None = None
 
 
 class Claims(list[Claim]):
@@ -62,15 +66,6 @@ class Claims(list[Claim]):
     def _repr_html_(self) -> str:
         """The sets as a table, as notebooks show them."""
         return html_table(Claim._fields, self, "; ".join(self.notes))
-
-
-class Weighed(NamedTuple):
-    """A set: what turns sums of weights into scores, and where it ends; no line is NaN."""
-
-    scale: float
-    constant: float
-    line: float
-    is_told: bool
 
 
 class Turned(NamedTuple):
@@ -110,8 +105,8 @@ class SetIndex:
     A text in place of a Weighed says why a set has no answer; None: its scores need more than features.
     """
 
-    def __init__(self, seal: int | None, marks: dict[str, Marks]) -> None:
-        self.seal, self.marks = seal, marks
+    def __init__(self, seal: int | None, marks: dict[str, Marks], groups: Groups) -> None:
+        self.seal, self.marks, self.groups = seal, marks, groups
         self.numbers = {name: number for number, name in enumerate(marks)}
         self.weighed: dict[str, Weighed | str | None] = {}
         self.turned: dict[ValueRule, Turned] = {}
@@ -128,10 +123,15 @@ class SetIndex:
 
     @cached_property
     def kept(self) -> tuple[list[str], Ints, Floats]:
-        """The sets whose weights are kept: names, numbers, and what is known of each, `(n, 4)`."""
+        """The sets whose weights are kept: names, numbers, and what is known of each, a row each."""
         kept = {name: own for name, own in self.weighed.items() if isinstance(own, Weighed)}
         numbers = np.array([self.numbers[name] for name in kept], np.int64)
-        return [*kept], numbers, np.array([*kept.values()], float).reshape(len(kept), 4)
+        return [*kept], numbers, np.array([*kept.values()], float).reshape(len(kept), len(Weighed._fields))
+
+    @cached_property
+    def rivalry(self) -> Rivalry:
+        """The rivals among these, by their places."""
+        return Rivalry.of(self.groups, self.kept[0])
 
     @cached_property
     def notes(self) -> list[str]:
@@ -170,20 +170,53 @@ class _Asking:
         names, scores, known = self._together()
         for name, own, score in self._one_by_one():
             names, scores, known = [*names, name], np.append(scores, score), np.vstack([known, own])
-        _, _, lines, are_told = known.T
         said = {} if self._name is None else self._sets.said.get(self._name, {})
-        belong = (scores > lines) & (are_told > 0)
-        for place, name in enumerate(names) if said else ():
-            belong[place] = said[name] == "accepted" if name in said else belong[place]
-        order = np.lexsort((np.arange(len(names)), -scores, lines - scores, ~belong))[:k]
+        alone = scores
+        scores, needed, belong, better = self._beside(names, scores, known, said)
+        order = np.lexsort((np.arange(len(names)), -scores, needed - scores, ~belong))[:k]
         claims = Claims()
         claims.notes = self._sets.notes
-        reasons = self._reasons([names[place] for place in order.tolist()], scores[order])
+        reasons = self._reasons([names[place] for place in order.tolist()], alone[order])
         for rank, (place, reason) in enumerate(zip(order.tolist(), reasons, strict=True), 1):
-            name, score, line = names[place], float(scores[place]), float(lines[place])
-            told = bool(belong[place]) if are_told[place] or name in said else None
-            claims.append(Claim(rank, name, score, None if np.isnan(line) else line, told, reason, said.get(name)))
+            name, score, line = names[place], float(scores[place]), float(needed[place])
+            told = bool(belong[place]) if known[place, 3] or name in said else None
+            line_of = None if np.isnan(line) else line
+            claims.append(Claim(rank, name, score, line_of, told, reason, said.get(name), better.get(name)))
         return claims
+
+    def _beside(
+        self, names: Sequence[str], scores: Floats, known: Floats, said: Mapping[str, str]
+    ) -> tuple[Floats, Floats, NDArray[np.bool_], dict[str, str]]:
+        """Scores and lines beside rivals, what belongs, and the rivals that fit better, as coupling.py has it."""
+        groups = self._sets.groups
+        scales, lines, are_told, floors, units = (known[:, place].astype(float) for place in (0, 2, 3, 4, 5))
+        belong = (scores > lines) & (are_told > 0)
+        better: dict[str, str] = {}
+        rivalry = self._sets.rivalry if len(names) == len(self._sets.kept[0]) else Rivalry.of(groups, names)
+        needed = lines
+        if rivalry.groups:
+            heights = heights_of(scores[:, None], floors, units)
+            heights[[said.get(name) == "rejected" for name in names]] = -np.inf
+            bests, places = rivalry.best(heights)
+            taking = penalties(bests, units, scales)[:, 0] / scales
+            best, who = bests[:, 0], places[:, 0]
+            is_higher = heights[:, 0] > best
+            needed = np.fmax(lines, np.where(best > -np.inf, floors + units * np.maximum(best, 0), -np.inf)) - taking
+            scores, belong = scores - taking, belong & is_higher
+            better = {names[place]: names[who[place]] for place in np.flatnonzero(~is_higher & (who >= 0)).tolist()}
+            for other in [name for name in names if said.get(name) == "accepted"]:
+                better |= {name: other for name in groups.rivals(other) if name in names and name not in said}
+            belong &= np.array([name not in better for name in names])
+        marked = dict(zip(names, belong.tolist(), strict=True)) | {
+            name: mark == "accepted" for name, mark in said.items()
+        }
+        told = dict(zip(names, are_told.tolist(), strict=True))
+        for place, name in enumerate(names) if groups.under else ():
+            wholes = [whole for whole in groups.wholes(name) if told.get(whole)]
+            belong[place] &= all(marked[whole] for whole in wholes)
+        for place, name in enumerate(names) if said else ():
+            belong[place] = said[name] == "accepted" if name in said else belong[place]
+        return scores, needed, belong, better
 
     def _opened(self) -> SetIndex:
         """The sets as they are now; those that are as memory has them are not weighed again."""
@@ -194,7 +227,7 @@ class _Asking:
         kept: SetIndex | None = self._fields.first.snapshot.kept_sets.get(state)
         if kept is not None and kept.seal == seal is not None:
             return kept
-        made = SetIndex(seal, marks_of_sets(cursor, reading.name))
+        made = SetIndex(seal, marks_of_sets(cursor, reading.name), read_groups(cursor))
         if not made.marks:
             raise UnknownSet(f"no set of {reading.name} is saved; `setsearch set save` saves one")
         same = [] if kept is None else [name for name, own in made.marks.items() if kept.marks.get(name) == own]
@@ -216,7 +249,7 @@ class _Asking:
     def _weighed(self, name: str, marks: Marks) -> tuple[Weighed | str | None, tuple[FieldWeights, ...]]:
         """A set, and its weights if its scores are sums of these alone."""
         try:
-            fields, weights, found = self._weigh(marks)
+            fields, weights, _, found = weigh_set(self._reading, self._fields_by, marks)
         except (QueryError, UsageError) as error:
             is_unknown = isinstance(error, UnknownItem)
             gone = [item for item in chain(*marks) if is_unknown and not any(own.knows(item) for own in self._all)]
@@ -228,21 +261,6 @@ class _Asking:
         if has_parts or not is_kept or any(own.query.table is not None for own in weights.all):
             return None, ()
         return found, weights.all
-
-    def _weigh(self, marks: Marks) -> tuple[Fields, SeedWeights, Weighed]:
-        """The question of a set; raises QueryError."""
-        accepted, rejected = marks
-        if not accepted:
-            raise NoSeeds("it has no accepted item; accept one first")
-        reading = self._reading
-        request = parse_request(1, {"exclude": rejected, "cut": "mark", "explain": True})
-        fields, weights, excluded, cannot_tell = reading.weigh(self._fields_by, list(accepted), request)
-        leaders = weights.best(excluded, FLOOR, fields)[1] + weights.constant
-        line, is_told = np.nan, False
-        if len(leaders):
-            line = threshold(fields, weights, leaders)
-            is_told = not cannot_tell and tells(fields, weights, leaders, excluded, reading.defaults)
-        return fields, weights, Weighed(weights.scale, weights.constant, line, is_told)
 
     def _entries(self, rule: ValueRule) -> Entries:
         """The features of the item or the text, ascending, and their values."""
@@ -300,7 +318,7 @@ class _Asking:
         for name in [name for name, own in self._sets.weighed.items() if own is None]:
             if self._name is None:
                 raise InvalidParameter("a text has no vectors, by which these documents are compared: index it first")
-            fields, weights, own = self._weigh(self._sets.marks[name])
+            fields, weights, _, own = weigh_set(self._reading, self._fields_by, self._sets.marks[name])
             id = fields.find(self._name)
             if id is None or weights.base.items[id] == -np.inf:
                 continue

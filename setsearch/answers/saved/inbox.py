@@ -2,7 +2,8 @@
 
 Each set has the write up to which it was looked at: that of its saving at first. An item is in the inbox if a later
 write gave or changed it, and the question of the set, its members as examples, keeps it (`cut`). Of words, those of
-texts that came or changed. Where the history does not lead back so far, all items count as new.
+texts that came or changed. Where the history does not lead back so far, all items count as new. What growing left in
+doubt (growing.py) is there until it is decided.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,6 +15,7 @@ from setsearch.answers.answer import Hits
 from setsearch.answers.numeric import NumericReading
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import Hit
+from setsearch.answers.saved.growing import Grown, forget_doubtful, grown_members
 from setsearch.answers.sets import ItemSet
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Ints, distinct
@@ -100,6 +102,7 @@ class Inbox(list[InboxRow]):
                 "update setsearch_set set revision = ?, stamp = ? where name = ? and items = ?",
                 [(*own, name, self._asked[name].own.items) for name, own in seen.items()],
             )
+            forget_doubtful(cursor, self._asked)
         self.clear()
 
     def find(self, row: Any) -> InboxRow:
@@ -149,16 +152,18 @@ def read_inbox(
     wanted, notes, asked = wanted_sets(known, names), list[str](), list[Asked]()
     found: list[tuple[str, Hit]] = []
     sets: dict[str, ItemSet] = {}
+    together: dict[tuple[str, str | None], list[object]] = {}
     news: dict[tuple[object, ...], News] = {}
     for name in known:
         try:
             sets[name] = own = load(name)
+            own._together = together.setdefault((own.items, own.group), [])
             if name in wanted:
                 since = _since(database, name)
                 key = own.items, *since
                 if key not in news:
                     news[key] = find_news(_reading(own), *since)
-                hits = _ask(own, news[key])
+                hits = _with_doubtful(own, _ask(own, news[key]), grown_members(database, [name], doubtful=True))
                 found += [(name, hit) for hit in hits]
                 notes += [f"{name}: {hits.untold}"] * bool(hits and hits.untold)
                 asked.append(Asked(own, news[key]))
@@ -254,6 +259,18 @@ def _ask(own: ItemSet, news: News) -> Hits:
     if among is not None and not among:
         return Hits()
     return _kept(own, among, explain=True)
+
+
+def _with_doubtful(own: ItemSet, hits: Hits, doubtful: Sequence[Grown]) -> Hits:
+    """The hits, and those items that growing left in doubt, the best first."""
+    left = [one.item for one in doubtful if one.item not in {hit.item for hit in hits}]
+    if not left:
+        return hits
+    try:
+        more = own.expand(len(left), among=left, explain=True)
+    except NothingToRank:  # all have left the index
+        return hits
+    return hits.with_hits(sorted([*hits, *more], key=lambda hit: -hit.score))
 
 
 def _kept(own: ItemSet, among: Sequence[str] | None, explain: bool = False) -> Hits:

@@ -1,10 +1,12 @@
-"""The command that grows a set in a dialogue: expand, accept and reject, expand again."""
+"""The command that grows a set in a dialogue: expand, accept and reject, expand again; or many sets by themselves."""
 
 import io
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from setsearch.answers.answer import Hits
@@ -32,8 +34,75 @@ s NAME     save the set under a name
 q          done: the set is printed"""
 
 
+def alone_options(
+    *,
+    sets: Annotated[
+        str | None, option("FILE", "Save classes first (CSV: set, item; or JSON), as an exclusive group; grow them.")
+    ] = None,
+    group: Annotated[str | None, option("NAME", "Grow the saved sets of a group, without a dialogue.")] = None,
+    rounds: Annotated[int, option("N", "Up to this round.", min=1)] = 10,
+    each: Annotated[int, option("N", "How many items may join a set in a round.", min=1)] = 5,
+    precision: Annotated[float, option("SHARE", "The share of what joins that must be right, as estimated.")] = 0.9,
+) -> SimpleNamespace:
+    """How sets grow by themselves."""
+    return SimpleNamespace(**locals())
+
+
+def _grow_alone(db: Collection, items: str | None, alone: SimpleNamespace, show: Show) -> None:
+    """Grow the sets of a group, or of a file, and show what joined."""
+    with db.open() as index:
+        group = alone.group or Path(alone.sets).stem
+        if alone.sets is not None:
+            from setsearch.cli.set_files import read_sets
+
+            _keep_classes(index, group, read_sets(alone.sets), items)
+
+        def tell(rounds: Iterator[list[Any]]) -> Iterator[list[Any]]:
+            """Say what each round added."""
+            for rows in rounds:
+                say(f"round {rows[0].round}: {len(rows)} joined {len({row.set for row in rows})} sets")
+                yield rows
+
+        try:
+            joined = index.grow(
+                group=group, rounds=alone.rounds, each=alone.each, precision=alone.precision, progress=tell
+            )
+        except KeyboardInterrupt as error:
+            raise Interrupted("stopped; the rounds that were told are kept, and the same command goes on") from error
+    show([row._asdict() for row in joined])
+    if not joined:
+        say("nothing joined: no candidate is certain enough; `setsearch inbox` may have doubtful ones")
+
+
+def _keep_classes(index: "Index", group: str, classes: Mapping[str, Sequence[str]], items: str | None) -> None:
+    """Save classes as sets that exclude one another; those that the group has already stay as they are.
+
+    Raises UnknownItem, UsageError; then nothing is saved.
+    """
+    known = index.sets()
+    reading = index.items(items)
+    before = {name: index.set(name) for name in classes if name in known}
+    for name, own in before.items():
+        if own.group != group:
+            raise UsageError(f"there is a set {name!r} already, outside the group {group!r}; rename the class")
+    new = {name: reading.find_all(members) for name, members in classes.items() if name not in before}
+    owners: dict[str, str] = {}
+    for name, members in new.items():
+        for item in members:
+            if owners.setdefault(item, name) != name:
+                raise UsageError(f"{item!r} is in the classes {owners[item]!r} and {name!r}; leave it in one")
+    if not classes:
+        raise UsageError("no class to grow; each line names a set and an item")
+    for name, members in new.items():
+        index.keep_set(name, members, items=reading.name, version="", group=group)
+    index.group(group, exclusive=True)
+
+
 @with_options(
-    wanted=question_options(offered("the dialogue", RESULT)), model=question_options(MODEL), show=format_options
+    alone=alone_options,
+    wanted=question_options(offered("the dialogue", RESULT)),
+    model=question_options(MODEL),
+    show=format_options,
 )
 def grow(
     db: Collection,
@@ -41,16 +110,23 @@ def grow(
     *,
     items: Items = None,
     set: Annotated[str | None, option("NAME", "Continue a saved set.")] = None,
+    alone: SimpleNamespace,
     wanted: dict[str, Any],
     model: ModelOptions,
     show: Show,
 ) -> None:
     """Grow a set in the terminal: look at the list, accept, reject, look again.
 
-    The dialogue is on stderr; at its end the set goes to stdout.
+    The dialogue is on stderr; at its end the set goes to stdout. With --sets or --group, saved sets grow by themselves,
+    side by side; what is doubtful comes to `setsearch inbox`.
 
     Example: setsearch grow notes.db violin cello --items documents
     """
+    if alone.sets is not None or alone.group is not None:
+        if seeds or set is not None or any(value is not None for value in {**wanted, **model}.values()):
+            raise UsageError("--sets and --group grow saved sets by themselves; leave the options of a dialogue out")
+        _grow_alone(db, items, alone, show)
+        return
     if not seeds and set is None:
         raise UsageError("no examples: give SEED..., or --set NAME")
     with db.open() as index:

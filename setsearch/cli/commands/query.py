@@ -39,8 +39,9 @@ from setsearch.errors import QueryError, SetsearchError, SourceError, UnknownSet
 from setsearch.options import ALL, EXAMPLES, MODEL, RESULT, ModelOptions, offered
 
 if TYPE_CHECKING:
+    from setsearch.answers.answer import Hits
     from setsearch.answers.results import Hit
-    from setsearch.answers.sets import AnyReading
+    from setsearch.answers.sets import AnyReading, ItemSet
 
 Answer = tuple[str, Any, "list[Hit] | SetsearchError"]  # the place of a set, its seeds, and what they got
 # Names of what is said of a hit; kept columns that have them are shown under another one.
@@ -104,11 +105,12 @@ def expand(
             saved = index.set(asking.set, items)
         reading = index.reading(items if saved is None else saved.items)
         if saved is not None:
-            accepted, rejected = present_members(reading, saved, str(db))
-            seeds, wanted["exclude"] = [*accepted, *(seeds or ())], [*wanted.get("exclude", ()), *rejected]
+            saved.accepted, rejected = present_members(reading, saved, str(db))
+            seeds, wanted["exclude"] = [*saved.accepted, *(seeds or ())], [*wanted.get("exclude", ()), *rejected]
         wanted["like"] = [_read_text(text) for text in wanted.get("like", ())]
         weighted = _weighted(list(seeds or ()), asking.seed_weights)
-        hits = with_headlines(reading, reading.expand(weighted, **wanted, **model).shared())
+        hits = _ask(reading, saved, weighted, wanted | model)
+        hits = with_headlines(reading, hits.shared())
         tell_notes(reading, weighted, hits, model)
         points = hits.map() if picture == "map" else []
     if picture == "map":
@@ -121,6 +123,14 @@ def expand(
         print_bars(rows)
         return
     show(rows, ("rank", "item", "score"))
+
+
+def _ask(reading: "AnyReading", saved: "ItemSet | None", seeds: list[str] | dict[str, float], wanted: Any) -> "Hits":
+    """The hits of some seeds; if these are a saved set, beside the others of its group."""
+    if saved is None or not (saved.group or saved.under) or seeds != saved.accepted:
+        return reading.expand(seeds, **wanted)
+    saved.rejected = wanted.pop("exclude")
+    return saved.expand(**wanted)
 
 
 @with_options(more=question_options(offered("explain", RESULT)), model=question_options(MODEL), show=format_options)

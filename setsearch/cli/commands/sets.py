@@ -15,6 +15,8 @@ from setsearch.errors import UnknownSet, UsageError
 app = typer.Typer(help="Save sets in the database, change and show them.", rich_markup_mode=None)
 
 Name = Annotated[str, argument("NAME", "The name of the set.")]
+PLACED = ("group", "under")
+JOINING = ("round", "score", "chance", "reason", "over")
 Members = Annotated[list[str], argument("ITEM...", "Its items.")]
 
 
@@ -23,21 +25,61 @@ Members = Annotated[list[str], argument("ITEM...", "Its items.")]
 def save(
     db: Collection,
     name: Name,
-    members: Members,
+    members: Annotated[list[str] | None, argument("ITEM...", "Its items; none: only its group changes.")] = None,
     *,
     items: Items = None,
     reject: Annotated[list[str] | None, option("ITEM", "Reject an item; may be repeated.")] = None,
+    group: Annotated[str | None, option("NAME", "Put it in this group of sets; '' takes it out.")] = None,
+    under: Annotated[str | None, option("NAME", "It lies within this set; '' takes it out.")] = None,
     replace: Annotated[bool, flag("--replace", "Replace another set of the same name.")] = False,
 ) -> None:
     """Save a set.
 
     Example: setsearch set save notes.db dances waltz tango --items documents --reject minuet
     """
-    both = set(members) & set(reject or ())
+    placed = {key: value for key, value in {"group": group, "under": under}.items() if value is not None}
+    both = {*(members or ())} & {*(reject or ())}
     if both:
         raise UsageError(f"{min(both)!r} cannot be both accepted and rejected")
+    if not members and (not placed or reject):
+        raise UsageError("no items: give ITEM..., or --group or --under for a set that is saved")
     with db.open() as index:
-        _tell_size(index.keep_set(name, members, reject or (), items, None if replace else ""))
+        if members:
+            saved = index.keep_set(name, members, reject or (), items, None if replace else "", **placed)
+        else:
+            saved = _saved_set(index, name)
+            saved.group, saved.under = placed.get("group", saved.group), placed.get("under", saved.under)
+            saved.save()
+        _tell_size(saved)
+
+
+@app.command("group", cls=PanelCommand)
+@with_collection
+@with_options(show=format_options)
+def group_command(
+    db: Collection,
+    name: Annotated[str, argument("GROUP", "The name of the group.")],
+    *,
+    exclusive: Annotated[
+        bool | None, flag("--exclusive/--no-exclusive", "An item belongs to one set, where it fits best; or no longer.")
+    ] = None,
+    show: Show,
+) -> None:
+    """The sets of a group, into which `set save --group` puts them; let these exclude one another.
+
+    Example: setsearch set group notes.db kinds --exclusive
+    """
+    with db.open() as index:
+        found = index.group(name, exclusive)
+        rows = [_row(index.set(own)) for own in found.sets]
+    say(f"the group {name} is {'' if found.exclusive else 'not '}exclusive")
+    show(_informative([{key: value for key, value in row.items() if key != "group"} for row in rows], "under"))
+
+
+def _row(saved: "setsearch.ItemSet") -> dict[str, Any]:
+    """A set in a list; without a group, or a whole, it has no such column."""
+    row = {"set": saved.name, "items": saved.items, "accepted": len(saved.accepted), "rejected": len(saved.rejected)}
+    return row | {"group": saved.group or "", "under": saved.under or ""}
 
 
 @app.command("accept", cls=PanelCommand)
@@ -80,8 +122,8 @@ def list_command(db: Collection, *, show: Show) -> None:
     Example: setsearch set list notes.db
     """
     with db.open() as index:
-        saved = [index.set(name) for name in index.sets()]
-    show([{"set": s.name, "items": s.items, "accepted": len(s.accepted), "rejected": len(s.rejected)} for s in saved])
+        rows = [_row(index.set(name)) for name in index.sets()]
+    show(_informative(rows, *PLACED))
 
 
 @app.command("show", cls=PanelCommand)
@@ -94,11 +136,21 @@ def show_command(db: Collection, name: Name, *, show: Show) -> None:
     """
     with db.open() as index:
         saved = _saved_set(index, name)
-    show(
-        [{"item": item, "mark": "accepted"} for item in saved.accepted]
-        + [{"item": item, "mark": "rejected"} for item in saved.rejected],
-        ("item", "mark"),
-    )
+        joined = {own.item: own._asdict() for own in saved.grown()}
+    rows = [{"item": item, "mark": "accepted", **_joining(joined.get(item, {}))} for item in saved.accepted]
+    rows += [{"item": item, "mark": "rejected", **_joining({})} for item in saved.rejected]
+    show(_informative(rows, *JOINING), ("item", "mark"))
+
+
+def _joining(grown: dict[str, Any]) -> dict[str, Any]:
+    """How a member joined by itself."""
+    return {key: grown.get(key) for key in JOINING}
+
+
+def _informative(rows: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
+    """Rows without those columns that are empty in all of them."""
+    empty = [name for name in names if not any(row[name] for row in rows)]
+    return [{key: value for key, value in row.items() if key not in empty} for row in rows]
 
 
 @app.command("export", cls=PanelCommand)
@@ -181,10 +233,7 @@ def of_command(
         found = index.sets_of(item, text=text, items=items, k=k)
     for note in found.notes:
         say(f"note: {note}")
-    rows = [claim._asdict() for claim in found]
-    if not any(claim.said for claim in found):
-        rows = [{key: value for key, value in row.items() if key != "said"} for row in rows]
-    show(rows)
+    show(_informative([claim._asdict() for claim in found], "said", "better"))
 
 
 @wraps(of_command)

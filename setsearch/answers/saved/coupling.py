@@ -1,0 +1,275 @@
+"""Saved sets that exclude one another: an item belongs where it fits best.
+
+    h_c(x) = (score_c(x) - floor_c) / (top_c - floor_c)       the height of an item in a set
+    score of c in its group = score_c(x) - 1/2 (top_c - floor_c) max(0, h_o(x))
+
+top_c is the mean of the five best scores, floor_c what an item has by chance (search/cutoff.py), and o the other set
+of the group in which x is highest. x belongs to c if its score alone is above the line of c, if it is higher in c than
+in o, and if it belongs to all wholes of c. What o has accepted belongs to o; what it rejected has no height there.
+Without rivals scores are, to the bit, those of the set alone. Other rules do less well (benchmarks/LOG.md).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from setsearch.answers.answer import Hits
+from setsearch.answers.hits import best_hits
+from setsearch.answers.reading import Reading
+from setsearch.answers.results import Asked, Hit
+from setsearch.answers.saved.groups import Groups, Marks, marks_of_sets, read_groups
+from setsearch.arrays import Floats, Ints, to_lattice
+from setsearch.errors import NoSeeds, QueryError, UsageError
+from setsearch.memory.fields import Fields
+from setsearch.memory.readings import FieldsBy
+from setsearch.options import MODEL
+from setsearch.scoring.base import Base
+from setsearch.search.cutoff import FLOOR, LEADERS, floor_of, tells, threshold
+from setsearch.search.request import parse_request
+from setsearch.search.weights import RIVAL, SeedWeights
+
+OTHERS = 0.5  # of the height in the best other set, which is subtracted
+Flags = npt.NDArray[np.bool_]
+
+
+class Weighed(NamedTuple):
+    """A set: what turns sums of weights into scores, and where it ends; no line is NaN.
+
+    `floor` and `unit` turn scores into heights.
+    """
+
+    scale: float
+    constant: float
+    line: float
+    is_told: bool
+    floor: float
+    unit: float
+
+
+class Standing(NamedTuple):
+    """The question of a set, and the items that it leaves out: its members."""
+
+    fields: Fields
+    weights: SeedWeights
+    excluded: list[int]
+    weighed: Weighed
+
+
+def weigh_set(
+    reading: Reading, fields_by: FieldsBy, marks: Marks, options: Mapping[str, Any] = MappingProxyType({})
+) -> Standing:
+    """The question of a set with some options of the model; raises QueryError."""
+    accepted, rejected = marks
+    if not accepted:
+        raise NoSeeds("it has no accepted item; accept one first")
+    asked: Any = {"exclude": rejected, "cut": "mark", "explain": True, **options}
+    request = parse_request(1, asked)
+    fields, weights, excluded, cannot_tell = reading.weigh(fields_by, list(accepted), request)
+    leaders = weights.best(excluded, FLOOR, fields)[1] + weights.constant
+    line, is_told, floor, unit = np.nan, False, 0.0, 0.0
+    if len(leaders):
+        line = threshold(fields, weights, leaders)
+        is_told = not cannot_tell and tells(fields, weights, leaders, excluded, reading.defaults)
+        floor = floor_of(fields, leaders)
+        unit = float(np.mean(leaders[:LEADERS])) - floor
+    return Standing(fields, weights, excluded, Weighed(weights.scale, weights.constant, line, is_told, floor, unit))
+
+
+class Rivalry(NamedTuple):
+    """The places of sets that exclude one another, group by group, and the pairs in these that do not: kin."""
+
+    groups: list[Ints]
+    kin: dict[int, list[int]]
+
+    @classmethod
+    def of(cls, groups: Groups, names: Sequence[str]) -> "Rivalry":
+        """Of some sets, in the order of their places."""
+        places: dict[str, list[int]] = {}
+        for place, name in enumerate(names):
+            if groups.of.get(name) in groups.exclusive:
+                places.setdefault(groups.of[name], []).append(place)
+        kin = {
+            one: [other for other in own if other != one and groups.are_kin(names[one], names[other])]
+            for own in places.values()
+            if any(names[place] in groups.under for place in own)
+            for one in own
+        }
+        return cls([np.array(own) for own in places.values() if len(own) > 1], kin)
+
+    def best(self, heights: Floats) -> tuple[Floats, Ints]:
+        """The height of each item in the best rival of each set, -inf without one, and its place: `(n_sets, n)`."""
+        best, who = np.full(heights.shape, -np.inf), np.full(heights.shape, -1)
+        for rows in self.groups:
+            own, columns = heights[rows], np.arange(heights.shape[1])
+            first = own.argmax(0)
+            rest = own.copy()
+            rest[first, columns] = -np.inf
+            is_first = first == np.arange(len(rows))[:, None]
+            best[rows] = np.where(is_first, rest.max(0), own.max(0))
+            who[rows] = rows[np.where(is_first, rest.argmax(0), first)]
+            for row in [row for row in rows.tolist() if self.kin.get(row)]:
+                others = rows[~np.isin(rows, [row, *self.kin[row]])]
+                best[row] = heights[others].max(0, initial=-np.inf)
+                who[row] = others[heights[others].argmax(0)] if len(others) else -1
+        who[best == -np.inf] = -1
+        return best, who
+
+
+def heights_of(scores: Floats, floors: Floats, units: Floats) -> Floats:
+    """Heights of scores, `(n_sets, n)`; 0 in a set in which all items score the same."""
+    units = np.where(units > 0, units, np.inf)
+    heights: Floats = (scores - floors[:, None]) / units[:, None]
+    return heights
+
+
+def penalties(best: Floats, units: Floats, scales: Floats) -> Floats:
+    """What the best rivals take from sums, on the lattice, `(n_sets, n)`; none is negative."""
+    return to_lattice(np.maximum(best, 0.0) * (OTHERS * scales * np.where(units > 0, units, 0.0))[:, None])
+
+
+@dataclass(frozen=True)
+class Together:
+    """Sets that were asked together: arrays are `(n_sets, n_ids)`, of the sets in `names`, on the fields of one.
+
+    `scores` are those of each set alone; `best` and `who`: the best rival; `fits`: whether an item may belong beside
+    the rivals and within the wholes; `members` are accepted. `notes`: which sets have no answer, and why.
+    """
+
+    names: list[str]
+    standings: list[Standing]
+    scores: Floats
+    heights: Floats
+    best: Floats
+    who: Ints
+    members: Flags
+    taken: Flags
+    fits: Flags
+    notes: list[str]
+
+    def belongs(self, place: int) -> Flags:
+        """Which items belong to a set."""
+        own: Flags = (self.scores[place] > self.standings[place].weighed.line) & self.fits[place]
+        return own
+
+    def taking(self) -> Floats:
+        """What the best rivals take from scores, in nats."""
+        weighed = [own.weighed for own in self.standings]
+        units, scales = np.array([own.unit for own in weighed]), np.array([own.scale for own in weighed])
+        taking: Floats = penalties(self.best, units, scales) / scales[:, None]
+        return taking
+
+
+def ask_together(
+    reading: Reading,
+    fields_by: FieldsBy,
+    marks: Mapping[str, Marks],
+    groups: Groups,
+    options: Mapping[str, Any] = MappingProxyType({}),
+    first: str | None = None,
+    more: Mapping[str, Any] = MappingProxyType({}),
+) -> Together:
+    """Ask sets, on the fields of the `first` one; a set that has no answer, or answers by others, is noted.
+
+    `options` are those of the model, `more`: further examples of the first one.
+    """
+    names, standings, notes = list[str](), list[Standing](), list[str]()
+    for name in sorted(marks, key=lambda name: (name != first, name)):
+        try:
+            own = weigh_set(reading, fields_by, marks[name], {**options, **more} if name == first else options)
+        except (QueryError, UsageError) as error:
+            if name == first:
+                raise
+            notes.append(f"{name}: {error}")
+            continue
+        if standings and own.fields.first.snapshot is not standings[0].fields.first.snapshot:
+            notes.append(f"{name}: its words have no contexts, or all others have none")
+            continue
+        names.append(name)
+        standings.append(own)
+    order = sorted(range(len(names)), key=lambda place: names[place])
+    return _couple([names[place] for place in order], [standings[place] for place in order], groups, notes)
+
+
+def _couple(names: list[str], standings: list[Standing], groups: Groups, notes: list[str]) -> Together:
+    scores = np.array([own.weights.scores() + own.weights.constant for own in standings])
+    weighed = [own.weighed for own in standings]
+    units = np.array([own.unit for own in weighed])
+    heights = heights_of(scores, np.array([own.floor for own in weighed]), units)
+    members = np.zeros(scores.shape, bool)
+    for place, own in enumerate(standings):
+        members[place, own.weights.examples.seeds] = True
+        heights[place, [id for id in own.excluded if not members[place, id]]] = -np.inf
+    rivalry = Rivalry.of(groups, names)
+    best, who = rivalry.best(heights)
+    taken = rivalry.best(np.where(members, 1.0, 0.0))[0] > 0
+    fits = (heights > best) & ~taken
+    within = fits.copy()
+    for place, name in enumerate(names):
+        for whole in groups.wholes(name):
+            if whole in names:
+                at = names.index(whole)
+                if weighed[at].is_told:
+                    within[place] &= members[at] | ((scores[at] > weighed[at].line) & fits[at])
+    return Together(names, standings, scores, heights, best, who, members, taken, within, notes)
+
+
+def expand_together(
+    reading: Reading,
+    name: str,
+    marks: tuple[Sequence[str], Sequence[str]],
+    k: int | None,
+    options: Mapping[str, Any],
+    kept: list[Any] | None = None,
+) -> Hits:
+    """`ItemSet.expand` for a set in a group, or within another, with these marks. Raises as `Reading.expand`.
+
+    `kept` has what sets said together, for those that are asked next on the same content.
+    """
+    asking: Any = {**options, "exclude": marks[1]}
+    request = parse_request(k, asking)
+    chosen = {key: value for key, value in options.items() if key in MODEL}
+    own_kept = [] if kept is None else kept
+
+    def answer(fields_by: FieldsBy) -> Hits:
+        cursor = reading.candidates(fields_by)[-1].first.cursor
+        groups, stored = read_groups(cursor), marks_of_sets(cursor, reading.name)
+        stored[name] = (tuple(marks[0]), tuple(marks[1]))
+        asked = {other: stored[other] for other in groups.asked_with([name]) if other in stored}
+        more = {key: options[key] for key in ("like", "having", "gamma") if key in options}
+        key = (asked, groups, chosen, more, [own.first.snapshot for own in reading.candidates(fields_by)])
+        if not own_kept or own_kept[0] != key or name not in own_kept[1].names:
+            own_kept[:] = key, ask_together(reading, fields_by, asked, groups, chosen, name, more)
+        together: Together = own_kept[1]
+        place = together.names.index(name)
+        fields, alone, _, cannot_tell = reading.weigh(fields_by, list(marks[0]), request)
+        weights, taking = alone, together.taking()[place]
+        if taking.any():
+            part = to_lattice(-taking, coefficient=alone.scale)
+            base = Base(alone.base.items + part, alone.base.constant, alone.scale)
+            weights = alone.having(base=base, priors=(*alone.priors, (RIVAL, part)), summed=alone.sums() + part)
+        own = together.standings[place]
+        weights = weights.having(decided=(together.belongs(place), own.weighed.is_told))
+        excluded = [*own.excluded, *np.flatnonzero(together.taken[place] & ~together.members[place]).tolist()]
+        hits = best_hits(fields, [weights], excluded, request, reading.defaults, cannot_tell)
+        hits.asked = Asked(reading, list(marks[0]), {**chosen, "exclude": marks[1]})
+        ids = fields.find_all([hit.item for hit in hits]) if request.options.get("explain") else {}
+        degrees = np.where(together.best[place] >= together.heights[place], "better", "too")
+        others = {id: together.names[together.who[place, id]] for id in ids.values()}
+        rivals = {item: f"fits {others[id]} {degrees[id]}" for item, id in ids.items() if taking[id]}
+        return hits.with_hits(_named(hit, rivals) for hit in hits)
+
+    return reading.answer(request.model, answer)
+
+
+def _named(hit: Hit, rivals: Mapping[str, str]) -> Hit:
+    """A hit whose rival is told by its name, or that has none."""
+    label = rivals.get(hit.item, "")
+    features = (part._replace(feature=label) if part.feature == RIVAL else part for part in hit.features)
+    reasons = (own._replace(label=label, features=(label,)) if own.features == (RIVAL,) else own for own in hit.reasons)
+    return hit._replace(
+        features=tuple(part for part in features if part.feature), reasons=tuple(own for own in reasons if own.label)
+    )

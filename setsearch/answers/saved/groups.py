@@ -1,0 +1,154 @@
+"""Members and groups of saved sets, and parts of wholes, as they are stored.
+
+The sets of an exclusive group are rivals: an item belongs where it fits best. A set `under` another is its part: what
+belongs to it belongs to the whole. Neither a whole nor a part is a rival.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from setsearch.errors import InvalidParameter, UnknownSet
+
+LONGEST_NAME = 200  # characters
+IS_MEMBER = "accepted < 2"  # what a review put off is no member
+Marks = tuple[tuple[str, ...], tuple[str, ...]]  # accepted and rejected items
+
+
+class Group(NamedTuple):
+    """A group: its sets, and whether these exclude one another."""
+
+    name: str
+    exclusive: bool
+    sets: tuple[str, ...]
+
+
+class Groups(NamedTuple):
+    """The group of each set that is in one, the exclusive groups, and the whole of each part."""
+
+    of: Mapping[str, str]
+    exclusive: frozenset[str]
+    under: Mapping[str, str]
+
+    def wholes(self, name: str) -> list[str]:
+        """The sets within which a set lies, the nearest first."""
+        found: list[str] = []
+        while (name := self.under.get(name, "")) and name not in found:
+            found.append(name)
+        return found
+
+    def are_kin(self, one: str, other: str) -> bool:
+        """Whether one of two sets lies within the other."""
+        return one in self.wholes(other) or other in self.wholes(one)
+
+    def rivals(self, name: str) -> list[str]:
+        """The sets that exclude a set."""
+        group = self.of.get(name)
+        others = self.within(group) if group in self.exclusive else ()
+        return [other for other in others if other != name and not self.are_kin(name, other)]
+
+    def within(self, group: str | None) -> tuple[str, ...]:
+        """The sets of a group, in order."""
+        return tuple(sorted(name for name, own in self.of.items() if own == group))
+
+    def asked_with(self, names: Iterable[str]) -> list[str]:
+        """Some sets, their rivals, their wholes, and the rivals of these, in order."""
+        found: set[str] = set()
+        left = [*names]
+        while left:
+            name = left.pop()
+            if name not in found:
+                found.add(name)
+                left += [*self.rivals(name), *self.wholes(name)]
+        return sorted(found)
+
+
+def read_groups(cursor: sqlite3.Cursor) -> Groups:
+    """All groups and parts."""
+    rows = cursor.execute('select name, "group", under, exclusive from setsearch_set').fetchall()
+    of, under = ({row[0]: row[place] for row in rows if row[place] is not None} for place in (1, 2))
+    return Groups(of, frozenset(row[1] for row in rows if row[3] and row[1] is not None), under)
+
+
+def read_group(cursor: sqlite3.Cursor, name: str) -> Group:
+    """A group; raises UnknownSet for one without sets."""
+    groups = read_groups(cursor)
+    sets = groups.within(name)
+    if not sets:
+        known = ", ".join(sorted({*groups.of.values()})) or "none yet"
+        raise UnknownSet(f"no set is in a group {name!r} (there is {known}); `set save --group` puts one in")
+    return Group(name, name in groups.exclusive, sets)
+
+
+def set_exclusive(cursor: sqlite3.Cursor, name: str, exclusive: bool) -> None:
+    """Let the sets of a group exclude one another, or no longer. Raises UnknownSet, InvalidParameter."""
+    read_group(cursor, name)
+    cursor.execute('update setsearch_set set exclusive = ? where "group" = ?', (int(exclusive), name))
+    check_members(cursor, name)
+
+
+def place_set(cursor: sqlite3.Cursor, name: str, group: str | None, under: str | None) -> None:
+    """Store the group and the whole of a saved set, "" for none. Raises UnknownSet, InvalidParameter."""
+    group, under = group or None, under or None
+    if group is not None and (len(group) > LONGEST_NAME or not group.isprintable()):
+        raise InvalidParameter(f"the name of a group is 1 to {LONGEST_NAME} printable characters, not {group!r:.60}")
+    groups = read_groups(cursor)
+    before = groups.of.get(name)
+    if group is not None and before not in (None, group):
+        raise InvalidParameter(f"the set {name!r} is in the group {before!r} already; take it out before (group '')")
+    (items,) = cursor.execute("select items from setsearch_set where name = ?", (name,)).fetchone()
+    if under is not None:
+        found = cursor.execute("select items from setsearch_set where name = ?", (under,)).fetchone()
+        if found is None:
+            raise UnknownSet(f"no set {under!r}, of which {name!r} would be a part; save that first")
+        if under == name or name in groups.wholes(under):
+            raise InvalidParameter(f"{name!r} cannot lie within {under!r}, which is itself, or a part of it")
+        _require_same(name, items, under, found[0])
+    for other in groups.within(group):
+        found = cursor.execute("select items from setsearch_set where name = ?", (other,)).fetchone()
+        _require_same(name, items, other, found[0])
+    row = (group, int(group in groups.exclusive), under, name)
+    cursor.execute('update setsearch_set set "group" = ?, exclusive = ?, under = ? where name = ?', row)
+    check_members(cursor, group, name)
+
+
+def _require_same(name: str, items: str, other: str, of_other: str) -> None:
+    if items != of_other:
+        raise InvalidParameter(f"the set {name!r} is of {items}, {other!r} of {of_other}; they cannot be compared")
+
+
+def check_members(cursor: sqlite3.Cursor, group: str | None, name: str | None = None) -> None:
+    """Raise InvalidParameter if two sets that exclude one another, one of them `name`, have accepted an item."""
+    groups = read_groups(cursor)
+    if group not in groups.exclusive:
+        return
+    rows = cursor.execute(
+        "select a.name, b.name, a.item from setsearch_member a join setsearch_member b "
+        "on a.item = b.item and a.name < b.name and a.accepted = 1 and b.accepted = 1 "
+        'join setsearch_set s on s.name = a.name and s."group" = ?1 '
+        'join setsearch_set t on t.name = b.name and t."group" = ?1 '
+        "where ?2 is null or ?2 in (a.name, b.name) order by 1, 2, 3",
+        (group, name),
+    )
+    for one, other, item in rows:
+        if not groups.are_kin(one, other):
+            raise InvalidParameter(
+                f"{item!r} is in {one!r} and {other!r}, which exclude one another (group {group!r}); remove it from one"
+            )
+
+
+def marks_of_sets(cursor: sqlite3.Cursor, items: str) -> dict[str, Marks]:
+    """The accepted and the rejected items of all sets of some items, as `load_set` has them."""
+    marks: dict[str, dict[str, int]] = {
+        name: {} for (name,) in cursor.execute("select name from setsearch_set where items = ? order by name", (items,))
+    }
+    statement = (
+        "select m.name, m.item, m.accepted from setsearch_set s join setsearch_member m using (name) "
+        f"where s.items = ? and {IS_MEMBER} order by m.name, m.item"
+    )
+    for name, item, mark in cursor.execute(statement, (items,)):
+        marks[name][item] = mark
+    return {
+        name: tuple(tuple(item for item, mark in own.items() if mark == side) for side in (1, 0))  # type: ignore[misc]
+        for name, own in marks.items()
+    }

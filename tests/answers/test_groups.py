@@ -1,0 +1,330 @@
+"""Groups of saved sets: what excludes, what lies within, and scores beside rivals."""
+
+import json
+import random
+import sqlite3
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from laws import examples
+from test_claims import make
+from test_inbox import TOPICS, fill, texts
+
+import setsearch
+from setsearch import errors
+
+STEP = 2**-36  # of what is subtracted
+
+
+def alone(index, name):
+    """What the question of one set says of each item but its rejected ones: {item: (score, belongs)}."""
+    own = index.set(name)
+    reading = index.items(own.items)
+    hits = reading.expand(
+        own.accepted, reading.item_count(), exclude=own.rejected, cut="mark", keep_seeds=True, groups=1
+    )
+    return {hit.item: (hit.score, hit.belongs) for hit in hits}
+
+
+def kin(under, one, other):
+    """Whether a set lies within another, or that within it."""
+
+    def wholes(name):
+        """All sets within which one lies."""
+        return [under[name], *wholes(under[name])] if under.get(name) else []
+
+    return one in wholes(other) or other in wholes(one)
+
+
+def definition(index, rivals, under):
+    """{set: {item: (score, belongs, better)}} as the top of coupling.py says, in plain words.
+
+    `rivals` are the sets of one exclusive group, `under` the wholes of parts.
+    """
+    sets = {name: index.set(name) for name in index.sets()}
+    said = {name: alone(index, name) for name in sets}
+    height, unit = {}, {}
+    for name, own in sets.items():
+        free = sorted((score for item, (score, _) in said[name].items() if item not in own.accepted), reverse=True)
+        n_items = len(index.items(own.items).expand(own.accepted, 1000, keep_seeds=True))
+        floor = free[:200][max(min(200, n_items // 2, len(free)), 1) - 1] if free else 0.0
+        unit[name] = max(sum(free[:5]) / len(free[:5]) - floor, 0.0) if free else 0.0
+        height[name] = {i: (s - floor) / unit[name] if unit[name] else 0.0 for i, (s, _) in said[name].items()}
+    found = {}
+    for name in sorted(sets):
+        others = [o for o in sorted(rivals) if name in rivals and o != name and not kin(under, name, o)]
+        found[name] = {}
+        for item, (score, belongs) in said[name].items():
+            best, who = -float("inf"), None
+            for other in others:
+                if height[other].get(item, -float("inf")) > best:
+                    best, who = height[other][item], other
+            taken = [other for other in others if item in sets[other].accepted]
+            penalty = max(best, 0.0) * 0.5 * unit[name]
+            is_higher = height[name][item] > best and not taken
+            better = taken[-1] if taken else None if is_higher else who
+            found[name][item] = (score - penalty, belongs and is_higher if belongs is not None else None, better)
+    for name in sorted(sets, key=lambda name: len([o for o in sets if kin(under, name, o)])):
+        whole = under.get(name)
+        while whole:
+            for item, (score, belongs, better) in found[name].items():
+                told = found[whole].get(item)
+                inside = item in sets[whole].accepted or (told is not None and told[1] is not False)
+                found[name][item] = (score, belongs and inside if belongs is not None else None, better)
+            whole = under.get(whole)
+    return found
+
+
+def compare(index, rivals=(), under=None):
+    """Compare the answers of all sets, and the claims of all items, with the definition."""
+    expected = definition(index, rivals, under or {})
+    of_hits = {}
+    for name, rows in expected.items():
+        own = index.set(name)
+        try:
+            hits = own.expand(1000, cut="mark", explain=True)
+        except errors.NothingToRank:
+            hits = []
+        others = [other for other in rivals if name in rivals and other != name and not kin(under or {}, name, other)]
+        taken = {item for other in others for item in index.set(other).accepted}
+        left = {item: row for item, row in rows.items() if item not in own.accepted and item not in taken}
+        belong = {item: row[1] for item, row in left.items()}
+        assert {hit.item: hit.belongs for hit in hits} == belong
+        scores = {hit.item: hit.score for hit in hits}
+        assert scores == {item: pytest.approx(row[0], abs=STEP) for item, row in left.items()}
+        of_hits[name] = scores
+        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+        for hit in hits:
+            assert sum(part.weight for part in hit.features) + hit.rest == pytest.approx(hit.score, abs=1e-9)
+            rival = [part.feature for part in hit.features if part.feature.startswith("fits ")]
+            better = rows[hit.item][2]
+            assert rival in ([], [f"fits {better} better"]) if better else not any("better" in own for own in rival)
+    for item in {item for rows in expected.values() for item in rows}:
+        for claim in index.sets_of(item, items="documents", k=None):
+            own = index.set(claim.set)
+            if item in own.rejected:
+                assert claim.belongs is False
+                continue
+            score, belongs, better = expected[claim.set][item]
+            assert claim.score == of_hits[claim.set].get(item, pytest.approx(score, abs=STEP)), "to the bit"
+            assert claim.belongs == (item in own.accepted or belongs)
+            if claim.said is None:
+                assert claim.better == better
+            if claim.belongs and claim.said is None:
+                assert claim.score >= claim.line - 1e-9
+    return expected
+
+
+def put(index, group, *names, exclusive=None):
+    """Put saved sets into a group."""
+    for name in names:
+        own = index.set(name)
+        own.group = group
+        own.save()
+    return index.group(group, exclusive)
+
+
+@pytest.fixture
+def index():
+    with make() as made:
+        fill(made)
+        both = [("both", TOPICS["cats"][:6] + TOPICS["grain"][:5]), ("more", TOPICS["cats"][:4] + TOPICS["grain"][:8])]
+        made.add([(name, " ".join(words)) for name, words in both])
+        made.keep_set("sea", ["sea1", "sea2", "sea3"], ["music1"], "documents")
+        yield made
+
+
+def test_scores_change_in_an_exclusive_group_alone(index):
+    before = {name: index.set(name).expand(40, cut="mark", explain=True) for name in index.sets()}
+    claims = index.sets_of("both", items="documents")
+    assert [claim.belongs for claim in claims if claim.set in ("cats", "grain")] == [True, True]
+    assert put(index, "kinds", "cats", "grain") == ("kinds", False, ("cats", "grain"))
+    for name, hits in before.items():
+        assert index.set(name).expand(40, cut="mark", explain=True) == hits, "a group that is not exclusive"
+    assert index.sets_of("both", items="documents") == claims
+    assert index.group("kinds", exclusive=True).exclusive and index.group("kinds").exclusive
+    assert index.set("sea").expand(40, cut="mark", explain=True) == before["sea"], "it is in no group"
+    compare(index, ["cats", "grain"])
+    found = {claim.set: claim for claim in index.sets_of("both", items="documents")}
+    assert (found["cats"].belongs, found["grain"].belongs, found["grain"].better) == (True, False, "cats")
+    hit = next(hit for hit in index.set("grain").expand(20, explain=True) if hit.item == "both")
+    assert "fits cats better" in [reason.label for reason in hit.reasons]
+    assert "fits cats better" in [part.feature for part in hit.features]
+    index.group("kinds", exclusive=False)
+    for name, hits in before.items():
+        assert index.set(name).expand(40, cut="mark", explain=True) == hits
+
+
+def test_what_a_rival_has_or_rejected(index):
+    put(index, "kinds", "cats", "grain", "sea", exclusive=True)
+    assert "cats0" not in [hit.item for hit in index.set("grain").expand(50)]
+    claims = {claim.set: claim for claim in index.sets_of("cats0", items="documents")}
+    assert [(claims[name].belongs, claims[name].better) for name in ("cats", "grain", "sea")] == [
+        (True, None),
+        (False, "cats"),
+        (False, "cats"),
+    ]
+    rejecting = index.set("cats")
+    rejecting.reject("both")
+    rejecting.save()
+    compare(index, ["cats", "grain", "sea"])
+    assert next(claim for claim in index.sets_of("both", items="documents") if claim.set == "grain").belongs
+
+
+def test_the_inbox_claims_for_the_set_that_fits_best(index):
+    index.inbox().done()
+    new = [*texts([10, 11]), ("new", " ".join(TOPICS["cats"][2:8] + TOPICS["grain"][:5]))]
+    index.add(new)
+    assert [row.set for row in index.inbox() if row.item == "new"] == ["cats", "grain"]
+    put(index, "kinds", "cats", "grain", exclusive=True)
+    rows = [row for row in index.inbox() if row.item == "new"]
+    assert [(row.set, row.others) for row in rows] == [("cats", ())]
+    hits = {hit.item: hit.score for hit in index.set("cats").expand(60)}
+    assert rows[0].score == hits["new"]
+
+
+def test_a_part_lies_within_its_whole(index):
+    index.keep_set("beasts", ["cats4", "cats5", "both"], ["cats9"], "documents", under="cats")
+    index.keep_set("lions", ["cats6", "more"], items="documents", group="kinds", under="beasts")
+    under = {"beasts": "cats", "lions": "beasts"}
+    compare(index, [], under)
+    put(index, "kinds", "cats", "grain", "beasts", exclusive=True)
+    compare(index, ["cats", "grain", "beasts", "lions"], under)
+    assert index.set("lions").under == "beasts"
+    index.delete_set("beasts")
+    assert (index.set("lions").under, index.set("lions").group) == (None, "kinds")
+    compare(index, ["cats", "grain", "lions"])
+
+
+@examples(60)
+@given(st.data())
+def test_any_groups_of_any_sets(data):
+    words = st.lists(st.sampled_from("lion tiger cat wheat rye field sea".split()), min_size=1, max_size=6)
+    documents = [(f"d{n}", " ".join(own)) for n, own in enumerate(data.draw(st.lists(words, min_size=5, max_size=12)))]
+    names = [name for name, _ in documents]
+    number = data.draw(st.integers(2, 4))
+    owners = data.draw(st.lists(st.integers(0, number), min_size=len(names), max_size=len(names)))
+    placed = {f"s{n}": [name for name, own in zip(names, owners, strict=True) if own == n] for n in range(number)}
+    placed = {name: own for name, own in placed.items() if own}
+    order = data.draw(st.permutations(sorted(placed)))
+    rivals = [name for name in order if data.draw(st.booleans())]
+    under = {}
+    for one, other in zip(sorted(placed), sorted(placed)[1:], strict=False):
+        if data.draw(st.integers(0, 3)) == 0:
+            under[other] = one
+    with make() as index:
+        index.add(documents)
+        for name in order:
+            rejected = data.draw(st.lists(st.sampled_from(names), max_size=1))
+            index.keep_set(name, placed[name], [own for own in rejected if own not in placed[name]], "documents")
+        for name in order:
+            own = index.set(name)
+            own.group, own.under = "g" if name in rivals else None, under.get(name)
+            own.save()
+        if rivals:
+            index.group("g", exclusive=True)
+        try:
+            [index.set(name).expand(1, cut="mark") for name in order]
+        except errors.NothingToRank:
+            pass
+        except errors.QueryError:
+            return
+        compare(index, rivals, under)
+
+
+def test_words_and_relations_have_groups_too():
+    draw = random.Random(5)
+    with setsearch.open(sqlite3.connect(":memory:"), contexts="on") as index:
+        for n in range(20):
+            cats = " . ".join(f"the {draw.choice(['lion', 'tiger', 'puma'])} hunts deer" for _ in range(6))
+            grain = " . ".join(f"we grow {draw.choice(['wheat', 'rye', 'oats'])} in the field" for _ in range(6))
+            index.add([(f"d{n}", f"{cats} . {grain}")])
+        index.refresh("now")
+        index.keep_set("hunters", ["lion", "tiger"], items="terms", group="kinds")
+        index.keep_set("grain", ["wheat", "rye"], items="terms", group="kinds")
+        index.group("kinds", exclusive=True)
+        for name, word in (("hunters", "puma"), ("grain", "oats")):
+            hits = {hit.item: hit for hit in index.set(name).expand(100, cut="mark")}
+            assert hits[word].belongs
+            for claim in index.sets_of(word, items="terms"):
+                own = next(hit for hit in index.set(claim.set).expand(100, cut="mark") if hit.item == word)
+                assert (claim.score, claim.belongs) == (own.score, own.belongs)
+
+
+def test_errors(index):
+    cats, grain = index.set("cats"), index.set("grain")
+    with pytest.raises(errors.UnknownSet, match="no set is in a group 'kinds' \\(there is none yet\\)"):
+        index.group("kinds", exclusive=True)
+    put(index, "kinds", "cats", "grain", exclusive=True)
+    again = index.set("cats")
+    again.group = "others"
+    with pytest.raises(errors.InvalidParameter, match="the set 'cats' is in the group 'kinds' already; take it out"):
+        again.save()
+    assert index.set("cats").group == "kinds", "nothing has changed"
+    for name, whole in (("cats", "cats"), ("sea", "grain")):
+        own = index.set(name)
+        own.under = whole
+        if name == whole:
+            with pytest.raises(errors.InvalidParameter, match="'cats' cannot lie within 'cats', which is itself"):
+                own.save()
+        else:
+            own.save()
+    grain = index.set("grain")
+    grain.under = "sea"
+    with pytest.raises(errors.InvalidParameter, match="'grain' cannot lie within 'sea', which is itself, or a part"):
+        grain.save()
+    grain.under = "none"
+    with pytest.raises(errors.UnknownSet, match="no set 'none', of which 'grain' would be a part"):
+        grain.save()
+    cats = index.set("cats")
+    cats.accept("grain1")
+    with pytest.raises(errors.InvalidParameter, match="'grain1' is in 'cats' and 'grain', which exclude one another"):
+        cats.save()
+    assert "grain1" not in index.set("cats").accepted
+    index.keep_set("words", ["lion"], items="terms")
+    words = index.set("words")
+    words.group = "kinds"
+    with pytest.raises(errors.InvalidParameter, match="'words' is of terms, 'cats' of documents; they cannot be"):
+        words.save()
+    index.keep_set("same", ["cats1", "sea5"], items="documents", group="new")
+    index.keep_set("again", ["cats1"], items="documents", group="new")
+    with pytest.raises(errors.InvalidParameter, match="'cats1' is in 'again' and 'same', which exclude one another"):
+        index.group("new", exclusive=True)
+    assert not index.group("new").exclusive
+    index.keep_set("cats", ["cats7", "cats8"], items="documents")
+    assert index.set("cats").group == "kinds", "replacing a set leaves it where it is"
+    index.keep_set("cats", ["cats7", "cats8"], items="documents", group="")
+    assert index.set("cats").group is None
+    assert index.check() == []
+
+
+def test_the_commands(tmp_path, run, failed):
+    with make(tmp_path / "a.db") as index:
+        fill(index)
+        index.add([("both", " ".join(TOPICS["cats"][:6] + TOPICS["grain"][:5]))])
+    assert run("set", "list", "a.db", "--csv")[1].splitlines()[0] == "set,items,accepted,rejected"
+    for name in ("cats", "grain"):
+        assert run("set", "save", "a.db", name, "--group", "kinds")[0] == 0
+    code, out, err = run("set", "group", "a.db", "kinds", "--exclusive", "--csv")
+    assert (code, err) == (0, "the group kinds is exclusive\n")
+    assert out.splitlines() == ["set,items,accepted,rejected", "cats,documents,3,1", "grain,documents,3,0"]
+    with setsearch.open(tmp_path / "a.db") as index:
+        hits = index.set("grain").expand(20, cut="mark")
+    rows = json.loads(run("expand", "a.db", "--set", "grain", "-k", "20", "--json")[1])
+    assert [(row["item"], row["score"]) for row in rows] == [(hit.item, hit.score) for hit in hits]
+    claims = json.loads(run("set", "of", "a.db", "both", "--json")[1])
+    assert [(claim["set"], claim["belongs"], claim["better"]) for claim in claims] == [
+        ("cats", True, None),
+        ("grain", False, "cats"),
+    ]
+    assert run("set", "save", "a.db", "lions", "cats4", "--items", "documents", "--under", "cats")[0] == 0
+    assert "lions,documents,1,0,,cats" in run("set", "list", "a.db", "--csv")[1]
+    assert run("set", "group", "a.db", "kinds", "--no-exclusive")[2] == "the group kinds is not exclusive\n"
+    assert run("set", "save", "a.db", "lions", "--under", "")[0] == 0
+    for name in ("cats", "grain"):
+        assert run("set", "save", "a.db", name, "--group", "")[0] == 0
+    failed(run("set", "group", "a.db", "kinds"), 1, "no set is in a group 'kinds'")
+    failed(run("set", "save", "a.db", "cats"), 2, "no items: give ITEM..., or --group or --under")
+    failed(run("set", "save", "a.db", "cats", "--under", "cats"), 2, "'cats' cannot lie within 'cats'")
+    failed(run("set", "save", "a.db", "nobody", "--group", "kinds"), 1, "no set 'nobody'")

@@ -1,0 +1,314 @@
+"""Saved sets that grow by themselves, side by side."""
+
+import json
+import math
+import random
+import signal
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from laws import examples
+from test_claims import make
+from test_groups import definition
+from test_inbox import OTHER, TOPICS
+
+import setsearch
+from setsearch import errors
+
+
+def vague(topic, number):
+    """A text of some words of a topic, of another one, and of all; always the same."""
+    draw = random.Random(f"{topic} {number}")
+    other = draw.choice([own for own in TOPICS if own != topic])
+    own = draw.sample(TOPICS[topic], draw.randint(2, 6))
+    return " ".join(own + draw.sample(TOPICS[other], draw.randint(0, 3)) + draw.sample(OTHER, 4))
+
+
+def made(place=":memory:", exclusive=True, order=tuple(TOPICS), size=16):
+    index = make(place)
+    index.add([(f"{topic}{n}", vague(topic, n)) for topic in TOPICS for n in range(size)])
+    for topic in order:
+        index.keep_set(topic, [f"{topic}{n}" for n in range(3)], items="documents", group="kinds")
+    index.group("kinds", exclusive=exclusive)
+    return index
+
+
+def members(index):
+    return {name: (index.set(name).accepted, index.set(name).grown()) for name in index.sets()}
+
+
+def first_round(index, names, each, precision):
+    """What joins in the first round, {set: [(item, chance)]}, by the definition at the top of growing.py."""
+    rows = definition(index, names, {})
+    found = {}
+    for name in names:
+        own = index.set(name)
+        reading = index.items("documents")
+        score = {
+            hit.item: hit.score
+            for hit in reading.expand(own.accepted, 1000, exclude=own.rejected, keep_seeds=True, groups=1)
+        }
+        free = sorted((value for item, value in score.items() if item not in own.accepted), reverse=True)
+        floor = free[max(min(200, len(score) // 2, len(free)), 1) - 1]
+        unit = sum(free[:5]) / 5 - floor
+        taken = {item for other in names for item in index.set(other).accepted}
+        candidates = []
+        for item, (beside, _, better) in rows[name].items():
+            if item not in taken and better is None:
+                v = (beside - floor) / unit
+                candidates.append((-1 / (1 + math.exp(2.45 - (3.5 + 2.3) * v)), item))
+        candidates.sort()
+        count = max(
+            (n for n in range(1, each + 1) if -sum(chance for chance, _ in candidates[:n]) >= precision * n), default=0
+        )
+        found[name] = [(item, pytest.approx(-chance, abs=1e-6)) for chance, item in candidates[:count]]
+    return found
+
+
+@pytest.mark.parametrize("exclusive", [True, False])
+@pytest.mark.parametrize(("each", "precision"), [(1, 0.5), (4, 0.9), (6, 0.97)])
+def test_a_round_is_that_of_the_definition(exclusive, each, precision):
+    with made(exclusive=exclusive) as index:
+        names = sorted(TOPICS)
+        if exclusive:
+            expected = first_round(index, names, each, precision)
+        else:
+            expected = {name: own for one in names for name, own in first_round_alone(index, one, each, precision)}
+        joined = index.grow(group="kinds", rounds=1, each=each, precision=precision)
+        found = {name: [(own.item, own.chance) for own in joined if own.set == name] for name in names}
+        assert found == expected
+        assert any(found.values())
+        for own in joined:
+            assert (own.round, own.over is None or own.over in names) == (1, True)
+            assert own.reason in " ".join([*TOPICS[own.set], *OTHER])
+            assert own.item in index.set(own.set).accepted
+        assert {own.over for own in joined} != {None} or not exclusive
+        assert index.check() == []
+
+
+def first_round_alone(index, name, each, precision):
+    """The same for a set that has no rivals."""
+    return first_round(index, [name], each, precision).items()
+
+
+def test_a_run_goes_on_where_it_was():
+    with made() as index:
+        whole = index.grow(group="kinds", rounds=6, each=2, precision=0.7)
+        expected = members(index)
+    assert {own.round for own in whole} >= {1, 2, 3}
+    with made(order=[*reversed(TOPICS)]) as index:
+        seen = []
+
+        def stop(rounds):
+            """Stop as Ctrl-C does, after each round."""
+            for rows in rounds:
+                seen.append(rows)
+                yield rows
+                raise KeyboardInterrupt
+
+        for _ in range(10):
+            try:
+                index.grow(group="kinds", rounds=6, each=2, precision=0.7, progress=stop)
+            except KeyboardInterrupt:
+                continue
+        assert [own for rows in seen for own in rows] == whole
+        assert members(index) == expected
+        assert index.grow(group="kinds", rounds=6, each=2, precision=0.7) == whole, "all rounds are done"
+        assert index.grow(sorted(TOPICS), rounds=6, each=2, precision=0.7) == whole
+
+
+def test_what_a_person_says_stays():
+    with made() as index:
+        joined = [own for own in index.grow(group="kinds", rounds=2, each=2, precision=0.6) if own.set == "cats"]
+        wrong, right = joined[0].item, joined[1].item
+        own = index.set("cats")
+        own.reject(wrong)
+        own.accept(right)
+        own.save()
+        assert {row.item for row in index.set("cats").grown()} == {row.item for row in joined} - {wrong, right}
+        index.grow(group="kinds", rounds=8, each=2, precision=0.6)
+        assert wrong in index.set("cats").rejected and right in index.set("cats").accepted
+        kept = index.set("cats")
+        index.keep_set("cats", kept.accepted, kept.rejected, "documents")
+        assert index.set("cats").grown() == kept.grown() != [], "saving a whole set is no word about its members"
+
+
+def test_somebody_changes_a_set_while_it_grows():
+    with made() as index:
+        changes = []
+
+        def change(rounds):
+            """Reject the next best item after the first round, as somebody else might."""
+            for rows in rounds:
+                if not changes:
+                    changes.append(index.set("sea").expand(1)[0].item)
+                    own = index.set("sea")
+                    own.reject(changes[0])
+                    own.save()
+                yield rows
+
+        index.grow(group="kinds", rounds=8, each=2, precision=0.6, progress=change)
+        assert changes[0] in index.set("sea").rejected
+    with made() as index:
+        from setsearch.answers.saved import growing
+
+        plan = growing.Plan(sorted(TOPICS), 3, 2, 0.6)
+        reading = index.items("documents")
+        found = reading.answer({}, lambda fields_by: growing._round(reading, plan, 1, fields_by))
+        assert found.joining
+        own = index.set("sea")
+        own.reject("cats9")
+        own.save()
+        assert not growing._store(index._database, reading, plan, found)
+        assert index.set("cats").grown() == []
+
+
+def test_the_doubtful_come_to_the_inbox():
+    with made() as index:
+        index.grow(group="kinds", rounds=10, each=3, precision=0.97)
+        rows = index.inbox()
+        assert rows and all(row.item not in index.set(row.set).accepted for row in rows)
+        assert len({(row.set, row.item) for row in rows}) == len(rows) == len({row.item for row in rows})
+        scores = {(name, hit.item): hit.score for name in index.sets() for hit in index.set(name).expand(100)}
+        assert all(row.score == scores[row.set, row.item] for row in rows)
+        first, second, *others = rows
+        rows.accept(first)
+        rows.reject(second)
+        again = index.inbox()
+        assert {(row.set, row.item) for row in again} == {(row.set, row.item) for row in others}
+        again.done()
+        assert index.inbox() == []
+        assert first.item in index.set(first.set).accepted
+
+
+def test_without_enough_certainty_a_set_stops():
+    with made() as index:
+        before = members(index)
+        assert index.grow(group="kinds", precision=0.999999) == []
+        assert members(index) == before
+        sizes = []
+        for precision in (0.97, 0.9, 0.7):
+            with made() as other:
+                joined = other.grow(group="kinds", rounds=20, each=3, precision=precision)
+            assert all(own.chance > 0 for own in joined)
+            sizes.append(len(joined))
+        assert sizes == sorted(sizes) and sizes[0] < sizes[-1]
+
+
+def test_sets_that_cannot_answer_or_tell_do_not_grow():
+    draw = random.Random(1)
+    kinds = [[f"w{kind}x{n}" for n in range(30)] for kind in range(6)]
+    with make() as index:
+        index.add([(f"d{n}", " ".join(draw.choices(kinds[n % 6], k=12)) + " all") for n in range(240)])
+        index.keep_set("mixed", [f"d{n}" for n in range(12)], items="documents")
+        index.keep_set("empty", [], ["d1"], "documents")
+        index.keep_set("one kind", [f"d{n}" for n in range(0, 36, 6)], items="documents")
+        joined = index.grow(["mixed", "empty", "one kind"], rounds=2, precision=0.5)
+        assert {own.set for own in joined} == {"one kind"}, "the examples of the others share little"
+
+
+@examples(15)
+@given(st.data())
+def test_growing_depends_on_what_is_stored_alone(data):
+    order = data.draw(st.permutations(sorted(TOPICS)))
+    each, precision = data.draw(st.integers(1, 4)), data.draw(st.sampled_from([0.5, 0.8, 0.9]))
+    steps = sorted(data.draw(st.lists(st.integers(1, 5), max_size=3)))
+    exclusive = data.draw(st.booleans())
+    with made(exclusive=exclusive, size=8) as index, made(exclusive=exclusive, order=order, size=8) as other:
+        whole = index.grow(group="kinds", rounds=5, each=each, precision=precision)
+        for rounds in [*steps, 5]:
+            found = other.grow(group="kinds", rounds=rounds, each=each, precision=precision)
+            assert found == [own for own in whole if own.round <= rounds]
+        assert members(index) == members(other)
+        if exclusive:
+            owners = [item for name in TOPICS for item in index.set(name).accepted]
+            assert len(owners) == len({*owners})
+
+
+def test_errors():
+    with made() as index:
+        for precision in (1.0, 0, "much"):
+            with pytest.raises(errors.InvalidParameter, match="precision is a share above 0 and below 1"):
+                index.grow(group="kinds", precision=precision)
+        for wrong in ({"rounds": 0}, {"each": 1.5}):
+            with pytest.raises(errors.InvalidParameter, match="is a whole number from 1 on"):
+                index.grow(group="kinds", **wrong)
+        with pytest.raises(errors.UnknownSet, match="no set is in a group 'none'"):
+            index.grow(group="none")
+        with pytest.raises(errors.UnknownSet, match="no set 'dogs'; there is cats"):
+            index.grow(["dogs"])
+        for wrong in ({}, {"names": ["cats"], "group": "kinds"}):
+            with pytest.raises(errors.InvalidParameter, match="give sets or a group, one of the two"):
+                index.grow(**wrong)
+        with pytest.raises(errors.InvalidParameter, match="names is a list of sets"):
+            index.grow("cats")
+        index.keep_set("words", ["lion"], items="terms")
+        with pytest.raises(errors.UsageError, match="there are sets of documents and of terms"):
+            index.grow(["cats", "words"])
+
+
+CLASSES = "set,item\n" + "".join(f"{topic},{topic}{n}\n" for topic in TOPICS for n in range(3))
+
+
+@pytest.fixture
+def classes(tmp_path):
+    with make(tmp_path / "a.db") as index:
+        index.add([(f"{topic}{n}", vague(topic, n)) for topic in TOPICS for n in range(16)])
+    (tmp_path / "kinds.csv").write_text(CLASSES)
+    return tmp_path
+
+
+def test_the_command(classes, run, failed):
+    code, out, err = run("grow", "a.db", "--sets", "kinds.csv", "--rounds", "4", "--each", "2", "--items", "documents")
+    assert code == 0 and "round 1: " in err and "round 4: " in err
+    with made() as index:
+        expected = [own._asdict() for own in index.grow(group="kinds", rounds=4, each=2)]
+    assert json.loads(out) == expected
+    again = run("grow", "a.db", "--group", "kinds", "--rounds", "4", "--each", "2")
+    assert json.loads(again[1]) == expected
+    shown = json.loads(run("set", "show", "a.db", "cats", "--json")[1])
+    own = {row["item"]: row["round"] for row in shown}
+    assert own == {f"cats{n}": None for n in range(3)} | {
+        row["item"]: row["round"] for row in expected if row["set"] == "cats"
+    }
+    (classes / "more.csv").write_text("set,item\ncats,cats9\n")
+    failed(run("grow", "a.db", "--sets", "more.csv", "--items", "documents"), 2, "there is a set 'cats' already")
+    (classes / "both.csv").write_text("set,item\none,sea9\ntwo,sea9\n")
+    failed(run("grow", "a.db", "--sets", "both.csv", "--items", "documents"), 2, "'sea9' is in the classes 'one' and")
+    (classes / "unknown.csv").write_text("set,item\none,sea9\none,nowhere\n")
+    failed(run("grow", "a.db", "--sets", "unknown.csv", "--items", "documents"), 1, "'nowhere'")
+    (classes / "empty.csv").write_text("set,item\n")
+    failed(run("grow", "a.db", "--sets", "empty.csv", "--items", "documents"), 2, "no class to grow")
+    failed(run("grow", "a.db", "--group", "kinds", "--precision", "1.0"), 2, "precision is a share above 0 and below 1")
+    failed(run("grow", "a.db", "--group", "nothing"), 1, "no set is in a group 'nothing'")
+    failed(run("grow", "a.db", "cats1", "--group", "kinds"), 2, "leave the options of a dialogue out")
+    assert sorted(json.loads(run("set", "list", "a.db", "--json")[1])[0]) == [
+        "accepted",
+        "group",
+        "items",
+        "rejected",
+        "set",
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)])
+def test_a_process_that_is_stopped_goes_on(classes, run, how, code):
+    command = ["grow", "a.db", "--sets", "kinds.csv", "--items", "documents", "--each", "1", "--rounds", "9"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "setsearch", *command], cwd=classes, stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert b"round 1" in process.stderr.readline()
+        process.send_signal(how)
+        _, err = process.communicate()
+    if process.returncode != 0:  # it was quicker
+        assert process.returncode == code
+        assert how == signal.SIGKILL or err.splitlines()[-1].startswith(b"Error: stopped; the rounds")
+    with setsearch.open(classes / "a.db") as index:
+        assert index.check() == []
+    rows = json.loads(run(*command)[1])
+    with made() as index:
+        assert rows == [own._asdict() for own in index.grow(group="kinds", rounds=9, each=1)]
