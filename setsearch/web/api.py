@@ -228,7 +228,7 @@ def _saved(index: Index, name: str) -> SavedSet:
 
 
 def _whole(own: ItemSet) -> SavedSet:
-    return SavedSet(name=own.name, items=own.items, accepted=own.accepted, rejected=own.rejected, version=own.version)
+    return SavedSet(**{name: getattr(own, name) for name in SavedSet.model_fields})
 
 
 def _kept(save: Callable[[], T]) -> T:

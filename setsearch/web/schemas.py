@@ -399,9 +399,11 @@ class Members(Given):
 
 
 class NamedMembers(Members):
-    """A set to save: its name and members."""
+    """A set to save: its name and members, and the group it is in, or the set it lies within; "" for none."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    group: Annotated[str, StringConstraints(max_length=200)] | None = None
+    under: Annotated[str, StringConstraints(max_length=200)] | None = None
 
 
 class SavedSet(BaseModel):
@@ -412,3 +414,5 @@ class SavedSet(BaseModel):
     accepted: list[str]
     rejected: list[str]
     version: str
+    group: str | None = None
+    under: str | None = None

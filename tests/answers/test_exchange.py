@@ -113,11 +113,44 @@ def test_columns_that_say_nothing_of_a_set_are_told(index):
     index.import_sets(
         [{"set": "cats", "item": name, "colour": "x"} for name in ("lion", "tiger")], "documents", warn=told.append
     )
-    assert told == ["left out the column 'colour'; known are name, items, accepted, rejected, set, item, mark"]
+    assert told == [
+        "left out the column 'colour'; known are name, items, group, under, accepted, rejected, set, item, mark"
+    ]
     with pytest.raises(errors.InvalidParameter, match="strict or skip, not 'replace'"):
         index.import_sets([], errors="replace")
     with pytest.raises(errors.UnknownSet, match="'dogs'"):
         index.export_sets(["dogs"])
+
+
+def test_groups_and_parts_go_out_and_come_in(index):
+    for name, item in (("pets", "tiger"), ("cats", "lion"), ("grain", "wheat")):
+        index.keep_set(name, [item], items="documents")
+    for name, group, under in (("cats", "kinds", "pets"), ("grain", "kinds", None)):
+        own = index.set(name)
+        own.group, own.under = group, under
+        own.save()
+    rows = index.export_sets()
+    assert [(row["name"], row["group"], row["under"]) for row in rows] == [
+        ("cats", "kinds", "pets"),
+        ("grain", "kinds", ""),
+        ("pets", "", ""),
+    ]
+    out = member_rows(rows)
+    for way in (rows, out):
+        for name in ("cats", "grain", "pets"):
+            index.delete_set(name)
+        index.import_sets(way)  # a part comes before its whole
+        assert index.export_sets() == rows
+    index.import_sets([{"set": "grain", "item": "rye"}], "documents", replace=True)
+    assert index.set("grain").group == "kinds", "who does not tell a group does not change it"
+    with pytest.raises(errors.SourceError, match=r"^row 1: no set 'zoo'"):
+        index.import_sets([{"set": "dogs", "item": "lion", "under": "zoo"}], "documents")
+    assert "dogs" not in index.sets()
+    with pytest.raises(errors.SourceError, match=r"^row 2: group of 'dogs' is 'b', and 'a' before"):
+        rows = [{"set": "dogs", "item": own, "group": g} for own, g in (("lion", "a"), ("tiger", "b"))]
+        index.import_sets(rows, "documents")
+    with pytest.raises(errors.SourceError, match="itself, or a part of it"):
+        index.import_sets([{"set": "pets", "item": "tiger", "under": "cats"}], "documents", replace=True)
 
 
 def test_the_commands(tmp_path, run, failed):

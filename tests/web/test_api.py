@@ -89,7 +89,9 @@ def test_sets_and_classes(serve, animals):
     made = server.json("/api/sets/big%20cats/of%20ours", method="PUT", body=cats)
     assert server.json("/api/sets/big%20cats/of%20ours") == made
     version = made.pop("version")
-    assert made == {"name": "big cats/of ours", "items": "documents", "accepted": ["d0", "d1"], "rejected": ["d4"]}
+    of_group = {"group": None, "under": None}
+    own = {"name": "big cats/of ours", "items": "documents", "accepted": ["d0", "d1"], "rejected": ["d4"]}
+    assert made == own | of_group
     said = server.json("/api/sets/big%20cats/of%20ours", 409, method="PUT", body=cats | {"rejected": []})["error"]
     assert "the `version` that GET gives" in said
     less = cats | {"rejected": [], "version": version}

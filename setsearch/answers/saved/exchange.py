@@ -1,5 +1,6 @@
 """Saved sets in and out, as rows: one row a member (of a CSV file), or one row a set with its members (of JSON)."""
 
+import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -7,35 +8,49 @@ from typing import Any
 
 from setsearch.answers.reading import Reading
 from setsearch.answers.sets import AnyReading, ItemSet, new_set
-from setsearch.errors import InvalidItem, InvalidParameter, QueryError, SetsearchError, SourceError
+from setsearch.errors import InvalidItem, InvalidParameter, QueryError, SetsearchError, SourceError, UnknownSet
 from setsearch.sqlite.database import Database
 
 SIDES = ("accepted", "rejected")
-OF_SET = ("name", "items", *SIDES)  # columns of a row with a set
-OF_MEMBER = ("set", "items", "item", "mark")  # of a row with a member
+PLACE = ("group", "under")  # of a set that is in a group, or within another one
+OF_SET = ("name", "items", *PLACE, *SIDES)  # columns of a row with a set
+OF_MEMBER = ("set", "items", *PLACE, "item", "mark")  # of a row with a member
 Row = tuple[str, Mapping[str, Any]]  # place, and cells
 Tell = Callable[[str], None]  # of a problem, with its place: an error, or a warning
 
 
 @dataclass
 class Draft:
-    """A set as rows have it: `members` are (place, item, whether accepted)."""
+    """A set as rows have it: `members` are (place, item, whether accepted), `placed` what is said of PLACE."""
 
     place: str
     items: str
     version: str | None = None
+    placed: dict[str, str] = field(default_factory=dict)
     members: list[tuple[str, str | int, bool]] = field(default_factory=list)
 
 
 def set_rows(sets: Iterable[ItemSet]) -> list[dict[str, Any]]:
-    """One row a set, with the lists of its members."""
-    return [{"name": own.name, "items": own.items} | {side: [*getattr(own, side)] for side in SIDES} for own in sets]
+    """One row a set, with the lists of its members; with its group and whole, if any set has one."""
+    sets = [*sets]
+    told = [name for name in PLACE if any(getattr(own, name) for own in sets)]
+    return [
+        {"name": own.name, "items": own.items}
+        | {name: getattr(own, name) or "" for name in told}
+        | {side: [*getattr(own, side)] for side in SIDES}
+        for own in sets
+    ]
 
 
 def member_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
     """One row a member, of rows of sets; a set without members has none."""
     return [
-        {"set": row["name"], "items": row["items"], "item": item, "mark": side}
+        {
+            "set": row["name"],
+            **{name: row[name] for name in ("items", *PLACE) if name in row},
+            "item": item,
+            "mark": side,
+        }
         for row in rows
         for side in SIDES
         for item in row[side]
@@ -73,9 +88,20 @@ class Keeper:
             for one in sets:
                 version = drafts[one.name].version
                 one.store(cursor, replace=True, version=None if replace and version is None else version or "")
+            for one in sets:  # a whole may come behind its parts
+                self._place(cursor, one, drafts[one.name])
         for one in sets:
             one.settle()
         return sets
+
+    def _place(self, cursor: sqlite3.Cursor, one: ItemSet, draft: Draft) -> None:
+        """Store the group and the whole of a set, if its rows tell them. Raises SourceError."""
+        if draft.placed:
+            one.group, one.under = (draft.placed.get(name, getattr(one, name)) for name in PLACE)
+            try:
+                one.store(cursor, replace=False, version=None)
+            except (InvalidParameter, UnknownSet) as error:
+                raise SourceError(f"{draft.place}: {error}") from error
 
     def _try(self, place: str, do: Callable[[], Any]) -> None:
         """Do it; what is wrong is told with its place, or skipped."""
@@ -102,6 +128,10 @@ class Keeper:
         self._readings[reading.name] = reading
         new_set(name, self._database, reading)  # whether it may be named so
         draft = drafts.setdefault(name, Draft(place, reading.name, row.get("version")))
+        for column in PLACE:
+            said = row.get(column)
+            if said is not None and draft.placed.setdefault(column, said) != said:
+                raise InvalidParameter(f"{column} of {name!r} is {said!r:.40}, and {draft.placed[column]!r:.40} before")
         if draft.items != reading.name:
             raise InvalidParameter(f"the set {name!r} is of {draft.items} ({draft.place}), not of {reading.name}")
         draft.members += [(place, item, is_in) for item, is_in in members]
