@@ -13,8 +13,8 @@ from samples import with_kernels
 
 import setsearch
 from setsearch import Columns, Item
-from setsearch.errors import InvalidItem, InvalidParameter, SetsearchError, SourceError, UsageError
-from setsearch.storage.feature_fields import FeatureField, ends_of
+from setsearch.errors import CorruptIndex, InvalidItem, InvalidParameter, SetsearchError, SourceError, UsageError
+from setsearch.storage.feature_fields import FeatureField, dump_fields, ends_of, load_fields
 
 WORDS = [f"w{n}" for n in range(40)]
 
@@ -287,6 +287,21 @@ def test_wrong_fields_of_an_item_are_one_line_and_nothing_is_written(fields, tol
         index.add([Item("a", "text", None, None, fields)])
     assert str(caught.value) == told
     assert index.items("documents").item_count() == 5
+
+
+@pytest.mark.parametrize(
+    "stored",
+    ["", "[", "{}x", '[["a:b", null]]', '[["a"]]', '[["a", [2, 1]]]', '[["a", ["x"]]]', "[[1, null]]", "[NaN]"],
+)
+def test_damaged_fields_are_told(stored):
+    with pytest.raises(CorruptIndex, match="the fields of a relation are damaged"):
+        load_fields(stored)
+
+
+def test_fields_are_stored_as_they_are():
+    fields = FeatureField("tags"), FeatureField("year", (0.1 + 0.2, 1990.0)), FeatureField("n", ())
+    assert load_fields(dump_fields(fields)) == fields
+    assert dump_fields(()) is None and load_fields(None) == ()
 
 
 def test_wrong_columns_are_one_line():
