@@ -21,7 +21,7 @@ ENCODER = .venv-encoder
 # Tests start many processes, which need not compile each module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long test-others test-pure test-wasm test-encoder test-haystack test-oldest browser sanitize torture lint format docs site bench bench-fresh bench-store bench-fields bench-spark bench-relevance bench-screening wheels clean
+.PHONY: demo test test-long test-others test-pure test-wasm test-installs test-encoder test-haystack test-oldest browser sanitize torture lint format docs site bench bench-fresh bench-store bench-fields bench-spark bench-relevance bench-screening wheels clean
 
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
@@ -46,6 +46,10 @@ test-pure: $(PURE)/installed
 test-wasm: $(WASM)/installed
 	SETSEARCH_CORE=0 $(WASM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall .
 	$(WASM)/bin/pytest -p no:cacheprovider tests/exactness/webassembly.py
+
+# The ways to install that CONTRIBUTING.md names.
+test-installs:
+	folder=$$(mktemp -d) && PYTHON="$(PYTHON)" sh tests/house/installs.sh $$folder && rm -rf $$folder
 
 test-encoder: $(ENCODER)/installed
 	$(ENCODER)/bin/python -m pytest -p no:cacheprovider tests/integrations/real_encoder.py
