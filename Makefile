@@ -21,7 +21,7 @@ ENCODER = .venv-encoder
 # Tests start many processes, which need not compile each module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long test-others test-pure test-wasm test-installs test-encoder test-haystack test-oldest browser sanitize torture lint format docs site bench bench-fresh bench-store bench-fields bench-spark bench-relevance bench-screening wheels clean
+.PHONY: demo test test-long test-others test-pure test-wasm test-installs test-encoder test-haystack test-oldest browser sanitize torture lint format docs site bench bench-fresh bench-store bench-fields bench-spark bench-relevance bench-sets bench-screening wheels clean
 
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
@@ -116,6 +116,9 @@ bench-relevance: $(VENV)/installed-bench
 
 bench-fields: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/fields.py $(DATA)
+
+bench-sets: $(VENV)/installed-bench
+	$(RUN)/python benchmarks/sets.py $(DATA)
 
 bench-screening: $(VENV)/installed-bench
 	$(RUN)/python benchmarks/screening.py $(DATA)

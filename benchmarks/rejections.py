@@ -39,8 +39,8 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[tuple[Any, Sets]]:
-    """A reading and its sets: of a folder of documents, of words, or of films."""
+def opened(path: Path) -> Iterator[tuple[setsearch.Index, Any, Sets]]:
+    """An index, a reading and its sets: of a folder of documents, of words, or of films."""
     with tempfile.TemporaryDirectory() as place, setsearch.open(f"{place}/a.db", create=True, **how(path)) as index:
         if path.name.startswith("ratings"):
             likes: dict[str, dict[str, int]] = {}
@@ -54,15 +54,15 @@ def opened(path: Path) -> Iterator[tuple[Any, Sets]]:
                 for row in csv.DictReader(file):
                     for genre in row["genres"].split("|"):
                         genres.setdefault(genre, []).append(row["movieId"])
-            yield index.items("film"), genres
+            yield index, index.items("film"), genres
         elif path.name == "sets.json":
             rows = lines(path.with_name("docs.jsonl.gz"))
             index.add((row["id"], f"{row.get('title') or ''}\n{row['text']}") for row in rows)
-            yield index.items("documents"), json.loads(path.read_text())
+            yield index, index.items("documents"), json.loads(path.read_text())
         else:
             index.add((row["id"], row["text"], row.get("title")) for row in lines(path))
             index.refresh("now")
-            yield index.items("terms"), json.loads((path.parent / "classes.json").read_text())
+            yield index, index.items("terms"), json.loads((path.parent / "classes.json").read_text())
 
 
 def how(path: Path) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def one_by_one(reading: Any, members: list[str]) -> dict[str, float]:
 
 def measure(path: Path) -> tuple[str, dict[str, Any]]:
     """All questions on one collection; the share of sets for which learning is worse than leaving out."""
-    with opened(path) as (reading, sets):
+    with opened(path) as (_, reading, sets):
         with reading.fields(**({"by": "both"} if reading.name == "terms" else {})) as fields:
             known = {name: sorted({own for own in members if fields.knows(own)}) for name, members in sets.items()}
         fitting = [members for members in known.values() if len(members) >= LEAST]

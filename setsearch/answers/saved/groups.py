@@ -52,14 +52,18 @@ class Groups(NamedTuple):
         return tuple(sorted(name for name, own in self.of.items() if own == group))
 
     def asked_with(self, names: Iterable[str]) -> list[str]:
-        """Some sets, their rivals, their wholes, and the rivals of these, in order."""
-        found: set[str] = set()
+        """Some sets, those of their exclusive groups, their wholes, and those of the groups of these, in order."""
+        found, seen = set[str](), set[str]()
         left = [*names]
         while left:
             name = left.pop()
             if name not in found:
                 found.add(name)
-                left += [*self.rivals(name), *self.wholes(name)]
+                left += self.wholes(name)
+                group = self.of.get(name)
+                if group in self.exclusive and group not in seen:
+                    seen.add(group)
+                    left += self.within(group)
         return sorted(found)
 
 

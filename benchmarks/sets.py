@@ -1,0 +1,214 @@
+"""Sets that know each other: what a group gives, and what growth without a person keeps of its promise.
+
+    python benchmarks/sets.py DATA
+
+DATA as for relevance.py; classes of words that overlap are left out. Draws of three and ten seeds of all classes of a
+collection. MAP beside the rivals over MAP of each set alone, by rules of which the first is the product's; what the
+rivals have is left out of the candidates in both. The share that is right after growing to 33 members, in a group that
+is exclusive and in one that is not. Growth with the promised share .9: how much is right, in how many draws that is
+kept, and how much of the classes is found, with constants that were fitted on the other collections. Writes
+results/sets.json.
+"""
+
+import argparse
+import json
+import random
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rejections import opened
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+from setsearch.answers.saved import coupling, growing
+from setsearch.answers.saved.groups import Groups
+from setsearch.index import Index
+
+RESULTS = Path(__file__).parent / "results" / "sets.json"
+COLLECTIONS = {"MED": "med/sets.json", "countries": "factbook/sets.json", "entries": "wordnet_entries/sets.json"}
+WORDS = {"words": "words/gcide.jsonl.gz"}
+LEAST, SEEDS, DRAWS, MOST_IN_TWO = 12, (3, 10), 5, 0.1
+PROMISED = 0.9
+Classes = Mapping[str, list[str]]
+
+
+def classes_of(reading: Any, sets: Classes) -> Classes:
+    """Classes of at least LEAST known items, with at most a tenth in common; those of words that are not of queries."""
+    with reading.fields() as fields:
+        kept = {
+            name: sorted({str(item) for item in own if fields.knows(str(item))})
+            for name, own in sets.items()
+            if not name.startswith("case/")
+        }
+    chosen: dict[str, list[str]] = {}
+    for name in sorted(kept, key=lambda name: (-len(kept[name]), name)):
+        own = {*kept[name]}
+        if len(own) >= LEAST and all(
+            len(own & {*other}) <= MOST_IN_TWO * min(len(own), len(other)) for other in chosen.values()
+        ):
+            chosen[name] = kept[name]
+    return chosen
+
+
+def draws(classes: Classes, count: int) -> Iterator[Classes]:
+    """Seeds of all classes, those of one in no other."""
+    for draw in range(DRAWS):
+        rng, taken, seeds = random.Random(draw), set[str](), {}
+        for name, own in sorted(classes.items()):
+            free = [item for item in own if item not in taken]
+            seeds[name] = rng.sample(free, min(count, len(own) // 2))
+            taken |= {*seeds[name]}
+        yield seeds
+
+
+def precision(ranked: Any, truth: Any) -> float:
+    hits = truth[ranked]
+    places = np.flatnonzero(hits) + 1
+    return float((np.arange(1, len(places) + 1) / places).mean()) if len(places) else 0.0
+
+
+def rules(together: coupling.Together) -> dict[str, Any]:
+    """Rankings of all items for all sets, `(n_sets, n_ids)`."""
+    scores = np.where(
+        np.isfinite(together.scores), together.scores, together.scores[np.isfinite(together.scores)].min()
+    )
+    heights = np.where(np.isfinite(together.heights), together.heights, -9.0)
+    rivalry = coupling.Rivalry([np.arange(len(scores))], {})
+    z = (scores - scores.mean(1, keepdims=True)) / scores.std(1, keepdims=True)
+    best, best_z = rivalry.best(heights)[0], rivalry.best(z)[0]
+    found: dict[str, Any] = {"alone": scores}
+    found |= {f"minus {share} of the height": heights - share * np.maximum(best, 0) for share in (0.5, 0.25, 0.75, 1)}
+    found |= {f"z minus {share} of the best z": z - share * best_z for share in (0.25, 0.5, 0.75)}
+    found["softmax of scores"] = scores - np.logaddexp(logsumexp(scores, 0), 0)
+    found["softmax of scores, t .3"] = 0.3 * scores - np.logaddexp(logsumexp(0.3 * scores, 0), 0)
+    found["softmax of 2 z"] = 2 * z - np.logaddexp(logsumexp(2 * z, 0), np.log(len(scores)))
+    return found
+
+
+def together_of(reading: Any, seeds: Classes, no: Classes | None = None) -> coupling.Together:
+    """The classes of some seeds, in one exclusive group."""
+    marks = {name: (tuple(own), tuple((no or {}).get(name, ()))) for name, own in seeds.items()}
+    groups = Groups(dict.fromkeys(marks, "g"), frozenset(["g"]), {})
+    return reading.answer({}, lambda fields_by: coupling.ask_together(reading, fields_by, marks, groups))
+
+
+def ranking(reading: Any, classes: Classes) -> dict[str, dict[str, float]]:
+    """MAP by number of seeds and rule."""
+    found: dict[str, dict[str, float]] = {}
+    with reading.fields() as fields:
+        ids = {name: fields.resolve_all(own) for name, own in classes.items()}
+    for count in SEEDS:
+        sums: dict[str, list[float]] = {}
+        for seeds in draws(classes, count):
+            together = together_of(reading, seeds)
+            others = {name: [i for o, own in seeds.items() if o != name for i in own] for name in seeds}
+            negative = together_of(reading, seeds, others).scores
+            all_seeds = together.members.any(0)
+            ranked = rules(together) | {"others rejected": np.where(np.isfinite(negative), negative, -9e9)}
+            for rule, values in ranked.items():
+                for place, name in enumerate(together.names):
+                    truth = np.zeros(values.shape[1], bool)
+                    truth[ids[name]] = True
+                    order = np.argsort(-np.where(all_seeds, -np.inf, values[place]), kind="stable")
+                    sums.setdefault(rule, []).append(precision(order, truth & ~all_seeds))
+        found[str(count)] = {rule: float(np.mean(own)) for rule, own in sums.items()}
+    return found
+
+
+def grown(index: Index, reading: Any, classes: Classes, seeds: Classes, exclusive: bool, **how: Any) -> list[Any]:
+    """What joins, as (Grown, whether it is right)."""
+    for name in index.sets():
+        index.delete_set(name)
+    for name, own in seeds.items():
+        index.keep_set(name, own, items=reading.name, group="g")
+    index.group("g", exclusive=exclusive)
+    return [(own, own.item in classes[own.set]) for own in index.grow(group="g", **how)]
+
+
+def unbraked(index: Index, reading: Any, classes: Classes) -> tuple[dict[str, float], Any]:
+    """The shares right after growing by 30 members without a brake, and (1, v, v0, right) of what joined."""
+    rows: list[tuple[float, float, float, bool]] = []
+    tell = growing._told
+
+    def note(together: Any, first: Any, name: str, ids: Any, number: int) -> Iterator[Any]:
+        place = together.names.index(name)
+        v, v0 = growing._beside(together, place), growing._beside(first, place)
+        for own in tell(together, first, name, ids, number):
+            with reading.fields() as fields:
+                id = fields.resolve(own.item)
+            rows.append((1.0, v[id], v0[id], own.item in classes[name]))
+            yield own
+
+    shares: dict[str, list[float]] = {"alone": [], "together": []}
+    for seeds in draws(classes, 3):
+        for way, exclusive in (("alone", False), ("together", True)):
+            growing._told = note if exclusive else tell
+            found = grown(index, reading, classes, seeds, exclusive, rounds=6, each=5, precision=1e-9)
+            growing._told = tell
+            wanted = sum(min(30, len(own) - len(seeds[name])) for name, own in classes.items())
+            shares[way].append(sum(right for _, right in found) / wanted)
+    return {way: float(np.mean(own)) for way, own in shares.items()}, np.array(rows, float)
+
+
+def fitted(samples: list[Any]) -> tuple[float, ...]:
+    """The constants of growing.CHANCE, each collection with the same weight."""
+    rows = np.vstack(samples)
+    weight = np.concatenate([np.full(len(own), 1 / len(own)) for own in samples])
+    sign, x = 2 * rows[:, 3] - 1, rows[:, :3].clip(-3, 3)
+
+    def loss(b: Any) -> float:
+        return float((weight * np.logaddexp(0, -sign * (x @ b))).sum() + 0.001 * (b[1:] ** 2).sum())
+
+    return tuple(round(float(own), 2) for own in minimize(loss, np.zeros(3)).x)
+
+
+def promised(index: Index, reading: Any, classes: Classes, chance: tuple[float, ...]) -> dict[str, Any]:
+    """Growth with a promise and some constants."""
+    kept, growing.CHANCE = growing.CHANCE, chance
+    shares, found_of, counts = [], [], []
+    for seeds in draws(classes, 3):
+        found = grown(index, reading, classes, seeds, True, rounds=20, each=5, precision=PROMISED)
+        right = sum(is_right for _, is_right in found)
+        shares.append(right / max(len(found), 1))
+        counts.append(len(found))
+        found_of.append(right / sum(len(own) - len(seeds[name]) for name, own in classes.items()))
+    growing.CHANCE = kept
+    return {
+        "constants": chance,
+        "right": float(np.mean(shares)),
+        "draws that keep it": float(np.mean([share >= PROMISED for share in shares])),
+        "found": float(np.mean(found_of)),
+        "joined": float(np.mean(counts)),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    data = parser.parse_args().data
+    results: dict[str, Any] = {"collections": {}}
+    samples: dict[str, Any] = {}
+    paths = {name: data / path for name, path in (COLLECTIONS | WORDS).items() if (data / path).exists()}
+    for name, path in paths.items():
+        with opened(path) as (index, reading, sets):
+            classes = classes_of(reading, sets)
+            own = {"classes": len(classes), "MAP": ranking(reading, classes)}
+            own["right of 30"], samples[name] = unbraked(index, reading, classes)
+        results["collections"][name] = own
+        print(name, json.dumps(own), flush=True)
+    for name, path in paths.items():
+        others = [rows for other, rows in samples.items() if other != name and other not in WORDS]
+        with opened(path) as (index, reading, sets):
+            results["collections"][name]["promised"] = promised(
+                index, reading, classes_of(reading, sets), fitted(others)
+            )
+        print(name, json.dumps(results["collections"][name]["promised"]), flush=True)
+    results["constants"] = fitted([rows for name, rows in samples.items() if name not in WORDS])
+    print("constants of all", results["constants"])
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
