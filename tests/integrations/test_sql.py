@@ -113,7 +113,9 @@ def test_the_saved_sets_of_rows(caplog):
     index.keep_set("words", ["lion"], items="terms")
     for id, told in connection.execute("select id, setsearch_sets_of(id, 9) from articles").fetchall():
         expected = [own._asdict() for own in index.sets_of(str(id), items="documents")]
-        assert [{"line": None, "belongs": None, "said": None} | row for row in json.loads(told)] == expected
+        assert [
+            {"line": None, "belongs": None, "said": None, "better": None} | row for row in json.loads(told)
+        ] == expected
     by_text = "select setsearch_sets_of(null, json_object('text', body)) from articles where id = 2"
     (told,) = connection.execute(by_text).fetchone()
     (body,) = connection.execute("select body from articles where id = 2").fetchone()
