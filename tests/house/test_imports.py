@@ -94,3 +94,8 @@ def imported_at_the_top(path):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield node.module
+
+
+def test_each_test_module_has_a_name_of_its_own():
+    names = [path.name for path in (Path(__file__).parents[1]).rglob("test_*.py")]
+    assert len(names) == len(set(names)), "pytest imports modules by their names"

@@ -14,7 +14,7 @@ from setsearch.sqlite.database import Database
 SIDES = ("accepted", "rejected")
 PLACE = ("group", "under")  # of a set that is in a group, or within another one
 OF_SET = ("name", "items", *PLACE, *SIDES)  # columns of a row with a set
-OF_MEMBER = ("set", "items", *PLACE, "item", "mark")  # of a row with a member
+OF_MEMBER = ("set", "items", "item", "mark")  # of a row with a member, PLACE beside these
 Row = tuple[str, Mapping[str, Any]]  # place, and cells
 Tell = Callable[[str], None]  # of a problem, with its place: an error, or a warning
 
