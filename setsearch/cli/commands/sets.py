@@ -210,7 +210,8 @@ def import_command(
         rows = read_set_rows(source, RowReader(errors, say))
         saved = index.import_sets(rows, items, replace=replace, errors=errors, warn=say)
     accepted, rejected = (sum(len(getattr(own, side)) for own in saved) for side in ("accepted", "rejected"))
-    say(f"saved {len(saved):,} sets: {accepted:,} accepted, {rejected:,} rejected")
+    sets = "1 set" if len(saved) == 1 else f"{len(saved):,} sets"
+    say(f"saved {sets}: {accepted:,} accepted, {rejected:,} rejected")
 
 
 @app.command("of", cls=PanelCommand)
