@@ -393,6 +393,12 @@ class Index(IndexTable):
 
         return refresh(self._parts, self._intake(), parse_fresh(fresh), progress)
 
+    def derive(self, fresh: str | float = "now", progress: Progress = iter) -> None:
+        """Derive as `refresh` does with `fresh`, and apply nothing: `add_table` has just read its table."""
+        from setsearch.upkeep import derive
+
+        derive(self._parts, parse_fresh(fresh), progress)
+
     def drop(self) -> None:
         """Remove everything of ours from the database, saved sets too; the host's tables stay as they are.
 

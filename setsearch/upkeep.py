@@ -46,18 +46,27 @@ class Parts(NamedTuple):
 def refresh(parts: Parts, intake: Intake, fresh: Fresh, progress: Progress) -> Changes:
     """As `Index.refresh`."""
     changes, problem = _apply(parts, intake)
-    with parts.database.read() as cursor:
-        names = [relation.items.name for relation in parts.relations(cursor) if relation.columns is None]
-    for name in names:
-        if fresh is None:
-            changes += Changes(behind=parts.readings.is_behind(name))
-            continue
-        parts.readings.refresh(name, fresh)
-        _encode(parts, name, progress)
-        _renew_latent(parts, name, fresh)
+    if fresh is None:
+        changes += Changes(behind=any(map(parts.readings.is_behind, _derived_names(parts))))
+    else:
+        derive(parts, fresh, progress)
     if problem is not None:
         raise problem
     return changes
+
+
+def derive(parts: Parts, fresh: Fresh, progress: Progress) -> None:
+    """As `Index.derive`."""
+    for name in _derived_names(parts):
+        parts.readings.refresh(name, fresh)
+        _encode(parts, name, progress)
+        _renew_latent(parts, name, fresh)
+
+
+def _derived_names(parts: Parts) -> list[str]:
+    """The items of relations of which something is derived."""
+    with parts.database.read() as cursor:
+        return [relation.items.name for relation in parts.relations(cursor) if relation.columns is None]
 
 
 def _apply(parts: Parts, intake: Intake) -> tuple[Changes, SourceError | None]:

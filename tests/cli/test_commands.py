@@ -678,3 +678,16 @@ def test_closed_outputs_are_no_error(database):
         assert done.returncode == 0
         assert "Traceback" not in done.stderr
         assert other == "stderr" or json.loads(done.stdout)
+
+
+def test_a_table_is_read_once(tmp_path):
+    """A row that is skipped is told once, though contexts are derived behind it."""
+    connection = sqlite3.connect(tmp_path / "t.db")
+    connection.execute("create table entry (id integer primary key, body text, year)")
+    connection.executemany("insert into entry values (?, ?, ?)", [(1, "a lion", 2001), (2, "a tiger", "soon")])
+    connection.commit()
+    connection.close()
+    index = [sys.executable, "-m", "setsearch", "index", "t.db", "--table", "entry", "--text", "body"]
+    asked = [*index, "--numbers", "year", "--errors", "skip"]
+    said = subprocess.run(asked, cwd=tmp_path, check=True, capture_output=True, text=True).stderr
+    assert said.count("skipped table entry, row 2") == 1

@@ -139,7 +139,7 @@ def _kept_columns(index: "setsearch.Index") -> tuple[str, ...]:
 
 def _derive(index: "setsearch.Index") -> None:
     with tell_time(DERIVING):
-        index.refresh("now", count_items)
+        index.derive("now", count_items)
 
 
 def _index_matrix(
