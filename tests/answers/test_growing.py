@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from laws import examples
 from test_claims import make
-from test_groups import definition
 from test_inbox import OTHER, TOPICS
+from test_set_groups import definition
 
 import setsearch
 from setsearch import errors
