@@ -100,7 +100,8 @@ class ItemSet(SetTable):
     def save(self, replace: bool = False, version: str | None = None) -> None:
         """Store the changes in one transaction; changes by others to the same set stay.
 
-        With `replace` the stored set becomes equal to this one. ChangedSet if it is not of `version`, "" for none.
+        With `replace` the stored set becomes equal to this one. ChangedSet if it is not of `version`, "" for none, or
+        if it was loaded, and somebody has deleted it since.
         """
         with self._database.write() as cursor:
             self.store(cursor, replace, version)
@@ -116,6 +117,8 @@ class ItemSet(SetTable):
         changes = dict(self._marks) if replace else self._changes
         if version is not None:
             _require_version(cursor, self, version)
+        if self.version and not replace and saved_items(cursor, self.name) is None:
+            raise ChangedSet(f"somebody has deleted the set {self.name!r} meanwhile; nothing was saved")
         if replace and saved_items(cursor, self.name) != self.items:
             _delete(cursor, self.name)
         elif replace:
@@ -181,7 +184,7 @@ def new_set(name: str, database: Database, reading: AnyReading) -> ItemSet:
 
 def item_left(name: str, item: str) -> UnknownItem:
     """The error for a member of a set that the index has no longer."""
-    return UnknownItem(f"{item!r} of the set {name!r} has left the index; forget it")
+    return UnknownItem(f"{item!r} of the set {name!r} has left the index; remove it from the set")
 
 
 def those_gone(reading: AnyReading, members: Sequence[str]) -> list[str]:
@@ -296,7 +299,9 @@ def _require_version(cursor: sqlite3.Cursor, own: ItemSet, version: str) -> None
     items = saved_items(cursor, own.name)
     found = "" if items is None else _version(_saved_marks(cursor, own.name))
     if version and found != version:
-        raise ChangedSet(f"somebody has changed the set {own.name!r} meanwhile: save this one under another name")
+        raise ChangedSet(
+            f"somebody has changed the set {own.name!r} meanwhile, and nothing was saved; look again, or rename it"
+        )
     if found and not version and (items, found) != (own.items, _version(own._marks)):
         taken = f"there is a set {own.name!r} already: open it to change it, or take another name"
         raise ChangedSet(f"{taken}; `replace` replaces it")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
+from setsearch.answers.saved.exchange import SIDES
 from setsearch.errors import InvalidParameter, SourceError
 from setsearch.indexing.rows.cells import Row, cell_number, require_columns
 from setsearch.indexing.rows.opening import STDIN, open_file
@@ -54,7 +55,7 @@ def read_sets(source: str) -> dict[str, list[str]]:
 def read_set_rows(source: str, reader: RowReader) -> Iterator[Row]:
     """Rows of sets or members, as `Index.import_sets` takes them; an object of arrays is a row a set."""
     for place, row in reader.read(source):
-        if row and all(isinstance(own, list) for own in row.values()):
+        if row and not {*SIDES}.issuperset(row) and all(isinstance(own, list) for own in row.values()):
             yield from ((f"{place}, {name!r:.60}", {"name": name, "accepted": own}) for name, own in row.items())
         else:
             yield place, row

@@ -216,7 +216,7 @@ def test_errors():
         index.delete(["grain0"])
         found = index.sets_of("cats2")
         assert [claim.set for claim in found] == ["cats"]
-        assert found.notes == ["grain: 'grain0' of the set 'grain' has left the index; forget it"]
+        assert found.notes == ["grain: 'grain0' of the set 'grain' has left the index; remove it from the set"]
         index.keep_set("words", ["lion"], items="terms")
         with pytest.raises(
             errors.UsageError, match="there are sets of documents and of terms; choose one with `items`"

@@ -139,7 +139,7 @@ def test_a_set_that_cannot_answer_is_noted_and_the_others_do(index):
     assert shown(rows) == [("cats", "cats10")]
     said = {note.split(":")[0]: note for note in rows.notes}
     assert said.keys() == {"grain", "none", "wines"}
-    assert "'grain1'" in said["grain"] and "forget it" in said["grain"]
+    assert "'grain1'" in said["grain"] and "remove it from the set" in said["grain"]
     rows.done()
     again = index.set("grain")
     again.forget("grain1")

@@ -60,7 +60,7 @@ def test_an_item_that_left_is_named_when_the_set_is_asked(index):
     cats.accept("a", "d")
     cats.save()
     index.delete(["d"])
-    with pytest.raises(errors.UnknownItem, match="'d' of the set 'cats' has left the index; forget it"):
+    with pytest.raises(errors.UnknownItem, match="'d' of the set 'cats' has left the index; remove it from the set"):
         index.set("cats").expand()
 
 
@@ -143,3 +143,15 @@ def test_a_set_is_replaced_only_if_it_is_of_the_version(index):
     assert index.set("cats", "documents").version == ""
     with pytest.raises(errors.InvalidParameter, match="'a' is accepted and rejected"):
         index.keep_set("cats", ["b", "a"], ["a"], "documents")
+
+
+def test_a_set_that_somebody_deleted_does_not_come_back(index):
+    index.keep_set("gone", ["a"], items="documents")
+    mine = index.set("gone")
+    index.delete_set("gone")
+    mine.accept("c")
+    with pytest.raises(errors.ChangedSet, match="somebody has deleted the set 'gone' meanwhile; nothing was saved"):
+        mine.save()
+    assert "gone" not in index.sets()
+    mine.save(replace=True)
+    assert index.set("gone").accepted == ["a", "c"]

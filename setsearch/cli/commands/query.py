@@ -137,7 +137,7 @@ def _ask(reading: "AnyReading", saved: "ItemSet | None", seeds: list[str] | dict
 def explain_command(
     db: Collection,
     item: Annotated[str, argument("ITEM", "The item whose score to explain.")],
-    seeds: Seeds,
+    seeds: OptionalSeeds = None,
     *,
     items: Items = None,
     more: dict[str, Any],
@@ -150,7 +150,7 @@ def explain_command(
     """
     more["like"] = [_read_text(text) for text in more["like"] or ()]
     with db.open() as index:
-        explanation = index.reading(items).explain(seeds, item, **more, **model)
+        explanation = index.reading(items).explain(seeds or (), item, **more, **model)
     if explanation.group:
         say(f"note: your examples fall into groups; this is the score by {', '.join(explanation.group)}")
     if show in (print_json, print_lines):
