@@ -241,7 +241,7 @@ def _read_joined(cursor: sqlite3.Cursor, field: Joined, chosen: str) -> dict[str
     names: dict[str, list[str]] = {}
     require_table(cursor, field)
     key, name = quote(field.key), quote(field.name)
-    statement = f"select {key}, {name} from {main_table(field.table)} where {key} is not null and {name} is not null"
+    statement = f"select {key}, {name} from {main_table(field.table)} where {key} <> '' and {name} <> ''"  # nor null
     statement += f" and {key} {chosen}" * bool(chosen)
     for id, value in limited_rows(cursor, f"reading {field.table}", statement, each=True):
         place = f"a row of {field.table}"
@@ -279,7 +279,11 @@ def _read_changed(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, so
         and _first(cursor, source, f"select 1 from {main_table(source.name)} where {key} is null")
     ):
         cell_id(f"a row of {source.name}", source.key, None)  # raises, as reading all would
-    chosen = f"in (select key from setsearch_change where relation = {relation.id})"
+    noted_keys = f"from setsearch_change where relation = {relation.id}"
+    chosen = (  # tables may hold the same id as a number and as a text
+        f"in (select key {noted_keys} union select cast(key as text) {noted_keys} "
+        f"union select cast(key as integer) {noted_keys} and cast(cast(key as integer) as text) = cast(key as text))"
+    )
     names = set[str]()
     for key in keys:
         with suppress(SourceError):  # no id; if there is such a row still, reading it says so

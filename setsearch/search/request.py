@@ -86,7 +86,7 @@ def id_list(ids: Ids, parameter: str) -> list[str]:
     """Ids as a list of texts; raises InvalidParameter for a single text and for what is no id."""
     if not isinstance(ids, (list, tuple)) and (isinstance(ids, (str, Mapping)) or not isinstance(ids, Iterable)):
         return text_list(ids, parameter)
-    if ids == ():
+    if isinstance(ids, tuple) and not ids:
         return []
     return text_list([id_text(id) for id in ids], parameter)
 

@@ -5,6 +5,7 @@ import random
 import sqlite3
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import given
 from laws import examples
@@ -398,3 +399,50 @@ def test_tags_of_another_table_leave_no_trace_and_wrong_ones_are_one_line():
     index.add_table("articles", TAGGED, track=True)
     index.drop()
     assert connection.execute("select name from sqlite_master").fetchall() == before
+
+
+@pytest.mark.parametrize(("of_article", "of_tag"), [("text", "int"), ("integer", "text"), ("", "text"), ("text", "")])
+def test_ids_of_two_tables_may_have_two_types(tmp_path, of_article, of_tag):
+    """What was read at first, by names, is read again by names."""
+    host = sqlite3.connect(tmp_path / "a.db")
+    host.execute(f"create table article (id {of_article} primary key, body text)")
+    host.execute(f"create table tagged (article {of_tag}, tag text)")
+    kinds = [str if kind == "text" else int for kind in (of_article, of_tag)]
+    host.executemany("insert into article values (?, ?)", [(kinds[0](n), f"word{n}") for n in range(1, 5)])
+    rows = [
+        (kinds[1](1), "cats"),
+        (kinds[1](2), "cats"),
+        (kinds[1](3), ""),
+        (kinds[1](3), None),
+        (None, "cats"),
+        ("", "x"),
+    ]
+    host.executemany("insert into tagged values (?, ?)", rows)  # what is empty says nothing
+    host.commit()
+    with setsearch.open(tmp_path / "a.db", contexts="off") as index:
+        index.add_table("article", setsearch.Columns(id="id", text="body", tags="tagged.article=tag"), track=True)
+        host.execute("insert into tagged values (?, 'cats')", (kinds[1](4),))
+        host.execute("update article set body = 'other' where id = ?", (kinds[0](2),))
+        host.commit()
+        assert index.refresh() == setsearch.Changes(written=2, deleted=0)
+        features = {name: set(index.items("documents").features_of(name)) for name in "1234"}
+    host.close()
+    assert features == {
+        "1": {"word1", "tag:cats"},
+        "2": {"other", "tag:cats"},
+        "3": {"word3"},
+        "4": {"word4", "tag:cats"},
+    }
+
+
+def test_arrays_name_items_and_tags(tmp_path):
+    """As frames of pandas have them, read from Parquet."""
+    pandas = pytest.importorskip("pandas", reason="needs pandas: pip install pandas")
+    frame = pandas.DataFrame({"id": ["a", "b", "c"], "text": ["x y", "x z", "q"]})
+    frame["tags"] = [np.array(["t", "u"]), np.array(["t"]), np.array([])]
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add_frame(frame, id="id", text="text", tags="tags")
+        documents = index.items("documents")
+        assert {"tags:t", "tags:u"} < set(documents.features_of("a"))
+        assert documents.expand(np.array(["a", "b"]), 1) == documents.expand(["a", "b"], 1)
+        assert documents.expand(["a"], 2, among=np.array(["b"])) == documents.expand(["a"], 2, among=["b"])

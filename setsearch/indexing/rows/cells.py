@@ -91,7 +91,7 @@ def cell_names(position: str, column: str, value: Any, split: str | None) -> lis
     """A cell as names: of a list, also one that a text shows, or what `split` separates, or one; raises SourceError."""
     if split and isinstance(value, str) and not value.startswith(LISTS[0]):
         return list(dict.fromkeys(part.strip() for part in value.split(split) if part.strip()))
-    names = [] if value == "" else cell_features(position, column, value)
+    names = [] if isinstance(value, str) and not value else cell_features(position, column, value)
     if isinstance(value, str) and names == [value.rstrip()] and value.startswith(LISTS):
         raise SourceError(f"{position}: the column {column!r} is {value!r:.60}, which is no JSON array of names")
     return names
