@@ -88,9 +88,8 @@ class Hits(list[Hit]):
             "title": lambda hit: hit.title if is_informative(hit.title, hit.item) else None,
             "score": lambda hit: hit.score,
             "belongs": lambda hit: hit.belongs,
-            "group": _group,
             "why": lambda hit: ", ".join(f"{part.feature} {part.weight:+.2f}" for part in hit.features[:SHOWN_PARTS]),
-            "like": lambda hit: ", ".join(hit.group),
+            "like": _group,
             "passage": lambda hit: hit.snippet.text if hit.snippet else None,
         }
         shown = [name for name, cell in columns.items() if any(cell(hit) not in (None, "") for hit in self)]
