@@ -30,10 +30,12 @@ from setsearch.search.passes import ALL, Wanted, one_pass, two_passes, with_prio
 from setsearch.search.request import (
     ExpandRequest,
     SeedNames,
+    Seeds,
     id_list,
     parse_request,
     parse_seeds,
     positive_integer,
+    text_list,
 )
 from setsearch.search.separation import with_correction
 from setsearch.search.weights import SeedWeights
@@ -211,6 +213,7 @@ class Reading(ReadingTable):
     ) -> list[SetFeature]:
         """The k features of largest weight (table 4 of the paper). Raises as `expand` does."""
         k, names = positive_integer(k), parse_seeds(seeds)
+        like, having = text_list(like, "like"), id_list(having, "having")
 
         def answer(fields_by: FieldsBy) -> list[SetFeature]:
             fields = self._choice.choose(fields_by, options, [*names])
@@ -339,11 +342,7 @@ class Reading(ReadingTable):
         return once_each(fields, examples, model.rule) if isinstance(model, Lift) else examples
 
     def _examples(
-        self,
-        fields_by: FieldsBy,
-        seeds: list[str] | dict[str, float],
-        request: ExpandRequest,
-        item: str | None = None,
+        self, fields_by: FieldsBy, seeds: Seeds, request: ExpandRequest, item: str | None = None
     ) -> tuple[Fields, Examples]:
         """The fields that answer, about an item too, and all examples in them."""
         fields = self._choice.choose(fields_by, request.model, seeds, request.exclude, item)
@@ -373,7 +372,7 @@ class Reading(ReadingTable):
         return [own for own in map(fields_by, self._choice.keys({})) if own is not None]
 
     def weigh(
-        self, fields_by: FieldsBy, names: list[str] | dict[str, float], request: ExpandRequest
+        self, fields_by: FieldsBy, names: Seeds, request: ExpandRequest
     ) -> tuple[Fields, SeedWeights, list[int], bool]:
         """What answers in one list: fields, weights, the items left out, and whether nothing tells what belongs."""
         fields, examples = self._examples(fields_by, names, request)
@@ -381,7 +380,7 @@ class Reading(ReadingTable):
         left_out, cannot_tell = _left_out(examples, rejected, request), self._choice.cannot_tell(fields, request.model)
         return fields, weights, left_out, cannot_tell
 
-    def _expand(self, fields_by: FieldsBy, names: list[str] | dict[str, float], request: ExpandRequest) -> Hits:
+    def _expand(self, fields_by: FieldsBy, names: Seeds, request: ExpandRequest) -> Hits:
         fields, own = self._examples(fields_by, names, request)
         groups, rejected = self._groups(fields, own, request, wanted_of(fields, request, self.defaults))
         cannot_tell = self._choice.cannot_tell(fields, request.model)

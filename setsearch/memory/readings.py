@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from types import TracebackType
@@ -154,7 +154,7 @@ class Readings:
             self._word_contexts(cursor, version)
         if not is_near:
             self._write_lists(version)
-        self._write_missing(version)
+        self._write_missing(version, self._missing(version))
 
     def is_behind(self, name: str) -> bool:
         """Whether lists or contexts were never derived, or so much has changed since that it is time to do it again."""
@@ -320,17 +320,26 @@ class Readings:
 
     def share(self, version: Version) -> None:
         """Write the files of arrays that are missing beside our own file: the next process starts faster."""
-        if self.files.is_ours:
-            self._write_missing(version)
+        missing = self._missing(version)
+        if missing and self.files.is_ours:
+            self._write_missing(version, missing)
 
-    def _write_missing(self, version: Version) -> None:
-        relation, content = version.relation, version.content
-        contexts = self._memory.contexts.get(relation.id)
-        if LISTS not in version.tried and content is not None and content.origin is None:
-            version.tried.add(LISTS)
+    def _missing(self, version: Version) -> list[str]:
+        """The kinds of arrays that memory has, no file holds, and nobody has tried to write."""
+        content, contexts = version.content, self._memory.contexts.get(version.relation.id)
+        is_missing = {
+            LISTS: content is not None and content.origin is None,
+            CONTEXTS: contexts is not None and contexts.is_stored_alone,
+        }
+        return [kind for kind, missing in is_missing.items() if missing and kind not in version.tried]
+
+    def _write_missing(self, version: Version, missing: Iterable[str]) -> None:
+        relation = version.relation
+        version.tried.update(missing)
+        if LISTS in missing:
             self._write_lists(version)
-        if CONTEXTS not in version.tried and contexts is not None and contexts.is_stored_alone:
-            version.tried.add(CONTEXTS)
+        contexts = self._memory.contexts.get(relation.id)
+        if CONTEXTS in missing and contexts is not None:
             self._write_contexts(contexts, _default_rule(relation, relation.features.name))
 
     def _write_lists(self, version: Version) -> None:

@@ -202,6 +202,8 @@ class StoredVectors:
         # Vectors change without a new revision of the relation.
         row = cursor.execute("select vectors from setsearch_kind where id = ?", (kind.id,)).fetchone()
         vectors = None if row is None else row[0]
+        if vectors is None:
+            return None
         kind = kind if vectors == kind.vectors else replace(kind, vectors=vectors)
         source = vector_source(kind)
         if source is None or source.size is None:

@@ -12,7 +12,7 @@ from setsearch.memory.fields import Field, Fields
 from setsearch.models.values import ValueRule
 from setsearch.options import Ids
 from setsearch.search.folding import may_be_copies, without_copies
-from setsearch.search.request import SeedNames, id_list, require_distinct, text_list
+from setsearch.search.request import Seeds, id_list, require_distinct
 
 WEIGHT_LATTICE, LARGEST_WEIGHT = 1024, 1000  # of seeds
 
@@ -89,19 +89,17 @@ class Examples:
         return replace(self, ids=every[order].tolist(), weights=np.append(of_ids[order], of_texts), given=self.total)
 
 
-def find_examples(fields: Fields, seeds: SeedNames, like: Iterable[str] = (), having: Iterable[str] = ()) -> Examples:
-    """The examples as the index knows them; raises NoSeeds, InvalidParameter."""
-    names = id_list(list(seeds), "seeds")
+def find_examples(fields: Fields, seeds: Seeds, like: Sequence[str] = (), having: Sequence[str] = ()) -> Examples:
+    """The examples as the index knows them, of checked names; raises NoSeeds, InvalidParameter."""
+    names = [*seeds]
     rare = fields.without_contexts(names)
     ids = fields.resolve_all([name for name in names if name not in rare])
-    given_texts = text_list(like, "like")
-    texts = [fields.count_terms(text) for text in given_texts]
-    features = id_list(having, "having")
-    texts += [fields.resolve_features(features)] if features else []
+    texts = [fields.count_terms(text) for text in like]
+    texts += [fields.resolve_features(having)] if having else []
     if not ids and not texts:
         raise no_seeds(fields)
     counted = {id: fields.counted_documents(id) for id in rare.values()}
-    examples = Examples(ids, texts, has_features=bool(features), like=given_texts, rare=counted)
+    examples = Examples(ids, texts, has_features=bool(having), like=like, rare=counted)
     given = {name: seed_weight(name, weight) for name, weight in seeds.items()} if isinstance(seeds, Mapping) else {}
     if all(weight == 1 for weight in given.values()):
         return examples

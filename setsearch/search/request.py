@@ -12,6 +12,7 @@ from setsearch.storage.names import Vocabulary
 
 NO_LIMIT = 1 << 62
 SeedNames = Ids | Mapping[Any, float]  # with the weights of the seeds, 1 without
+Seeds = list[str] | dict[str, float]  # the same, checked
 K = Option(int, "K", "How many", 1, name="k")
 
 
@@ -116,7 +117,7 @@ def nothing_left(items: Vocabulary, among: Ints | None) -> str:
     return f"all {rankable} are seeds or excluded; give fewer seeds, or rank them too (`keep_seeds`)"
 
 
-def parse_seeds(seeds: SeedNames) -> list[str] | dict[str, float]:
+def parse_seeds(seeds: SeedNames) -> Seeds:
     """Names, with their weights if these are given; raises InvalidParameter."""
     if not isinstance(seeds, Mapping):
         return id_list(seeds, "seeds")
