@@ -19,6 +19,7 @@ from setsearch.memory.readings import Readings
 from setsearch.memory.shared import memory_of
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.limits import limited
+from setsearch.sqlite.schema import drop_tables
 from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.ids import collection_of, id_text, name_in
 from setsearch.storage.relation import TEXT, Relation, delete_relation, find_relation, load_relations, of_collection
@@ -404,8 +405,6 @@ class Index(IndexTable):
 
         With a collection, only what belongs to this one.
         """
-        from setsearch.sqlite.schema import drop_tables
-
         with self._database.write() as cursor:
             relations = self._relations(cursor)
             for relation in relations:

@@ -6,7 +6,7 @@ from patience import patience
 
 CONTEXT = multiprocessing.get_context("forkserver")
 # What is loaded here takes no memory of a process that may use little.
-LOADED = ["web.server", "cli.commands.serve", "sqlite.schema", "sqlite.integrity", "upkeep"]
+LOADED = ["web.server", "cli.commands.serve", "sqlite.migrations", "sqlite.integrity", "upkeep"]
 CONTEXT.set_forkserver_preload([f"setsearch.{name}" for name in LOADED])
 
 

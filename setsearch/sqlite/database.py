@@ -13,34 +13,14 @@ from setsearch.sqlite.creation import new_file
 from setsearch.sqlite.forks import File
 from setsearch.sqlite.integrity import checksum_differs, require_tables, write_checksum
 from setsearch.sqlite.limits import limited
+from setsearch.sqlite.schema import LOG, MIGRATIONS, WITH_CHECKSUM, create_tables
 from setsearch.sqlite.transactions import READ, WRITE, Transaction
 from setsearch.sqlite.turns import turns_of
 
-# The migrations of schema.py. A query does not import them; a test keeps both equal.
-SCHEMA = {
-    "m001_relations",
-    "m002_contexts",
-    "m003_origins",
-    "m004_checksums",
-    "m005_generations",
-    "m006_columns",
-    "m007_vectors",
-    "m008_decisions",
-    "m009_changes",
-    "m010_records",
-    "m011_whole",
-    "m012_blocks",
-    "m013_texts",
-    "m014_mapped",
-    "m015_inbox",
-    "m016_fields",
-    "m017_groups",
-}
 Checked = tuple[object, int]  # a file, and SQLite's schema version of its tables
 PLAIN = b"SQLite format 3\0"  # how a file that is not encrypted begins
 MOST_CHECKED = 64  # one more, and all are checked again
 _checked: set[Checked] = set()  # files of lent connections: a host may open one for each request
-WITH_CHECKSUM = "m003_origins"  # the migration that made the checksum of small tables
 
 
 class Database:
@@ -169,43 +149,45 @@ class Database:
 
     def applied_migrations(self, cursor: sqlite3.Cursor) -> set[str]:
         """The migrations that made the tables; empty without an index. Raises NewerSchema."""
-        table = cursor.execute("select 1 from sqlite_master where name = 'setsearch_migrations'").fetchone()
-        if table is None:
+        if cursor.execute("select 1 from sqlite_master where name = ?", (LOG,)).fetchone() is None:
             return set()
-        applied = {name for (name,) in cursor.execute("select name from setsearch_migrations")}
-        if not applied <= SCHEMA:
-            raise NewerSchema(
-                f"{self} was written by a newer setsearch ({max(applied - SCHEMA)}); upgrade setsearch to read it"
-            )
+        applied = {name for (name,) in cursor.execute(f"select name from {LOG}")}
+        newer = applied.difference(MIGRATIONS)
+        if newer:
+            raise NewerSchema(f"{self} was written by a newer setsearch ({max(newer)}); upgrade setsearch to read it")
         return applied
 
     def _migrate(self, cursor: sqlite3.Cursor) -> bool:
         """Bring the tables to the present schema; returns whether they are intact: damage stays visible to `check`."""
         # Not by `checked`: a rollback makes SQLite reuse the version for another schema.
         applied = self.applied_migrations(cursor)
-        if applied == SCHEMA:
+        if not applied:
+            create_tables(cursor)
+        if not applied or len(applied) == len(MIGRATIONS):
             require_tables(cursor, str(self))
             return not checksum_differs(cursor)
         with limited(cursor, "reading the index of an earlier version"):
             intact = WITH_CHECKSUM not in applied or not checksum_differs(cursor)
+        self._convert(cursor.connection)
+        require_tables(cursor, str(self))
+        return intact
+
+    def _convert(self, connection: sqlite3.Connection) -> None:
+        """Apply the migrations that are missing."""
+        import logging
+
         from sqlite_utils import Database as Tables  # slow to import, and needed once in the life of a file
 
-        from setsearch.sqlite.schema import migrations
+        from setsearch.sqlite.migrations import migrations
 
-        connection = cursor.connection
+        logging.getLogger("setsearch").warning("%s: converting the index of an earlier version, once", self)
         self._connections.use_legacy_transactions(connection)
         row_factory, connection.row_factory = connection.row_factory, None
-        if applied:
-            import logging
-
-            logging.getLogger("setsearch").warning("%s: converting the index of an earlier version, once", self)
         try:
             tables: Any = getattr(connection, "raw", connection)
             migrations.apply(Tables(tables, recursive_triggers=False, execute_plugins=False))
         finally:
             connection.row_factory = row_factory
-        require_tables(cursor, str(self))
-        return intact
 
 
 class _ReadTransaction(Transaction):
@@ -242,11 +224,11 @@ class _ReadTransaction(Transaction):
         applied = database.applied_migrations(cursor)
         if not applied:
             raise NoIndex(f"{database} holds no setsearch index; `setsearch index {database} SOURCE` creates one")
-        if applied == SCHEMA:
+        if len(applied) == len(MIGRATIONS):
             require_tables(cursor, str(database))
             database.checked = checked
             if database.lent_file is not None and not self._nested:  # a rollback makes SQLite reuse the version
                 if len(_checked) >= MOST_CHECKED:
                     _checked.clear()
                 _checked.add(checked)
-        return applied == SCHEMA
+        return len(applied) == len(MIGRATIONS)

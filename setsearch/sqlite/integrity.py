@@ -8,15 +8,11 @@ place; texts, numbers and derived values have checksums of their own. They are c
 import sqlite3
 import zlib
 from collections.abc import Iterator
+from itertools import chain
 
 from setsearch.errors import CorruptIndex
+from setsearch.sqlite.schema import columns, declared
 
-_NAMES = (
-    "alias array change columns feature forward free generation kind member name numbers "
-    "origin record relation revision seal set text vector"
-)
-TABLES = {f"setsearch_{name}" for name in _NAMES.split()}
-DECLARATIONS = 464863742  # CRC-32 of the columns of all tables
 CHECKED = ("kind", "relation", "origin", "set", "member")  # tables under the checksum
 CHECKSUM_BYTES = 4
 
@@ -35,16 +31,11 @@ def strip_checksum(data: bytes, place: str = "") -> bytes | None:
 
 def require_tables(cursor: sqlite3.Cursor, database: str) -> None:
     """Refuse tables that we did not declare: a view in place of a table could run forever."""
-    columns = cursor.execute(
-        'select l.name, l.type, l.strict, c.name, c.type, c."notnull", c.pk, c.hidden '
-        "from pragma_table_list l join pragma_table_xinfo(l.name) c "
-        "where l.schema = 'main' and l.name like 'setsearch\\_%' escape '\\' order by l.name, c.cid"
-    ).fetchall()
     triggers = cursor.execute(
         "select name from sqlite_master where type = 'trigger' and tbl_name like 'setsearch\\_%' escape '\\'"
     ).fetchone()
-    ours = [column for column in columns if column[0] in TABLES]
-    if triggers or zlib.crc32(repr(ours).encode()) != DECLARATIONS:
+    ours = [column for column in columns(cursor) if column[0] in declared()]
+    if triggers or ours != [*chain.from_iterable(declared().values())]:
         raise CorruptIndex(f"{database} has tables named setsearch_... that setsearch did not make")
 
 
@@ -76,7 +67,7 @@ def _checksum(cursor: sqlite3.Cursor) -> int:
 
 def sqlite_problems(cursor: sqlite3.Cursor) -> Iterator[str]:
     """What SQLite's integrity check says of our tables: pages, types, indexes that disagree with tables."""
-    for table in sorted(TABLES):
+    for table in declared():
         for (line,) in cursor.execute(f"pragma integrity_check({table})").fetchall():
             if line != "ok":
                 yield f"{table}: {line}"

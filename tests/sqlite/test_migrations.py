@@ -17,7 +17,7 @@ from sqlite_utils.db import Database
 import setsearch
 from setsearch.memory import derivation
 from setsearch.memory.word_contexts import COEFFICIENTS
-from setsearch.sqlite.schema import migrations
+from setsearch.sqlite.migrations import migrations
 from setsearch.storage.documents import Texts
 from setsearch.text.contexts import choose_items
 from setsearch.text.token_stream import most_frequent

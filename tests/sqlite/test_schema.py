@@ -1,16 +1,54 @@
-"""The tables that a new database gets are those that the checks know."""
+"""The tables of a new file are those to which the migrations lead, and those that the checks know."""
 
+import re
 import sqlite3
+from contextlib import closing
+
+from sqlite_utils.db import Database
 
 import setsearch
-from setsearch.sqlite.database import SCHEMA
-from setsearch.sqlite.integrity import TABLES
-from setsearch.sqlite.schema import migrations
+from setsearch.sqlite.migrations import migrations
+from setsearch.sqlite.schema import MIGRATIONS, declared
+
+OBJECTS = """
+    select type, name, tbl_name, case type when 'view' then sql end from sqlite_master
+    where name not glob 'sqlite_*' order by name
+"""
+COLUMNS = """
+    select l.name, l.strict, l.wr, c.* from pragma_table_list l join pragma_table_xinfo(l.name) c
+    where l.schema = 'main' and l.name glob 'setsearch_*' order by l.name, c.cid
+"""
+INDEXES = """
+    select m.name, l.*, x.* from sqlite_master m join pragma_index_list(m.name) l join pragma_index_xinfo(l.name) x
+    where m.type = 'table' order by m.name, l.name, x.seqno
+"""
+KEYS = "select m.name, k.* from sqlite_master m join pragma_foreign_key_list(m.name) k order by m.name, k.id"
 
 
-def test_migrations_are_known_to_the_database():
-    assert {migration.name for migration in migrations._migrations} == SCHEMA
-    connection = sqlite3.connect(":memory:")
-    setsearch.open(connection).add([("a", "b")])
-    tables = {name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")}
-    assert tables - {"setsearch_migrations"} == TABLES
+def described(connection):
+    """What there is: tables, indexes, views, their columns and keys, whatever the spelling of their declarations."""
+    objects = [(*own, sql and " ".join(re.sub("--.*", "", sql).split())) for *own, sql in connection.execute(OBJECTS)]
+    return objects, *[connection.execute(query).fetchall() for query in (COLUMNS, INDEXES, KEYS)]
+
+
+def test_a_new_file_is_as_the_migrations_make_one():
+    migrated = Database(memory=True)
+    migrations.apply(migrated)
+    with closing(sqlite3.connect(":memory:")) as new:
+        setsearch.open(new).add([("a", "b")])
+        for ours, theirs in zip(described(new), described(migrated.conn), strict=True):
+            assert ours == theirs
+        applied = "select id, migration_set, name from setsearch_migrations"
+        assert new.execute(applied).fetchall() == migrated.conn.execute(applied).fetchall()
+        assert migrations.pending(Database(new)) == []
+    assert tuple(migration.name for migration in migrations._migrations) == MIGRATIONS
+
+
+def test_the_checks_know_all_tables():
+    with closing(sqlite3.connect(":memory:")) as new:
+        index = setsearch.open(new)
+        index.add([("a", "b")])
+        tables = {name for (name,) in new.execute("select name from sqlite_master where type = 'table'")}
+        assert tables == {*declared(), "setsearch_migrations"}
+        index.drop()
+        assert new.execute("select name from sqlite_master").fetchall() == []
