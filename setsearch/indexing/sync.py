@@ -20,7 +20,7 @@ from setsearch.indexing.sources import SourceItem, SourceReader
 from setsearch.indexing.triggers import create_triggers, has_triggers
 from setsearch.indexing.writer import Writer
 from setsearch.sqlite.fts5 import find_declaration, find_tokenizer, read_terms
-from setsearch.sqlite.limits import limited, limited_rows, time_limit_of
+from setsearch.sqlite.limits import limited, limited_rows
 from setsearch.sqlite.sql import main_table, missing_table, quote, table_columns
 from setsearch.storage.analyzers import FTS5 as FTS5_SPEC
 from setsearch.storage.ids import is_storable
@@ -230,8 +230,8 @@ def _read(cursor: sqlite3.Cursor, source: SyncedSource, chosen: str = "") -> Ite
     if source.kind == FTS5:
         yield from read_terms(cursor, source.name, columns.text, columns.title)
         return
-    limit, condition = time_limit_of(cursor), f"where {quote(source.key)} {chosen}" if chosen else ""
-    rows = RowReader(columns.errors, _log.warning, source.name, cursor.connection, condition, limit)
+    condition = f"where {quote(source.key)} {chosen}" if chosen else ""
+    rows = RowReader(columns.errors, _log.warning, source.name, cursor=cursor, condition=condition)
     others = {own: _read_joined(cursor, own, chosen) for own in columns.joined}
     yield from SourceReader(columns, rows, joined=others).of_rows()
 

@@ -22,7 +22,7 @@ from setsearch.errors import (
 from setsearch.sqlite.drivers import URI, as_pythons, connection_maker, driver_connection
 from setsearch.sqlite.forks import LOCK, File, is_barred, watch
 from setsearch.sqlite.turns import locked
-from setsearch.sqlite.unchanging import LOG, is_unchanging, state_of
+from setsearch.sqlite.unchanging import LOG, is_unchanging, may_write, state_of
 
 LEGACY = -1  # sqlite3.LEGACY_TRANSACTION_CONTROL, which Python 3.11 does not name
 LONGEST_TIMEOUT = 1e6  # seconds
@@ -316,15 +316,28 @@ class Connections:
         except (OSError, ValueError):
             return NO_FILE
 
+    def _waited(self) -> float:
+        """The seconds that a statement waits for a lock: a lent connection has a timeout of its own."""
+        with suppress(sqlite3.Error, TypeError):
+            return float(self.lent.execute("pragma busy_timeout").fetchone()[0]) / 1000 if self.lent else self.timeout
+        return self.timeout
+
+    def _refused(self) -> DatabaseError:
+        """The error of a write that SQLite refused."""
+        path = None if self._is_read_only else self.path
+        if path is not None and may_write(path) and may_write(path.parent):
+            return DatabaseError(f"{self} cannot be written, though you may; the disk may be full")
+        return ReadOnlyDatabase(f"{self} is read-only; copy it to a place where you may write")
+
     def translate(self, error: Exception) -> SetsearchError:
         """Our error for an error of SQLite's."""
         code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            return locked(self, self.timeout)
+            return locked(self, self._waited())
         if code == sqlite3.SQLITE_INTERRUPT:
             return Cancelled("the question was stopped")
         if code == sqlite3.SQLITE_READONLY:
-            return ReadOnlyDatabase(f"{self} is read-only; copy it to a place where you may write")
+            return self._refused()
         if code == sqlite3.SQLITE_NOTADB:
             return NotADatabase(f"{self} is not an SQLite database; give another file name")
         if code == sqlite3.SQLITE_CANTOPEN:

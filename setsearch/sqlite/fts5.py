@@ -87,5 +87,5 @@ def read_terms(
 def _title(cursor: sqlite3.Cursor, table: str, column: str | None, rowid: int) -> str | None:
     if column is None:
         return None
-    row = cursor.execute(f"select {quote(column)} from {main_table(table)} where rowid = ?", (rowid,)).fetchone()
-    return None if row is None or row[0] is None else str(row[0])
+    rows = cursor.execute(f"select {quote(column)} from {main_table(table)} where rowid = ?", (rowid,)).fetchall()
+    return None if not rows or rows[0][0] is None else str(rows[0][0])

@@ -67,14 +67,33 @@ def watch_cancellation(connection: sqlite3.Connection) -> bool:
 
 
 class LimitedCursor(sqlite3.Cursor):
-    """A cursor that knows the time limit of the index."""
+    """The cursor of a transaction; it knows the time limit of the index, and closes the cursors beside it.
+
+    Those that an error keeps in its traceback would lock the tables of a host.
+    """
 
     time_limit = TIME_LIMIT
+    others: tuple[sqlite3.Cursor, ...] = ()
+
+    def close(self) -> None:
+        """Close this cursor and those beside it."""
+        for own in self.others:
+            own.close()
+        super().close()
 
 
 def time_limit_of(cursor: sqlite3.Cursor) -> float:
     """The time limit of the index that a cursor belongs to."""
     return getattr(cursor, "time_limit", TIME_LIMIT)
+
+
+def another_cursor(cursor: sqlite3.Cursor) -> sqlite3.Cursor:
+    """A cursor for other rows of the same transaction."""
+    own = cursor.connection.cursor()
+    own.row_factory = None
+    if isinstance(cursor, LimitedCursor):
+        cursor.others += (own,)
+    return own
 
 
 @contextmanager
@@ -137,8 +156,7 @@ def limited_rows(
 
     What the caller does between two rows does not count.
     """
-    own = cursor.connection.cursor()
-    own.row_factory = None
+    own = another_cursor(cursor)
     limit = left = time_limit_of(cursor)
     is_new, rows = True, list[Any]()
     try:

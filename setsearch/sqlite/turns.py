@@ -54,4 +54,5 @@ def turns_of(path: str) -> Turns:
 
 def locked(name: object, seconds: float) -> LockedDatabase:
     """The error of a writer that waited for so long."""
-    return LockedDatabase(f"{name} is locked by another writer (waited {seconds:g} s); try again when it has finished")
+    hint = "try again when it has finished, or let `timeout` be longer"
+    return LockedDatabase(f"{name} is locked by another writer (waited {seconds:g} s); {hint}")

@@ -14,13 +14,18 @@ _FULL = sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_SHMOPEN
 _SHUT = sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY
 
 
+def may_write(path: Path) -> bool:
+    """Whether permissions allow to write to a file, or into a folder."""
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
 def is_unchanging(path: Path, error: Exception) -> bool:
     """Whether a file could not be opened for these reasons."""
     code = getattr(error, "sqlite_errorcode", None) or 0
     path = path.resolve()  # SQLite looks beside the file, not beside a link
     is_shut = code & 0xFF in _SHUT and code != sqlite3.SQLITE_READONLY_ROLLBACK
     if is_shut:
-        is_shut = not os.access(path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+        is_shut = not may_write(path.parent)
     return (is_shut or code in _FULL) and not _log_size(path)
 
 

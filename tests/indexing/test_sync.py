@@ -177,6 +177,22 @@ def test_a_table_that_changed_is_named_and_nothing_is_lost(change, message):
     assert index.info()["mirrors"][0]["changed"] >= 1  # still to be read
 
 
+def test_an_error_that_is_kept_locks_no_table_of_the_host():
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table pages (id integer primary key, body text)")
+    connection.executemany("insert into pages (body) values (?)", [("lion tiger",)] * 1200)
+    index = setsearch.open(connection)
+    index.add_table("pages", Columns(text="body"), track=True)
+    connection.execute("alter table pages rename column body to words")
+    connection.execute("update pages set words = 'cat' where id = 1")
+    connection.commit()
+    with pytest.raises(SourceError) as kept:  # as a web framework keeps it, with all frames
+        index.refresh()
+    connection.execute("drop table pages")
+    connection.execute("vacuum")
+    assert "no column 'body'" in str(kept.value)
+
+
 def test_a_table_cannot_be_indexed_in_vain():
     connection = host()
     connection.execute("create view recent as select * from articles where year > 2000")

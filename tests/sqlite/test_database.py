@@ -139,6 +139,10 @@ def test_a_locked_database_can_be_read_and_says_who_waits(tmp_path):
         assert len(index.items("terms").expand(["lion"])) == 4
         with pytest.raises(errors.LockedDatabase, match=r"a\.db is locked by another writer \(waited 0\.05 s\)"):
             index.add([("d", "x")])
+        lent = sqlite3.connect(path, timeout=0.02)  # which has a timeout of its own
+        with pytest.raises(errors.LockedDatabase, match=r"waited 0\.02 s.*`timeout`"):
+            setsearch.open(lent).add([("d", "x")])
+        lent.close()
         writer.rollback()
         writer.close()
         index.add([("d", "x")])

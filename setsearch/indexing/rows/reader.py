@@ -38,6 +38,7 @@ class RowReader:
     warn: Callable[[str], None] = lambda message: None
     table: str | None = None
     connection: sqlite3.Connection | None = None  # for a table of the database that is written to
+    cursor: sqlite3.Cursor | None = None  # likewise, within a transaction
     condition: str = ""  # SQL that selects rows of the table
     time_limit: float = TIME_LIMIT  # seconds that SQLite may work on a table
     encoding: str | None = None  # of all files; None: UTF-8, and for a document or a CSV file what it looks like
@@ -161,10 +162,8 @@ class RowReader:
                 raise SourceError(f"{source} is not a file; a table is read from an SQLite database")
             address = f"{Path(source).resolve().as_uri()}?mode=ro"
             connection = sqlite3.connect(address, uri=True, factory=OwnConnection)
-        assert connection is not None
         try:
-            cursor = connection.cursor(LimitedCursor)
-            cursor.row_factory, cursor.time_limit = None, self.time_limit
+            cursor = self.cursor or _limited_cursor(connection, self.time_limit)
             names = table_columns(cursor, table)
             if not names:
                 raise SourceError(missing_table(cursor, table, source or "the database"))
@@ -184,7 +183,7 @@ class RowReader:
             hint = "; read it by a connection that has this extension" if "no such module" in str(error) else ""
             raise SourceError(f"table {table} of {source or 'the database'} cannot be read: {error}{hint}") from error
         finally:
-            if source:
+            if source and connection is not None:
                 connection.close()
 
     def decode_file(self, data: bytes, name: str, *, has_records: bool = False) -> str | None:
@@ -242,6 +241,13 @@ class GivenRows:
     def read(self, source: str) -> Iterator[Row]:
         """All rows."""
         yield from self.given
+
+
+def _limited_cursor(connection: sqlite3.Connection | None, seconds: float) -> LimitedCursor:
+    assert connection is not None
+    cursor = connection.cursor(LimitedCursor)
+    cursor.row_factory, cursor.time_limit = None, seconds
+    return cursor
 
 
 def broken_bytes(text: str) -> str | None:
