@@ -86,7 +86,7 @@ def find_names(reading: Named, text: str, k: int = 10) -> list[Found]:
             total = 0 if totals is None else int(totals[one.id])
             shown = vocabulary.titles_shown and one.title is not None
             found = Found(str(one.title), None, total) if shown else Found(one.name, one.title, total)
-            best.setdefault(one.name, ((*one.order, -total, one.name), found))
+            best.setdefault(found.item, ((*one.order, -total, one.name), found))  # a stem is shown as its word
 
     for names in reading.vocabularies():
         look(*names)

@@ -286,8 +286,8 @@ class Reading(ReadingTable):
             yield fields.first.cursor, fields.items, fields.first.totals()
             has_phrases = fields.has_phrases
         if has_phrases:
-            with self.fields() as fields:
-                yield fields.first.cursor, fields.items, fields.first.totals()
+            with self.fields(by="both") as fields:  # the last field has documents
+                yield fields.first.cursor, fields.items, fields.all[-1].totals()
 
     def headlines(self, names: Iterable[str]) -> dict[str, str]:
         """The headlines of those documents whose text is known."""

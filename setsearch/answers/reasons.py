@@ -1,7 +1,7 @@
 """Reasons as a person reads them: parts of a score that tell the same are one reason, and small ones are counted.
 
 Forms of one word, by their stem, are one reason, and so are the contexts of a word that have the same content word, the
-words that are listed with it, those of its own text, and the users that a film shares with one of the examples.
+words that are listed with it, those of its own text, and the users that a film shares with the same examples.
 Function words name nothing: they count among the small ones. The weights of the reasons sum to what the parts sum to.
 """
 
@@ -28,6 +28,7 @@ MOST = 10  # reasons; what is left of the parts follows as one more
 SMALL_SHARE = 0.3  # of a score: what is left is told by its kinds if it is more
 NEAREST_NAMED, NAMED = 4, 3  # of the nearest words: reasons of their own, and names in that of the others
 MOST_COMMON, LEAST_SHARE = 12, 5  # reasons that hits have in common; one of so many hits has each
+MOST_SHARING = 2  # examples that are named of those that a person shares with an item
 PLACE, ANY = "_", "·"
 PRIOR, LIKE, EMPTY, TEXTS = "others", "words like it", "function words", "texts"  # kinds
 LISTED_WITH, IN_TEXT = "words listed with it", "words in its text"
@@ -182,8 +183,10 @@ class Wording:
             key, label, said = (_context if self.are_words else _term)(label, language)
             return _Told(key, label, own, said)
         if self.are_people:
-            kind = f"{SHARED_BY} {self.features.removesuffix('s')}s"
-            return _Told((kind, *(self.examples or {}).get(feature, ())), label, own)
+            kind = f"{SHARED_BY} {_without_id(self.features.removesuffix('s'))}s"
+            names = (self.examples or {}).get(feature, ())
+            who = [f"{len(names)} of the examples"] if len(names) > MOST_SHARING else names
+            return _Told((kind, *who), label, own)
         return _Told((self.features, feature), label, own)
 
 
@@ -214,7 +217,7 @@ def _context(label: str, language: str) -> tuple[Key, str, str]:
 def _keys(told: Sequence[_Told], weights: Sequence[float]) -> list[Key]:
     """The keys of parts, where the least of the nearest words have one.
 
-    Each context, pair, and person belongs to the one of its words, or examples, of most weight.
+    Each context and pair belongs to the one of its words of most weight, each person to all examples shared.
     """
     keys, totals = [one.key for one in told], dict[str, float]()
     near = [place for place, key in enumerate(keys) if key[0] == LIKE]
@@ -232,7 +235,7 @@ def _keys(told: Sequence[_Told], weights: Sequence[float]) -> list[Key]:
 
 
 def _has_content(key: Key) -> bool:
-    return key[0] in (BESIDE, WORDS) or key[0].startswith(SHARED_BY)
+    return key[0] in (BESIDE, WORDS)
 
 
 def _reason(key: Key, places: list[int], told: Sequence[_Told], weights: Sequence[float]) -> Reason:
@@ -244,7 +247,8 @@ def _reason(key: Key, places: list[int], told: Sequence[_Told], weights: Sequenc
     first, features = told[places[0]], tuple(told[place].features[0] for place in places)
     if key[0].startswith(SHARED_BY):
         who = first.label if len(places) == 1 else f"{len(places):,} {key[0].removeprefix(SHARED_BY).strip()}"
-        return Reason(" ".join(["shared", *(f"with {own}" for own in key[1:]), f"by {who}"]), weight, "", features)
+        shared = f"shared with {' and '.join(key[1:])}" if key[1:] else "shared"
+        return Reason(f"{shared} by {who}", weight, "", features)
     return Reason(_label_of_several(key, first.label, features), weight, first.sentence, features)
 
 
@@ -311,6 +315,11 @@ def _left(left: Sequence[tuple[Key, Reason]], total: float) -> Reason:
         for kind, count in sorted(counts.items(), key=lambda own: -own[1])
     )
     return Reason(f"many small parts ({', '.join(kinds)})", weight, features=features)
+
+
+def _without_id(name: str) -> str:
+    """What a column of ids is of: user of userId."""
+    return name[:-2].rstrip("_") if name.lower().endswith("id") and len(name) > 2 else name
 
 
 def are_people(features: str) -> bool:

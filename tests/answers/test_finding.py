@@ -30,6 +30,16 @@ def test_names_are_completed(database):
         assert [row.item for row in find_names(index.numbers("body"), "A")] == ["ann"]
 
 
+def test_a_stem_and_its_word_are_found_once_and_phrases_with_their_uses(tmp_path):
+    texts = ["the hash join reads joins", "a hash join writes, and", "to join the ship", "a ship of logs joins us"]
+    with setsearch.open(tmp_path / "x.db", create=True, language="english", contexts="on") as index:
+        index.add((f"d{n}", texts[n % 4]) for n in range(80))
+        index.refresh("now")
+        found = find_names(index.items("terms"), "join", 50)
+        assert len({row.item for row in found}) == len(found)
+        assert {row.item: row.total for row in found}.items() >= {"join": 100, "joins us": 20}.items()
+
+
 @pytest.mark.parametrize("text", [" ".join(f"w{n}" for n in range(1500)), "x" * 60_000])
 def test_very_long_names_are_only_unknown(database, text):
     with setsearch.open(database) as index:
