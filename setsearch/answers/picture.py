@@ -159,7 +159,7 @@ def plot_hits(hits: Sequence[Hit], asked: Asked | None) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise UsageError("pictures need matplotlib: pip install matplotlib") from None
+        raise UsageError("pictures need matplotlib: pip install 'setsearch[plot]'") from None
     # A figure that a notebook shows, whether or not pyplot is in use there.
     figure: Any = type("Picture", (Figure,), {"_repr_png_": _png})(SIZE, layout="constrained")
     curve, chart = figure.subplots(1, 2)

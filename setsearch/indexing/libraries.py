@@ -6,9 +6,9 @@ from typing import Any
 from setsearch.errors import SourceError
 
 
-def load_library(name: str, what: str, package: str | None = None) -> Any:
-    """A library; raises SourceError if it is not installed."""
+def load_library(name: str, what: str, extra: str) -> Any:
+    """A library of an extra; raises SourceError if it is not installed."""
     try:
         return import_module(name)
     except ImportError:
-        raise SourceError(f"{what} need {name}: pip install {package or name}") from None
+        raise SourceError(f"{what} need {name}: pip install 'setsearch[{extra}]'") from None

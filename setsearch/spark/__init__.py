@@ -10,7 +10,7 @@ from importlib.util import find_spec
 
 for _package in ("pyspark", "pandas", "pyarrow"):
     if find_spec(_package) is None:  # Spark tells it in two hundred lines of Java
-        raise ImportError(f"setsearch.spark needs {_package}: pip install pyspark 'pandas<3' pyarrow")
+        raise ImportError(f"setsearch.spark needs {_package}: pip install 'setsearch[spark]'")
 
 from setsearch.spark.builder import Cells, build
 from setsearch.spark.convert import from_sqlite, to_sqlite

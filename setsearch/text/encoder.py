@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from setsearch.errors import InvalidParameter, UsageError
 
-NEEDS = "an encoder needs sentence-transformers; pip install sentence-transformers"
+NEEDS = "an encoder needs sentence-transformers: pip install 'setsearch[encoder]'"
 FUNCTION = "function"  # the name of every encoder that is a function of the application
 
 Matrix = npt.NDArray[np.float32]

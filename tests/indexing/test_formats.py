@@ -367,14 +367,14 @@ def test_files_without_their_library_say_what_to_install(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path / "libraries")
     file = tmp_path / "a.pdf"  # read by a process of its own: that of other tests has the library
     file.write_bytes(b"%PDF-1.4")
-    told, warned = f"{file}: PDF files need pypdf: pip install pypdf", list[str]()
+    told, warned = f"{file}: PDF files need pypdf: pip install 'setsearch[pdf]'", list[str]()
     with pytest.raises(setsearch.errors.SourceError) as caught:
         list(FileReader(RowReader(), apart=Reader(59)).documents(file, "a.pdf", True))
     assert str(caught.value) == told
     skipping = FileReader(RowReader("skip", warned.append), apart=Reader(59))
     assert list(skipping.documents(file, "a.pdf", True)) == [] and warned == [f"skipped {told}"]
     with pytest.raises(setsearch.errors.SourceError, match=r"pip install 'setsearch\[office\]'"):
-        libraries.load_library("no_such_library", ".docx files", "'setsearch[office]'")
+        libraries.load_library("no_such_library", ".docx files", "office")
 
 
 def test_a_file_that_takes_too_long_is_left_out(tmp_path, run, monkeypatch):

@@ -26,7 +26,7 @@ def mcp(db: DB) -> None:
     try:
         from setsearch.integrations.mcp import make_server
     except ImportError as error:
-        raise UsageError("the command mcp needs a package: pip install mcp") from error
+        raise UsageError("the command mcp needs a library: pip install 'setsearch[mcp]'") from error
     from setsearch.pool import watch_damage
 
     tell_missing_core()
@@ -78,7 +78,7 @@ def serve(
         from setsearch.web import Rules
         from setsearch.web.server import Workers, bind, get_ready, serve_alone
     except ImportError as error:
-        raise UsageError("the command serve needs some packages: pip install fastapi uvicorn jinja2") from error
+        raise UsageError("the command serve needs some libraries: pip install 'setsearch[web]'") from error
     import setsearch
     from setsearch.pool import keep_fresh, watch_damage
 

@@ -144,4 +144,4 @@ def latex(data: bytes, decode: Decode) -> Parts:
         yield Part(text, shorten(title) or headline(text))
         return
     yield Part(source, headline(source))
-    yield Unread("LaTeX file with its commands (pip install pylatexenc)", 1)
+    yield Unread("LaTeX file with its commands, without pylatexenc (pip install 'setsearch[references]')", 1)

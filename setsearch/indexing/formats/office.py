@@ -18,7 +18,7 @@ _blank_cells = re.compile(r"(?:\bNa[NT]\b|\bUnnamed: \d+\b|\|[\s:|-]*\|)")
 
 def office(data: bytes, decode: Decode, ending: str) -> Parts:
     """A document of Word, PowerPoint, Excel, or an EPUB."""
-    markitdown = load_library("markitdown", f"{ending} files", "'setsearch[office]'")
+    markitdown = load_library("markitdown", f"{ending} files", "office")
     told = markitdown.StreamInfo(extension=ending)
     found = markitdown.MarkItDown(enable_plugins=False).convert_stream(io.BytesIO(data), stream_info=told)
     text = _link.sub(r"\1", _picture.sub("", found.markdown))
@@ -28,7 +28,7 @@ def office(data: bytes, decode: Decode, ending: str) -> Parts:
 
 def open_document(data: bytes, decode: Decode) -> Parts:
     """A text, table or presentation of OpenDocument."""
-    odfdo = load_library("odfdo", "OpenDocument files", "'setsearch[office]'")
+    odfdo = load_library("odfdo", "OpenDocument files", "office")
     document = odfdo.Document(io.BytesIO(data))
     text = str(document.body.inner_text).strip()
     title = document.meta.title

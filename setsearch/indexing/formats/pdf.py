@@ -24,7 +24,7 @@ _no_title = re.compile(
 
 def pdf(data: bytes, decode: Decode) -> Parts:
     """The text of the pages; words that are broken at the end of a line are joined."""
-    pypdf = load_library("pypdf", "PDF files")
+    pypdf = load_library("pypdf", "PDF files", "pdf")
     reader = pypdf.PdfReader(io.BytesIO(data))
     pages = [page.extract_text() for page in reader.pages]
     empty = sum(not page.strip() for page in pages)

@@ -20,7 +20,7 @@ logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # what it w
 
 def read_bibtex(text: str) -> Iterator[Reference]:
     """The entries of a text, also those of one key. Raises ValueError after them, if one is broken."""
-    parser = load_library("bibtexparser", "BibTeX files", "'setsearch[references]'")
+    parser = load_library("bibtexparser", "BibTeX files", "references")
     resolve = parser.middlewares.ResolveStringReferencesMiddleware(allow_inplace_modification=True)
     library = parser.parse_string(text, parse_stack=[resolve])
     blocks = [*library.entries, *(block.ignore_error_block for block in library.failed_blocks)]

@@ -16,7 +16,7 @@ def arrow_rows(file: IO[bytes], path: Path) -> Iterator[Row]:
         import pyarrow
         from pyarrow import feather, parquet
     except ImportError:
-        raise SourceError(f"{path}: Parquet and Arrow files need pyarrow: pip install pyarrow") from None
+        raise SourceError(f"{path}: Parquet and Arrow files need pyarrow: pip install 'setsearch[arrow]'") from None
     try:
         if path.suffix == ".parquet":
             batches: Iterable[Any] = parquet.ParquetFile(file).iter_batches()
