@@ -1,16 +1,19 @@
 """What a person decided about items, one after another: the members of a saved set, in their order."""
 
-from collections.abc import Mapping
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
 from time import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from setsearch.answers.sets import begin_set
-from setsearch.errors import InvalidParameter
+from setsearch.answers.sets import begin_set, saved_items
+from setsearch.errors import ChangedSet, InvalidParameter
 from setsearch.sqlite.database import Database
 
 LONGEST_NOTE = 10_000  # characters
 MARKS = {"no": 0, "yes": 1, "later": 2}
 _WORDS = {mark: word for word, mark in MARKS.items()}
+_Row = tuple[Any, ...]  # of setsearch_member
 
 
 class Decision(NamedTuple):
@@ -26,30 +29,41 @@ class Decision(NamedTuple):
     reason: str | None = None
     note: str | None = None
 
+    def __str__(self) -> str:
+        """What was said, for people. A note alone puts an item off."""
+        if self.said == "later" and self.note:
+            return f"the note on {self.item}: {self.note}"
+        note = f", with the note: {self.note}" if self.note else ""
+        return f"{self.said} to {self.item}{f' ({self.reason})' if self.reason else ''}{note}"
+
 
 class Decisions:
-    """The decisions of one saved set. They are in the database only, so that several people may decide at once."""
+    """The decisions of one saved set. They are in the database, so that several people may decide at once.
+
+    What this object has read stays here, too: `restore` brings a set back that somebody else has deleted.
+    """
 
     def __init__(self, database: Database, name: str, items: str) -> None:
         self.name, self.items = name, items
         self._database = database
+        self._known: list[_Row] | None = None  # None if the set was never there
+        self._own: list[tuple[_Row, _Row | None]] = []  # what this object wrote, and what was there before
 
     def read(self) -> list[Decision]:
-        """All decisions in their order; those known from the start come first."""
+        """All decisions in their order; those known from the start come first. Raises ChangedSet."""
         with self._database.read() as cursor:
-            rows = cursor.execute(
-                "select item, accepted, number, time, reason, note from setsearch_member where name = ? "
-                "order by number, item",
-                (self.name,),
-            ).fetchall()
-        return [Decision(item, _WORDS[mark], *rest) for item, mark, *rest in rows]
+            is_there = self._require_there(cursor)
+            statement = "select * from setsearch_member where name = ? order by number, item"
+            rows = cursor.execute(statement, (self.name,)).fetchall()
+        self._known = rows if is_there else None
+        return [*map(_decision, rows)]
 
     def write(
         self, said: Mapping[str, str], known: bool = False, reason: str | None = None, note: str | None = None
-    ) -> None:
+    ) -> list[Decision]:
         """Decide about items, again or for the first time, in one transaction; a note stays until another is given.
 
-        Raises InvalidParameter.
+        Returns what was said of them before. Raises InvalidParameter, and ChangedSet if somebody has deleted the set.
         """
         for text in (reason, note):
             if text is not None and ("\0" in text or len(text) > LONGEST_NOTE):
@@ -58,10 +72,12 @@ class Decisions:
             if word not in MARKS:
                 raise InvalidParameter(f"a decision is yes, no or later, not {word!r}")
         with self._database.write() as cursor:
+            self._require_there(cursor)
             begin_set(cursor, self.name, self.items)
-            (items,) = cursor.execute("select items from setsearch_set where name = ?", (self.name,)).fetchone()
+            items = saved_items(cursor, self.name)
             if items != self.items:
                 raise InvalidParameter(f"the set {self.name!r} is of {items}, not of {self.items}; use another name")
+            before = self._rows_of(cursor, said)
             cursor.executemany(
                 "insert or replace into setsearch_member (name, item, accepted, number, time, reason, note) "
                 "values (?1, ?2, ?3, case when ?4 then null "
@@ -72,13 +88,62 @@ class Decisions:
                     for item, word in said.items()
                 ],
             )
+            after = self._rows_of(cursor, said)
+        self._known = [row for row in self._known or () if row[1] not in after] + [*after.values()]
+        self._own += [(row, before.get(item)) for item, row in after.items() if not known]
+        return [*map(_decision, before.values())]
 
-    def undo(self) -> Decision | None:
-        """Take the last decision back; None if there is none."""
+    def undo(self, item: str | None = None) -> Decision | None:
+        """Take back the last decision, or that about an item; what this object knows was there before, is there again.
+
+        The last one is that of this object, if it still stands, else that of all. Returns what was taken back, without
+        a note that stays; None if there is nothing. Raises ChangedSet.
+        """
+        before: _Row | None = None
         with self._database.write() as cursor:
+            self._require_there(cursor)
+            while self._own and item is None:
+                own, before = self._own.pop()
+                item = own[1] if self._rows_of(cursor, own[1:2]).get(own[1]) == own else None
             row = cursor.execute(
-                "delete from setsearch_member where name = ? and number = "
-                "(select max(number) from setsearch_member where name = ?) returning item, accepted, number, note",
-                (self.name, self.name),
+                "delete from setsearch_member where name = ?1 and number = (select max(number) from setsearch_member "
+                "where name = ?1 and (?2 is null or item = ?2)) returning *",
+                (self.name, item),
             ).fetchone()
-        return None if row is None else Decision(row[0], _WORDS[row[1]], row[2], note=row[3])
+            if row is None:
+                return None
+            undone = _decision(row)._replace(time=None)
+            if before is None or before[1] != undone.item:
+                return undone
+            _insert(cursor, [before])
+        return undone._replace(note=None) if _decision(before).note == undone.note else undone
+
+    def restore(self) -> None:
+        """Bring back what this object has read or written of a set that somebody has deleted since."""
+        with self._database.write() as cursor:
+            if saved_items(cursor, self.name) is None:
+                begin_set(cursor, self.name, self.items)
+                _insert(cursor, self._known or ())
+
+    def _require_there(self, cursor: sqlite3.Cursor) -> bool:
+        """Whether the set is there; raises ChangedSet if it was, and is no more."""
+        is_there = saved_items(cursor, self.name) is not None
+        if self._known is not None and not is_there:
+            gone = f"somebody has deleted the set {self.name!r} meanwhile, and nothing was saved"
+            raise ChangedSet(f"{gone}; `restore` brings its {len(self._known):,} answers back")
+        return is_there
+
+    def _rows_of(self, cursor: sqlite3.Cursor, items: Iterable[str]) -> dict[str, _Row]:
+        """What is stored of some items."""
+        statement = "select * from setsearch_member where name = ? and item in (select value from json_each(?))"
+        return {row[1]: tuple(row) for row in cursor.execute(statement, (self.name, json.dumps([*items])))}
+
+
+def _insert(cursor: sqlite3.Cursor, rows: Sequence[_Row]) -> None:
+    """Store rows, unless something else was said of their items."""
+    for row in rows:
+        cursor.execute(f"insert or ignore into setsearch_member values ({', '.join('?' * len(row))})", row)
+
+
+def _decision(row: _Row) -> Decision:
+    return Decision(row[1], _WORDS[row[2]], *row[3:7])

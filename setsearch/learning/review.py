@@ -73,12 +73,14 @@ class Review:
         """What was decided, in order; what was known from the start comes first."""
         return self._decisions.read()
 
-    def decide(self, item: str, said: str, *, reason: str | None = None, note: str | None = None) -> None:
+    def decide(self, item: str, said: str, *, reason: str | None = None, note: str | None = None) -> Decision | None:
         """Say "yes", "no" or "later" to an item, with a reason for an exclusion, and a note.
 
-        A note stays until another is given. Raises UnknownItem, InvalidParameter.
+        A note stays until another is given. Returns another answer that it had, as somebody else's in between. Raises
+        UnknownItem, InvalidParameter, and ChangedSet if somebody has deleted the set.
         """
-        self._decisions.write({self.reading.find(item): said}, reason=reason, note=note)
+        before = self._decisions.write({self.reading.find(item): said}, reason=reason, note=note)
+        return next((own for own in before if own.said not in ("later", said)), None)
 
     def know(self, accepted: Iterable[str] = (), rejected: Iterable[str] = ()) -> list[Decision]:
         """Items whose answer was known before; equal answers stay. Returns the other answers, which are replaced.
@@ -94,14 +96,19 @@ class Review:
             self._decisions.write(new, known=True)
         return [before[item] for item in new if item in before]
 
-    def undo(self) -> Decision | None:
-        """Take the last decision back; None if there is none."""
-        return self._decisions.undo()
+    def undo(self, item: str | None = None) -> Decision | None:
+        """Take the last decision back, or that about an item (`Decisions.undo`); None if there is none."""
+        return self._decisions.undo(item)
 
-    def queue(self, k: int = 1, *, snippets: bool = False) -> Hits:
+    def restore(self) -> None:
+        """Bring a review back that somebody else has deleted, with the answers that this object has seen."""
+        self._decisions.restore()
+
+    def queue(self, k: int = 1, *, snippets: bool = False, item: str | None = None) -> Hits:
         """The k items to look at next, with explanations; those put off come last. Empty when all are decided.
 
-        Items that have left the index do not count. Raises NoSeeds if nothing was accepted.
+        An `item` that is not decided is the only one. Items that have left the index do not count. Raises NoSeeds if
+        nothing was accepted.
         """
         said = self._said()
         later, gone = set(said["later"]), set(those_gone(self.reading, [*said["yes"], *said["no"]]))
@@ -112,9 +119,11 @@ class Review:
             raise NoSeeds(f"the review {self.name!r} has no accepted item to begin with; accept one")
         try:
             how: ExpandOptions = {"exclude": no, "explain": True, "snippets": snippets, "feedback": 0.0, "groups": 1}
+            if item is not None and item not in yes and item not in no:
+                how["among"] = [item]
             hits = self.reading.expand(yes, k + len(later), **how)
         except NothingToRank:
-            return Hits()
+            return Hits() if item is None else self.queue(k, snippets=snippets)  # it has left the index
         first = [hit for hit in hits if hit.item not in later]
         return hits.with_hits([*first, *(hit for hit in hits if hit.item in later)][:k])
 

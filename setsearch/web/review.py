@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from setsearch.answers.decisions import Decision
 from setsearch.errors import NoSeeds, QueryError, UnknownSet, UsageError
 from setsearch.index import Index
 from setsearch.indexing.references.reference import Reference
@@ -76,8 +77,10 @@ def add_review(
     @router.post("/review", dependencies=writing)
     async def decide(request: Request) -> Response:
         form = await read_form(request)
-        await pool.ask(lambda index: _decide(_review(index, form.get("set", "")), form))
-        return redirect(request, "review?" + urlencode({"set": form.get("set", "")}))
+        found = await pool.ask(lambda index: _decide(_review(index, form.get("set", "")), form))
+        if found is None:
+            return redirect(request, "review?" + urlencode({"set": form.get("set", "")}))
+        return HTMLResponse(await pool.ask(lambda index: render(request, "review.html", found=found)))
 
 
 def _review(index: Index, name: str) -> Review:
@@ -86,18 +89,21 @@ def _review(index: Index, name: str) -> Review:
     return Review(index, name)
 
 
-def _decide(review: Review, form: Mapping[str, str]) -> None:
+def _decide(review: Review, form: Mapping[str, str]) -> dict[str, Any] | None:
+    """Save what a form says; returns what the page shows then, if there is something to tell."""
     if form.get("said") == "undo":
-        review.undo()
-    else:
-        said = form.get("said", "")
-        reason = form.get("reason", "").strip() if said == "no" else ""
-        review.decide(form.get("item", ""), said, reason=reason, note=form.get("note", "").strip())
+        undone = review.undo(form.get("last"))
+        told = "Nothing to undo." if undone is None else f"Undone: {undone}"
+        return _found(review, told, undone)
+    said = form.get("said", "")
+    reason = form.get("reason", "").strip() if said == "no" else ""
+    before = review.decide(form.get("item", ""), said, reason=reason, note=form.get("note", "").strip())
+    return None if before is None else _found(review, f"Replaced: {before}")
 
 
-def _found(review: Review) -> dict[str, Any]:
-    """What the page shows."""
-    progress = review.progress()
+def _found(review: Review, told: str | None = None, undone: Decision | None = None) -> dict[str, Any]:
+    """What the page shows; first what was undone, with what was typed."""
+    progress, decisions = review.progress(), review.decisions()
     found: dict[str, Any] = {
         "name": review.name,
         "items": review.reading.name,
@@ -107,13 +113,16 @@ def _found(review: Review) -> dict[str, Any]:
         "knows": progress.outlook.is_narrow,
         "curve": _points(progress),
         "kinds": KINDS,
-        "reasons": [*dict.fromkeys(decision.reason for decision in review.decisions() if decision.reason)],
+        "reasons": [*dict.fromkeys(decision.reason for decision in decisions if decision.reason)],
+        "last": next((own.item for own in decisions[-1:] if own.number is not None), None),
+        "told": told,
+        "typed": undone,
         "hit": None,
         "problem": None,
         "bars": [],
     }
     try:
-        hits = review.queue()
+        hits = review.queue(item=undone and undone.item)
     except NoSeeds as error:
         return found | {"problem": str(error)}
     if not hits:

@@ -51,7 +51,7 @@ def test_a_review_without_a_find_can_be_finished(review):
     code, _, err = review("", *nothing[2:])
     assert code == 1 and "has no accepted item to begin with" in err
     code, _, err = review("", *nothing[:2])
-    assert code == 0 and "all are decided\nstroke: 0 found, 5 of 5 read; it is finished, " in err
+    assert code == 0 and "all are decided; " in err and "stroke: 0 found, 5 of 5 read; it is finished, " in err
 
 
 def test_a_note_is_kept_at_once_and_undone_alone(review, tmp_path):
@@ -65,10 +65,62 @@ def test_a_note_is_kept_at_once_and_undone_alone(review, tmp_path):
     assert code == 0 and "note: my note\n" in err
     assert kept() == [("later", 1, "my note")]
     err = review("y\ny\nm ask Ann\nu\nm\nq\n")[2]
-    assert "undone: later to r" in err and "with the note: ask Ann" in err and err.count("m  a note") == 1
+    assert "undone: the note on r" in err and ": ask Ann\n" in err and err.count("m  a note") == 1
     assert [own[0] for own in kept()] == ["later", "yes", "yes"], "the earlier answers stay"
     review("n\nn\n")
     assert [own[::2] for own in kept()] == [("yes", None), ("yes", None), ("no", None), ("no", "my note")]
+
+
+def test_an_answer_is_undone_and_its_note_stays(review, tmp_path):
+    err = review("m ask Ann\nn too old\nu\nu\nq\n", "r1")[2]
+    undone = [line for line in err.splitlines() if "undone: " in line]
+    item = undone[0].split()[-3]
+    assert [line.removeprefix("> ") for line in undone] == [
+        f"undone: no to {item} (too old)", f"undone: the note on {item}: ask Ann",
+    ]  # fmt: skip
+    shown = [line for line in err.splitlines() if line.endswith(f"({item})")]
+    assert len(shown) == 3, "what was undone is shown again"
+    assert len(kept_of(tmp_path)) == 1
+
+
+def test_the_last_answer_can_be_undone(review, tmp_path):
+    err = review("y\ny\nn\ny\nu\nm Ann\nn\n", "r1")[2]
+    assert err.count("all are decided; u undo, q done") == 2 and "undone: yes to" in err
+    assert kept_of(tmp_path)[-1] == ("no", "Ann")
+
+
+def kept_of(tmp_path):
+    with setsearch.open(tmp_path / "r.db") as index:
+        return [(own.said, own.note) for own in Review(index, "stroke").decisions()]
+
+
+def test_a_review_that_somebody_deletes_is_told(run, review, tmp_path, monkeypatch):
+    def lines(*typed):
+        yield "y"
+        with setsearch.open(tmp_path / "r.db") as index:
+            index.delete_set("stroke")
+        yield from typed
+
+    review("q\n", "r1")
+    monkeypatch.setattr("setsearch.cli.commands.review.typed_lines", lambda: lines("n", "r", "n"))
+    code, _, err = run("review", "r.db", "stroke")
+    gone = (
+        "Error: somebody has deleted the set 'stroke' meanwhile, and nothing was saved; r brings its 2 answers back\n"
+    )
+    assert code == 0 and gone in err and "stroke: 2 found, 3 of 5 read; " in err
+    monkeypatch.setattr("setsearch.cli.commands.review.typed_lines", lambda: lines("y"))
+    code, _, err = run("review", "r.db", "stroke")
+    last = "Error: somebody has deleted the set 'stroke'; `setsearch review r.db stroke \"TITLE\"` begins it anew\n"
+    assert code == 1 and err.endswith(last)
+
+
+def test_a_file_is_not_overwritten_by_an_export(review, tmp_path):
+    (tmp_path / "out.csv").write_text("mine")
+    code, out, err = review("", "r1", "--export", "out.csv")
+    assert (code, out) == (2, "") and (tmp_path / "out.csv").read_text() == "mine"
+    assert err == "Error: out.csv exists already; name a new file, or replace it with --replace\n"
+    assert review("", "r1", "--export", "out.csv", "--replace")[0] == 0
+    assert (tmp_path / "out.csv").read_text().startswith("item,title,")
 
 
 def test_a_record_is_not_both_known_to_belong_and_not_to(review):

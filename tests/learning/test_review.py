@@ -162,6 +162,81 @@ def test_two_people_and_a_killed_process_lose_nothing(path):
         assert one.check() == []
 
 
+def said_of(review):
+    return {own.item: (own.said, own.reason, own.note) for own in review.decisions()}
+
+
+def test_undo_brings_back_what_was_said_before(path):
+    with setsearch.open(path) as index:
+        review = Review(index, "stroke")
+        review.know(["r00"], ["r01"])
+        before = [review.decisions()]
+        steps = [("r04", "later", None, "ask Ann"), ("r04", "yes", None, None), ("r01", "yes", None, None)]
+        steps += [("r04", "no", "too old", "she says no"), ("r01", "later", None, None)]
+        for item, said, reason, note in steps:
+            review.decide(item, said, reason=reason, note=note)
+            before.append(review.decisions())
+        told = ["later to r01", "no to r04 (too old), with the note: she says no", "yes to r01", "yes to r04"]
+        for sentence in [*told, "the note on r04: ask Ann"]:
+            before.pop()
+            assert str(review.undo()) == sentence
+            assert review.decisions() == before[-1]
+        assert review.undo() is None
+
+
+def test_an_item_can_be_asked_for(path):
+    with setsearch.open(path) as index:
+        review = Review(index, "stroke")
+        review.know(["r00"], ["r01"])
+        last = review.queue(58)[-1].item
+        assert [hit.item for hit in review.queue(3, item=last)] == [last]
+        review.decide(last, "later")
+        assert [hit.item for hit in review.queue(item=last)] == [last]
+        first = review.queue()[0].item
+        for decided in ("r00", "r01"):
+            assert review.queue(item=decided)[0].item == first
+        index.delete([last])
+        assert review.queue(item=last)[0].item == first
+
+
+def test_two_windows_undo_their_own_answers_and_hear_of_others(path):
+    with setsearch.open(path) as one, setsearch.open(path) as other:
+        mine, yours = Review(one, "stroke"), Review(other, "stroke")
+        mine.know(["r00"])
+        assert mine.decide("r04", "yes") is None and mine.decide("r04", "yes") is None
+        assert mine.decide("r08", "later") is None and yours.decide("r08", "yes") is None
+        replaced = yours.decide("r04", "no", reason="wrong part")
+        assert replaced[:2] == ("r04", "yes") and said_of(mine)["r04"] == ("no", "wrong part", None)
+        mine.decide("r12", "yes")
+        assert str(yours.undo()) == "no to r04 (wrong part)" and said_of(mine)["r04"][0] == "yes"
+        assert str(yours.undo("r12")) == "yes to r12" and yours.undo("r12") is None
+        assert mine.undo().item == "r04", "its last answer is gone, and that before stands"
+        assert said_of(yours) == {"r00": ("yes", None, None), "r04": ("yes", None, None), "r08": ("yes", None, None)}
+
+
+def test_a_review_that_somebody_deleted_is_told_and_can_come_back(path):
+    with setsearch.open(path) as one, setsearch.open(path) as other:
+        review = Review(one, "stroke")
+        review.know(["r00"], ["r01"])
+        review.decide("r04", "no", reason="too old", note="ask Ann")
+        before = review.decisions()
+        other.delete_set("stroke")
+        for use in (review.queue, review.progress, review.undo, lambda: review.decide("r08", "yes")):
+            with pytest.raises(
+                errors.ChangedSet, match=r"somebody has deleted the set 'stroke' .*`restore` brings its 3 "
+            ):
+                use()
+        assert "stroke" not in other.sets()
+        review.restore()
+        assert Review(other, "stroke").decisions() == review.decisions() == before
+        review.decide("r08", "yes")
+        other.delete_set("stroke")
+        Review(other, "stroke").know(["r12"])
+        review.restore()
+        assert [own.item for own in review.decisions()] == ["r12"], "somebody has begun it anew"
+        assert one.check() == []
+
+
 @given(st.lists(st.integers(0, 1), max_size=25), st.integers(0, 25), st.sampled_from([0.5, 0.9, 0.95]))
 def test_the_chance_equals_the_definition(found, unread, recall):
     n_records, n, r = len(found) + unread, len(found), sum(found)

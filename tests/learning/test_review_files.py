@@ -243,7 +243,7 @@ def test_known_answers_may_come_on_standard_input(index, run, monkeypatch):
     index(*EXPORTERS).close()
     for text in (KNOWN["doi.csv"], KNOWN["rayyan.ris"], KNOWN["own.bib"], KNOWN["asreview.csv"]):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-        code, _, said = run("review", "r.db", "r", "--known", "-", "--export", "o.csv")
+        code, _, said = run("review", "r.db", "r", "--known", "-", "--export", "o.csv", "--replace")
         assert code == 0 and "-: 1 yes, " in said, said
 
 

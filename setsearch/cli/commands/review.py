@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 from setsearch.answers.results import Hit
 from setsearch.cli.collection import Collection
 from setsearch.cli.commands.grow import typed_lines
-from setsearch.cli.help import argument, option
+from setsearch.cli.help import argument, flag, option
 from setsearch.cli.options import Items
 from setsearch.cli.output import bars, first_of, say
 from setsearch.cli.progress import count_items
-from setsearch.errors import Interrupted, NoSeeds, SetsearchError, UnknownSet, UsageError
+from setsearch.errors import ChangedSet, Interrupted, NoSeeds, SetsearchError, UnknownSet, UsageError
 
 if TYPE_CHECKING:
     from setsearch.answers.decisions import Decision
@@ -34,6 +34,7 @@ u  undo the last answer or note
 w  why: the features of this one
 t  the whole text
 q  done for now; every answer is kept"""
+DECIDED = "all are decided; u undo, q done"
 
 
 def review(
@@ -48,6 +49,7 @@ def review(
     export: Annotated[
         Path | None, option("FILE", "Write all with their answers, .csv, .ris, .bib, .nbib, .ciw, .enw, and end.")
     ] = None,
+    replace: Annotated[bool, flag("--replace", "Replace the file of --export.")] = False,
     items: Items = None,
     recall: Annotated[float, option("R", "The share that is to be found.")] = 0.95,
 ) -> None:
@@ -59,11 +61,9 @@ def review(
     """
     from setsearch.learning.known import read_known
     from setsearch.learning.review import Review
-    from setsearch.learning.review_files import KINDS, write_review
 
-    kind = "" if export is None else export.suffix.removeprefix(".").lower()
-    if export is not None and kind not in KINDS:
-        raise UsageError(f"--export writes {', '.join(f'.{own}' for own in KINDS)}, not {export.name!r}")
+    if export is not None:
+        _require_export(export, replace)
     with db.open() as index:
         if export is not None and name not in index.sets() and not (seeds or no or known):
             raise UnknownSet(f"no set {name!r} to export; `setsearch set list` shows all")
@@ -77,22 +77,47 @@ def review(
             _tell_known(known, answers)
             _tell_changed(changed, answers.places)
         if export is not None:
-            dropped = Counter[str]()
-            export.write_text(write_review(current, kind, count_items, dropped), encoding="utf-8")
-            if dropped:
-                tags = first_of([f"{tag} {number:,}" for tag, number in dropped.most_common()])
-                say(f"not in {export}: {dropped.total():,} fields ({tags}) for which .{kind} has no tag")
-            say(f"wrote {export}: {_state(current)}")
+            _export(current, export, replace)
             return
         own = f"setsearch review {shlex.quote(str(db))} {shlex.quote(name)}"
         try:
-            is_finished = _run(current)
+            way_on = f"it is finished, `{own} --export FILE` writes it" if _run(current) else f"`{own}` goes on"
+            say(f"{name}: {_state(current)}; {way_on}")
         except NoSeeds as error:
             raise NoSeeds(f'{error}: `{own} "TITLE"`, or several with `--known FILE`') from error
+        except ChangedSet as error:
+            raise ChangedSet(f'somebody has deleted the set {name!r}; `{own} "TITLE"` begins it anew') from error
         except KeyboardInterrupt as error:
             raise Interrupted("stopped; every answer is kept") from error
-        way_on = f"it is finished, `{own} --export FILE` writes it" if is_finished else f"`{own}` goes on"
-        say(f"{name}: {_state(current)}; {way_on}")
+
+
+def _kind(export: Path) -> str:
+    """The kind of a file, by its ending."""
+    return export.suffix.removeprefix(".").lower()
+
+
+def _require_export(export: Path, replace: bool) -> None:
+    """Raise UsageError for a file that cannot be written, or is there already."""
+    from setsearch.learning.review_files import KINDS
+
+    if _kind(export) not in KINDS:
+        raise UsageError(f"--export writes {', '.join(f'.{own}' for own in KINDS)}, not {export.name!r}")
+    if export.exists() and not replace:
+        raise UsageError(f"{export} exists already; name a new file, or replace it with --replace")
+
+
+def _export(review: "Review", export: Path, replace: bool) -> None:
+    """Write a review to a file."""
+    from setsearch.learning.review_files import write_review
+
+    kind, dropped = _kind(export), Counter[str]()
+    content = write_review(review, kind, count_items, dropped)
+    with export.open("w" if replace else "x", encoding="utf-8") as file:
+        file.write(content)
+    if dropped:
+        tags = first_of([f"{tag} {number:,}" for tag, number in dropped.most_common()])
+        say(f"not in {export}: {dropped.total():,} fields ({tags}) for which .{kind} has no tag")
+    say(f"wrote {export}: {_state(review)}")
 
 
 def _tell_known(source: str, known: "Known") -> None:
@@ -126,43 +151,42 @@ def _run(review: "Review") -> bool:
     """Show what is first and read answers, until all are decided or the reader is done; returns whether all are."""
     shown = _show(review)
     lines = typed_lines()
-    while shown is not None and (line := next(lines, "q")) not in ("q", "quit"):
+    while (line := next(lines, "q")) not in ("q", "quit"):
         key, _, rest = line.partition(" ")
         try:
-            if line in ANSWERS or (key == "n" and rest):
-                review.decide(shown.item, ANSWERS[key], reason=rest.strip())
+            if line == "u":
+                undone = review.undo()
+                say("nothing to undo" if undone is None else f"undone: {undone}")
+                shown = _show(review, undone and undone.item)
+            elif line == "r":
+                review.restore()
+                shown = _show(review)
+            elif shown is None:
+                say(DECIDED)
+            elif line in ANSWERS or (key == "n" and rest):
+                before = review.decide(shown.item, ANSWERS[key], reason=rest.strip())
+                if before:
+                    say(f"replaced: {before}; u brings it back")
+                shown = _show(review)
             elif key == "m" and rest:
                 review.decide(shown.item, "later", note=rest.strip())  # kept, even if no answer follows
                 say(f"note: {rest.strip()}")
-                continue
-            elif line == "u":
-                undone = review.undo()
-                say("nothing to undo" if undone is None else _undone(undone))
             elif line == "w":
                 say("\n".join(bars([{"feature": own.label, "weight": own.weight} for own in shown.reasons])))
-                continue
             elif line == "t":
                 say(_text(review, shown, None))
-                continue
             else:
                 say(HELP)
-                continue
-            shown = _show(review)
         except SetsearchError as error:
-            say(f"Error: {error}")
+            say(f"Error: {error}".replace("`restore`", "r"))
     return shown is None
 
 
-def _undone(decision: "Decision") -> str:
-    note = f", with the note: {decision.note}" if decision.note else ""
-    return f"undone: {decision.said} to {decision.item}{note}"
-
-
-def _show(review: "Review") -> Hit | None:
-    """Print the next item; None if all are decided."""
-    hits = review.queue()
+def _show(review: "Review", item: str | None = None) -> Hit | None:
+    """Print the next item, or this one if it is not decided; None if all are decided."""
+    hits = review.queue(item=item)
     if not hits:
-        say("all are decided")
+        say(DECIDED)
         return None
     hit = hits[0]
     record = review.record(hit.item, hit.title)

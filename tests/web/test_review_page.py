@@ -1,0 +1,88 @@
+"""The page of a review over HTTP: what was undone, and answers of two people."""
+
+import re
+from html import unescape
+from urllib.parse import urlencode
+
+import pytest
+
+import setsearch
+from setsearch.learning.review import Review
+
+pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]")
+
+FORM = {"content-type": "application/x-www-form-urlencoded"}
+TEXTS = {
+    "a": "lion tiger claw", "b": "lion leopard claw", "c": "tiger leopard jungle", "d": "wheat rye bread",
+}  # fmt: skip
+
+
+@pytest.fixture
+def cats(tmp_path):
+    with setsearch.open(tmp_path / "cats.db", create=True, contexts="off") as index:
+        index.add(TEXTS.items())
+        Review(index, "cats").know(["a"])
+    return tmp_path / "cats.db"
+
+
+def fields(html):
+    """The fields of the form of a page, as a browser sends them."""
+    return {name: unescape(value) for name, value in re.findall(r'<input [^>]*name="(\w+)"[^>]*value="(.*?)">', html)}
+
+
+def post(server, given, **typed):
+    """Answer on a page; the page that follows."""
+    status, headers, body = server.ask("/review", "POST", urlencode({**given, **typed}), FORM)
+    assert status in (200, 303), body
+    return server.ask(headers["location"])[2] if status == 303 else body
+
+
+def decisions(path):
+    with setsearch.open(path) as index:
+        return [own[:2] + own[4:] for own in Review(index, "cats").decisions() if own.item != "a"]
+
+
+def told(html):
+    return [unescape(own) for own in re.findall(r'role="status">(.*?)</p>', html)]
+
+
+def test_what_was_undone_is_told_and_shown_again(serve, cats):
+    server = serve(cats)
+    first = fields(server.ask("/review", set="cats")[2])
+    html = post(server, first, said="no", reason="too wild", note="ask Ann")
+    assert decisions(cats) == [(first["item"], "no", "too wild", "ask Ann")] and not told(html)
+    html = post(server, fields(html), said="undo")
+    assert told(html) == [f"Undone: no to {first['item']} (too wild), with the note: ask Ann"]
+    given = fields(html)
+    assert [given[name] for name in ("item", "reason", "note")] == [first["item"], "too wild", "ask Ann"]
+    assert decisions(cats) == []
+    assert told(post(server, given, said="undo")) == ["Nothing to undo."]
+
+
+def test_the_last_record_is_undone(serve, cats):
+    server = serve(cats)
+    html = server.ask("/review", set="cats")[2]
+    for _ in range(3):
+        html = post(server, fields(html), said="no")
+    assert "All are decided" in html
+    last = decisions(cats)[-1][0]
+    html = post(server, fields(html), said="undo")
+    assert told(html) == [f"Undone: no to {last}"] and fields(html)["item"] == last
+
+
+def test_two_people_are_told_of_one_another(serve, cats):
+    """Each takes back the answer after which the own page was made."""
+    server = serve(cats)
+    html = server.ask("/review", set="cats")[2]
+    given = fields(html)
+    mine = post(server, given, said="yes")
+    yours = post(server, given, said="no", reason="too wild")
+    assert told(yours) == [f"Replaced: yes to {given['item']}"] and not told(mine)
+    yours = post(server, fields(yours), said="no")
+    html = post(server, fields(mine), said="undo")
+    assert told(html) == [f"Undone: no to {given['item']} (too wild)"]
+    assert len(decisions(cats)) == 1, "the answer of somebody else stays"
+    with setsearch.open(cats) as index:
+        index.delete_set("cats")
+    status, _, body = server.ask("/review", "POST", urlencode({**fields(html), "said": "yes"}), FORM)
+    assert status == 404 and "it may have been deleted meanwhile" in body
