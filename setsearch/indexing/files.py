@@ -153,6 +153,8 @@ class FileReader:
     def documents_of(self, data: bytes, ending: str, path: str, id: str, is_named: bool = True) -> Iterator[FileItem]:
         """The documents that a file of these bytes holds."""
         number, times = 0, Counter[str]()
+        if not data.strip():
+            data, ending = b"", ""  # no format complains
         for part in self._parts(Job(data, ending, path, self.rows.errors, self.rows.encoding), is_named):
             if isinstance(part, Unread):
                 self.unread[part.what] += part.number

@@ -11,6 +11,7 @@ _placeholders = re.compile(r"<(?:cit\.|ref|ref>\)?|i n f i n i t e|\s?g r a p h 
 _IN_WORDS = "texttt textsc textrm textsf mbox fbox hbox textsuperscript textsubscript".split()
 _NO_TEXT = "label ref eqref pageref cite citep citet nocite documentclass usepackage input include".split()
 _NO_TEXT += "includegraphics vspace hspace setlength newcommand renewcommand pagestyle".split()
+_HEADINGS = "part chapter section subsection subsubsection paragraph subparagraph".split()
 _SIGNS = {
     "textless": "<",
     "textgreater": ">",
@@ -18,12 +19,16 @@ _SIGNS = {
     "textbar": "|",
     "textquotesingle": "'",
     "textasciicircum": "^",
+    "TeX": "TeX",
+    "LaTeX": "LaTeX",
 }
 _aside = re.compile(r"\\(?:href\s*\{[^{}]*\}|footnote)\s*\{")  # of a link, the text
 _lone = re.compile(r"(?<!\\)\\(?!\\)")
 _doubled = re.compile(r"\\\\(?:[\"'`^~=.][{\\A-Za-z]|(?:text\w+|emph|[uvHcdbkrt])\s*\{)")
 _title = re.compile(r"\\(?:title|chapter\*?|section\*?)\s*(?:\[[^\]]*\])?\s*\{")
-_hidden = re.compile(r"\\(?:maketitle|tableofcontents|bibliography\s*\{[^{}]*\}|bibliographystyle\s*\{[^{}]*\})")
+_hidden = re.compile(
+    r"\\(?:thanks\s*\{[^{}]*\}|maketitle|tableofcontents|bibliography\s*\{[^{}]*\}|bibliographystyle\s*\{[^{}]*\})"
+)
 
 
 def has_latex() -> bool:
@@ -47,8 +52,9 @@ def latex_text(source: str) -> str:
 def latex_document(source: str) -> tuple[str, str | None]:
     """The text of a document, and its title. Raises ImportError."""
     begin = _title.search(source)
-    title = latex_text(_group(source, begin.end())) if begin else None
-    lines = (" ".join(line.split()) for line in _converted(_hidden.sub("", source)).splitlines())
+    title = latex_text(_hidden.sub("", _group(source, begin.end()))) if begin else None
+    body = _hidden.sub("", source.partition("\\end{document}")[0])
+    lines = (" ".join(line.split()) for line in _converted(body).splitlines())
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(line.strip("=") for line in lines)).strip()
     return (text if not title or title.lower() in text.lower() else f"{title}\n\n{text}"), title
 
@@ -83,6 +89,10 @@ def _converter() -> Any:
         found = getattr(node.nodeargd, "argnlist", None) or ()
         return " ".join(l2tobj.nodelist_to_text([own]) for own in found if own is not None)
 
+    def heading(node: Any, l2tobj: Any) -> str:
+        """A line as it was typed; the library writes capitals."""
+        return f"\n\n{l2tobj.nodelist_to_text(node.nodeargd.argnlist[-1:])}\n"
+
     def apart(node: Any, l2tobj: Any) -> str:
         """The arguments of a command that stands for itself, or that the library does not know: their words stay."""
         return f" {inside(node, l2tobj)} "
@@ -90,9 +100,11 @@ def _converter() -> Any:
     macros = [MacroTextSpec(name, simplify_repl=inside) for name in _IN_WORDS]
     macros += [MacroTextSpec(name, simplify_repl=text) for name, text in _SIGNS.items()]
     macros += [MacroTextSpec(name, simplify_repl="") for name in _NO_TEXT]
+    macros += [MacroTextSpec(name, simplify_repl=heading) for name in _HEADINGS]
     macros.append(MacroTextSpec("verb", simplify_repl=verbatim))
     context = get_default_latex_context_db()
     environments = [EnvironmentTextSpec(name, simplify_repl=verbatim) for name in ("verbatim", "verbatim*")]
+    environments.append(EnvironmentTextSpec("comment", simplify_repl="", discard=True))
     context.add_context_category("words", macros=macros, environments=environments, prepend=True)
     context.set_unknown_macro_spec(MacroTextSpec("", simplify_repl=apart))
     return LatexNodes2Text(context, math_mode="text", strict_latex_spaces=False, keep_braced_groups=False)

@@ -76,6 +76,8 @@ TABLES = {
     "a quoted name": '"sep=\t"\nid\ttext\n1\tapple\n2\tpear\n',
     "lines of old Macs": "id,text\r1,apple\r2,pear\r",
     "a mark at the beginning": "\ufeffid,text\n1,apple\n2,pear\n",
+    "names with blanks": " id ,text \n1,apple\n2,pear\n",
+    "a blank behind each delimiter": 'id, note, text\n1, "a, b", "apple"\n2, c, pear\n',
 }
 
 

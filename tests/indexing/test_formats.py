@@ -16,7 +16,7 @@ from setsearch.indexing.formats import FORMATS
 from setsearch.indexing.formats.markup import MOST_BROKEN, Page, read_page
 from setsearch.indexing.formats.pdf import join_broken_words
 from setsearch.indexing.rows.reader import RowReader
-from setsearch.text.latex import latex_text
+from setsearch.text.latex import latex_document, latex_text
 
 
 def read(path, name=None, **options):
@@ -46,13 +46,15 @@ print("roar")
 """
 TEX = r"""\documentclass[12pt]{article}
 \usepackage{amsmath}
-\title{Big \emph{cats} of \"Osterreich}
+\title{Big \emph{cats} of \"Osterreich\thanks{a grant}}
 \begin{document}
 \maketitle
 \section{Lions}\label{sec:lions}
 They hunt \cite{smith} zebras. % a comment
 \begin{figure}\includegraphics{a.png}\caption{A lion.}\end{figure}
+\begin{comment}unsaid\end{comment} Set by \LaTeX{}.
 \end{document}
+leftover
 """
 NOTEBOOK = json.dumps(
     {
@@ -71,8 +73,8 @@ MARKUP = {
     "a.tex": (
         TEX,
         "Big cats of Österreich",
-        "big cats of österreich lions hunt zebras",
-        "comment smith sec documentclass png",
+        "big cats of österreich lions hunt zebras latex",
+        "comment smith sec documentclass png grant unsaid leftover",
     ),
     "a.ipynb": (NOTEBOOK, "Whale songs", "import roar whale songs study", "nbformat markdown ivborw0kggoaaaan"),
 }
@@ -106,6 +108,11 @@ def test_markup_is_no_text(run, tmp_path, name, ending):
 )
 def test_words_of_commands_stay(source, text):
     assert latex_text(source) == text
+
+
+def test_headings_of_latex_stay_as_they_were_typed():
+    source = "\\section*{Big Cats}\\label{x}\n\\subsection[Short]{In {\\em India}}\nLions.\\paragraph{Manes.} Dark."
+    assert latex_document(source) == ("Big Cats\n\nIn India\n\nLions.\n\nManes. Dark.", "Big Cats")
 
 
 def test_latex_without_its_library_keeps_its_commands(tmp_path, monkeypatch):
@@ -190,6 +197,9 @@ def test_all_texts_of_a_mail_are_read_and_the_rest_is_told(run, tmp_path):
     assert text.count("lions") == 1 and "tigers" in text and "Forwarded\nThird bears." in text
     assert "attached words" not in text
     assert "not read: 2 parts of mail" in run("index", "a.db", "a.eml")[2]
+    (tmp_path / "b.eml").write_text(MULTIPART.partition("--X\nContent-Type: text/plain\nContent-Disposition")[0])
+    assert "not read: 1 part of mail\n" in run("index", "b.db", "b.eml")[2]
+    assert "not read: 3 parts of mail\n" in run("index", "c.db", "a.eml", "b.eml")[2]
 
 
 def test_headers_may_have_raw_bytes(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 
 import setsearch
 from setsearch import errors
-from setsearch.indexing.formats import form_by_content, mail
+from setsearch.indexing.formats import FORMATS, form_by_content, mail
 from setsearch.indexing.rows import opening
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
@@ -34,6 +34,39 @@ def test_mail_is_known_by_its_headers(tmp_path, name):
     (tmp_path / name).write_text(EMLX if name in ("a.emlx", "b.txt") else MAIL)
     ((text, title),) = read(tmp_path / name)[0].values()
     assert (title, text.strip()) == ("Big cats", "Big cats\nLions roar.")
+
+
+def test_a_draft_without_a_date_is_mail(tmp_path):
+    (tmp_path / "draft").write_text("Subject: Big cats\nFrom: a@b.c\nContent-Type: text/plain\n\nLions roar.\n")
+    assert [title for _, title in read(tmp_path / "draft")[0].values()] == ["Big cats"]
+
+
+@pytest.mark.parametrize("content", ["", "\n \n"])
+def test_an_empty_file_stops_nothing(tmp_path, content):
+    """Whatever its ending says."""
+    for ending in FORMATS:
+        (tmp_path / f"a{ending}").write_text(content)
+    (tmp_path / "b.txt").write_text("lions")
+    found, reader = read(tmp_path)
+    assert [*found] == ["b.txt"] and len(reader.files.left_out["empty"]) == len(FORMATS)
+
+
+def test_texts_of_a_feed_are_pages(tmp_path):
+    item = "<item><title>Cats</title><description>{}</description></item>"
+    said = "&lt;p class=x&gt;Lions &amp;amp; &lt;b&gt;ti&lt;/b&gt;gers 1 &lt; 2&lt;/p&gt;", "<![CDATA[<p>Bears</p>]]>"
+    for name, root in (("a.rss", "rss"), ("b.xml", "notes")):
+        text = f"<?xml version='1.0'?>\n<{root}>{''.join(map(item.format, said))}</{root}>"
+        (tmp_path / name).write_text(text)
+    found, _ = read(tmp_path)
+    assert found["a.rss"] == ("Cats\nLions & tigers 1 < 2\nCats\nBears", "Cats")
+    assert "<p class=x>Lions &amp; <b>ti</b>gers" in found["b.xml"][0], "elsewhere it may be an example"
+
+
+def test_a_page_of_xml_tells_its_encoding(tmp_path):
+    page = "<?xml version='1.0' encoding='iso-8859-2'?>\n<html><title>Łódź</title><p>Żółw</p></html>"
+    (tmp_path / "a.xhtml").write_bytes(page.encode("iso-8859-2"))
+    found, reader = read(tmp_path / "a.xhtml")
+    assert found == {"a.xhtml": ("Żółw", "Łódź")} and not reader.rows.decided
 
 
 def test_a_folder_of_mail_has_hidden_ones(tmp_path):
@@ -122,7 +155,7 @@ def test_appointments_and_rtf_in_mail_are_counted(tmp_path):
     (tmp_path / "a.eml").write_text(CALENDAR)
     found, reader = read(tmp_path / "a.eml")
     assert found["a.eml"][0].split() == ["Meeting", "Lions."]
-    assert reader.files.unread == {"parts of mail": 2}
+    assert reader.files.unread == {"part{s} of mail": 2}
 
 
 SAID = {
@@ -130,7 +163,8 @@ SAID = {
     "Text\nComment: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,not said\nDialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,"
     "{\\an8}Hello,\\Nlions\nDialogue: 0,0:00:03.00,0:00:04.00,Default,,0,0,0,,roar\n",
     "a.sub": "{0}{25}Hello,|lions\n{30}{40}{y:i}roar\n",
-    "a.lrc": "[ti:x]\n[00:12.00]Hello,\n[00:13.50][00:20.50]lions roar\n",
+    "a.lrc": "[ti:x]\n[00:12.00]Hello,\n[00:13.50][00:20.50]lions <00:21.0>roar\n",
+    "a.smi": "<SAMI><STYLE>p {}</STYLE><BODY><SYNC Start=1><P Class=E>Hello,<SYNC Start=2><P>lions roar</BODY></SAMI>",
     "a.sbv": "0:00:01.000,0:00:02.000\nHello,\nlions\n\n0:00:03.000,0:00:04.000\nroar\n",
 }
 

@@ -61,6 +61,16 @@ def test_columns_of_one_name_are_refused(run, failed, tmp_path):
     failed(run("index", "a.db", "a.csv"), 1, "a.csv, line 1", "several columns are named 'id'")
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_of_json_end_as_lines_of_csv_do(run, failed, tmp_path, end):
+    lines = ['{"id": 1, "text": "lion\\rtiger"}', '{"id": 2, "text": "oats"}', "{"]
+    (tmp_path / "a.jsonl").write_bytes(end.join(lines).encode())
+    failed(run("index", "a.db", "a.jsonl"), 1, "a.jsonl, line 3: broken JSON")
+    assert run("index", "a.db", "a.jsonl", "--errors", "skip")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert [index.items("documents").features_of(id) for id in "12"] == [{"lion": 1, "tiger": 1}, {"oats": 1}]
+
+
 def test_bad_lines_can_be_skipped(run, tmp_path):
     (tmp_path / "a.jsonl").write_text('{"id": NaN, "text": "a"}\n{"id": "b", "id": "c"}\n{"id": "d", "text": "lion"}\n')
     code, _, said = run("index", "a.db", "a.jsonl", "--errors", "skip")

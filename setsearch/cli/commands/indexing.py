@@ -307,7 +307,8 @@ def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collect
     """Everything that is not in the index, or not as somebody may expect it."""
     for why, names in sorted(reader.files.left_out.items()):
         say(f"left out {_files(names)}: {why}")
-    unread = ", ".join(f"{count:,} {what}" for what, count in sorted(reader.files.unread.items()) if count)
+    counts = sorted(reader.files.unread.items())
+    unread = ", ".join(f"{count:,} {what.format(s='s' * (count > 1))}" for what, count in counts if count)
     if unread:
         say(f"not read: {unread}")
     if len(reader.skipped) > SHOWN_SKIPS:

@@ -58,7 +58,7 @@ _ENTRY += (
 _HEADERS = rb"(?:[!-9;-~]+:.*\n|[ \t].*\n)*"
 _MAIL = b"".join(
     b"(?=%b(?:%b): )" % (_HEADERS, names)
-    for names in (b"From", b"Date|Message-ID|Received", b"Subject|To|MIME-Version")
+    for names in (b"From", b"Date|Message-ID|Received|MIME-Version|Content-Type", b"Subject|To|MIME-Version")
 )
 _XML = rb"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*"
 # Beginnings that no ending contradicts, and those that count where the ending says little.
@@ -86,7 +86,7 @@ _LIKELY: tuple[tuple[Form, re.Pattern[bytes]], ...] = (
     (references.bibtex, re.compile(rb"(?:%.*\n|\s)*@(?:" + _ENTRY.encode() + rb")\s*\{", re.IGNORECASE)),
     (
         markup.html,
-        re.compile(_XML + rb"(?:<!doctype\s+html|<html[\s>])", re.IGNORECASE | re.DOTALL),
+        re.compile(_XML + rb"(?:<!doctype\s+html|<(?:html|sami)[\s>])", re.IGNORECASE | re.DOTALL),
     ),
     (markup.xml, re.compile(rb"<\?xml\s")),
     (

@@ -29,7 +29,7 @@ def mail(data: bytes, decode: Decode) -> Parts:
     _gather(message, decode, texts, attached, 0)
     yield Part("\n".join(filter(None, (shorten(subject), *texts))), shorten(subject))
     if attached:
-        yield Unread("part of mail" if len(attached) == 1 else "parts of mail", len(attached))
+        yield Unread("part{s} of mail", len(attached))
 
 
 def emlx(data: bytes, decode: Decode) -> Parts:

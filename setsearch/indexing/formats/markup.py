@@ -5,14 +5,15 @@ import re
 from html import unescape
 from html.parser import HTMLParser
 
-from setsearch.indexing.formats.part import Decode, Part, Parts, Unread, declared
+from setsearch.indexing.formats.part import LOOKED_AT, Decode, Part, Parts, Unread, declared
 from setsearch.text.headline import headline, shorten
 from setsearch.text.latex import has_latex, latex_document
 
 MOST_BROKEN = 20  # tags of a page that never end, before the rest is read without its structure
-_meta = re.compile(rb"""<meta[^>]{1,200}charset\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
+_meta = re.compile(rb"""<(?:meta[^>]{1,200}charset|\?xml[^>]{1,200}encoding)\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
 _encoding = re.compile(rb"<\?xml[^>]{1,200}encoding\s*=\s*[\"']([\w-]+)")
 _xml_title = re.compile(r"<(?:\w+:)?(?:article-)?title(?:\s[^<>]{0,200})?>([^<]+)<")
+_feed = re.compile(r"<(?:rss|feed)[\s>]")
 _tag = re.compile(r"<[^<>]*>?")
 _time = re.compile(r"^\s*(?:\d+:)?\d+:\d+[.,]\d+(?:\s*-->.*|,\d+:\d\d:\d\d\.\d+\s*)$")
 _said = re.compile(  # a line of SubStation Alpha, MicroDVD, LRC
@@ -30,9 +31,14 @@ def html(data: bytes, decode: Decode) -> Parts:
 
 
 def xml(data: bytes, decode: Decode) -> Parts:
-    """The text of any XML, without its tags; the title is that of its first element `title`."""
+    """The text of any XML, without its tags; the title is that of its first element `title`.
+
+    The texts of a feed (RSS, Atom) are pages, whose tags are escaped.
+    """
     source = declared(data, decode, _encoding).replace("<![CDATA[", "").replace("]]>", "")
     text = read_page(source, XmlPage()).text()
+    if _feed.search(source, 0, LOOKED_AT):
+        text = read_page(text).text()
     title = _xml_title.search(source)
     yield Part(text, (shorten(unescape(title[1])) if title else None) or headline(text))
 
@@ -109,7 +115,7 @@ class XmlPage(Page):
 def subtitles(data: bytes, decode: Decode) -> Parts:
     """What is said in a film: without numbers, times and marks of style."""
     source = "\n".join(decode(data).lstrip("\ufeff").splitlines())
-    said = [_styles.sub(" ", line).strip() for line in _said.findall(source)]
+    said = [_cue_markup.sub("", _styles.sub(" ", line)).strip() for line in _said.findall(source)]
     blocks = [] if said else re.split(r"\n[ \t]*\n", source)
     for block in blocks:
         lines = block.splitlines()
@@ -144,4 +150,4 @@ def latex(data: bytes, decode: Decode) -> Parts:
         yield Part(text, shorten(title) or headline(text))
         return
     yield Part(source, headline(source))
-    yield Unread("LaTeX file with its commands, without pylatexenc (pip install 'setsearch[references]')", 1)
+    yield Unread("LaTeX file{s} with commands, without pylatexenc (pip install 'setsearch[references]')", 1)

@@ -26,7 +26,7 @@ class Part(NamedTuple):
 
 
 class Unread(NamedTuple):
-    """How much of a file gives no text, such as two pages that are pictures."""
+    """How much of a file gives no text, such as two pages that are pictures; `{s}` is the ending of several."""
 
     what: str
     number: int

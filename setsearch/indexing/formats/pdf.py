@@ -29,7 +29,7 @@ def pdf(data: bytes, decode: Decode) -> Parts:
     pages = [page.extract_text() for page in reader.pages]
     empty = sum(not page.strip() for page in pages)
     if empty:
-        yield Unread("page without text (a picture?)" if empty == 1 else "pages without text (pictures?)", empty)
+        yield Unread("page{s} without text (picture{s}?)", empty)
     text = join_broken_words("\n".join(pages))
     title = reader.metadata.title if reader.metadata else None
     is_title = isinstance(title, str) and _no_title.fullmatch(title) is None

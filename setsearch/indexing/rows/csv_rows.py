@@ -28,7 +28,10 @@ def csv_rows(
         delimiter = delimiter or named[1]
         next(source)
         first = source.peek()
-    rows = csv.reader(source, delimiter=delimiter or delimiter_of(first, usual), strict=True)
+    delimiter = delimiter or delimiter_of(first, usual)
+    others = first.split(delimiter)[1:]
+    is_spaced = others != [] and all(name.startswith(" ") for name in others)  # id, "a text"
+    rows = csv.reader(source, delimiter=delimiter, strict=True, skipinitialspace=is_spaced)
     header: list[str] | None = None
     while True:
         source.begin_row()
@@ -44,7 +47,7 @@ def csv_rows(
             source.go_back()
             continue
         if header is None:
-            header = row
+            header = [column.strip() for column in row]
             repeated = frozenset(column for column, times in Counter(header).items() if times > 1 or not column)
         elif any(row):
             position = f"{name}, line {source.first}"

@@ -110,7 +110,7 @@ class RowReader:
             yield from reader._json_rows(lines, name)
 
     def _json_rows(self, lines: Iterable[bytes], name: str) -> Iterator[Row]:
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(split_old_ends(lines), 1):
             position = f"{name}, line {number}"
             text = self.decode(line, position)
             if text is None or not text.strip():
