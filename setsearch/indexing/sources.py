@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from setsearch.errors import DuplicateItem, InvalidItem, SourceError, UsageError
 from setsearch.indexing.files import FileItem, FileReader, is_document
-from setsearch.indexing.formats import are_rows
+from setsearch.indexing.formats import are_rows, unread_kind
 from setsearch.indexing.references.identity import Copy, Filed, Group, group_copies
 from setsearch.indexing.references.items import COLUMNS
 from setsearch.indexing.references.reference import Reference
@@ -154,6 +154,8 @@ class SourceReader:
         if not is_stream(path):
             return self.files.documents(Path(path), id, is_named=True) if is_document(Path(path)) else None
         stream, name = self.rows.stream(path), stream_name(path)
+        if (unread := unread_kind(stream.peek(LOOKED_AT))) is not None:
+            raise SourceError(f"{name} is not read: {unread}")
         return None if are_rows(stream.peek(LOOKED_AT)) else self.files.documents_of(stream.read(), "", name, name)
 
     def references(self, path: str) -> Iterator[tuple[str, Reference]]:

@@ -142,3 +142,21 @@ def test_a_table_of_numbers_with_a_repeated_item_says_so_only(tmp_path):
     command = [sys.executable, "-m", "setsearch", "index", "n.db", "--table", "r", "--items", "film", "--numbers", "x"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "Error: the id 'a' occurs twice; ids must be unique\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (b"lions and tigers\n", "standard input is neither CSV nor JSON, and does not begin as another format; give a"),
+        (b"{\\rtf1 lions}", "standard input is not read: RTF: save it as .docx or .txt"),
+        (b"", "nothing to index in -: no document, no row"),
+    ],
+)  # fmt: skip
+def test_what_comes_on_standard_input_is_named_rightly(run, failed, given, said):
+    failed(run("index", "a.db", "-", stdin=given), 1, said)
+
+
+def test_bars_divide_columns_on_standard_input(run, tmp_path):
+    assert run("index", "a.db", "-", stdin=b"id|text\n1|lion, tiger\n")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.items("documents").features_of("1") == {"lion": 1, "tiger": 1}

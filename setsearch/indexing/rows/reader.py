@@ -15,7 +15,7 @@ from typing import IO, Any, cast
 from setsearch.errors import SourceError, UsageError
 from setsearch.indexing.encodings import encoding_by_mark, likely_encoding, lines_as_utf8
 from setsearch.indexing.rows.cells import OpenCells, Row
-from setsearch.indexing.rows.csv_rows import csv_rows, split_old_ends
+from setsearch.indexing.rows.csv_rows import OTHER_DELIMITERS, csv_rows, split_old_ends
 from setsearch.indexing.rows.opening import is_stream, open_file, open_stream, read_whole, stream_name
 from setsearch.sqlite.connections import TIME_LIMIT, OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited, limited_rows
@@ -103,11 +103,13 @@ class RowReader:
         first = begin.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0]
         if _is_array(begin):
             yield from reader._array_rows(read_whole(lines, name), name)
-        elif not first.startswith(b"{") and any(mark in first for mark in (b",", b";", b"\t")):
+        elif not first.startswith(b"{") and any(mark.encode() in first for mark in (",", *OTHER_DELIMITERS)):
             own = lines if reader.encoding else lines_as_utf8(lines, lambda found: self._decide(found, name))
             yield from reader._csv_rows(own, name, ",")
-        else:
+        elif b"{" in begin or not first:
             yield from reader._json_rows(lines, name)
+        else:
+            raise SourceError(f"{name} is neither CSV nor JSON, and does not begin as another format; give a file")
 
     def _json_rows(self, lines: Iterable[bytes], name: str) -> Iterator[Row]:
         for number, line in enumerate(split_old_ends(lines), 1):
