@@ -10,6 +10,7 @@ import hypothesis.strategies as st
 import pytest
 from Bio import Medline
 from hypothesis import given
+from laws import examples
 
 import setsearch
 from setsearch.indexing.references.convert import converted, merged
@@ -335,6 +336,38 @@ def test_tagged_records_come_out_as_they_came_in(data, form):
     references = [Reference(form, (begins[form], *own)) for own in data.draw(st.lists(fields, min_size=1, max_size=3))]
     assert list(read_tagged(write_tagged(references, form), form)) == references
     assert [from_json(json.loads(json.dumps(as_json(own)))) for own in references] == references
+
+
+HOSTILE = [
+    "a word",
+    "ER  - ",
+    "ER",
+    "TY  - JOUR",
+    "%0 Book",
+    "%T evil",
+    "PMID- 7",
+    "TI  - evil",
+    "PT J",
+    "EF",
+    "",
+    " ",
+    "AU x",
+]
+
+
+@pytest.mark.parametrize("form", [RIS, PUBMED, WOS, REFER])
+@given(
+    st.lists(st.sampled_from(HOSTILE), min_size=1, max_size=4),
+    st.sampled_from(["\n", "\r\n", "\u2028", "\x0c", "\n\n"]),
+)
+@examples(100)
+def test_no_line_of_a_value_begins_a_field(form, lines, end):
+    """A note that somebody typed, or an abstract from another form."""
+    tag = tags[form][1]
+    came = [Reference(form, (begins[form], (tag, end.join(lines)), (tag, "last"))) for _ in range(2)]
+    found = read_tagged(write_tagged(came, form), form)
+    words = [[(name, own.split()) for name, own in reference.fields] for reference in (*came, *found)]
+    assert words[:2] == words[2:]
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=4))

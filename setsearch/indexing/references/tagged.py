@@ -64,13 +64,19 @@ def _record(name: str, fields: list[tuple[str, str]], line: int) -> Iterator[Ref
 
 
 def write_tagged(references: Iterable[Reference], name: str) -> str:
-    """Records of a form as a file of it."""
+    """Records of a form as a file of it. A line of a value that would be read as a field joins the one before."""
     form = FORMS[name]
+    field = _strict_ris if name == RIS else form.field
     head = ["FN setsearch", "VR 1.0"] if name == WOS else []
     lines = [*head]
     for reference in references:
         for tag, value in reference.fields:
-            first, *more = value.split("\n")
-            lines += [form.line.format(tag, first), *(form.more + line for line in more)]
+            first, *more = value.splitlines() or [""]
+            lines.append(form.line.format(tag, first))
+            for line in filter(str.strip, more):
+                if field.match(form.more + line):
+                    lines[-1] += f" {line}"
+                else:
+                    lines.append(form.more + line)
         lines += [form.line.format(form.ends, "").rstrip() + " " * (name == RIS), ""] if form.ends else [""]
     return "\n".join([*lines, "EF", ""] if name == WOS else lines) + ("" if name == WOS else "\n" * bool(lines))
