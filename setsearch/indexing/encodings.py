@@ -26,6 +26,10 @@ MARKS = {  # byte order marks, the longer ones first: that of UTF-32 begins as t
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+_UNMARKED = {  # as databases export it: eight letters of ASCII, each with a zero
+    "utf-16-le": re.compile(rb"(?:[\t\n\r -~]\0){8}"),
+    "utf-16-be": re.compile(rb"(?:\0[\t\n\r -~]){8}"),
+}
 
 
 def likely_encoding(data: bytes) -> str | None:
@@ -50,8 +54,9 @@ def likely_encoding(data: bytes) -> str | None:
 
 
 def encoding_by_mark(data: bytes) -> str | None:
-    """UTF-32 or UTF-16, if a file begins with its byte order mark."""
-    return next((encoding for mark, encoding in MARKS.items() if data.startswith(mark)), None)
+    """UTF-32 or UTF-16, if a file begins with its byte order mark, or as ASCII does in UTF-16."""
+    marked = next((encoding for mark, encoding in MARKS.items() if data.startswith(mark)), None)
+    return marked or next((encoding for encoding, begin in _UNMARKED.items() if begin.match(data)), None)
 
 
 def lines_as_utf8(file: IO[bytes], decided: Callable[[str], None]) -> Iterator[bytes]:

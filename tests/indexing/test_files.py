@@ -468,6 +468,17 @@ def test_broken_files_are_read_or_refused(tmp_path, run, ending):
             assert index.items("documents").features_of("kept") == {"kept": 1}
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_needs_no_mark(tmp_path, encoding):
+    texts = {"a.txt": "Lions in Köln", "b": "<html><p>Lions in Köln", "c.py": "# Lions in Köln"}
+    for name, text in texts.items():
+        (tmp_path / name).write_bytes(text.encode(encoding))
+    (tmp_path / "short.bin").write_bytes(b"a\0b\0c\0\xff\xff")
+    found, reader = read(tmp_path)
+    assert sorted(text for text, _ in found.values()) == ["# Lions in Köln", "Lions in Köln", "Lions in Köln"]
+    assert [*reader.files.left_out] == ["no text"]
+
+
 def test_a_named_encoding_is_taken_for_text(tmp_path):
     for name in ("a.txt", "b.md"):
         (tmp_path / name).write_text("Löwen", encoding="utf-16-le")

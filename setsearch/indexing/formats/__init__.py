@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from setsearch.indexing.encodings import is_text
+from setsearch.indexing.encodings import encoding_by_mark, is_text
 from setsearch.indexing.formats import mail, markup, office, pdf, references, text
 from setsearch.indexing.formats.part import LOOKED_AT, Decode, Part, Unread
 
@@ -119,8 +119,8 @@ def unread_kind(data: bytes) -> str | None:
 def form_by_content(data: bytes, by_ending: Form | None) -> Form | None:
     """The format that the beginning of a file shows; None if it says no more than the ending."""
     begin = data[:LOOKED_AT].removeprefix(b"\xef\xbb\xbf").lstrip()
-    if begin.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16, in which spreadsheets and EndNote export
-        begin = begin.decode("utf-16", "ignore").encode().lstrip()
+    if (encoding := encoding_by_mark(data)) is not None:  # UTF-16, in which spreadsheets and EndNote export
+        begin = data[:LOOKED_AT].decode(encoding, "ignore").encode().lstrip()
     sure = next((form for form, pattern in _SURE if pattern.match(begin)), None)
     is_wrong = by_ending in _BINARY and sure is None and not begin.startswith((_BINARY[by_ending], _OLD_OFFICE))
     if is_wrong and b"%PDF-" not in begin and is_text(data):

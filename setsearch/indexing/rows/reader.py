@@ -87,7 +87,7 @@ class RowReader:
 
     def _by_bytes(self, file: IO[bytes], name: str) -> tuple["RowReader", IO[bytes]]:
         """A file whose lines of bytes are lines of text, and its reader: another encoding becomes UTF-8."""
-        begin = cast(io.BufferedReader, file).peek(4)[:4] if self.encoding is None else b""
+        begin = cast(io.BufferedReader, file).peek(LOOKED_AT)[:LOOKED_AT] if self.encoding is None else b""
         encoding = self.encoding or encoding_by_mark(begin) or "utf-8"
         with suppress(LookupError):
             encoding = codecs.lookup(encoding).name
