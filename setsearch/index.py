@@ -373,7 +373,7 @@ class Index(IndexTable):
             if len(kinds) > 1:
                 raise UsageError(f"there are sets of {' and of '.join(kinds)}; choose one with `items`")
             items = kinds[0]
-        return sets_of(self.items(items or TEXT[0]), item, text, k)
+        return sets_of(self._database, self.items(items or TEXT[0]), item, text, k)
 
     def decisions(self, name: str, items: str) -> Decisions:
         """What was decided about items, one after another, in the saved set of this name (learning/review.py)."""

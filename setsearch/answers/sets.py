@@ -1,9 +1,10 @@
 """Saved sets: accepted and rejected items under a name in the database."""
 
 import json
+import shlex
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from setsearch.answers.answer import Hits
@@ -27,7 +28,8 @@ class ItemSet(SetTable):
     """A set that grows: `accepted` items are its examples, `rejected` ones negative examples. Made by `Index.set`.
 
     `version` is that of the set as it was loaded or saved; "" if there was none. `group` is the group that it is in,
-    and `under` the set within which it lies (saved/groups.py); both are stored by `save`.
+    and `under` the set within which it lies (saved/groups.py); both are stored by `save`. `gone` are members that the
+    index had no longer when the set was asked: the others answered.
     """
 
     def __init__(self, name: str, reading: AnyReading, database: Database) -> None:
@@ -35,6 +37,7 @@ class ItemSet(SetTable):
         self.accepted: list[str] = []
         self.rejected: list[str] = []
         self.reading = reading
+        self.gone: list[str] = []
         self._database = database
         self._changes: dict[str, int | None] = {}  # since loading: 1 accepted, 0 rejected, None forgotten
         self.version = ""
@@ -85,17 +88,28 @@ class ItemSet(SetTable):
         if isinstance(self.reading, Reading):
             options.setdefault("groups", 1)
         try:
-            if isinstance(self.reading, Reading) and options.get("groups") == 1 and self._placed != (None, None):
-                from setsearch.answers.saved.coupling import expand_together
-
-                marks = self.accepted, self.rejected
-                return expand_together(self.reading, self.name, marks, k, options, self._together)
-            return self.reading.expand(self.accepted, k, exclude=self.rejected, **options)
+            return self._ask((self.accepted, self.rejected), k, options)
         except UnknownItem:
-            gone = those_gone(self.reading, [*self.accepted, *self.rejected])
-            if not gone:
+            present = self.present()
+            if not self.gone:
                 raise
-            raise item_left(self.name, gone[0]) from None
+        if not present[0]:
+            raise NoSeeds(f"{self.name}: none of its accepted items is in the index; accept one first")
+        return self._ask(present, k, options)
+
+    def _ask(self, marks: tuple[list[str], list[str]], k: int | None, options: Mapping[str, Any]) -> Hits:
+        if isinstance(self.reading, Reading) and options.get("groups") == 1 and self._placed != (None, None):
+            from setsearch.answers.saved.coupling import expand_together
+
+            return expand_together(self.reading, self.name, marks, k, options, self._together)
+        return self.reading.expand(marks[0], k, exclude=marks[1], **options)
+
+    def present(self) -> tuple[list[str], list[str]]:
+        """The accepted and the rejected items that the index still has; the others are in `gone`."""
+        self.gone = those_gone(self.reading, [*self.accepted, *self.rejected])
+        gone = {*self.gone}
+        accepted, rejected = ([item for item in own if item not in gone] for own in (self.accepted, self.rejected))
+        return accepted, rejected
 
     def save(self, replace: bool = False, version: str | None = None) -> None:
         """Store the changes in one transaction; changes by others to the same set stay.
@@ -182,9 +196,11 @@ def new_set(name: str, database: Database, reading: AnyReading) -> ItemSet:
     return ItemSet(name, reading, database)
 
 
-def item_left(name: str, item: str) -> UnknownItem:
-    """The error for a member of a set that the index has no longer."""
-    return UnknownItem(f"{item!r} of the set {name!r} has left the index; remove it from the set")
+def gone_note(place: object, name: str, gone: Sequence[str]) -> str:
+    """Which members of a set the index has no longer, and the command that removes them from the file `place`."""
+    dashes = ["--"] * any(own.startswith("-") for own in (name, *gone))
+    removing = shlex.join(["setsearch", "set", "remove", str(place or "DB"), *dashes, name, *gone])
+    return f"{name}: {', '.join(gone)} left the index; `{removing}` takes {'it' if len(gone) == 1 else 'them'} out"
 
 
 def those_gone(reading: AnyReading, members: Sequence[str]) -> list[str]:

@@ -1,12 +1,11 @@
 """What to say about an answer beside its hits."""
 
-import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import setsearch
 from setsearch.answers.results import NOTHING_SHARED, display_name
-from setsearch.cli.output import first_of, say
+from setsearch.cli.output import say
 from setsearch.options import ModelOptions
 
 if TYPE_CHECKING:
@@ -17,16 +16,14 @@ if TYPE_CHECKING:
 Seeds = list[str] | dict[str, float]  # with their weights
 
 
-def present_members(reading: "AnyReading", saved: "ItemSet", db: str) -> tuple[list[str], list[str]]:
+def present_members(saved: "ItemSet", db: str) -> tuple[list[str], list[str]]:
     """The accepted and the rejected members of a set that the index still has; the others are told."""
-    from setsearch.answers.sets import those_gone
+    from setsearch.answers.sets import gone_note
 
-    gone = those_gone(reading, [*saved.accepted, *saved.rejected])
-    if gone:
-        removing = shlex.join(["setsearch", "set", "remove", db, saved.name, gone[0]])
-        say(f"note: {first_of(gone)} of the set {saved.name!r} left the index; `{removing}` takes such an item out")
-    accepted, rejected = ([item for item in own if item not in gone] for own in (saved.accepted, saved.rejected))
-    return accepted, rejected
+    present = saved.present()
+    if saved.gone:
+        say(f"note: {gone_note(db, saved.name, saved.gone)}")
+    return present
 
 
 def tell_notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", model: ModelOptions) -> None:

@@ -89,6 +89,7 @@ def _found(index: Index, asked: Asked, problem: str | None = None) -> dict[str, 
     return {
         "asked": asked,
         "inbox": inbox,
+        "notes": [without_commands(note) for note in inbox.notes],
         "rows": [
             {
                 "row": row,

@@ -101,10 +101,10 @@ def test_what_changes_is_weighed_again(tmp_path):
         counted = []
         weigh = claims._Asking._weighed
 
-        def count(own, name, marks):
+        def count(own, marks):
             """Note which sets are weighed."""
-            counted.append(name)
-            return weigh(own, name, marks)
+            counted.append(marks)
+            return weigh(own, marks)
 
         claims._Asking._weighed = count
         try:
@@ -215,8 +215,17 @@ def test_errors():
             index.sets_of("cats1", k=0)
         index.delete(["grain0"])
         found = index.sets_of("cats2")
+        assert {claim.set for claim in found} == {"cats", "grain"}
+        assert found.notes == ["grain: grain0 left the index; `setsearch set remove DB grain grain0` takes it out"]
+        gone = index.set("grain")
+        gone.forget("grain0")
+        gone.save()
+        again = index.sets_of("cats2")
+        assert (again, again.notes) == (found, [])
+        index.delete(["grain1"])
+        found = index.sets_of("cats2")
         assert [claim.set for claim in found] == ["cats"]
-        assert found.notes == ["grain: 'grain0' of the set 'grain' has left the index; remove it from the set"]
+        assert found.notes == ["grain: none of its accepted items is in the index; accept one first"]
         index.keep_set("words", ["lion"], items="terms")
         with pytest.raises(
             errors.UsageError, match="there are sets of documents and of terms; choose one with `items`"

@@ -55,13 +55,23 @@ def test_members_are_kept_as_the_index_names_them(index):
     assert words.accepted == ["lion", "tiger"]
 
 
-def test_an_item_that_left_is_named_when_the_set_is_asked(index):
-    cats = index.set("cats", "documents")
-    cats.accept("a", "d")
+@pytest.mark.parametrize("group", [None, "kinds"])
+def test_members_that_left_are_told_and_the_others_answer(index, group):
+    index.add([("c2", "lion wheat house"), ("e", "lion jungle rye")])
+    index.keep_set("cats", ["a", "d"], ["c"], "documents", group=group)
+    index.keep_set("rest", ["b", "c2"], items="documents", group=group)
+    if group:
+        index.group(group, exclusive=True)
+    index.delete(["d", "c"])
+    cats = index.set("cats")
+    hits = cats.expand()
+    assert cats.gone == ["d", "c"]
+    cats.forget(*cats.gone)
     cats.save()
-    index.delete(["d"])
-    with pytest.raises(errors.UnknownItem, match="'d' of the set 'cats' has left the index; remove it from the set"):
-        index.set("cats").expand()
+    assert hits == index.set("cats").expand(), "as if these had been removed"
+    index.delete(["a"])
+    with pytest.raises(errors.NoSeeds, match="none of its accepted items is in the index; accept one first"):
+        cats.expand()
 
 
 def test_the_command(index, run, failed, tmp_path):

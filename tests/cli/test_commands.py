@@ -246,7 +246,7 @@ def test_a_member_that_left_the_index_is_told_and_the_others_answer(run, tmp_pat
     code, out, err = run("expand", "a.db", "--set", "big cats", "--unfold", "--json")
     assert code == 0
     assert [row["item"] for row in json.loads(out)] == [hit.item for hit in before if hit.item != "d1"]
-    assert "d1 of the set 'big cats' left the index; `setsearch set remove a.db 'big cats' d1`" in err
+    assert "big cats: d1 left the index; `setsearch set remove a.db 'big cats' d1` takes it out" in err
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
     code, out, err = run("grow", "a.db", "--set", "big cats", "--csv")
     assert (code, out.splitlines()) == (0, ["item,status", "d3,accepted", "d5,rejected"])

@@ -11,7 +11,6 @@ The sets to which it belongs come first. Scores are in nats; the order is by how
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -23,15 +22,16 @@ from setsearch.answers.reasons import are_people, wording
 from setsearch.answers.results import Contribution, rest_of
 from setsearch.answers.saved.coupling import Rivalry, Weighed, heights_of, penalties, weigh_set
 from setsearch.answers.saved.groups import Groups, Marks, marks_of_sets, read_groups
-from setsearch.answers.sets import item_left
+from setsearch.answers.sets import gone_note
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats, Ints, bincount, offsets, places_among, positions, repeat, run_lengths, run_starts
-from setsearch.errors import InvalidParameter, QueryError, UnknownItem, UnknownSet, UsageError
+from setsearch.errors import InvalidParameter, QueryError, UnknownSet, UsageError
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.models.values import ValueRule
 from setsearch.search.request import positive_integer
 from setsearch.search.weights import FieldWeights
+from setsearch.sqlite.database import Database
 from setsearch.sqlite.integrity import stored_checksum
 from setsearch.storage.ids import plain_name
 
@@ -102,7 +102,8 @@ class Turned(NamedTuple):
 class SetIndex:
     """All sets of some items, by name and as they were at a `seal`, on one content.
 
-    A text in place of a Weighed says why a set has no answer; None: its scores need more than features.
+    A text in place of a Weighed says why a set has no answer; None: its scores need more than features. `gone` are
+    members that the index has no longer.
     """
 
     def __init__(self, seal: int | None, marks: dict[str, Marks], groups: Groups) -> None:
@@ -110,6 +111,7 @@ class SetIndex:
         self.numbers = {name: number for number, name in enumerate(marks)}
         self.weighed: dict[str, Weighed | str | None] = {}
         self.turned: dict[ValueRule, Turned] = {}
+        self.gone: dict[str, Sequence[str]] = {}
 
     @cached_property
     def said(self) -> dict[str, dict[str, str]]:
@@ -133,18 +135,25 @@ class SetIndex:
         """The rivals among these, by their places."""
         return Rivalry.of(self.groups, self.kept[0])
 
-    @cached_property
-    def notes(self) -> list[str]:
-        """Which sets have no answer, and why."""
-        return [f"{name}: {own}" for name, own in self.weighed.items() if isinstance(own, str)]
+    def notes(self, place: object) -> list[str]:
+        """Which sets have no answer, and why, and which members are gone."""
+        notes = [f"{name}: {own}" for name, own in self.weighed.items() if isinstance(own, str)]
+        return notes + [gone_note(place, name, gone) for name, gone in self.gone.items()]
 
 
-def sets_of(reading: Reading, item: str | None, text: str | None, k: int | None) -> Claims:
+def sets_of(database: Database, reading: Reading, item: str | None, text: str | None, k: int | None) -> Claims:
     """As `Index.sets_of`, of one reading."""
     if (item is None) == (text is None):
         raise InvalidParameter("give an item or a text, one of the two")
     most = None if k is None else positive_integer(k)
-    return reading.answer({}, lambda fields_by: _Asking(reading, fields_by, item, text).claims(most))
+
+    def answer(fields_by: FieldsBy) -> Claims:
+        asking = _Asking(reading, fields_by, item, text)
+        claims = asking.claims(most)
+        claims.notes = asking.sets.notes(database.path)
+        return claims
+
+    return reading.answer({}, answer)
 
 
 class _Asking:
@@ -160,7 +169,7 @@ class _Asking:
             known = next((own for own in self._all if own.knows(item)), self._fields)
             id = known.resolve(item)
             self._name = known.describe([id])[id][0]
-        self._sets = self._opened()
+        self.sets = self._opened()
         self._added: list[tuple[Ints, Ints, Floats]] = []
         self._parts: dict[str, tuple[Contribution, ...]] = {}
         self._direct: dict[str, Fields] = {}
@@ -170,12 +179,11 @@ class _Asking:
         names, scores, known = self._together()
         for name, own, score in self._one_by_one():
             names, scores, known = [*names, name], np.append(scores, score), np.vstack([known, own])
-        said = {} if self._name is None else self._sets.said.get(self._name, {})
+        said = {} if self._name is None else self.sets.said.get(self._name, {})
         alone = scores
         scores, needed, belong, better = self._beside(names, scores, known, said)
         order = np.lexsort((np.arange(len(names)), -scores, needed - scores, ~belong))[:k]
         claims = Claims()
-        claims.notes = self._sets.notes
         reasons = self._reasons([names[place] for place in order.tolist()], alone[order])
         for rank, (place, reason) in enumerate(zip(order.tolist(), reasons, strict=True), 1):
             name, score, line = names[place], float(scores[place]), float(needed[place])
@@ -188,11 +196,11 @@ class _Asking:
         self, names: Sequence[str], scores: Floats, known: Floats, said: Mapping[str, str]
     ) -> tuple[Floats, Floats, NDArray[np.bool_], dict[str, str]]:
         """Scores and lines beside rivals, what belongs, and the rivals that fit better, as coupling.py has it."""
-        groups = self._sets.groups
+        groups = self.sets.groups
         scales, lines, are_told, floors, units = (known[:, place].astype(float) for place in (0, 2, 3, 4, 5))
         belong = (scores > lines) & (are_told > 0)
         better: dict[str, str] = {}
-        rivalry = self._sets.rivalry if len(names) == len(self._sets.kept[0]) else Rivalry.of(groups, names)
+        rivalry = self.sets.rivalry if len(names) == len(self.sets.kept[0]) else Rivalry.of(groups, names)
         needed = lines
         if rivalry.groups:
             heights = heights_of(scores[:, None], floors, units)
@@ -235,8 +243,10 @@ class _Asking:
         for name, number in made.numbers.items():
             if name in same and kept is not None:
                 made.weighed[name] = kept.weighed[name]
+                made.gone |= {name: kept.gone[name]} if name in kept.gone else {}
                 continue
-            made.weighed[name], weights = self._weighed(name, made.marks[name])
+            made.weighed[name], weights, gone = self._weighed(made.marks[name])
+            made.gone |= {name: gone} if gone else {}
             for own in weights:
                 added = own.seeds.features, np.full(len(own.seeds.features), number), own.lists.weights
                 lists.setdefault(own.rule, []).append(added)
@@ -246,21 +256,19 @@ class _Asking:
             self._fields.first.snapshot.kept_sets[state] = made
         return made
 
-    def _weighed(self, name: str, marks: Marks) -> tuple[Weighed | str | None, tuple[FieldWeights, ...]]:
-        """A set, and its weights if its scores are sums of these alone."""
+    def _weighed(self, marks: Marks) -> tuple[Weighed | str | None, tuple[FieldWeights, ...], Sequence[str]]:
+        """A set, its weights if its scores are sums of these alone, and its members that are gone."""
         try:
-            fields, weights, _, found = weigh_set(self._reading, self._fields_by, marks)
+            fields, weights, _, found, gone = weigh_set(self._reading, self._fields_by, marks)
         except (QueryError, UsageError) as error:
-            is_unknown = isinstance(error, UnknownItem)
-            gone = [item for item in chain(*marks) if is_unknown and not any(own.knows(item) for own in self._all)]
-            return str(item_left(name, gone[0]) if gone else error), ()
+            return str(error), (), ()
         has_parts = weights.parts or getattr(weights.model, "has_base", True)
         is_kept = (
             fields.first.snapshot is self._fields.first.snapshot and len(fields.all) == 1 and fields.stored is None
         )
         if has_parts or not is_kept or any(own.query.table is not None for own in weights.all):
-            return None, ()
-        return found, weights.all
+            return None, (), gone
+        return found, weights.all, gone
 
     def _entries(self, rule: ValueRule) -> Entries:
         """The features of the item or the text, ascending, and their values."""
@@ -275,17 +283,17 @@ class _Asking:
 
     def _together(self) -> tuple[list[str], Floats, Floats]:
         """The sets whose weights are kept: names, scores, and what is known of each."""
-        names, numbers, known = self._sets.kept
-        sums = np.zeros(len(self._sets.marks))
-        self._added = [own.added(self._entries(rule)) for rule, own in self._sets.turned.items()]
+        names, numbers, known = self.sets.kept
+        sums = np.zeros(len(self.sets.marks))
+        self._added = [own.added(self._entries(rule)) for rule, own in self.sets.turned.items()]
         for _, sets, amounts in self._added:
             sums += bincount(sets, amounts, len(sums))
         return names, sums[numbers] / known[:, 0] + known[:, 1], known
 
     def _explain(self, names: Sequence[str]) -> None:
         """Note what the features of the item add in some of the sets whose weights are kept, the largest first."""
-        own_names = {self._sets.numbers[name]: name for name in names if name not in self._parts}
-        chosen = np.zeros(len(self._sets.marks), bool)
+        own_names = {self.sets.numbers[name]: name for name in names if name not in self._parts}
+        chosen = np.zeros(len(self.sets.marks), bool)
         chosen[[*own_names]] = True
         amounts: dict[int, dict[int, float]] = {number: {} for number in own_names}
         for features, sets, added in self._added:
@@ -294,7 +302,7 @@ class _Asking:
                 amounts[number][feature] = amounts[number].get(feature, 0.0) + amount
         described = self._fields.first.describe_features([*{id for own in amounts.values() for id in own}])
         for number, name in own_names.items():
-            own = self._sets.weighed[name]
+            own = self.sets.weighed[name]
             assert isinstance(own, Weighed)
             parts = [(-amount / own.scale, *described[id]) for id, amount in amounts[number].items()]
             parts.sort(key=lambda part: part[:2])
@@ -308,17 +316,17 @@ class _Asking:
         reasons = []
         for name, score in zip(names, scores.tolist(), strict=True):
             parts, fields = self._parts[name], self._direct.get(name, self._fields)
-            own = how or wording(fields, [parts], fields.resolve_known(self._sets.marks[name][0]))
+            own = how or wording(fields, [parts], fields.resolve_known(self.sets.marks[name][0]))
             told = own.reasons(parts, rest_of(score, parts))
             reasons.append(next((reason.label for reason in told if reason.weight > 0), ""))
         return reasons
 
     def _one_by_one(self) -> Iterator[tuple[str, Weighed, float]]:
         """The scores in the other sets, each of which is asked; of those that can rank the item."""
-        for name in [name for name, own in self._sets.weighed.items() if own is None]:
+        for name in [name for name, own in self.sets.weighed.items() if own is None]:
             if self._name is None:
                 raise InvalidParameter("a text has no vectors, by which these documents are compared: index it first")
-            fields, weights, _, own = weigh_set(self._reading, self._fields_by, self._sets.marks[name])
+            fields, weights, _, own, _ = weigh_set(self._reading, self._fields_by, self.sets.marks[name])
             id = fields.find(self._name)
             if id is None or weights.base.items[id] == -np.inf:
                 continue

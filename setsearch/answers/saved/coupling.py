@@ -11,6 +11,7 @@ Without rivals scores are, to the bit, those of the set alone. Other rules do le
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from setsearch.answers.reading import Reading
 from setsearch.answers.results import Asked, Hit
 from setsearch.answers.saved.groups import Groups, Marks, marks_of_sets, read_groups
 from setsearch.arrays import Floats, Ints, to_lattice
-from setsearch.errors import NoSeeds, QueryError, UsageError
+from setsearch.errors import NoSeeds, QueryError, UnknownItem, UsageError
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.options import MODEL
@@ -57,12 +58,27 @@ class Standing(NamedTuple):
     weights: SeedWeights
     excluded: list[int]
     weighed: Weighed
+    gone: Sequence[str] = ()  # members that the index has no longer
 
 
 def weigh_set(
     reading: Reading, fields_by: FieldsBy, marks: Marks, options: Mapping[str, Any] = MappingProxyType({})
 ) -> Standing:
-    """The question of a set with some options of the model; raises QueryError."""
+    """The question of a set with some options of the model, of the members that the index has; raises QueryError."""
+    try:
+        return _weigh(reading, fields_by, marks, options)
+    except UnknownItem:
+        known = reading.candidates(fields_by)
+        gone = [item for item in chain(*marks) if not any(own.knows(item) for own in known)]
+        if not gone:
+            raise
+    accepted, rejected = (tuple(item for item in side if item not in {*gone}) for side in marks)
+    if not accepted:
+        raise NoSeeds("none of its accepted items is in the index; accept one first")
+    return _weigh(reading, fields_by, (accepted, rejected), options)._replace(gone=gone)
+
+
+def _weigh(reading: Reading, fields_by: FieldsBy, marks: Marks, options: Mapping[str, Any]) -> Standing:
     accepted, rejected = marks
     if not accepted:
         raise NoSeeds("it has no accepted item; accept one first")
@@ -121,8 +137,9 @@ class Rivalry(NamedTuple):
 
 def heights_of(scores: Floats, floors: Floats, units: Floats) -> Floats:
     """Heights of scores, `(n_sets, n)`; 0 in a set in which all items score the same."""
-    units = np.where(units > 0, units, np.inf)
-    heights: Floats = (scores - floors[:, None]) / units[:, None]
+    is_flat = ~(units > 0)
+    heights: Floats = (scores - floors[:, None]) / np.where(is_flat, 1.0, units)[:, None]
+    heights[is_flat] = 0.0
     return heights
 
 

@@ -16,7 +16,7 @@ from setsearch.answers.numeric import NumericReading
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import Hit
 from setsearch.answers.saved.growing import Grown, forget_doubtful, grown_members
-from setsearch.answers.sets import ItemSet
+from setsearch.answers.sets import ItemSet, gone_note
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Ints, distinct
 from setsearch.errors import InvalidParameter, NothingToRank, QueryError, UnknownItem, UnknownSet
@@ -166,6 +166,7 @@ def read_inbox(
                 hits = _with_doubtful(own, _ask(own, news[key]), grown_members(database, [name], doubtful=True))
                 found += [(name, hit) for hit in hits]
                 notes += [f"{name}: {hits.untold}"] * bool(hits and hits.untold)
+                notes += [gone_note(database.path, name, own.gone)] * bool(own.gone)
                 asked.append(Asked(own, news[key]))
         except QueryError as error:
             notes += [f"{name}: {error}"] * (name in wanted)

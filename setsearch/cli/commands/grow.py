@@ -132,7 +132,7 @@ def grow(
     with db.open() as index:
         saved = None if set is None else index.set(set, items)
         reading = index.reading(items if saved is None else saved.items)
-        accepted, rejected = ([], []) if saved is None else present_members(reading, saved, str(db))
+        accepted, rejected = ([], []) if saved is None else present_members(saved, str(db))
         dialogue = Dialogue(index, reading, model, saved, GrowingSet(tuple(accepted), tuple(rejected)), wanted)
         dialogue.begin(seeds or [])
         try:

@@ -105,7 +105,7 @@ def expand(
             saved = index.set(asking.set, items)
         reading = index.reading(items if saved is None else saved.items)
         if saved is not None:
-            saved.accepted, rejected = present_members(reading, saved, str(db))
+            saved.accepted, rejected = present_members(saved, str(db))
             seeds, wanted["exclude"] = [*saved.accepted, *(seeds or ())], [*wanted.get("exclude", ()), *rejected]
         wanted["like"] = [_read_text(text) for text in wanted.get("like", ())]
         weighted = _weighted(list(seeds or ()), asking.seed_weights)
