@@ -238,14 +238,21 @@ def test_the_command(tmp_path, run, failed):
     code, out, err = run("inbox", "a.db", "cats", "--json")
     for row in expected:
         assert row.pop("title") is None
+        del row["number"]
     assert (code, json.loads(out), err) == (0, expected, "")
     first, second = (row["item"] for row in expected)
-    failed(run("inbox", "a.db", "--accept", "9"), 1, "no row '9'")
+    failed(run("inbox", "a.db", "--accept", "1"), 2, "no item '1' in the inbox, which has 4")
     failed(run("inbox", "a.db", "dogs"), 1, "'dogs'", "cats, grain")
-    code, out, err = run("inbox", "a.db", "cats", "--accept", "1", "--reject", second)
+    code, out, err = run("inbox", "a.db", "cats", "--accept", first, "--reject", f"={second}")
     assert (code, out) == (0, "[]\n")
     assert err == f"cats: {first} accepted\ncats: {second} rejected\nnothing new belongs\n"
-    assert len(json.loads(run("inbox", "a.db", "--done")[1])) == 2
+    with setsearch.open(tmp_path / "a.db") as index:
+        index.add([("both", " ".join(TOPICS["cats"][:6] + TOPICS["grain"][:6]))])
+    failed(run("inbox", "a.db", "--accept", "both"), 2, "'both' is new for cats and grain; name one")
+    assert run("inbox", "a.db", "cats", "--reject", "both")[2] == "cats: both rejected\nnothing new belongs\n"
+    code, out, err = run("inbox", "a.db", "--done")
+    assert {row["item"] for row in json.loads(out)} == {"grain10", "grain11", "both"}
+    assert err == "all of these were looked at; they come again if they change\n"
     assert run("inbox", "a.db") == (0, "[]\n", "nothing new belongs\n")
     with setsearch.open(tmp_path / "a.db") as index:
         assert first in index.set("cats").accepted and second in index.set("cats").rejected
@@ -264,9 +271,11 @@ def test_rows_are_decided_one_by_one_at_a_terminal(tmp_path, run, monkeypatch):
         return run("inbox", "a.db", name, "--table")
 
     assert "nothing to undo" in answer("u\n\nq\n")[2]
+    assert "u  undo: the last answer is taken back\n" in answer("?\nq\n")[2]
     code, out, err = answer("what\ny\nn\nu\ns\ny\n")  # and the input ends
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()] == ["number", "1", "2", "3"]
+    assert [line.split()[0] for line in out.splitlines()] == ["item", first[1], second[1], third[1]]
+    assert f"2 of 3  {second[1]}: cats?" in err
     assert f"cats: {second[1]} rejected\n" in err
     assert f"cats: {second[1]} is open again\n" in err
     with setsearch.open(tmp_path / "a.db") as index:

@@ -535,7 +535,7 @@ def test_csv_without_rows_has_its_header(run, tmp_path):
     assert run("expand", "h.db", "lion", "--items", "documents", "--tsv")[1] == "rank\titem\tscore\n"
     run("set", "save", "h.db", "cats", "lion", "--items", "documents")
     run("set", "remove", "h.db", "cats", "lion")
-    assert run("inbox", "h.db", "--csv")[1] == "number,item,set,score,reason,others\n"
+    assert run("inbox", "h.db", "--csv")[1] == "item,set,score,reason,others\n"
     assert run("set", "export", "h.db", "--csv")[1] == "set,items,item,mark\n"
     assert run("set", "show", "h.db", "cats", "--csv")[1] == "item,mark\n"
 

@@ -9,15 +9,20 @@ from setsearch.cli.commands.grow import typed_lines
 from setsearch.cli.help import argument, flag, option
 from setsearch.cli.options import with_options
 from setsearch.cli.output import Show, format_options, print_table, say
-from setsearch.errors import Interrupted, SetsearchError
+from setsearch.errors import Interrupted, SetsearchError, UsageError
 
 if TYPE_CHECKING:
     from setsearch.answers.saved.inbox import Inbox, InboxRow
     from setsearch.index import Index
 
-KEYS = "y yes, n no, s skip, u undo, q quit"
+KEYS = "y yes, n no, s skip, u undo, q quit, ? help"
+HELP = """y  yes, it belongs: it is accepted into the set
+n  no: it is rejected, and what is like it belongs less
+s  skip: it comes again
+u  undo: the last answer is taken back
+q  quit; every answer is kept"""
 SAID = {"y": "accepted", "n": "rejected"}
-ROW = "by its number or item (=7: the item 7); may repeat."
+ROW = "named by its item; may be repeated."
 
 
 @with_options(show=format_options)
@@ -25,36 +30,40 @@ def inbox(
     db: Collection,
     sets: Annotated[list[str] | None, argument("SET...", "Saved sets; by default all.", show_default=True)] = None,
     *,
-    accept: Annotated[list[str] | None, option("ROW", f"Accept a row into its set, {ROW}")] = None,
-    reject: Annotated[list[str] | None, option("ROW", f"Reject a row, {ROW}")] = None,
-    done: Annotated[bool, flag("--done", "All rows shown were looked at: they come again if they change.")] = False,
+    accept: Annotated[list[str] | None, option("ITEM", f"Accept a row into its set, {ROW}")] = None,
+    reject: Annotated[list[str] | None, option("ITEM", f"Reject a row, {ROW}")] = None,
+    done: Annotated[
+        bool, flag("--done", "The rows were looked at: they are shown once more, and come again if they change.")
+    ] = False,
     show: Show,
 ) -> None:
     """What came or changed since saved sets were looked at, and belongs to them.
 
     At a terminal y and n then decide row by row; each answer is kept at once.
 
-    Example: setsearch inbox notes.db dances --accept 1 --done
+    Example: setsearch inbox notes.db dances --accept quickstep --done
     """
     with db.open() as index:
         found = index.inbox(sets or None)
         if accept or reject:
-            decided = found.decide(accept or (), reject or ())
-            for row, said in zip(
-                decided, ["accepted"] * len(accept or ()) + ["rejected"] * len(reject or ()), strict=True
-            ):
-                say(f"{row.set}: {row.item} {said}")
-            found = index.inbox(sets or None)  # the others, by new numbers and with what was learned
+            yes, no = ([_named(found, item) for item in given or ()] for given in (accept, reject))
+            found.decide(yes, no)
+            for row in (*yes, *no):
+                say(f"{row.set}: {row.item} {'accepted' if row in yes else 'rejected'}")
+            found = index.inbox(sets or None)  # the others, with what was learned
         for note in found.notes:
             say(f"note: {note}")
-        rows = [row._asdict() for row in found]
+        hidden = {"number"}  # which is another in the next call
         if not any(is_informative(row.title, row.item) for row in found):
-            rows = [{key: value for key, value in row.items() if key != "title"} for row in rows]
-        show(rows, ("number", "item", "set", "score", "reason", "others"))
+            hidden.add("title")
+        rows = [{key: value for key, value in row._asdict().items() if key not in hidden} for row in found]
+        show(rows, ("item", "set", "score", "reason", "others"))
         if not rows:
             say("nothing new belongs")
         if done:
             found.done()
+            if rows:
+                say("all of these were looked at; they come again if they change")
         elif rows and not (accept or reject) and show is print_table and at_terminal():
             try:
                 _ask(index, found)
@@ -67,13 +76,24 @@ def at_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
+def _named(found: "Inbox", item: str) -> "InboxRow":
+    """The row of an item, of which `=` may stand before. Raises UsageError."""
+    rows = [row for row in found if row.item == item] or [row for row in found if row.item == item.removeprefix("=")]
+    if not rows:
+        raise UsageError(f"no item {item!r:.60} in the inbox, which has {len(found)}; `setsearch inbox DB` shows them")
+    if len(rows) > 1:
+        sets = " and ".join(row.set for row in rows)
+        raise UsageError(f"{item!r:.60} is new for {sets}; name one: `setsearch inbox DB SET --accept ITEM`")
+    return rows[0]
+
+
 def _ask(index: "Index", found: "Inbox") -> None:
     """Ask about one row after another; each answer is saved at once."""
     rows, place, past = [*found], 0, dict[int, "InboxRow"]()
     lines = typed_lines()
     while place < len(rows):
         row = rows[place]
-        say(f"{row.number}  {display_name(row.item, row.title)}: {row.set}?  {KEYS}")
+        say(f"{place + 1} of {len(rows)}  {display_name(row.item, row.title)}: {row.set}?  {KEYS}")
         key = next(lines, "q")
         try:
             if key in ("q", "quit"):
@@ -86,6 +106,8 @@ def _ask(index: "Index", found: "Inbox") -> None:
                 place = _undo(index, past, place)
             elif key in SAID or key == "s":
                 place += 1
+            else:
+                say(HELP)
         except SetsearchError as error:
             say(f"Error: {error}")
 
