@@ -260,11 +260,16 @@ class Index(IndexTable):
         return kept
 
     def export_sets(self, names: Names | None = None) -> list[dict[str, Any]]:
-        """Saved sets, by default all, one row each: name, items, accepted, rejected. Raises UnknownSet."""
-        from setsearch.answers.saved.exchange import set_rows
-        from setsearch.answers.saved.inbox import wanted_sets
+        """Saved sets, by default all, one row each: name, items, accepted, rejected. Raises UnknownSet.
 
-        return set_rows(map(self.set, wanted_sets(self.sets(), names)))
+        Where some set has one, also `group`, `under`, and `exclusive`: "yes" if its group is.
+        """
+        from setsearch.answers.saved.exchange import set_rows
+        from setsearch.answers.saved.groups import read_groups, wanted_sets
+
+        with self._database.read() as cursor:
+            exclusive = read_groups(cursor).exclusive
+        return set_rows(map(self.set, wanted_sets(self.sets(), names)), exclusive)
 
     def import_sets(
         self,

@@ -399,11 +399,15 @@ class Members(Given):
 
 
 class NamedMembers(Members):
-    """A set to save: its name and members, and the group it is in, or the set it lies within; "" for none."""
+    """A set to save: its name and members, and the group it is in, or the set it lies within; "" for none.
+
+    `exclusive` = "yes": the sets of its group exclude one another.
+    """
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=200)]
     group: Annotated[str, StringConstraints(max_length=200)] | None = None
     under: Annotated[str, StringConstraints(max_length=200)] | None = None
+    exclusive: Literal["", "yes"] | None = None
 
 
 class SavedSet(BaseModel):

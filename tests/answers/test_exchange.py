@@ -93,6 +93,8 @@ def test_all_sets_come_in_or_none(index):
         ({"set": " ", "item": "lion"}, "the name of a set"),
         ({"set": "cats", "item": "lion", "items": "planets"}, "planets"),
         ({"set": "cats", "item": "cat", "items": "terms"}, "'cats' is of documents (row 1), not of terms"),
+        ({"set": "cats", "item": "tiger", "group": 5}, "group of 'cats' is a text, not 5"),
+        ({"set": "cats", "item": "tiger", "exclusive": "no"}, "exclusive of 'cats' is \"yes\" or empty, not 'no'"),
         ({"set": "cats", "item": "lion", "mark": "rejected"}, "'lion' is accepted and rejected in 'cats'"),
     ],
 )
@@ -114,7 +116,8 @@ def test_columns_that_say_nothing_of_a_set_are_told(index):
         [{"set": "cats", "item": name, "colour": "x"} for name in ("lion", "tiger")], "documents", warn=told.append
     )
     assert told == [
-        "left out the column 'colour'; known are name, items, group, under, accepted, rejected, set, item, mark"
+        "left out the column 'colour'; known are "
+        "name, items, group, under, exclusive, accepted, rejected, set, item, mark"
     ]
     with pytest.raises(errors.InvalidParameter, match="strict or skip, not 'replace'"):
         index.import_sets([], errors="replace")
@@ -129,11 +132,13 @@ def test_groups_and_parts_go_out_and_come_in(index):
         own = index.set(name)
         own.group, own.under = group, under
         own.save()
+    assert "exclusive" not in index.export_sets()[0]
+    index.group("kinds", exclusive=True)
     rows = index.export_sets()
-    assert [(row["name"], row["group"], row["under"]) for row in rows] == [
-        ("cats", "kinds", "pets"),
-        ("grain", "kinds", ""),
-        ("pets", "", ""),
+    assert [(row["name"], row["group"], row["under"], row["exclusive"]) for row in rows] == [
+        ("cats", "kinds", "pets", "yes"),
+        ("grain", "kinds", "", "yes"),
+        ("pets", "", "", ""),
     ]
     out = member_rows(rows)
     for way in (rows, out):

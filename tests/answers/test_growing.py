@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import sys
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,7 @@ from test_set_groups import definition
 
 import setsearch
 from setsearch import errors
+from setsearch.cli.commands import grow
 
 
 def vague(topic, number):
@@ -116,8 +118,8 @@ def test_a_run_goes_on_where_it_was():
                 continue
         assert [own for rows in seen for own in rows] == whole
         assert members(index) == expected
-        assert index.grow(group="kinds", rounds=6, each=2, precision=0.7) == whole, "all rounds are done"
-        assert index.grow(sorted(TOPICS), rounds=6, each=2, precision=0.7) == whole
+        assert index.grow(group="kinds", rounds=6, each=2, precision=0.7) == [], "all rounds are done"
+        assert index.grow(sorted(TOPICS), rounds=6, each=2, precision=0.7) == []
 
 
 def test_what_a_person_says_stays():
@@ -219,8 +221,9 @@ def test_growing_depends_on_what_is_stored_alone(data):
     exclusive = data.draw(st.booleans())
     with made(exclusive=exclusive, size=8) as index, made(exclusive=exclusive, order=order, size=8) as other:
         whole = index.grow(group="kinds", rounds=5, each=each, precision=precision)
+        found = []
         for rounds in [*steps, 5]:
-            found = other.grow(group="kinds", rounds=rounds, each=each, precision=precision)
+            found += other.grow(group="kinds", rounds=rounds, each=each, precision=precision)
             assert found == [own for own in whole if own.round <= rounds]
         assert members(index) == members(other)
         if exclusive:
@@ -267,19 +270,31 @@ def test_the_command(classes, run, failed):
     with made() as index:
         expected = [own._asdict() for own in index.grow(group="kinds", rounds=4, each=2)]
     assert json.loads(out) == expected
-    again = run("grow", "a.db", "--group", "kinds", "--rounds", "4", "--each", "2")
-    assert json.loads(again[1]) == expected
+    assert "round 4 is reached; --rounds 8 goes on" in err
+    code, out, err = run("grow", "a.db", "--group", "kinds", "--rounds", "4", "--each", "2")
+    assert (json.loads(out), err.count("\n")) == ([], 1), "nothing joined now"
+    assert "round 4 is reached" in err
+    failed(run("grow", "a.db", "--group", "kinds", "--items", "terms"), 2, "are of documents, not of terms")
     shown = json.loads(run("set", "show", "a.db", "cats", "--json")[1])
     own = {row["item"]: row["round"] for row in shown}
     assert own == {f"cats{n}": None for n in range(3)} | {
         row["item"]: row["round"] for row in expected if row["set"] == "cats"
     }
     (classes / "more.csv").write_text("set,item\ncats,cats9\n")
-    failed(run("grow", "a.db", "--sets", "more.csv", "--items", "documents"), 2, "there is a set 'cats' already")
+    failed(
+        run("grow", "a.db", "--sets", "more.csv", "--items", "documents"), 2, "more.csv, line 2: there is a set 'cats'"
+    )
     (classes / "both.csv").write_text("set,item\none,sea9\ntwo,sea9\n")
-    failed(run("grow", "a.db", "--sets", "both.csv", "--items", "documents"), 2, "'sea9' is in the classes 'one' and")
+    failed(
+        run("grow", "a.db", "--sets", "both.csv", "--items", "documents"), 1, "both.csv, line 3: 'sea9' is in 'one' and"
+    )
     (classes / "unknown.csv").write_text("set,item\none,sea9\none,nowhere\n")
-    failed(run("grow", "a.db", "--sets", "unknown.csv", "--items", "documents"), 1, "'nowhere'")
+    failed(
+        run("grow", "a.db", "--sets", "unknown.csv", "--items", "documents"), 1, "unknown.csv, line 3: ", "'nowhere'"
+    )
+    (classes / "wrong.csv").write_text("kind,word\none,sea9\n")
+    failed(run("grow", "a.db", "--sets", "wrong.csv", "--items", "documents"), 1, "wrong.csv, line 2: a row has a set")
+    failed(run("grow", "a.db", "--sets", "kinds.csv", "--until", "25"), 2, "a time of the day such as 07:30, not '25'")
     (classes / "empty.csv").write_text("set,item\n")
     failed(run("grow", "a.db", "--sets", "empty.csv", "--items", "documents"), 2, "no class to grow")
     failed(run("grow", "a.db", "--group", "kinds", "--precision", "1.0"), 2, "precision is a share above 0 and below 1")
@@ -292,6 +307,16 @@ def test_the_command(classes, run, failed):
         "rejected",
         "set",
     ]
+
+
+def test_no_round_begins_after_a_time(classes, run, monkeypatch):
+    assert grow._next_time("00:00") > datetime.now() > grow._next_time("00:00") - timedelta(days=1)
+    monkeypatch.setattr("setsearch.cli.commands.grow._next_time", lambda text: datetime.now())
+    command = ["grow", "a.db", "--sets", "kinds.csv", "--items", "documents", "--until", "07:30"]
+    code, out, err = run(*command)
+    assert (code, {row["round"] for row in json.loads(out)}) == (0, {1})
+    assert err.endswith("it is 07:30; the same command goes on\n")
+    assert {row["round"] for row in json.loads(run(*command)[1])} == {2}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -309,6 +334,7 @@ def test_a_process_that_is_stopped_goes_on(classes, run, how, code):
         assert how == signal.SIGKILL or err.splitlines()[-1].startswith(b"Error: stopped; the rounds")
     with setsearch.open(classes / "a.db") as index:
         assert index.check() == []
-    rows = json.loads(run(*command)[1])
-    with made() as index:
-        assert rows == [own._asdict() for own in index.grow(group="kinds", rounds=9, each=1)]
+    assert run(*command)[0] == 0
+    with setsearch.open(classes / "a.db") as index, made() as whole:
+        whole.grow(group="kinds", rounds=9, each=1)
+        assert members(index) == members(whole)

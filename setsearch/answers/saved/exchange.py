@@ -1,27 +1,29 @@
 """Saved sets in and out, as rows: one row a member (of a CSV file), or one row a set with its members (of JSON)."""
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from setsearch.answers.reading import Reading
+from setsearch.answers.saved.groups import set_exclusive
 from setsearch.answers.sets import AnyReading, ItemSet, new_set
 from setsearch.errors import InvalidItem, InvalidParameter, QueryError, SetsearchError, SourceError, UnknownSet
 from setsearch.sqlite.database import Database
 
 SIDES = ("accepted", "rejected")
 PLACE = ("group", "under")  # of a set that is in a group, or within another one
-OF_SET = ("name", "items", *PLACE, *SIDES)  # columns of a row with a set
-OF_MEMBER = ("set", "items", "item", "mark")  # of a row with a member, PLACE beside these
+TOLD = (*PLACE, "exclusive")  # "yes": the sets of its group exclude one another
+OF_SET = ("name", "items", *TOLD, *SIDES)  # columns of a row with a set
+OF_MEMBER = ("set", "items", "item", "mark")  # of a row with a member, TOLD beside these
 Row = tuple[str, Mapping[str, Any]]  # place, and cells
 Tell = Callable[[str], None]  # of a problem, with its place: an error, or a warning
 
 
 @dataclass
 class Draft:
-    """A set as rows have it: `members` are (place, item, whether accepted), `placed` what is said of PLACE."""
+    """A set as rows have it: `members` are (place, item, whether accepted), `placed` what is said of TOLD."""
 
     place: str
     items: str
@@ -30,15 +32,16 @@ class Draft:
     members: list[tuple[str, str | int, bool]] = field(default_factory=list)
 
 
-def set_rows(sets: Iterable[ItemSet]) -> list[dict[str, Any]]:
-    """One row a set, with the lists of its members; with its group and whole, if any set has one."""
+def set_rows(sets: Iterable[ItemSet], exclusive: Container[str | None]) -> list[dict[str, Any]]:
+    """One row a set, with the lists of its members; TOLD if any set has it. Some groups are `exclusive`."""
     sets = [*sets]
-    told = [name for name in PLACE if any(getattr(own, name) for own in sets)]
+    placed = [(own.group or "", own.under or "", "yes" if own.group in exclusive else "") for own in sets]
+    told = [name for name, column in zip(TOLD, zip(*placed, strict=True), strict=False) if any(column)]
     return [
         {"name": own.name, "items": own.items}
-        | {name: getattr(own, name) or "" for name in told}
+        | {name: cell for name, cell in zip(TOLD, place, strict=True) if name in told}
         | {side: [*getattr(own, side)] for side in SIDES}
-        for own in sets
+        for own, place in zip(sets, placed, strict=True)
     ]
 
 
@@ -47,7 +50,7 @@ def member_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
     return [
         {
             "set": row["name"],
-            **{name: row[name] for name in ("items", *PLACE) if name in row},
+            **{name: row[name] for name in ("items", *TOLD) if name in row},
             "item": item,
             "mark": side,
         }
@@ -71,6 +74,7 @@ class Keeper:
         self._database, self._reading, self._errors, self._warn = database, reading, errors, warn
         self._readings: dict[str | None, AnyReading] = {}
         self._left: set[str] = set()  # columns that say nothing of a set
+        self._places: dict[tuple[str, str], str] = {}  # of sets and their members
 
     def keep(self, rows: Iterable[Row], items: str | None, replace: bool) -> list[ItemSet]:
         """Save the sets, which are of `items` where a row does not tell it; raises SourceError, ChangedSet.
@@ -90,6 +94,11 @@ class Keeper:
                 one.store(cursor, replace=True, version=None if replace and version is None else version or "")
             for one in sets:  # a whole may come behind its parts
                 self._place(cursor, one, drafts[one.name])
+            for group in dict.fromkeys(one.group for one in sets if drafts[one.name].placed.get("exclusive")):
+                try:
+                    set_exclusive(cursor, group or "", True, self._places)
+                except (InvalidParameter, UnknownSet) as error:
+                    raise SourceError(str(error)) from error
         for one in sets:
             one.settle()
         return sets
@@ -117,10 +126,10 @@ class Keeper:
 
     def _add(self, drafts: dict[str, Draft], place: str, row: Mapping[str, Any], items: str | None) -> None:
         """Add the members of a row to the draft of its set."""
+        name, members = read_row(row)
         for column in {*map(str, row)}.difference(OF_SET, OF_MEMBER, self._left, ("version",)):
             self._left.add(column)
             self._warn(f"left out the column {column!r}; known are {', '.join(dict.fromkeys(OF_SET + OF_MEMBER))}")
-        name, members = read_row(row)
         kind = row.get("items") or items
         if kind not in self._readings:
             self._readings[kind] = self._reading(kind)
@@ -128,8 +137,11 @@ class Keeper:
         self._readings[reading.name] = reading
         new_set(name, self._database, reading)  # whether it may be named so
         draft = drafts.setdefault(name, Draft(place, reading.name, row.get("version")))
-        for column in PLACE:
+        for column in TOLD:
             said = row.get(column)
+            if not isinstance(said, str | None) or (column == "exclusive" and said not in (None, "", "yes")):
+                wanted = 'is "yes" or empty' if column == "exclusive" else "is a text"
+                raise InvalidParameter(f"{column} of {name!r} {wanted}, not {said!r:.40}")
             if said is not None and draft.placed.setdefault(column, said) != said:
                 raise InvalidParameter(f"{column} of {name!r} is {said!r:.40}, and {draft.placed[column]!r:.40} before")
         if draft.items != reading.name:
@@ -148,6 +160,8 @@ class Keeper:
                     self._try(place, partial(reading.find, str(item), self._errors == "strict"))
                 elif marks.setdefault(known, is_in) is not is_in:
                     self._tell(place, f"{known!r} is accepted and rejected in {name!r}")
+                else:
+                    self._places.setdefault((name, known), place)
             own = new_set(name, self._database, reading)
             own.accepted = [item for item, is_in in marks.items() if is_in]
             own.rejected = [item for item, is_in in marks.items() if not is_in]
@@ -173,10 +187,20 @@ def _find(reading: AnyReading, items: Iterable[str | int]) -> dict[str | int, st
     return found
 
 
+def _is_whole(row: Mapping[str, Any]) -> bool:
+    """Whether a row has a set with its members."""
+    return any(row.get(side) is not None for side in SIDES) and row.get("item") is None
+
+
+def set_name(row: Mapping[str, Any]) -> Any:
+    """What a row has for the name of its set, without blanks around it."""
+    name = row.get("name" if _is_whole(row) or row.get("set") is None else "set")
+    return name.strip() if isinstance(name, str) else name
+
+
 def read_row(row: Mapping[str, Any]) -> tuple[str, list[tuple[str | int, bool]]]:
     """The name of the set of a row, and its members, each with whether it is accepted. Raises InvalidParameter."""
-    is_whole = any(row.get(side) is not None for side in SIDES) and row.get("item") is None
-    name = row.get("name" if is_whole or row.get("set") is None else "set")
+    is_whole, name = _is_whole(row), set_name(row)
     if not isinstance(name, str) or not isinstance(row.get("items") or "", str):
         raise InvalidParameter(f"a row has a set and an item, or a name and lists of items, not {dict(row)!r:.60}")
     mark = row.get("mark") or SIDES[0]

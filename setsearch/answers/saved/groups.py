@@ -6,6 +6,7 @@ belongs to it belongs to the whole. Neither a whole nor a part is a rival.
 
 import sqlite3
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from setsearch.errors import InvalidParameter, UnknownSet
@@ -67,6 +68,19 @@ class Groups(NamedTuple):
         return sorted(found)
 
 
+def wanted_sets(known: Mapping[str, str], names: Iterable[str] | None) -> list[str]:
+    """The names of some of the known sets, or of all; raises UnknownSet, InvalidParameter."""
+    if isinstance(names, str):
+        raise InvalidParameter(f"names is a list of sets, not one text; write [{names!r}]")
+    wanted = list(known if names is None else names)
+    if not known:
+        raise UnknownSet("no set is saved; `setsearch set save` saves one")
+    for name in wanted:
+        if name not in known:
+            raise UnknownSet(f"no set {name!r}; there is {', '.join(known)}")
+    return wanted
+
+
 def read_groups(cursor: sqlite3.Cursor) -> Groups:
     """All groups and parts."""
     rows = cursor.execute('select name, "group", under, exclusive from setsearch_set').fetchall()
@@ -84,11 +98,16 @@ def read_group(cursor: sqlite3.Cursor, name: str) -> Group:
     return Group(name, name in groups.exclusive, sets)
 
 
-def set_exclusive(cursor: sqlite3.Cursor, name: str, exclusive: bool) -> None:
-    """Let the sets of a group exclude one another, or no longer. Raises UnknownSet, InvalidParameter."""
+def set_exclusive(
+    cursor: sqlite3.Cursor, name: str, exclusive: bool, places: Mapping[tuple[str, str], str] = MappingProxyType({})
+) -> None:
+    """Let the sets of a group exclude one another, or no longer. Raises UnknownSet, InvalidParameter.
+
+    `places` tell where a set has a member, for messages.
+    """
     read_group(cursor, name)
     cursor.execute('update setsearch_set set exclusive = ? where "group" = ?', (int(exclusive), name))
-    check_members(cursor, name)
+    check_members(cursor, name, places=places)
 
 
 def place_set(cursor: sqlite3.Cursor, name: str, group: str | None, under: str | None) -> None:
@@ -121,7 +140,12 @@ def _require_same(name: str, items: str, other: str, of_other: str) -> None:
         raise InvalidParameter(f"the set {name!r} is of {items}, {other!r} of {of_other}; they cannot be compared")
 
 
-def check_members(cursor: sqlite3.Cursor, group: str | None, name: str | None = None) -> None:
+def check_members(
+    cursor: sqlite3.Cursor,
+    group: str | None,
+    name: str | None = None,
+    places: Mapping[tuple[str, str], str] = MappingProxyType({}),
+) -> None:
     """Raise InvalidParameter if two sets that exclude one another, one of them `name`, have accepted an item."""
     groups = read_groups(cursor)
     if group not in groups.exclusive:
@@ -136,8 +160,11 @@ def check_members(cursor: sqlite3.Cursor, group: str | None, name: str | None = 
     )
     for one, other, item in rows:
         if not groups.are_kin(one, other):
+            place = places.get((other, item)) or places.get((one, item))
+            told = f"{place}: " if place else ""
             raise InvalidParameter(
-                f"{item!r} is in {one!r} and {other!r}, which exclude one another (group {group!r}); remove it from one"
+                f"{told}{item!r} is in {one!r} and {other!r}, which exclude one another "
+                f"(group {group!r}); remove it from one"
             )
 
 

@@ -24,9 +24,9 @@ from setsearch.answers.reading import Reading
 from setsearch.answers.reasons import wording
 from setsearch.answers.results import rest_of
 from setsearch.answers.saved.coupling import OTHERS, Together, ask_together
-from setsearch.answers.saved.groups import Groups, Marks, marks_of_sets, read_group, read_groups
+from setsearch.answers.saved.groups import Groups, Marks, marks_of_sets, read_group, read_groups, wanted_sets
 from setsearch.arrays import Floats
-from setsearch.errors import InvalidParameter, UnknownSet, UsageError
+from setsearch.errors import InvalidParameter, UsageError
 from setsearch.memory.readings import FieldsBy
 from setsearch.sqlite.database import Database
 
@@ -81,9 +81,7 @@ def grow(
     if not isinstance(precision, int | float) or not 0 < precision < 1:
         raise InvalidParameter(f"precision is a share above 0 and below 1, such as .9, not {precision!r}")
     plan = Plan(names, _whole("rounds", rounds), _whole("each", each), float(precision))
-    for _ in progress(_rounds(reading, database, plan)):
-        pass
-    return grown_members(database, names)
+    return [own for joined in progress(_rounds(reading, database, plan)) for own in joined]
 
 
 def _whole(name: str, number: int) -> int:
@@ -96,17 +94,12 @@ def chosen_sets(
     database: Database, known: Mapping[str, str], names: Iterable[str] | None, group: str | None
 ) -> tuple[list[str], str]:
     """Which of the `known` sets, each with its items, are to grow, and their items; raises UnknownSet, UsageError."""
-    if isinstance(names, str):
-        raise InvalidParameter(f"names is a list of sets, not one text; write [{names!r}]")
     if (names is None) == (group is None):
         raise InvalidParameter("give sets or a group, one of the two")
     if group is not None:
         with database.read() as cursor:
             names = read_group(cursor, group).sets
-    chosen = sorted({*(names or ())})
-    for name in chosen:
-        if name not in known:
-            raise UnknownSet(f"no set {name!r}; there is {', '.join(known) or 'none yet'}")
+    chosen = sorted({*wanted_sets(known, names)})
     if not chosen:
         raise InvalidParameter("no set to grow; give at least one")
     kinds = sorted({known[name] for name in chosen})

@@ -15,11 +15,12 @@ from setsearch.answers.answer import Hits
 from setsearch.answers.numeric import NumericReading
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import Hit
+from setsearch.answers.saved.groups import wanted_sets
 from setsearch.answers.saved.growing import Grown, forget_doubtful, grown_members
 from setsearch.answers.sets import ItemSet, gone_note
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Ints, distinct
-from setsearch.errors import InvalidParameter, NothingToRank, QueryError, UnknownItem, UnknownSet
+from setsearch.errors import InvalidParameter, NothingToRank, QueryError, UnknownItem
 from setsearch.memory.fields import Fields
 from setsearch.sqlite.database import Database
 from setsearch.storage.revisions import Revision, changed_items, past_revision
@@ -184,19 +185,6 @@ def read_inbox(
         for number, (name, hit) in enumerate(found, 1)
     ]
     return Inbox(rows, notes, asked, database)
-
-
-def wanted_sets(known: Mapping[str, str], names: Iterable[str] | None) -> list[str]:
-    """The names of some of the known sets, or of all; raises UnknownSet, InvalidParameter."""
-    if isinstance(names, str):
-        raise InvalidParameter(f"names is a list of sets, not one text; write [{names!r}]")
-    wanted = list(known if names is None else names)
-    if not known:
-        raise UnknownSet("no set is saved; `setsearch set save` saves one")
-    for name in wanted:
-        if name not in known:
-            raise UnknownSet(f"no set {name!r}; there is {', '.join(known)}")
-    return wanted
 
 
 def _since(database: Database, name: str) -> tuple[int | None, int | None]:

@@ -2,9 +2,10 @@
 
 import io
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime, time, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +16,7 @@ from setsearch.cli.help import option
 from setsearch.cli.notes import present_members, tell_notes
 from setsearch.cli.options import Items, OptionalSeeds, question_options, with_options
 from setsearch.cli.output import Show, bars, format_options, say
-from setsearch.errors import Interrupted, SetsearchError, UsageError
+from setsearch.errors import Interrupted, SetsearchError, SourceError, UsageError
 from setsearch.options import MODEL, RESULT, ModelOptions, offered
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def alone_options(
     rounds: Annotated[int, option("N", "Up to this round.", min=1)] = 10,
     each: Annotated[int, option("N", "How many items may join a set in a round.", min=1)] = 5,
     precision: Annotated[float, option("SHARE", "The share of what joins that must be right, as estimated.")] = 0.9,
+    until: Annotated[str | None, option("TIME", "Begin no other round when a clock shows this (07:30).")] = None,
 ) -> SimpleNamespace:
     """How sets grow by themselves."""
     return SimpleNamespace(**locals())
@@ -50,18 +52,24 @@ def alone_options(
 
 def _grow_alone(db: Collection, items: str | None, alone: SimpleNamespace, show: Show) -> None:
     """Grow the sets of a group, or of a file, and show what joined."""
+    until = None if alone.until is None else _next_time(alone.until)
     with db.open() as index:
         group = alone.group or Path(alone.sets).stem
         if alone.sets is not None:
-            from setsearch.cli.set_files import read_sets
-
-            _keep_classes(index, group, read_sets(alone.sets), items)
+            _keep_classes(index, group, alone.sets, items)
+        sets = index.group(group).sets
+        kind = index.sets()[sets[0]]
+        if items is not None and index.reading(items).name != kind:
+            raise UsageError(f"the sets of the group {group!r} are of {kind}, not of {items}; leave --items out")
 
         def tell(rounds: Iterator[list[Any]]) -> Iterator[list[Any]]:
-            """Say what each round added."""
+            """Say what each round added, until it is time."""
             for rows in rounds:
                 say(f"round {rows[0].round}: {len(rows)} joined {len({row.set for row in rows})} sets")
                 yield rows
+                if until is not None and datetime.now() >= until:
+                    say(f"it is {alone.until}; the same command goes on")
+                    return
 
         try:
             joined = index.grow(
@@ -69,33 +77,47 @@ def _grow_alone(db: Collection, items: str | None, alone: SimpleNamespace, show:
             )
         except KeyboardInterrupt as error:
             raise Interrupted("stopped; the rounds that were told are kept, and the same command goes on") from error
+        last = max((own.round for name in sets for own in index.set(name).grown()), default=0)
     show([row._asdict() for row in joined])
-    if not joined:
+    if last >= alone.rounds:
+        say(f"round {last} is reached; --rounds {last + alone.rounds} goes on, `setsearch set show` has what joined")
+    elif not joined:
         say("nothing joined: no candidate is certain enough; `setsearch inbox` may have doubtful ones")
 
 
-def _keep_classes(index: "Index", group: str, classes: Mapping[str, Sequence[str]], items: str | None) -> None:
-    """Save classes as sets that exclude one another; those that the group has already stay as they are.
+def _next_time(text: str) -> datetime:
+    """The next time that a clock shows this. Raises UsageError."""
+    now = datetime.now()
+    try:
+        wanted = datetime.combine(now.date(), time.fromisoformat(text))
+    except ValueError:
+        raise UsageError(f"--until is a time of the day such as 07:30, not {text!r:.40}") from None
+    return wanted if wanted > now else wanted + timedelta(days=1)
 
-    Raises UnknownItem, UsageError; then nothing is saved.
+
+def _keep_classes(index: "Index", group: str, source: str, items: str | None) -> None:
+    """Save the classes of a file as sets that exclude one another; those that the group has already stay as they are.
+
+    Raises SourceError, UsageError; then nothing is saved.
     """
-    known = index.sets()
-    reading = index.items(items)
-    before = {name: index.set(name) for name in classes if name in known}
-    for name, own in before.items():
-        if own.group != group:
-            raise UsageError(f"there is a set {name!r} already, outside the group {group!r}; rename the class")
-    new = {name: reading.find_all(members) for name, members in classes.items() if name not in before}
-    owners: dict[str, str] = {}
-    for name, members in new.items():
-        for item in members:
-            if owners.setdefault(item, name) != name:
-                raise UsageError(f"{item!r} is in the classes {owners[item]!r} and {name!r}; leave it in one")
-    if not classes:
-        raise UsageError("no class to grow; each line names a set and an item")
-    for name, members in new.items():
-        index.keep_set(name, members, items=reading.name, version="", group=group)
-    index.group(group, exclusive=True)
+    from setsearch.answers.saved.exchange import set_name
+    from setsearch.cli.set_files import read_set_rows
+    from setsearch.indexing.rows.reader import RowReader
+
+    known = {name: index.set(name).group for name in index.sets()}
+    rows = []
+    for place, row in read_set_rows(source, RowReader()):
+        name = set_name(row)
+        if known.get(name, group) != group:
+            raise UsageError(f"{place}: there is a set {name!r} already, outside the group {group!r}; rename the class")
+        rows.append((place, row, name in known))
+    if not rows:
+        raise UsageError(f"{source} has no class to grow; each line names a set and an item")
+    new = [(place, {**row, "group": group, "exclusive": "yes"}) for place, row, is_known in rows if not is_known]
+    try:
+        index.import_sets(new, items, warn=say)
+    except SourceError as error:
+        raise SourceError(str(error).partition("; correct it")[0]) from error
 
 
 @with_options(
