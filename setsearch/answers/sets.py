@@ -179,6 +179,8 @@ class ItemSet(SetTable):
 
 def check_name(name: str) -> None:
     """Raise InvalidParameter for what cannot be the name of a set."""
+    if not name:
+        _check_new_name(name)
     if not is_storable(name) or not name.isprintable():
         raise InvalidParameter(f"the name of a set has printable characters only; {name!r:.60} has others")
 
@@ -190,7 +192,8 @@ def _check_new_name(name: str) -> None:
 
 
 def new_set(name: str, database: Database, reading: AnyReading) -> ItemSet:
-    """An empty set; raises InvalidParameter for an unusable name."""
+    """An empty set; blanks around its name are left out. Raises InvalidParameter for an unusable name."""
+    name = name.strip()
     check_name(name)
     _check_new_name(name)
     return ItemSet(name, reading, database)

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
-from setsearch.answers.saved.exchange import SIDES
+from setsearch.answers.saved.exchange import OF_MEMBER, OF_SET, SIDES
 from setsearch.errors import InvalidParameter, SourceError
 from setsearch.indexing.rows.cells import Row, cell_number, require_columns
 from setsearch.indexing.rows.opening import STDIN, open_file
 from setsearch.indexing.rows.reader import RowReader
+
+COLUMNS = {*OF_SET, *OF_MEMBER}
 
 
 def read_seed_sets(source: str) -> Iterator[tuple[str, list[str] | SourceError]]:
@@ -53,12 +55,16 @@ def read_sets(source: str) -> dict[str, list[str]]:
 
 
 def read_set_rows(source: str, reader: RowReader) -> Iterator[Row]:
-    """Rows of sets or members, as `Index.import_sets` takes them; an object of arrays is a row a set."""
+    """Rows of sets or members, as `Index.import_sets` takes them; an object of arrays is a row a set.
+
+    Columns may be in any case, with blanks around them.
+    """
     for place, row in reader.read(source):
+        columns = {key: str(key).strip().lower() for key in row}
         if row and not {*SIDES}.issuperset(row) and all(isinstance(own, list) for own in row.values()):
             yield from ((f"{place}, {name!r:.60}", {"name": name, "accepted": own}) for name, own in row.items())
         else:
-            yield place, row
+            yield place, {columns[key] if columns[key] in COLUMNS else key: cell for key, cell in row.items()}
 
 
 def read_weights(source: str) -> dict[str, float]:

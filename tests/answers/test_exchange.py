@@ -90,7 +90,8 @@ def test_all_sets_come_in_or_none(index):
         ({"name": "cats", "accepted": "lion"}, "accepted of 'cats' is a list of items, not 'lion'"),
         ({"name": "cats", "accepted": [["lion"]]}, "a text or a whole number"),
         ({"set": "cats", "item": "lion", "mark": "maybe"}, "accepted or rejected, not 'maybe'"),
-        ({"set": " ", "item": "lion"}, "the name of a set"),
+        ({"set": " ", "item": "lion"}, "the name of a set is 1 to 200 printable characters, not ''"),
+        ({"set": "cats", "item": ""}, "'cats' has an item without a name"),
         ({"set": "cats", "item": "lion", "items": "planets"}, "planets"),
         ({"set": "cats", "item": "cat", "items": "terms"}, "'cats' is of documents (row 1), not of terms"),
         ({"set": "cats", "item": "tiger", "group": 5}, "group of 'cats' is a text, not 5"),
@@ -190,3 +191,16 @@ def test_the_commands(tmp_path, run, failed):
     assert "cats has no members" in run("set", "export", "a.db", "--csv")[2]
     failed(run("set", "export", "a.db", "dogs"), 1, "'dogs'")
     failed(run("set", "import", "a.db", "none.csv"), 1, "none.csv")
+
+
+def test_columns_in_any_case_and_names_with_blanks_around_them(tmp_path, run):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add([*DOCUMENTS, (" odd ", "a cat with blanks")])
+    (tmp_path / "typed.csv").write_text(
+        "Set, Item ,GROUP\n cats , lion , kinds\ncats, odd ,kinds\ngrain,wheat, kinds \n"
+    )
+    assert run("set", "import", "a.db", "typed.csv", "--items", "documents")[0] == 0
+    assert run("set", "save", "a.db", " big cats ", "tiger", "--items", "documents", "--group", " kinds ")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.set("cats").accepted == [" odd ", "lion"], "a name with its blanks comes first"
+        assert index.group("kinds").sets == ("big cats", "cats", "grain")

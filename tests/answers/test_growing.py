@@ -338,3 +338,13 @@ def test_a_process_that_is_stopped_goes_on(classes, run, how, code):
     with setsearch.open(classes / "a.db") as index, made() as whole:
         whole.grow(group="kinds", rounds=9, each=1)
         assert members(index) == members(whole)
+
+
+def test_only_what_people_chose_is_evaluated(tmp_path, run):
+    made(tmp_path / "a.db").close()
+    command = ["evaluate", "a.db", "--seeds", "2", "--draws", "2", "--json"]
+    before = run(*command)
+    grown = json.loads(run("grow", "a.db", "--group", "kinds", "--rounds", "2", "--each", "2")[1])
+    code, out, err = run(*command)
+    assert (code, out) == before[:2]
+    assert f"{len(grown)} members that joined by growing are left out" in err and len(grown) > 4

@@ -142,6 +142,7 @@ class Keeper:
             if not isinstance(said, str | None) or (column == "exclusive" and said not in (None, "", "yes")):
                 wanted = 'is "yes" or empty' if column == "exclusive" else "is a text"
                 raise InvalidParameter(f"{column} of {name!r} {wanted}, not {said!r:.40}")
+            said = None if said is None else said.strip()
             if said is not None and draft.placed.setdefault(column, said) != said:
                 raise InvalidParameter(f"{column} of {name!r} is {said!r:.40}, and {draft.placed[column]!r:.40} before")
         if draft.items != reading.name:
@@ -181,7 +182,7 @@ def _find(reading: AnyReading, items: Iterable[str | int]) -> dict[str | int, st
     for item, name in names.items():
         if item not in found:  # a title, a phrase, or unknown
             try:
-                found[item] = reading.find(name, hint=False)
+                found[item] = reading.find(name.strip(), hint=False)
             except QueryError as error:
                 found[item] = error
     return found
@@ -213,4 +214,6 @@ def read_row(row: Mapping[str, Any]) -> tuple[str, list[tuple[str | int, bool]]]
         for item in given:
             if not isinstance(item, (str, int)):
                 raise InvalidParameter(f"an item is a text or a whole number, not {item!r:.40}")
+            if item == "":
+                raise InvalidParameter(f"{name!r} has an item without a name")
     return name, [(item, side == SIDES[0]) for side, given in sides.items() for item in given]

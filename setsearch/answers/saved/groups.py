@@ -112,7 +112,7 @@ def set_exclusive(
 
 def place_set(cursor: sqlite3.Cursor, name: str, group: str | None, under: str | None) -> None:
     """Store the group and the whole of a saved set, "" for none. Raises UnknownSet, InvalidParameter."""
-    group, under = group or None, under or None
+    group, under = (group or "").strip() or None, under or None
     if group is not None and (len(group) > LONGEST_NAME or not group.isprintable()):
         raise InvalidParameter(f"the name of a group is 1 to {LONGEST_NAME} printable characters, not {group!r:.60}")
     groups = read_groups(cursor)

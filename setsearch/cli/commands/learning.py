@@ -111,7 +111,13 @@ def _sets_of(index: "Index", sets: str | None, items: str | None) -> tuple[dict[
     saved = [index.set(name) for name in index.sets()]
     if items is None and saved:
         items = saved[0].items
-    known = {one.name: one.accepted for one in saved if one.items == items}
+    known, grown = dict[str, list[str]](), 0
+    for one in [one for one in saved if one.items == items]:
+        joined = {own.item for own in one.grown()}
+        known[one.name] = [item for item in one.accepted if item not in joined]
+        grown += len(joined)
+    if grown:
+        say(f"note: {grown:,} members that joined by growing are left out; nobody chose them")
     if len(known) < len(saved) and len({one.items for one in saved}) > 1:
         say(f"note: the saved sets of {items} only; --items takes those of others")
     if not known:
