@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from setsearch.answers.answer import Hits
 from setsearch.answers.numeric import NumericReading
 from setsearch.answers.reading import Reading
+from setsearch.answers.results import Explanation
 from setsearch.answers.saved.groups import IS_MEMBER, LONGEST_NAME, check_members, place_set, read_groups
 from setsearch.answers.tables import SetTable
 from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeeds, UnknownItem, UnknownSet
 from setsearch.memory.catalog import relations_by_reading
+from setsearch.search.request import SeedNames, parse_seeds
 from setsearch.sqlite.database import Database
 from setsearch.storage.ids import is_storable
 from setsearch.storage.relation import load_relations
@@ -88,21 +90,52 @@ class ItemSet(SetTable):
         if isinstance(self.reading, Reading):
             options.setdefault("groups", 1)
         try:
-            return self._ask((self.accepted, self.rejected), k, options)
+            return self.ask(self.accepted, k, exclude=self.rejected, **options)
         except UnknownItem:
             present = self.present()
             if not self.gone:
                 raise
         if not present[0]:
             raise NoSeeds(f"{self.name}: none of its accepted items is in the index; accept one first")
-        return self._ask(present, k, options)
+        return self.ask(present[0], k, exclude=present[1], **options)
 
-    def _ask(self, marks: tuple[list[str], list[str]], k: int | None, options: Mapping[str, Any]) -> Hits:
-        if isinstance(self.reading, Reading) and options.get("groups") == 1 and self._placed != (None, None):
+    def ask(self, seeds: SeedNames, k: int | None = 10, *, exclude: Sequence[str] = (), **options: Any) -> Hits:
+        """`Reading.expand` of the examples that somebody who has the set open would ask now, instead of its members.
+
+        In a group they are asked beside the other sets, as by `expand`. Raises as `Reading.expand`.
+        """
+        if isinstance(self.reading, Reading) and self._is_beside(options):
             from setsearch.answers.saved.coupling import expand_together
 
+            marks = parse_seeds(seeds), exclude
             return expand_together(self.reading, self.name, marks, k, options, self._together)
-        return self.reading.expand(marks[0], k, exclude=marks[1], **options)
+        reading: Any = self.reading
+        hits: Hits = reading.expand(seeds, k, exclude=exclude, **options)
+        return hits
+
+    def explain(
+        self, item: str, seeds: SeedNames | None = None, *, exclude: Sequence[str] | None = None, **options: Any
+    ) -> Explanation:
+        """The parts of the score that `expand` gives one item, or `ask` with `seeds` and `exclude`; what a rival takes.
+
+        Raises as `Reading.explain`.
+        """
+        if seeds is None:
+            options = {"groups": 1, **options} if isinstance(self.reading, Reading) else options
+            seeds, present = self.present()
+            exclude = present if exclude is None else exclude
+        if isinstance(self.reading, Reading) and self._is_beside(options):
+            from setsearch.answers.saved.coupling import explain_together
+
+            marks = parse_seeds(seeds), exclude or ()
+            return explain_together(self.reading, self.name, marks, item, options, self._together)
+        reading: Any = self.reading
+        found: Explanation = reading.explain(seeds, item, exclude=exclude or (), **options)
+        return found
+
+    def _is_beside(self, options: Mapping[str, Any]) -> bool:
+        """Whether it is asked in its group, or within another set."""
+        return options.get("groups") in (None, 1) and self._placed != (None, None)
 
     def present(self) -> tuple[list[str], list[str]]:
         """The accepted and the rejected items that the index still has; the others are in `gone`."""

@@ -9,7 +9,7 @@ import setsearch
 from setsearch.answers.finding import find_names
 from setsearch.answers.highlight import item_text, top_features
 from setsearch.answers.sets import ItemSet
-from setsearch.errors import ChangedSet, SourceError, UnknownSet, UsageError
+from setsearch.errors import ChangedSet, SourceError, UsageError
 from setsearch.index import Index
 from setsearch.pool import QuestionPool
 from setsearch.web.access import Rules
@@ -44,6 +44,7 @@ from setsearch.web.schemas import (
     SetsOfQuery,
     SetsQuery,
 )
+from setsearch.web.typed_names import saved_set
 
 T = TypeVar("T")
 ANY_VERSION = "*"
@@ -126,9 +127,15 @@ def _add_queries(router: APIRouter, pool: QuestionPool) -> None:
     @router.get("/explain")
     async def explain(query: Annotated[ExplainQuery, Query()]) -> Explanation:
         """The parts that sum to the score of an item."""
-        options = _options(query)
-        row = await pool.ask(lambda index: index.reading(query.items).explain(query.seeds, query.item, **options))
-        return Explanation(**_as_dict(row))
+
+        def _explained(index: Index) -> Any:
+            options = _options(query)
+            own, seeds, options["exclude"] = _examples(index, options.pop("set", None), query)
+            if own is not None:
+                return own.explain(query.item, seeds, **options)
+            return index.reading(query.items).explain(seeds, query.item, **options)
+
+        return Explanation(**_as_dict(await pool.ask(_explained)))
 
     @router.get("/features")
     async def features(query: Annotated[FeaturesQuery, Query()]) -> list[SetFeature]:
@@ -176,7 +183,7 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     @router.get("/sets/{name:path}")
     async def get_set(name: SetNamed) -> SavedSet:
         """A saved set."""
-        return await pool.ask(lambda index: _saved(index, name))
+        return await pool.ask(lambda index: _whole(saved_set(index, name)))
 
     @router.put("/sets/{name:path}", dependencies=writing)
     async def put_set(name: SetNamed, members: Members) -> SavedSet:
@@ -185,7 +192,7 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
         def _put(index: Index) -> SavedSet:
             version = None if members.version == ANY_VERSION else members.version or ""
             index.keep_set(name, members.accepted, members.rejected, members.items, version)
-            return _saved(index, name)
+            return _whole(saved_set(index, name))
 
         return await pool.ask(lambda index: _kept(lambda: _put(index)))
 
@@ -203,28 +210,34 @@ def describe_item(index: Index, query: ItemQuery) -> dict[str, Any]:
     return {"item": item, "features": features, "feature_count": count, "text": item_text(reading, item)}
 
 
+def _examples(
+    index: Index, name: str | None, query: ExpandQuery | ExplainQuery
+) -> tuple[ItemSet | None, list[str], list[str]]:
+    """The saved set that is asked, if there is one, and its examples with those of a query. Raises UnknownSet."""
+    if name is None:
+        return None, [*query.seeds], [*query.exclude]
+    own = saved_set(index, name)
+    accepted, rejected = own.present()
+    return own, [*accepted, *query.seeds], [*query.exclude, *rejected]
+
+
 def _expand(index: Index, query: ExpandQuery) -> list[Hit]:
     options = _options(query)
+    own, given, options["exclude"] = _examples(index, options.pop("set", None), query)
     weights = options.pop("weights", ())
-    if weights and len(weights) != len(query.seeds):
-        raise UsageError(f"there are {len(weights)} weights for {len(query.seeds)} seeds; give one for each")
-    if weights and len(set(query.seeds)) < len(query.seeds):
+    if weights and len(weights) != len(given):
+        raise UsageError(f"there are {len(weights)} weights for {len(given)} seeds; give one for each")
+    if weights and len({*given}) < len(given):
         raise UsageError("a seed is given twice; with weights give each once")
-    seeds: Any = dict(zip(query.seeds, weights, strict=True)) if weights else query.seeds
+    seeds: Any = dict(zip(given, weights, strict=True)) if weights else given
     offset, k, chosen = options.pop("offset", 0), options.pop("k", query.k), options.pop("fields", ())
-    hits = index.reading(query.items).expand(seeds, k + offset, **options)
+    hits = (index.reading(query.items).expand if own is None else own.ask)(seeds, k + offset, **options)
     known: dict[str, Any] = {"revision": hits.revision, "contexts_revision": hits.contexts_revision}
     rows = (
         _as_dict(hit) | ({"rest": hit.rest} if options.get("explain") else {}) | known for hit in hits.shared()[offset:]
     )
     wanted = {"rank", "item", *(chosen or Hit.model_fields)}
     return [Hit(**{name: value for name, value in row.items() if name in wanted}) for row in rows]
-
-
-def _saved(index: Index, name: str) -> SavedSet:
-    if name not in index.sets():
-        raise UnknownSet(f"no set {name!r}")
-    return _whole(index.set(name))
 
 
 def _whole(own: ItemSet) -> SavedSet:

@@ -12,14 +12,13 @@ from starlette.responses import HTMLResponse, Response
 
 from setsearch.answers.results import display_name
 from setsearch.answers.saved.inbox import Inbox
-from setsearch.answers.sets import ItemSet
-from setsearch.errors import ChangedSet, InvalidParameter, QueryError, UnknownSet, UsageError
+from setsearch.errors import ChangedSet, InvalidParameter, QueryError, UsageError
 from setsearch.index import Index
 from setsearch.options import require_known
 from setsearch.pool import QuestionPool
 from setsearch.web.page_state import Address, read_form, redirect
 from setsearch.web.start import titles_of
-from setsearch.web.typed_names import find_spelled, without_commands
+from setsearch.web.typed_names import find_spelled, saved_set, without_commands
 
 MOST_ROWS = 200  # of a page
 LONGEST_PAST = 4000  # characters of an address that tell how to undo
@@ -123,12 +122,12 @@ def _decide(index: Index, asked: Asked, form: QueryParams) -> Asked:
         return asked
     if said == "undo" and asked.said:
         _, name, item = asked.said[-1]
-        own = _saved(index, name)
+        own = saved_set(index, name)
         if item in (*own.accepted, *own.rejected):
             own.forget(item)
             own.save(version=version)
         return replace(asked, said=asked.said[:-1])
-    own = _saved(index, form.get("set", ""))
+    own = saved_set(index, form.get("set", ""))
     if said not in ("yes", "no"):
         raise InvalidParameter(f"a row is decided by yes or no, not by {said!r:.20}")
     item = find_spelled(own.reading, form.get("item", ""))
@@ -136,9 +135,3 @@ def _decide(index: Index, asked: Asked, form: QueryParams) -> Asked:
         (own.accept if said == "yes" else own.reject)(item)
         own.save(version=version)
     return asked.after(said, own.name, item)
-
-
-def _saved(index: Index, name: str) -> ItemSet:
-    if name not in index.sets():
-        raise UnknownSet(f"no set {name!r}; it may have been deleted meanwhile")
-    return index.set(name)

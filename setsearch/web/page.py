@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from setsearch.errors import InvalidParameter, UnknownSet
+from setsearch.errors import InvalidParameter
 from setsearch.index import Index
 from setsearch.options import require_known
 from setsearch.pool import QuestionPool
@@ -24,7 +24,7 @@ from setsearch.web.page_state import Address, read_form, redirect, root_of
 from setsearch.web.review import add_review
 from setsearch.web.routes import describe_routes
 from setsearch.web.start import label_of
-from setsearch.web.typed_names import find_spelled
+from setsearch.web.typed_names import find_spelled, saved_set
 from setsearch.web.view import export_rows, make_view, open_item
 
 HERE = Path(__file__).parent
@@ -137,9 +137,7 @@ def _back(form: QueryParams) -> Address:
 
 def _address_of(index: Index, name: str) -> Address:
     """The address of a saved set."""
-    if name not in index.sets():
-        raise UnknownSet(f"no set {name!r}; it may have been deleted meanwhile")
-    saved = index.set(name)
+    saved = saved_set(index, name)
     return Address(saved.items, tuple(saved.accepted), tuple(saved.rejected), set=name, version=saved.version)
 
 

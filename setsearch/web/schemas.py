@@ -89,6 +89,7 @@ class ModelQuery(Given):
     items: Name | None = Field(None, description="terms, documents, or a column of a relation")
 
 
+OF_SET = "a saved set, whose items are examples beside the seeds"
 HitField = Literal[
     "rank",
     "item",
@@ -109,6 +110,7 @@ HitField = Literal[
 class ExpandQuery(ModelQuery):
     """Examples, and what to return."""
 
+    set: Name | None = Field(None, description=OF_SET)
     seeds: Ids = []
     weights: Annotated[list[float], Field(max_length=MOST_NAMES)] = Field(
         [], description="one for each seed, from 0 up"
@@ -144,6 +146,7 @@ class ExpandBody(ExpandQuery):
 class ExplainQuery(ModelQuery):
     """The item whose score to explain, and the examples."""
 
+    set: Name | None = Field(None, description=OF_SET)
     item: Id
     seeds: Ids = []
     like: Annotated[list[Text], Field(max_length=10)] = []

@@ -6,8 +6,9 @@ from typing import Any
 
 from setsearch.answers.finding import find_names
 from setsearch.answers.reading import Reading
-from setsearch.answers.sets import AnyReading
-from setsearch.errors import AmbiguousItem, UnknownItem, UsageError
+from setsearch.answers.sets import AnyReading, ItemSet
+from setsearch.errors import AmbiguousItem, UnknownItem, UnknownSet, UsageError
+from setsearch.index import Index
 from setsearch.web.page_state import MOST_NAMES, Address
 
 WORDS_OF_TEXT = 4  # from which on what is typed may be a text
@@ -66,6 +67,13 @@ def _is_known(reading: AnyReading, name: str) -> bool:
     except AmbiguousItem:
         return True
     return True
+
+
+def saved_set(index: Index, name: str) -> ItemSet:
+    """A saved set; raises UnknownSet."""
+    if name not in index.sets():
+        raise UnknownSet(f"no set {name!r}; it may have been deleted meanwhile")
+    return index.set(name)
 
 
 def find_spelled(reading: AnyReading, name: str) -> str:

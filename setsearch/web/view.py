@@ -1,6 +1,6 @@
 """What the page shows: the answer to its state, as plain values for the templates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from setsearch.answers.highlight import item_text, mark_features, top_features, 
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import NOTHING_SHARED, Hit, Reason, display_name
 from setsearch.answers.sets import AnyReading
-from setsearch.errors import InvalidParameter, QueryError, UsageError
+from setsearch.errors import InvalidParameter, NothingToRank, QueryError, UsageError
 from setsearch.index import Index
 from setsearch.models.defaults import field_weights
 from setsearch.options import ALL, MODEL, Option
@@ -113,7 +113,7 @@ def make_view(index: Index, asked: Address, typed: Mapping[str, str] | None = No
         return view
     view.fields = _switches(reading, address)
     try:
-        hits = _hits(reading, address)
+        hits = _hits(index, reading, address)
         view.rows = _rows(address, hits)
         view.shared = _shared(reading, address, hits)
         view.note = _note(reading, address, hits)
@@ -158,7 +158,7 @@ def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
     item = find_spelled(reading, name)
     address, _ = find_typed(reading, asked.replace(items=reading.name))
     title = titles_of(reading, [item]).get(item)
-    hit = _hit(reading, address, item) if address.asks else None
+    hit = _hit(index, reading, address, item) if address.asks else None
     bars = score_bars(hit, scale_of([hit])) if hit else []
     text = item_text(reading, item)
     pieces = []
@@ -224,11 +224,17 @@ def _examples(reading: AnyReading, address: Address) -> dict[str, Any]:
     return _options(reading, address, ALL) | {key: names for key, names in given.items() if names}
 
 
-def _hits(reading: AnyReading, address: Address) -> Hits:
+def _expand(index: Index, reading: AnyReading, address: Address) -> Callable[..., Hits]:
+    """What expands the examples: the set that is open, beside the others of its group, or the reading."""
+    is_open = address.set is not None and index.sets().get(address.set) == reading.name
+    return index.set(address.set).ask if is_open and address.set is not None else reading.expand
+
+
+def _hits(index: Index, reading: AnyReading, address: Address) -> Hits:
     k = HITS[address.size]
     options = _examples(reading, address)
     options |= {"exclude": address.rejected, "explain": True, "snippets": True, "fold": True, "cut": "mark"}
-    hits = with_headlines(reading, reading.expand(address.seeds, k, **options).shared())
+    hits = with_headlines(reading, _expand(index, reading, address)(address.seeds, k, **options).shared())
     if address.end is not None:
         hits[:] = [hit._replace(belongs=hit.rank <= address.end) for hit in hits]
     belonging = sum(1 for hit in hits if hit.belongs)
@@ -236,13 +242,16 @@ def _hits(reading: AnyReading, address: Address) -> Hits:
     return hits.with_hits(hits[:shown])
 
 
-def _hit(reading: AnyReading, address: Address, item: str) -> Hit:
+def _hit(index: Index, reading: AnyReading, address: Address, item: str) -> Hit:
     """One item as a hit, whether or not it is among the best."""
     options = _examples(reading, address)
     rejected = [name for name in address.rejected if name != item]
     options["filter"] = ()
     options |= {"exclude": rejected, "among": [item], "keep_seeds": True, "explain": True}
-    return reading.expand(address.seeds, 1, **options)[0]
+    hits: Hits = reading.expand(address.seeds, 1, **options)
+    with suppress(NothingToRank):  # another set of the group has it
+        hits = _expand(index, reading, address)(address.seeds, 1, **options) or hits
+    return hits[0]
 
 
 def _rows(address: Address, hits: list[Hit]) -> list[Row]:

@@ -9,32 +9,35 @@ in o, and if it belongs to all wholes of c. What o has accepted belongs to o; wh
 Without rivals scores are, to the bit, those of the set alone. Other rules do less well (benchmarks/LOG.md).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from setsearch.answers.answer import Hits
+from setsearch.answers.contributions import explanation
 from setsearch.answers.hits import best_hits
 from setsearch.answers.reading import Reading
-from setsearch.answers.results import Asked, Hit
-from setsearch.answers.saved.groups import Groups, Marks, marks_of_sets, read_groups
+from setsearch.answers.results import Asked, Explanation, Hit
+from setsearch.answers.saved.groups import Groups, marks_of_sets, read_groups
 from setsearch.arrays import Floats, Ints, to_lattice
 from setsearch.errors import NoSeeds, QueryError, UnknownItem, UsageError
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
-from setsearch.options import MODEL
 from setsearch.scoring.base import Base
 from setsearch.search.cutoff import FLOOR, LEADERS, floor_of, tells, threshold
-from setsearch.search.request import parse_request
+from setsearch.search.request import ExpandRequest, parse_request
 from setsearch.search.weights import RIVAL, SeedWeights
 
 OTHERS = 0.5  # of the height in the best other set, which is subtracted
 Flags = npt.NDArray[np.bool_]
+Given = tuple[Sequence[str] | dict[str, float], Sequence[str]]  # accepted items, perhaps weighted, and rejected ones
+Found = TypeVar("Found", Hit, Explanation)
+T = TypeVar("T")
 
 
 class Weighed(NamedTuple):
@@ -62,7 +65,7 @@ class Standing(NamedTuple):
 
 
 def weigh_set(
-    reading: Reading, fields_by: FieldsBy, marks: Marks, options: Mapping[str, Any] = MappingProxyType({})
+    reading: Reading, fields_by: FieldsBy, marks: Given, options: Mapping[str, Any] = MappingProxyType({})
 ) -> Standing:
     """The question of a set with some options of the model, of the members that the index has; raises QueryError."""
     try:
@@ -70,7 +73,7 @@ def weigh_set(
     except UnknownItem:
         known = reading.candidates(fields_by)
         gone = [item for item in chain(*marks) if not any(own.knows(item) for own in known)]
-        if not gone:
+        if not gone or isinstance(marks[0], dict):
             raise
     accepted, rejected = (tuple(item for item in side if item not in {*gone}) for side in marks)
     if not accepted:
@@ -78,13 +81,12 @@ def weigh_set(
     return _weigh(reading, fields_by, (accepted, rejected), options)._replace(gone=gone)
 
 
-def _weigh(reading: Reading, fields_by: FieldsBy, marks: Marks, options: Mapping[str, Any]) -> Standing:
-    accepted, rejected = marks
-    if not accepted:
+def _weigh(reading: Reading, fields_by: FieldsBy, marks: Given, options: Mapping[str, Any]) -> Standing:
+    if not marks[0]:
         raise NoSeeds("it has no accepted item; accept one first")
-    asked: Any = {"exclude": rejected, "cut": "mark", "explain": True, **options}
+    asked: Any = {"exclude": marks[1], "cut": "mark", "explain": True, **options}
     request = parse_request(1, asked)
-    fields, weights, excluded, cannot_tell = reading.weigh(fields_by, list(accepted), request)
+    fields, weights, excluded, cannot_tell = reading.weigh(fields_by, _seeds(marks), request)
     leaders = weights.best(excluded, FLOOR, fields)[1] + weights.constant
     line, is_told, floor, unit = np.nan, False, 0.0, 0.0
     if len(leaders):
@@ -183,7 +185,7 @@ class Together:
 def ask_together(
     reading: Reading,
     fields_by: FieldsBy,
-    marks: Mapping[str, Marks],
+    marks: Mapping[str, Given],
     groups: Groups,
     options: Mapping[str, Any] = MappingProxyType({}),
     first: str | None = None,
@@ -234,59 +236,103 @@ def _couple(names: list[str], standings: list[Standing], groups: Groups, notes: 
     return Together(names, standings, scores, heights, best, who, members, taken, within, notes)
 
 
-def expand_together(
+class Beside(NamedTuple):
+    """The question of a set beside its rivals: `left_out` has what its options leave out, and what others have."""
+
+    fields: Fields
+    weights: SeedWeights
+    left_out: list[int]
+    cannot_tell: bool
+    together: Together
+    place: int
+
+    def named(self, found: Found, id: int) -> Found:
+        """A hit or an explanation whose rival is told by its name, or that has none."""
+        together, place, label = self.together, self.place, ""
+        if together.taking()[place, id]:
+            degree = "better" if together.best[place, id] >= together.heights[place, id] else "too"
+            label = f"fits {together.names[together.who[place, id]]} {degree}"
+        features = (part._replace(feature=label) if part.feature == RIVAL else part for part in found.features)
+        reasons = (
+            own._replace(label=label, features=(label,)) if own.features == (RIVAL,) else own for own in found.reasons
+        )
+        return found._replace(
+            features=tuple(part for part in features if part.feature),
+            reasons=tuple(own for own in reasons if own.label),
+        )
+
+
+def ask_beside(
     reading: Reading,
     name: str,
-    marks: tuple[Sequence[str], Sequence[str]],
+    marks: Given,
     k: int | None,
     options: Mapping[str, Any],
-    kept: list[Any] | None = None,
-) -> Hits:
-    """`ItemSet.expand` for a set in a group, or within another, with these marks. Raises as `Reading.expand`.
+    kept: list[Any],
+    answer: Callable[[Beside, ExpandRequest], T],
+) -> T:
+    """What `answer` makes of a set in a group, or within another, with these marks. Raises as `Reading.expand`.
 
     `kept` has what sets said together, for those that are asked next on the same content.
     """
     asking: Any = {**options, "exclude": marks[1]}
     request = parse_request(k, asking)
-    chosen = {key: value for key, value in options.items() if key in MODEL}
-    own_kept = [] if kept is None else kept
+    given = marks[0] if isinstance(marks[0], dict) else tuple(marks[0]), tuple(marks[1])
 
-    def answer(fields_by: FieldsBy) -> Hits:
-        cursor = reading.candidates(fields_by)[-1].first.cursor
-        groups, stored = read_groups(cursor), marks_of_sets(cursor, reading.name)
-        stored[name] = (tuple(marks[0]), tuple(marks[1]))
+    def ask(fields_by: FieldsBy) -> T:
+        """The same in one transaction."""
+        known = reading.candidates(fields_by)
+        cursor = known[-1].first.cursor
+        groups, stored = read_groups(cursor), dict[str, Given](marks_of_sets(cursor, reading.name))
+        stored[name] = given
         asked = {other: stored[other] for other in groups.asked_with([name]) if other in stored}
         more = {key: options[key] for key in ("like", "having", "gamma") if key in options}
-        key = (asked, groups, chosen, more, [own.first.snapshot for own in reading.candidates(fields_by)])
-        if not own_kept or own_kept[0] != key or name not in own_kept[1].names:
-            own_kept[:] = key, ask_together(reading, fields_by, asked, groups, chosen, name, more)
-        together: Together = own_kept[1]
+        key = (asked, groups, request.model, more, [own.first.snapshot for own in known])
+        if not kept or kept[0] != key or name not in kept[1].names:
+            kept[:] = key, ask_together(reading, fields_by, asked, groups, request.model, name, more)
+        together: Together = kept[1]
         place = together.names.index(name)
-        fields, alone, _, cannot_tell = reading.weigh(fields_by, list(marks[0]), request)
-        weights, taking = alone, together.taking()[place]
+        fields, weights, left_out, cannot_tell = reading.weigh(fields_by, _seeds(marks), request)
+        taking = together.taking()[place]
         if taking.any():
-            part = to_lattice(-taking, coefficient=alone.scale)
-            base = Base(alone.base.items + part, alone.base.constant, alone.scale)
-            weights = alone.having(base=base, priors=(*alone.priors, (RIVAL, part)), summed=alone.sums() + part)
-        own = together.standings[place]
-        weights = weights.having(decided=(together.belongs(place), own.weighed.is_told))
-        excluded = [*own.excluded, *np.flatnonzero(together.taken[place] & ~together.members[place]).tolist()]
-        hits = best_hits(fields, [weights], excluded, request, reading.defaults, cannot_tell)
-        hits.asked = Asked(reading, list(marks[0]), {**chosen, "exclude": marks[1]})
-        ids = fields.find_all([hit.item for hit in hits]) if request.options.get("explain") else {}
-        degrees = np.where(together.best[place] >= together.heights[place], "better", "too")
-        others = {id: together.names[together.who[place, id]] for id in ids.values()}
-        rivals = {item: f"fits {others[id]} {degrees[id]}" for item, id in ids.items() if taking[id]}
-        return hits.with_hits(_named(hit, rivals) for hit in hits)
+            part = to_lattice(-taking, coefficient=weights.scale)
+            base = Base(weights.base.items + part, weights.base.constant, weights.scale)
+            priors, summed = (*weights.priors, (RIVAL, part)), weights.sums() + part
+            weights = weights.having(base=base, priors=priors, summed=summed)
+        weights = weights.having(decided=(together.belongs(place), together.standings[place].weighed.is_told))
+        taken = np.flatnonzero(together.taken[place] & ~together.members[place])
+        return answer(Beside(fields, weights, [*left_out, *taken.tolist()], cannot_tell, together, place), request)
 
-    return reading.answer(request.model, answer)
+    return reading.answer(request.model, ask)
 
 
-def _named(hit: Hit, rivals: Mapping[str, str]) -> Hit:
-    """A hit whose rival is told by its name, or that has none."""
-    label = rivals.get(hit.item, "")
-    features = (part._replace(feature=label) if part.feature == RIVAL else part for part in hit.features)
-    reasons = (own._replace(label=label, features=(label,)) if own.features == (RIVAL,) else own for own in hit.reasons)
-    return hit._replace(
-        features=tuple(part for part in features if part.feature), reasons=tuple(own for own in reasons if own.label)
-    )
+def expand_together(
+    reading: Reading, name: str, marks: Given, k: int | None, options: Mapping[str, Any], kept: list[Any]
+) -> Hits:
+    """`ItemSet.expand`, by `ask_beside`."""
+
+    def answer(own: Beside, request: ExpandRequest) -> Hits:
+        hits = best_hits(own.fields, [own.weights], own.left_out, request, reading.defaults, own.cannot_tell)
+        hits.asked = Asked(reading, _seeds(marks), {**request.model, "exclude": marks[1]})
+        if not request.options.get("explain"):
+            return hits
+        ids = own.fields.find_all([hit.item for hit in hits])
+        return hits.with_hits(own.named(hit, ids[hit.item]) for hit in hits)
+
+    return ask_beside(reading, name, marks, k, options, kept, answer)
+
+
+def explain_together(
+    reading: Reading, name: str, marks: Given, item: str, options: Mapping[str, Any], kept: list[Any]
+) -> Explanation:
+    """`ItemSet.explain`, by `ask_beside`."""
+
+    def answer(own: Beside, request: ExpandRequest) -> Explanation:
+        id = own.fields.resolve(item)
+        return own.named(explanation(own.fields, own.weights, id), id)
+
+    return ask_beside(reading, name, marks, 1, {**options, "explain": True}, kept, answer)
+
+
+def _seeds(marks: Given) -> list[str] | dict[str, float]:
+    return marks[0] if isinstance(marks[0], dict) else list(marks[0])

@@ -259,7 +259,8 @@ class Dialogue:
 
         options: Any = {"exclude": current.rejected, "cut": "mark", "explain": True, "fold": True}
         options |= self.wanted | self.model
-        self.hits = with_headlines(self.reading, self.reading.expand(current.accepted, self.k, **options).shared())
+        expand = self.reading.expand if self.saved is None else self.saved.ask
+        self.hits = with_headlines(self.reading, expand([*current.accepted], self.k, **options).shared())
         rejected = f"   rejected: {', '.join(current.rejected)}" if current.rejected else ""
         say(f"\n{', '.join(current.accepted)}{rejected}")
         say("\n".join(bars([hit._asdict() for hit in self.hits], numbered=True)))

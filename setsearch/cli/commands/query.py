@@ -39,7 +39,6 @@ from setsearch.errors import QueryError, SetsearchError, SourceError, UnknownSet
 from setsearch.options import ALL, EXAMPLES, MODEL, RESULT, ModelOptions, offered
 
 if TYPE_CHECKING:
-    from setsearch.answers.answer import Hits
     from setsearch.answers.results import Hit
     from setsearch.answers.sets import AnyReading, ItemSet
 
@@ -98,18 +97,11 @@ def expand(
     from setsearch.answers.highlight import with_headlines
 
     with db.open(time_limit=asking.time_limit) as index:
-        saved = None
-        if asking.set is not None:
-            if asking.set not in index.sets():
-                raise UnknownSet(f"no set {asking.set!r}; `setsearch set list {db}` shows all")
-            saved = index.set(asking.set, items)
-        reading = index.reading(items if saved is None else saved.items)
-        if saved is not None:
-            saved.accepted, rejected = present_members(saved, str(db))
-            seeds, wanted["exclude"] = [*saved.accepted, *(seeds or ())], [*wanted.get("exclude", ()), *rejected]
+        saved, reading, seeds, excluded = _examples(index, db, asking.set, items, seeds)
+        wanted["exclude"] = [*wanted.get("exclude", ()), *excluded]
         wanted["like"] = [_read_text(text) for text in wanted.get("like", ())]
-        weighted = _weighted(list(seeds or ()), asking.seed_weights)
-        hits = _ask(reading, saved, weighted, wanted | model)
+        weighted = _weighted(seeds, asking.seed_weights)
+        hits = (reading.expand if saved is None else saved.ask)(weighted, **wanted, **model)
         hits = with_headlines(reading, hits.shared())
         tell_notes(reading, weighted, hits, model)
         points = hits.map() if picture == "map" else []
@@ -125,12 +117,17 @@ def expand(
     show(rows, ("rank", "item", "score"))
 
 
-def _ask(reading: "AnyReading", saved: "ItemSet | None", seeds: list[str] | dict[str, float], wanted: Any) -> "Hits":
-    """The hits of some seeds; if these are a saved set, beside the others of its group."""
-    if saved is None or not (saved.group or saved.under) or seeds != saved.accepted:
-        return reading.expand(seeds, **wanted)
-    saved.rejected = wanted.pop("exclude")
-    return saved.expand(**wanted)
+def _examples(
+    index: "setsearch.Index", db: Collection, name: str | None, items: str | None, seeds: list[str] | None
+) -> "tuple[ItemSet | None, AnyReading, list[str], list[str]]":
+    """The set of a name, if there is one, its reading, its accepted items with more seeds, and its rejected ones."""
+    if name is None:
+        return None, index.reading(items), [*(seeds or ())], []
+    if name not in index.sets():
+        raise UnknownSet(f"no set {name!r}; `setsearch set list {db}` shows all")
+    saved = index.set(name, items)
+    accepted, rejected = present_members(saved, str(db))
+    return saved, saved.reading, [*accepted, *(seeds or ())], rejected
 
 
 @with_options(more=question_options(offered("explain", RESULT)), model=question_options(MODEL), show=format_options)
@@ -140,6 +137,7 @@ def explain_command(
     seeds: OptionalSeeds = None,
     *,
     items: Items = None,
+    set: Annotated[str | None, option("NAME", "The seeds are a saved set; what its rivals take is told.")] = None,
     more: dict[str, Any],
     model: ModelOptions,
     show: Show,
@@ -150,7 +148,12 @@ def explain_command(
     """
     more["like"] = [_read_text(text) for text in more["like"] or ()]
     with db.open() as index:
-        explanation = index.reading(items).explain(seeds or (), item, **more, **model)
+        saved, reading, given, excluded = _examples(index, db, set, items, seeds)
+        more["exclude"] = [*(more["exclude"] or ()), *excluded]
+        if saved is None:
+            explanation = reading.explain(given, item, **more, **model)
+        else:
+            explanation = saved.explain(item, given, **more, **model)
     if explanation.group:
         say(f"note: your examples fall into groups; this is the score by {', '.join(explanation.group)}")
     if show in (print_json, print_lines):

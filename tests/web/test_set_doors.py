@@ -1,0 +1,64 @@
+"""A saved set asks the same question at each door: beside its rivals in an exclusive group, else as `expand`."""
+
+import io
+import json
+from urllib.parse import urlencode
+
+import pytest
+from test_inbox_page import TOPICS, texts
+
+import setsearch
+
+pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]")
+
+
+@pytest.mark.parametrize("grouped", [True, False])
+def test_a_set_is_asked_beside_its_rivals_at_each_door(tmp_path, run, serve, monkeypatch, grouped):
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True, contexts="off") as index:
+        index.add(texts(range(10)))
+        for name in ("cats", "grain"):
+            index.keep_set(name, [f"{name}{n}" for n in range(3)], ["sea0"], "documents")
+        index.add([("both", " ".join(TOPICS["cats"][:6] + TOPICS["grain"][:5]))])
+        if grouped:
+            for name in ("cats", "grain"):
+                own = index.set(name)
+                own.group = "kinds"
+                own.save()
+            index.group("kinds", exclusive=True)
+        more = index.set("cats")
+        more.accept("cats7")
+        expected = {(): index.set("cats").expand(9, explain=True), ("cats7",): more.expand(9, explain=True)}
+        plain = index.items("documents").expand(["cats0", "cats1", "cats2"], 9, exclude=["sea0"], groups=1)
+        assert ([(hit.item, hit.score) for hit in plain] == scores(expected[()])) is not grouped
+        is_told = "fits grain too" in [part.feature for part in more.explain("both").features]
+        assert is_told is grouped
+    server = serve(path)
+    for seeds, hits in expected.items():
+        said = json.loads(run("expand", path, "--set", "cats", *seeds, "-k", "9", "--unfold", "--groups", "1")[1])
+        assert [(row["item"], row["score"]) for row in said] == scores(hits)
+        query = urlencode([("set", "cats"), *(("seeds", own) for own in seeds), ("k", 9), ("groups", 1)])
+        said = json.loads(server.ask(f"/api/expand?{query}")[2])
+        assert [(row["item"], row["score"]) for row in said] == scores(hits)
+        seeds_shown = [("seed", own) for own in ("cats0", "cats1", "cats2", *seeds)]
+        page = urlencode([("items", "documents"), *seeds_shown, ("not", "sea0"), ("set", "cats"), ("groups", "1")])
+        rows = json.loads(server.ask(f"/export.json?{page}")[2])
+        shown = {row["item"]: row["score"] for row in rows if row.get("score") is not None}
+        assert {hit.item: shown[hit.item] for hit in hits} == {hit.item: hit.score for hit in hits}
+        (both,) = [hit for hit in hits if hit.item == "both"]
+        told = json.loads(run("explain", path, "both", *seeds, "--set", "cats", "--groups", "1", "--json")[1])
+        api = json.loads(server.ask(f"/api/explain?{query.replace('&k=9', '')}&item=both")[2])
+        for row in (told, api):
+            assert row["score"] == pytest.approx(both.score, abs=1e-12)
+            parts = {part["feature"]: part["weight"] for part in row["features"]}
+            assert parts == {part.feature: part.weight for part in both.features}
+            assert ("fits grain too" in parts) is grouped
+        assert server.ask(f"/item?{page}&open=grain0")[0] == 200, "a rival has it"
+    monkeypatch.setattr("sys.stdin", io.StringIO("cats7\nq\n"))
+    dialogue = run("grow", path, "--set", "cats", "--groups", "1")[2]
+    assert f"{expected['cats7',][0].score:.3f}" in dialogue
+
+
+def scores(hits):
+    """(item, score) of hits that share something with the examples."""
+    return [(hit.item, hit.score) for hit in hits.shared()]
