@@ -384,9 +384,9 @@ class Index(IndexTable):
         """What was decided about items, one after another, in the saved set of this name (learning/review.py)."""
         return Decisions(self._database, name, name_in(self._collection, items))
 
-    def delete_set(self, name: str) -> None:
-        """Delete a saved set; raises UnknownSet."""
-        delete_set(self._database, name)
+    def delete_set(self, name: str) -> list[str]:
+        """Delete a saved set; returns the sets that lay within it, and lie within none now. Raises UnknownSet."""
+        return delete_set(self._database, name)
 
     def refresh(self, fresh: str | float | None = None, progress: Progress = iter) -> "Changes":
         """Apply the changes of synced tables; with `fresh`, also derive contexts of words, arrays and vectors.

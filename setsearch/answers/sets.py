@@ -320,11 +320,14 @@ def saved_sets(database: Database) -> dict[str, str]:
         return dict(cursor.execute("select name, items from setsearch_set order by name"))
 
 
-def delete_set(database: Database, name: str) -> None:
-    """Delete a saved set; raises UnknownSet."""
+def delete_set(database: Database, name: str) -> list[str]:
+    """Delete a saved set; returns the sets that lay within it, and lie within none now. Raises UnknownSet."""
     with database.write() as cursor:
+        within = "select name from setsearch_set where under = ? order by name"
+        parts = [own for (own,) in cursor.execute(within, (name,))] if is_storable(name) else []
         if not is_storable(name) or not _delete(cursor, name):
             raise UnknownSet(f"no set {name!r}; `setsearch set list` shows all")
+    return parts
 
 
 def delete_sets_of(cursor: sqlite3.Cursor, items: Sequence[str]) -> None:

@@ -21,6 +21,8 @@ from setsearch.web.start import titles_of
 from setsearch.web.typed_names import find_spelled, saved_set, without_commands
 
 MOST_ROWS = 200  # of a page
+CHANGED = "Somebody changed {} meanwhile, and this answer was not saved. Here is what is new now: answer again."
+NO_SETS = "No set is saved yet: give examples at the start, and save them under a name below the list of what fits."
 LONGEST_PAST = 4000  # characters of an address that tell how to undo
 
 
@@ -70,8 +72,10 @@ def add_inbox(
         asked = Asked.read(QueryParams(form.get("back", "").partition("?")[2]))
         try:
             return redirect(request, str(await pool.ask(lambda index: _decide(index, asked, form))))
-        except (QueryError, UsageError, ChangedSet) as error:  # the rows as they are now, beside what is wrong
-            problem, status = without_commands(str(error)), 409 if isinstance(error, ChangedSet) else 422
+        except ChangedSet:  # the rows as they are now, beside what is wrong
+            problem, status = CHANGED.format(form.get("set") or (asked.said or [("", "")])[-1][1]), 409
+        except (QueryError, UsageError) as error:
+            problem, status = without_commands(str(error)), 422
         return HTMLResponse(
             await pool.ask(lambda index: render(request, "inbox.html", found=_found(index, asked, problem))), status
         )
@@ -79,7 +83,11 @@ def add_inbox(
 
 def _found(index: Index, asked: Asked, problem: str | None = None) -> dict[str, Any]:
     """What the page shows. Raises UnknownSet."""
-    inbox, kinds = index.inbox(asked.sets or None), index.sets()
+    kinds = index.sets()
+    if not kinds and not asked.sets:
+        nothing = dict.fromkeys(("inbox", "rows", "seen"), ())
+        return {**nothing, "asked": asked, "notes": [NO_SETS], "last": None, "problem": problem}
+    inbox = index.inbox(asked.sets or None)
     shown = inbox[:MOST_ROWS]
     titles: dict[tuple[str, str], str] = {}
     for kind in {kinds[row.set] for row in shown}:

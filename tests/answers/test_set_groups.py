@@ -192,7 +192,7 @@ def test_a_part_lies_within_its_whole(index):
     put(index, "kinds", "cats", "grain", "beasts", exclusive=True)
     compare(index, ["cats", "grain", "beasts", "lions"], under)
     assert index.set("lions").under == "beasts"
-    index.delete_set("beasts")
+    assert index.delete_set("beasts") == ["lions"], "its part is told"
     assert (index.set("lions").under, index.set("lions").group) == (None, "kinds")
     compare(index, ["cats", "grain", "lions"])
 

@@ -105,7 +105,9 @@ def test_the_command(index, run, failed, tmp_path):
     before = run("set", "show", "a.db", "cats")
     failed(run("set", "save", "a.db", "cats", "zzz", "--items", "terms"), 1, "'zzz'")
     assert run("set", "show", "a.db", "cats") == before, "a set that cannot be saved leaves the old one"
-    assert run("set", "delete", "a.db", "cats")[0] == 0
+    assert run("set", "save", "a.db", "part", "a", "--items", "documents", "--under", "cats")[0] == 0
+    assert run("set", "delete", "a.db", "cats")[2] == "deleted the set cats; within no set now: part\n"
+    assert run("set", "delete", "a.db", "part")[2] == "deleted the set part\n"
     failed(run("set", "delete", "a.db", "cats"), 1, "'cats'")
 
 

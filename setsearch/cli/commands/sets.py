@@ -252,8 +252,8 @@ def delete(db: Collection, name: Name) -> None:
     Example: setsearch set delete notes.db dances
     """
     with db.open() as index:
-        index.delete_set(name)
-    say(f"deleted the set {name}")
+        parts = index.delete_set(name)
+    say(f"deleted the set {name}" + (f"; within no set now: {', '.join(parts)}" if parts else ""))
 
 
 def _change(db: Collection, name: str, method: str, members: list[str]) -> None:
