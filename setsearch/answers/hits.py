@@ -92,7 +92,7 @@ def best_hits(
             scores = scores + weights.constant
             belongs: list[bool | None] = [None] * len(ids)
             if request.options.get("cut"):
-                leaders = _leaders(fields, weights, excluded, request, among, scores)
+                leaders = _leaders(weights, excluded, request, among, scores)
                 if told[place] is None:
                     asked = fields, weights, leaders, excluded, defaults
                     is_told = weights.decided[1] if weights.decided else not cannot_tell and tells(*asked)
@@ -156,7 +156,6 @@ def _in_turn(
 
 
 def _leaders(
-    fields: Fields,
     weights: SeedWeights,
     excluded: Sequence[int],
     request: ExpandRequest,
@@ -166,7 +165,7 @@ def _leaders(
     """The scores by which the line is drawn: neither a filter nor the seeds change what belongs."""
     if among is None and not request.options.get("keep_seeds"):
         return scores
-    found = weights.best([*excluded, *weights.examples.seeds], _leading(request), fields)[1]
+    found = weights.best_scores([*excluded, *weights.examples.seeds], _leading(request))
     return found + weights.constant if len(found) else scores
 
 

@@ -109,6 +109,7 @@ class Snapshot:
         self.kept_sets = Kept[Hashable, Any]()  # what saved sets weigh (answers/saved/claims.py)
         self._statistics = Kept[ValueRule, RuleStatistics]()
         self._ranks: Ints | None = None
+        self._read_names: dict[int, str] = {}
         self._items_by_stems: dict[str, list[str]] | None = None
 
     @property
@@ -225,8 +226,14 @@ class Snapshot:
     def ranks(self, cursor: sqlite3.Cursor, ids: Ints) -> Ints:
         """The positions of items in the order of names, or other numbers in this order, `(n_ids,)`."""
         if self._ranks is None and len(ids) <= FEW:
-            names = self.items.stored(cursor, ids.tolist())
-            order = sorted(range(len(ids)), key=lambda place: names[int(ids[place])][0])
+            names, own = self._read_names, ids.tolist()
+            unread = [id for id in own if id not in names]
+            if unread:  # an inbox ranks the same items for each of its sets
+                if len(names) + len(unread) > FEW:
+                    names, unread = {}, own
+                names = names | {id: name for id, (name, _) in self.items.stored(cursor, unread).items()}
+                self._read_names = names
+            order = sorted(range(len(own)), key=lambda place: names[own[place]])
             ranks = np.empty(len(ids), np.int64)
             ranks[order] = np.arange(len(ids))
             return ranks

@@ -31,7 +31,7 @@ from setsearch.scoring.base import Base
 from setsearch.scoring.best import best
 from setsearch.scoring.kernels import accumulate
 from setsearch.scoring.postings import PostingArrays, WeightedLists
-from setsearch.scoring.selection import Best, Names
+from setsearch.scoring.selection import Best, ByIds, Names
 from setsearch.scoring.smoothing import Neighbors, smooth
 from setsearch.search.budget import Limit, limited
 from setsearch.search.examples import Examples, example_entries
@@ -210,6 +210,10 @@ class SeedWeights:
         summed, lists = (self.base.items, self.lists) if self.summed is None else (self.summed, ())
         ids, sums = best(summed, lists, excluded, k, names, among)
         return ids, sums / self.scale
+
+    def best_scores(self, excluded: Sequence[int], k: int) -> Floats:
+        """The scores of the k best items, without the constant; names of equal ones are not read."""
+        return self.best(excluded, k, ByIds(len(self.base.items)))[1]
 
     def with_prior(self, name: str, items: Ints, values: Floats, share: float) -> "SeedWeights":
         """A named part of the base for some items: share sd(scores) z(values), where z is in standard deviations.

@@ -1,7 +1,9 @@
 """Names in memory, once somebody has asked often: the answers stay the same."""
 
 import random
+import sqlite3
 
+import numpy as np
 import pytest
 
 import setsearch
@@ -98,3 +100,15 @@ def test_of_equal_hashes_the_name_decides(monkeypatch):
     names.learn(None)
     assert names.is_complete
     assert names.find(["three", "one", "four"]) == {"three": 2, "one": 0}
+
+
+def test_ranks_are_those_of_the_names_whatever_was_read_before(monkeypatch):
+    monkeypatch.setattr("setsearch.memory.snapshot.FEW", 6)
+    with setsearch.open(sqlite3.connect(":memory:"), contexts="off") as index:
+        names = "fig apple date cherry banana elder grape".split()
+        index.add((name, "a fruit") for name in names)
+        with index.items("documents").stored() as fields:
+            ids = fields.find_all(names)
+            for asked in (names[:3], names[2:5], names[4:], names[:2], names[1:6]):
+                ranks = fields.ranks(np.array([ids[name] for name in asked]))
+                assert [asked[place] for place in np.argsort(ranks)] == sorted(asked)

@@ -87,7 +87,7 @@ def _weigh(reading: Reading, fields_by: FieldsBy, marks: Given, options: Mapping
     asked: Any = {"exclude": marks[1], "cut": "mark", "explain": True, **options}
     request = parse_request(1, asked)
     fields, weights, excluded, cannot_tell = reading.weigh(fields_by, _seeds(marks), request)
-    leaders = weights.best(excluded, FLOOR, fields)[1] + weights.constant
+    leaders = weights.best_scores(excluded, FLOOR) + weights.constant
     line, is_told, floor, unit = np.nan, False, 0.0, 0.0
     if len(leaders):
         line = threshold(fields, weights, leaders)

@@ -155,6 +155,9 @@ def read_inbox(
     sets: dict[str, ItemSet] = {}
     together: dict[tuple[str, str | None], list[object]] = {}
     news: dict[tuple[object, ...], News] = {}
+    doubtful: dict[str, list[Grown]] = {}
+    for one in grown_members(database, wanted, doubtful=True):
+        doubtful.setdefault(one.set, []).append(one)
     for name in known:
         try:
             sets[name] = own = load(name)
@@ -164,7 +167,7 @@ def read_inbox(
                 key = own.items, *since
                 if key not in news:
                     news[key] = find_news(_reading(own), *since)
-                hits = _with_doubtful(own, _ask(own, news[key]), grown_members(database, [name], doubtful=True))
+                hits = _with_doubtful(own, _ask(own, news[key]), doubtful.get(name, ()))
                 found += [(name, hit) for hit in hits]
                 notes += [f"{name}: {hits.untold}"] * bool(hits and hits.untold)
                 notes += [gone_note(database.path, name, own.gone)] * bool(own.gone)
