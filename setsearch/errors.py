@@ -147,6 +147,14 @@ class ChangedSet(ItemError):
     """The saved set is not of the version that was to be replaced."""
 
 
+class AnsweredMeanwhile(ChangedSet):
+    """Somebody else has answered otherwise; `said` is that answer: "yes" or "no"."""
+
+    def __init__(self, problem: str, said: str) -> None:
+        super().__init__(problem)
+        self.said = said
+
+
 class SourceError(SetsearchError):
     """A source cannot be read; the message names file and position."""
 

@@ -7,7 +7,7 @@ from time import time
 from typing import Any, NamedTuple
 
 from setsearch.answers.sets import begin_set, saved_items
-from setsearch.errors import ChangedSet, InvalidParameter
+from setsearch.errors import AnsweredMeanwhile, ChangedSet, InvalidParameter
 from setsearch.sqlite.database import Database
 
 LONGEST_NOTE = 10_000  # characters
@@ -48,6 +48,7 @@ class Decisions:
         self._database = database
         self._known: list[_Row] | None = None  # None if the set was never there
         self._own: list[tuple[_Row, _Row | None]] = []  # what this object wrote, and what was there before
+        self._written: set[_Row] = set()  # the same, and what it knew from the start
 
     def read(self) -> list[Decision]:
         """All decisions in their order; those known from the start come first. Raises ChangedSet."""
@@ -59,11 +60,18 @@ class Decisions:
         return [*map(_decision, rows)]
 
     def write(
-        self, said: Mapping[str, str], known: bool = False, reason: str | None = None, note: str | None = None
+        self,
+        said: Mapping[str, str],
+        known: bool = False,
+        reason: str | None = None,
+        note: str | None = None,
+        replaces: str | None = None,
     ) -> list[Decision]:
         """Decide about items, again or for the first time, in one transaction; a note stays until another is given.
 
-        Returns what was said of them before. Raises InvalidParameter, and ChangedSet if somebody has deleted the set.
+        Returns what was said of them before. An answer that another object gave is replaced by an answer that was
+        `known`, by an equal one, or if it is `replaces`. Raises InvalidParameter, AnsweredMeanwhile, and ChangedSet if
+        somebody has deleted the set.
         """
         for text in (reason, note):
             if text is not None and ("\0" in text or len(text) > LONGEST_NOTE):
@@ -78,19 +86,22 @@ class Decisions:
             if items != self.items:
                 raise InvalidParameter(f"the set {self.name!r} is of {items}, not of {self.items}; use another name")
             before = self._rows_of(cursor, said)
+            for theirs in (_decision(row) for row in before.values() if not known and row not in self._written):
+                _require_agreed(theirs, said[theirs.item], reason, replaces)
             cursor.executemany(
                 "insert or replace into setsearch_member (name, item, accepted, number, time, reason, note) "
                 "values (?1, ?2, ?3, case when ?4 then null "
                 "else (select coalesce(max(number), 0) + 1 from setsearch_member where name = ?1) end, "
-                "?5, ?6, coalesce(?7, (select note from setsearch_member where name = ?1 and item = ?2)))",
+                "?5, ?6, ?7)",
                 [
-                    (self.name, item, MARKS[word], known, time(), reason or None, note or None)
+                    (self.name, item, MARKS[word], known, time(), *_texts(before.get(item), word, reason, note))
                     for item, word in said.items()
                 ],
             )
             after = self._rows_of(cursor, said)
         self._known = [row for row in self._known or () if row[1] not in after] + [*after.values()]
         self._own += [(row, before.get(item)) for item, row in after.items() if not known]
+        self._written.update(after.values())
         return [*map(_decision, before.values())]
 
     def undo(self, item: str | None = None) -> Decision | None:
@@ -137,6 +148,21 @@ class Decisions:
         """What is stored of some items."""
         statement = "select * from setsearch_member where name = ? and item in (select value from json_each(?))"
         return {row[1]: tuple(row) for row in cursor.execute(statement, (self.name, json.dumps([*items])))}
+
+
+def _texts(row: _Row | None, said: str, reason: str | None, note: str | None) -> tuple[str | None, str | None]:
+    """The reason and the note of an answer: a note stays until another is given, a reason as long as the answer."""
+    old = None if row is None else _decision(row)
+    kept = old.reason if old is not None and old.said == said else None
+    return reason or kept, note or (old and old.note) or None
+
+
+def _require_agreed(theirs: Decision, said: str, reason: str | None, replaces: str | None) -> None:
+    """Raise AnsweredMeanwhile if an answer would replace another one that it does not name."""
+    is_equal = theirs.said == said and (not reason or theirs.reason in (None, reason))
+    if theirs.said not in ("later", replaces) and not is_equal:
+        told = f"somebody has said {theirs} meanwhile, and your {said} was not saved"
+        raise AnsweredMeanwhile(f"{told}; `replaces` overrules it", theirs.said)
 
 
 def _insert(cursor: sqlite3.Cursor, rows: Sequence[_Row]) -> None:

@@ -73,13 +73,16 @@ class Review:
         """What was decided, in order; what was known from the start comes first."""
         return self._decisions.read()
 
-    def decide(self, item: str, said: str, *, reason: str | None = None, note: str | None = None) -> Decision | None:
+    def decide(
+        self, item: str, said: str, *, reason: str | None = None, note: str | None = None, replaces: str | None = None
+    ) -> Decision | None:
         """Say "yes", "no" or "later" to an item, with a reason for an exclusion, and a note.
 
-        A note stays until another is given. Returns another answer that it had, as somebody else's in between. Raises
-        UnknownItem, InvalidParameter, and ChangedSet if somebody has deleted the set.
+        A note stays until another is given. Another answer is replaced, and returned, if this object gave it, or if it
+        is what it `replaces` ("yes", "no"). Raises UnknownItem, InvalidParameter, AnsweredMeanwhile for any other
+        answer, and ChangedSet if somebody has deleted the set.
         """
-        before = self._decisions.write({self.reading.find(item): said}, reason=reason, note=note)
+        before = self._decisions.write({self.reading.find(item): said}, reason=reason, note=note, replaces=replaces)
         return next((own for own in before if own.said not in ("later", said)), None)
 
     def know(self, accepted: Iterable[str] = (), rejected: Iterable[str] = ()) -> list[Decision]:

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from setsearch.answers.decisions import Decision
-from setsearch.errors import NoSeeds, QueryError, UnknownSet, UsageError
+from setsearch.errors import AnsweredMeanwhile, NoSeeds, QueryError, UnknownSet, UsageError
 from setsearch.index import Index
 from setsearch.indexing.references.reference import Reference
 from setsearch.learning.review import Progress, Review
@@ -80,7 +80,8 @@ def add_review(
         found = await pool.ask(lambda index: _decide(_review(index, form.get("set", "")), form))
         if found is None:
             return redirect(request, "review?" + urlencode({"set": form.get("set", "")}))
-        return HTMLResponse(await pool.ask(lambda index: render(request, "review.html", found=found)))
+        html = await pool.ask(lambda index: render(request, "review.html", found=found))
+        return HTMLResponse(html, 409 if found["refused"] else 200)
 
 
 def _review(index: Index, name: str) -> Review:
@@ -95,14 +96,23 @@ def _decide(review: Review, form: Mapping[str, str]) -> dict[str, Any] | None:
         undone = review.undo(form.get("last"))
         told = "Nothing to undo." if undone is None else f"Undone: {undone}"
         return _found(review, told, undone)
-    said = form.get("said", "")
-    reason = form.get("reason", "").strip() if said == "no" else ""
-    before = review.decide(form.get("item", ""), said, reason=reason, note=form.get("note", "").strip())
+    given = {name: form.get(name, "").strip() for name in ("said", "reason", "note")}
+    given |= {"item": form.get("item", ""), "reason": given["reason"] if given["said"] == "no" else ""}
+    try:
+        before = review.decide(**given, replaces=form.get("replaces"))
+    except AnsweredMeanwhile as error:  # the next record, and a button for this one
+        told = str(error).removesuffix("; `replaces` overrules it")
+        return _found(review, f"{told[:1].upper()}{told[1:]}.", refused={**given, "replaces": error.said})
     return None if before is None else _found(review, f"Replaced: {before}")
 
 
-def _found(review: Review, told: str | None = None, undone: Decision | None = None) -> dict[str, Any]:
-    """What the page shows; first what was undone, with what was typed."""
+def _found(
+    review: Review,
+    told: str | None = None,
+    undone: Decision | None = None,
+    refused: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """What the page shows; first what was undone, with what was typed, and an answer that was `refused`."""
     progress, decisions = review.progress(), review.decisions()
     found: dict[str, Any] = {
         "name": review.name,
@@ -117,6 +127,7 @@ def _found(review: Review, told: str | None = None, undone: Decision | None = No
         "last": next((own.item for own in decisions[-1:] if own.number is not None), None),
         "told": told,
         "typed": undone,
+        "refused": refused,
         "hit": None,
         "problem": None,
         "bars": [],

@@ -114,6 +114,30 @@ def test_a_review_that_somebody_deletes_is_told(run, review, tmp_path, monkeypat
     assert code == 1 and err.endswith(last)
 
 
+def test_an_answer_of_somebody_else_is_overruled_only_on_purpose(review, tmp_path, monkeypatch):
+    def lines():
+        """What is typed; somebody else answers before the first line, and before the third."""
+        for typed in ("n wrong part", "!", "m ask Ann", "q"):
+            if typed[1:]:
+                with setsearch.open(tmp_path / "r.db") as index:
+                    own = Review(index, "stroke")
+                    shown.append(own.queue()[0].item)
+                    own.decide(shown[-1], "yes")
+            yield typed
+
+    shown = []
+    monkeypatch.setattr("setsearch.cli.commands.review.typed_lines", lines)
+    code, _, err = review("", "r1")
+    first, second = shown
+    assert code == 0
+    told = "Error: somebody has said yes to {} meanwhile, and your {} was not saved; ! overrules it\n"
+    assert told.format(first, "no") in err and f"replaced: yes to {first}; u brings it back" in err
+    assert told.format(second, "later") in err
+    with setsearch.open(tmp_path / "r.db") as index:
+        said = {own.item: own[1:2] + own[4:] for own in Review(index, "stroke").decisions()}
+    assert said[first] == ("no", "wrong part", None) and said[second] == ("yes", None, None)
+
+
 def test_a_file_is_not_overwritten_by_an_export(review, tmp_path):
     (tmp_path / "out.csv").write_text("mine")
     code, out, err = review("", "r1", "--export", "out.csv")

@@ -205,13 +205,36 @@ def test_two_windows_undo_their_own_answers_and_hear_of_others(path):
         mine.know(["r00"])
         assert mine.decide("r04", "yes") is None and mine.decide("r04", "yes") is None
         assert mine.decide("r08", "later") is None and yours.decide("r08", "yes") is None
-        replaced = yours.decide("r04", "no", reason="wrong part")
+        replaced = yours.decide("r04", "no", reason="wrong part", replaces="yes")
         assert replaced[:2] == ("r04", "yes") and said_of(mine)["r04"] == ("no", "wrong part", None)
         mine.decide("r12", "yes")
         assert str(yours.undo()) == "no to r04 (wrong part)" and said_of(mine)["r04"][0] == "yes"
         assert str(yours.undo("r12")) == "yes to r12" and yours.undo("r12") is None
         assert mine.undo().item == "r04", "its last answer is gone, and that before stands"
         assert said_of(yours) == {"r00": ("yes", None, None), "r04": ("yes", None, None), "r08": ("yes", None, None)}
+
+
+def test_an_answer_of_somebody_else_is_replaced_only_where_it_is_named(path):
+    with setsearch.open(path) as one, setsearch.open(path) as other:
+        mine, yours = Review(one, "stroke"), Review(other, "stroke")
+        mine.know(["r00"])
+        mine.decide("r04", "no", reason="too old", note="ask Ann")
+        yours.queue()  # having read the answer is not yet a wish to change it
+        before = mine.decisions()
+        told = r"said no to r04 \(too old\), with the note: ask Ann meanwhile, and your {} was not saved; `replaces` "
+        for given in ({"said": "yes"}, {"said": "later"}, {"said": "no", "reason": "wrong part"}):
+            for replaces in (None, "yes"):
+                with pytest.raises(errors.AnsweredMeanwhile, match=told.format(given["said"])) as raised:
+                    yours.decide("r04", **given, replaces=replaces)
+                assert raised.value.said == "no" and mine.decisions() == before
+        assert yours.decide("r04", "no") is None and said_of(mine)["r04"] == ("no", "too old", "ask Ann")
+        assert yours.decide("r04", "yes")[:2] == ("r04", "no"), "its own answer now"
+        with pytest.raises(errors.AnsweredMeanwhile):
+            mine.decide("r04", "no")
+        assert mine.decide("r04", "no", replaces="yes").said == "yes"
+        assert str(mine.undo()).startswith("no to r04") and said_of(mine)["r04"][0] == "yes"
+        with pytest.raises(errors.AnsweredMeanwhile):  # what undo brought back is still that of somebody else
+            mine.decide("r04", "no")
 
 
 def test_a_review_that_somebody_deleted_is_told_and_can_come_back(path):

@@ -26,14 +26,15 @@ def cats(tmp_path):
 
 
 def fields(html):
-    """The fields of the form of a page, as a browser sends them."""
+    """The fields of the last form of a page, as a browser sends them."""
+    html = html.rpartition('<form class="answers"')[2]
     return {name: unescape(value) for name, value in re.findall(r'<input [^>]*name="(\w+)"[^>]*value="(.*?)">', html)}
 
 
 def post(server, given, **typed):
     """Answer on a page; the page that follows."""
     status, headers, body = server.ask("/review", "POST", urlencode({**given, **typed}), FORM)
-    assert status in (200, 303), body
+    assert status in (200, 303, 409), body
     return server.ask(headers["location"])[2] if status == 303 else body
 
 
@@ -76,11 +77,21 @@ def test_two_people_are_told_of_one_another(serve, cats):
     html = server.ask("/review", set="cats")[2]
     given = fields(html)
     mine = post(server, given, said="yes")
+    given["note"] = "I doubt it"
     yours = post(server, given, said="no", reason="too wild")
-    assert told(yours) == [f"Replaced: yes to {given['item']}"] and not told(mine)
+    assert server.ask("/review", "POST", urlencode({**given, "said": "no"}), FORM)[0] == 409
+    assert told(yours) == [f"Somebody has said yes to {given['item']} meanwhile, and your no was not saved."]
+    assert decisions(cats) == [(given["item"], "yes", None, None)] and not told(mine)
+    assert fields(yours)["item"] != given["item"], "the next record is shown"
+    again = fields(yours.rpartition('<form class="answers"')[0])
+    assert again.pop("replaces") == "yes" and "Say no all the same" in yours
+    assert again == {"set": "cats", "item": given["item"], "reason": "too wild", "note": "I doubt it"}
+    yours = post(server, {**again, "replaces": "yes"}, said="no")
+    assert told(yours) == [f"Replaced: yes to {given['item']}"]
+    assert decisions(cats) == [(given["item"], "no", "too wild", "I doubt it")]
     yours = post(server, fields(yours), said="no")
     html = post(server, fields(mine), said="undo")
-    assert told(html) == [f"Undone: no to {given['item']} (too wild)"]
+    assert told(html) == [f"Undone: no to {given['item']} (too wild), with the note: I doubt it"]
     assert len(decisions(cats)) == 1, "the answer of somebody else stays"
     with setsearch.open(cats) as index:
         index.delete_set("cats")

@@ -15,7 +15,7 @@ from setsearch.cli.help import argument, flag, option
 from setsearch.cli.options import Items
 from setsearch.cli.output import bars, first_of, say
 from setsearch.cli.progress import count_items
-from setsearch.errors import ChangedSet, Interrupted, NoSeeds, SetsearchError, UnknownSet, UsageError
+from setsearch.errors import AnsweredMeanwhile, ChangedSet, Interrupted, NoSeeds, SetsearchError, UnknownSet, UsageError
 
 if TYPE_CHECKING:
     from setsearch.answers.decisions import Decision
@@ -31,6 +31,7 @@ n  no; a reason may follow: n wrong population
 l  later: it comes back at the end
 m  a note: m ask Ann; without an answer it comes back at the end
 u  undo the last answer or note
+!  overrule what somebody else has answered meanwhile
 w  why: the features of this one
 t  the whole text
 q  done for now; every answer is kept"""
@@ -149,7 +150,7 @@ def _tell_lines(what: str, lines: Sequence[str]) -> None:
 
 def _run(review: "Review") -> bool:
     """Show what is first and read answers, until all are decided or the reader is done; returns whether all are."""
-    shown = _show(review)
+    shown, refused = _show(review), dict[str, str]()
     lines = typed_lines()
     while (line := next(lines, "q")) not in ("q", "quit"):
         key, _, rest = line.partition(" ")
@@ -158,18 +159,21 @@ def _run(review: "Review") -> bool:
                 undone = review.undo()
                 say("nothing to undo" if undone is None else f"undone: {undone}")
                 shown = _show(review, undone and undone.item)
+            elif line == "!" and refused:
+                say(f"replaced: {review.decide(**refused) or 'the reason'}; u brings it back")
+                refused = {}
             elif line == "r":
                 review.restore()
                 shown = _show(review)
             elif shown is None:
                 say(DECIDED)
             elif line in ANSWERS or (key == "n" and rest):
-                before = review.decide(shown.item, ANSWERS[key], reason=rest.strip())
-                if before:
-                    say(f"replaced: {before}; u brings it back")
+                given = {"item": shown.item, "said": ANSWERS[key], "reason": rest.strip()}
+                review.decide(**given)
                 shown = _show(review)
             elif key == "m" and rest:
-                review.decide(shown.item, "later", note=rest.strip())  # kept, even if no answer follows
+                given = {"item": shown.item, "said": "later", "note": rest.strip()}
+                review.decide(**given)  # kept, even if no answer follows
                 say(f"note: {rest.strip()}")
             elif line == "w":
                 say("\n".join(bars([{"feature": own.label, "weight": own.weight} for own in shown.reasons])))
@@ -177,6 +181,9 @@ def _run(review: "Review") -> bool:
                 say(_text(review, shown, None))
             else:
                 say(HELP)
+        except AnsweredMeanwhile as error:
+            say(f"Error: {error}".replace("`replaces`", "!"))
+            shown, refused = _show(review), {**given, "replaces": error.said}
         except SetsearchError as error:
             say(f"Error: {error}".replace("`restore`", "r"))
     return shown is None
