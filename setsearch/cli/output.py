@@ -1,18 +1,20 @@
 """Rows on stdout: a table or bars for people; JSON, CSV and TSV for programs."""
 
+import os
 import re
 import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from setsearch.answers.results import display_name, is_informative, shortened
 from setsearch.cli.help import OUTPUT, flag
-from setsearch.errors import QueryError, UsageError
+from setsearch.errors import QueryError, SetsearchError, UsageError
 
 if TYPE_CHECKING:
     from setsearch.answers.picture import Point
@@ -83,6 +85,27 @@ def picture_options(
 def say(message: str) -> None:
     """A message for people, on stderr, with flags in place of parameters."""
     print(with_flags(message).encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file as a whole or not at all: it is written beside, with the rights of the old one, and renamed."""
+    target = path.resolve()  # a link stays
+    if target.exists() and not target.is_file():
+        path.write_text(text, encoding="utf-8")  # a pipe or a device
+        return
+    draft = target.with_name(f".{target.name}-{os.getpid()}")
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, draft)
+        draft.replace(target)
+    except OSError as error:
+        raise SetsearchError(f"{path} cannot be written: {error.strerror}; it is as it was before") from error
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def first_of(names: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from setsearch.cli.collection import Collection
 from setsearch.cli.commands.grow import typed_lines
 from setsearch.cli.help import argument, flag, option
 from setsearch.cli.options import Items
-from setsearch.cli.output import bars, first_of, say
+from setsearch.cli.output import bars, first_of, say, write_file
 from setsearch.cli.progress import count_items
 from setsearch.errors import AnsweredMeanwhile, ChangedSet, Interrupted, NoSeeds, SetsearchError, UnknownSet, UsageError
 
@@ -78,7 +78,7 @@ def review(
             _tell_known(known, answers)
             _tell_changed(changed, answers.places)
         if export is not None:
-            _export(current, export, replace)
+            _export(current, export)
             return
         own = f"setsearch review {shlex.quote(str(db))} {shlex.quote(name)}"
         try:
@@ -107,14 +107,13 @@ def _require_export(export: Path, replace: bool) -> None:
         raise UsageError(f"{export} exists already; name a new file, or replace it with --replace")
 
 
-def _export(review: "Review", export: Path, replace: bool) -> None:
+def _export(review: "Review", export: Path) -> None:
     """Write a review to a file."""
     from setsearch.learning.review_files import write_review
 
     kind, dropped = _kind(export), Counter[str]()
     content = write_review(review, kind, count_items, dropped)
-    with export.open("w" if replace else "x", encoding="utf-8") as file:
-        file.write(content)
+    write_file(export, content)
     if dropped:
         tags = first_of([f"{tag} {number:,}" for tag, number in dropped.most_common()])
         say(f"not in {export}: {dropped.total():,} fields ({tags}) for which .{kind} has no tag")
