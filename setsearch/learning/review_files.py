@@ -25,6 +25,8 @@ UNREAD = "unread"
 FORMS = {"ris": RIS, "bib": BIBTEX, "nbib": PUBMED, "ciw": WOS, "enw": REFER}
 KINDS = ("csv", *FORMS)
 COLUMNS = ("item", "title", "authors", "year", "journal", "doi", "decision", "number", "when", "reason", "note")
+COLUMNS += ("keywords", "abstract")  # so that the file can be indexed again
+ABSTRACTS = "other_title", "abstract", "other_abstract"  # roles
 PREFIX, REASON = "setsearch: ", "reason: "  # of our keywords
 _NOTE = {RIS: "N1", PUBMED: "GN", REFER: "Z"}  # Web of Science has none
 _KEYWORD = {RIS: "KW", PUBMED: "OT", WOS: "DE", REFER: "K"}
@@ -89,9 +91,12 @@ def _cells(row: Row) -> dict[str, Any]:
     """A row of CSV."""
     reference, decision = row.record.reference, row.decision or Decision(row.item, UNREAD)
     cells: dict[str, Any] = {"item": row.item, "title": row.record.title, "decision": row.said}
+    cells["abstract"] = row.record.text
     if reference is not None:
         cells |= {"authors": "; ".join(reference.values("author")), "year": reference.year}
         cells |= {"journal": reference.first("journal"), "doi": reference.doi}
+        cells["abstract"] = "\n".join(text for role in ABSTRACTS for text in reference.values(role))
+        cells["keywords"] = "; ".join(reference.values("keyword"))
     cells |= {"number": decision.number, "reason": decision.reason, "note": decision.note}
     when = None if decision.time is None else datetime.fromtimestamp(decision.time, UTC)
     return cells | {"when": when and when.isoformat(timespec="seconds").replace("+00:00", "Z")}

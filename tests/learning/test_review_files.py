@@ -112,6 +112,7 @@ def test_a_review_from_ten_exporters_to_zotero(index, run, tmp_path):
             review.decide(hits[0].item, "yes" if len(asked) == 1 else "no", reason="" if len(asked) == 1 else "animals")
         assert len(asked) == 6 and review.progress().read == 8
         texts = {kind: write_review(review, kind) for kind in KINDS}
+        before = {own.item: documents.features_of(own.item) for own in review.decisions()}
     exported = rispy.loads(texts["ris"])
     assert len(exported) == 8
     for record in exported:
@@ -128,6 +129,7 @@ def test_a_review_from_ten_exporters_to_zotero(index, run, tmp_path):
     assert (row["year"], row["journal"], row["authors"]) == ("2019", "Lancet", "Smith, John A; Müller, Eva")
     assert row["when"].startswith("20") and row["title"].endswith("randomised controlled trial")
     assert sum(row["reason"] == "animals" for row in rows) == 5
+    assert row["abstract"].startswith("BACKGROUND") and "; " in row["keywords"]
     assert len(of_pubmed(texts["nbib"])) == len(of_bibtex(texts["bib"])) == 8
     for kind, text in texts.items():  # into another review, by whatever names
         (tmp_path / f"known.{kind}").write_text(text, encoding="utf-8")
@@ -145,6 +147,21 @@ def test_a_review_from_ten_exporters_to_zotero(index, run, tmp_path):
         again = rispy.loads(write_review(review, "ris"))
         assert all(sum(note in SAID.values() for note in record["notes"]) == 1 for record in again)
         assert opened.check() == []
+    (tmp_path / "out.csv").write_text(texts["csv"], encoding="utf-8")
+    assert run("index", "again.db", "out.csv", "--language", "english", "--pairs")[0] == 0
+    with setsearch.open(tmp_path / "again.db") as opened:
+        own = opened.items("documents")
+        assert {item: own.features_of(item) for item in before} == before and own.item_count() == len(before) == 8
+
+
+def test_any_document_of_a_table_is_indexed_again(run, tmp_path):
+    (tmp_path / "d.jsonl").write_text(
+        '{"id": "d1", "title": "Cats", "text": "Cats\\nLions, tigers"}\n{"id": "d2", "text": "oats"}'
+    )
+    assert run("index", "d.db", "d.jsonl")[0] == run("review", "d.db", "r", "d1", "--export", "d.csv")[0] == 0
+    assert run("index", "e.db", "d.csv")[0] == 0
+    with setsearch.open(tmp_path / "e.db") as index:
+        assert index.items("documents").features_of("d1") == {"cats": 1, "lions": 1, "tigers": 1}
 
 
 KNOWN = {

@@ -121,7 +121,7 @@ TAGS: Mapping[str, Mapping[str, str]] = {
         "last_page": "pageend endpage lastpage",
         "doi": "doi digitalobjectidentifier articledoi",
         "pmid": "pmid pubmedid medlinepmid",
-        "key": "key eid uniquewosid utuniquewosid pui accessionnumber covidence id",
+        "key": "key eid uniquewosid utuniquewosid pui accessionnumber covidence id item",
         "url": "url urls link links doilink",
         "issn": "issn issnisbn",
         "language": "language languageoforiginaldocument articlelanguage",
