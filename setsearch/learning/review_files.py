@@ -24,8 +24,10 @@ WORDS = {"yes": "included", "no": "excluded", "later": "later"}
 UNREAD = "unread"
 FORMS = {"ris": RIS, "bib": BIBTEX, "nbib": PUBMED, "ciw": WOS, "enw": REFER}
 KINDS = ("csv", *FORMS)
-COLUMNS = ("item", "title", "authors", "year", "journal", "doi", "decision", "number", "when", "reason", "note")
-COLUMNS += ("keywords", "abstract")  # so that the file can be indexed again
+COLUMNS = (
+    *("item", "title", "authors", "year", "journal", "doi", "decision", "number", "when", "reason", "note"),
+    *("keywords", "abstract"),  # so that the file can be indexed again
+)
 ABSTRACTS = "other_title", "abstract", "other_abstract"  # roles
 PREFIX, REASON = "setsearch: ", "reason: "  # of our keywords
 _NOTE = {RIS: "N1", PUBMED: "GN", REFER: "Z"}  # Web of Science has none

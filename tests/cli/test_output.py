@@ -106,7 +106,8 @@ def test_a_map_on_the_command_line(run, failed, database):
 def test_a_file_for_people_is_written_as_a_whole_or_stays_as_it_was(tmp_path):
     """The disk is full: as a process sees it that may write 1,000 bytes."""
     resource = pytest.importorskip("resource", reason="needs limits of processes")
-    code = "import sys, pathlib; from setsearch.cli.output import write_file; write_file(pathlib.Path(sys.argv[1]), 'x' * 5000)"
+    code = "import sys; from pathlib import Path; from setsearch.cli.output import write_file as write; "
+    code += "write(Path(sys.argv[1]), 'x' * 5000)"
     (tmp_path / "old.csv").write_text("mine")
     for name in ("old.csv", "new.csv"):
         done = subprocess.run(
