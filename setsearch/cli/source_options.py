@@ -98,7 +98,7 @@ def column_options(
 def field_options(
     *,
     tags: Annotated[
-        Texts, option("COL", "A field of documents: names, or TABLE.ID=COL; may be repeated.", COLUMNS)
+        Texts, option("COL", "A field of documents: COL, NAME=COL or TABLE.ID=COL; may be repeated.", COLUMNS)
     ] = None,
     links: Annotated[Texts, option("COL", "Likewise ids of other documents; may be repeated.", COLUMNS)] = None,
 ) -> Fields:

@@ -1,7 +1,8 @@
 """What items have in fields beside the first one (storage/feature_fields.py), as features; it makes the fields.
 
-A field is made when the first item has it. The ranges of numbers are those of the batch in which the first one is, and
-of all items if these are no more than a batch.
+A field is made when the first item has it, and gone with the last one. An item that comes again keeps the fields that
+are not given; None or an empty list takes one away. The ranges of numbers are those of the batch in which the first one
+is, and of all items if these are no more than a batch.
 """
 
 import math
@@ -16,7 +17,7 @@ from setsearch.storage.feature_fields import MOST_FIELDS, FeatureField, ends_of,
 from setsearch.storage.relation import Relation
 
 Names = Mapping[str, int]  # with counts
-Value = float | str | Sequence[str] | Mapping[str, int]  # a number, or what a field names
+Value = float | str | Sequence[str] | Mapping[str, int] | None  # a number, or what a field names
 
 
 def checked_fields(item: str, given: Any, first: str) -> dict[str, float | Names]:
@@ -32,8 +33,9 @@ def checked_fields(item: str, given: Any, first: str) -> dict[str, float | Names
             if not math.isfinite(value):
                 raise InvalidItem(f"item {item!r} has the number {value!r} in the field {name!r}; numbers are finite")
             checked[name] = float(value)
-        elif value is not None:
-            checked[name] = _counted(item, name, [value] if isinstance(value, str) else value)
+        else:
+            names = [] if value is None else [value] if isinstance(value, str) else value
+            checked[name] = _counted(item, name, names)
     return checked
 
 
@@ -51,9 +53,9 @@ def field_features(relation: Relation, batch: Sequence[Mapping[str, float | Name
     Raises InvalidItem if one item has a number, and another one names, in a field.
     """
     known = {own.name: own for own in relation.fields}
-    new = dict.fromkeys(name for own in batch for name in own if name not in known)
+    new = dict.fromkeys(name for own in batch for name, value in own.items() if name not in known and value != {})
     for name in new:
-        values = [own[name] for own in batch if name in own]
+        values = [own[name] for own in batch if own.get(name, {}) != {}]
         numbers = [value for value in values if isinstance(value, float)]
         known[name] = FeatureField(name, ends_of(numbers) if isinstance(values[0], float) else None)
     if new:
@@ -63,6 +65,8 @@ def field_features(relation: Relation, batch: Sequence[Mapping[str, float | Name
     for given in batch:
         features: dict[str, int] = {}
         for name, value in given.items():
+            if value == {}:
+                continue
             own = known[name]
             if isinstance(value, float) == (own.ends is None):
                 kinds = ("numbers", "names") if own.ends is not None else ("names", "numbers")

@@ -45,7 +45,7 @@ from setsearch.indexing.rows.reader import (
 )
 from setsearch.indexing.rows.relation_columns import read_columns
 from setsearch.storage.documents import encode_columns
-from setsearch.storage.synced_source import Columns, Joined
+from setsearch.storage.synced_source import Columns, Joined, field_and_column
 
 T = TypeVar("T")
 
@@ -270,12 +270,13 @@ class SourceReader:
                     f"{own.table} is read with a table of the database that is indexed, not with {position}"
                 )
             found[own.name] = list(dict.fromkeys([*self.joined[own].get(id, ()), *[id] * own.is_link]))
-        for name in columns.named:
-            names = cell_names(position, name, values[name], columns.split)
-            found[name] = list(dict.fromkeys([*names, id])) if name in columns.links else names
-        for name in columns.numbers:
-            if values[name] not in (None, ""):
-                found[name] = cell_number(position, name, values[name])
+        links = dict(map(field_and_column, columns.links))
+        for name, column in columns.named:
+            names = cell_names(position, column, values[column], columns.split)
+            found[name] = list(dict.fromkeys([*names, id])) if name in links else names
+        for name, column in columns.numbered:
+            is_there = values[column] not in (None, "")
+            found[name] = cell_number(position, column, values[column]) if is_there else []
         return found
 
     def _numeric_item(self, row: Row) -> tuple[str, list[float], str | None]:

@@ -34,6 +34,7 @@ from setsearch.storage.synced_source import (
     SyncedSource,
     count_changes,
     drop_source,
+    joined,
     load_source,
     save_source,
 )
@@ -80,7 +81,7 @@ def follow(
     changes = read(known.state if known is not None and known.columns == source.columns else None)
     relation.is_altered |= known is None or known.state != changes.state
     written, gone = _write(
-        Writer(cursor, relation, replace=True),
+        Writer(cursor, relation, replace=True, whole=True),
         intake,
         changes.items,
         lambda: relation.items.names(cursor) if changes.gone is None else changes.gone,
@@ -104,9 +105,11 @@ def add_source(
         raise UsageError(
             _holds_others(relation, known, source, "delete them with `replace`, or use another `collection`")
         )
-    if is_same and not empty and not source.roles.keep and known is not None:
-        kept = [name for name in known.roles.keep if name in table_columns(cursor, source.name)]
-        source = replace(source, columns=source.columns | {"keep": kept})
+    if is_same and not empty and known is not None:
+        columns = source.roles.completed(known.roles, table_columns(cursor, source.name))
+        source = replace(source, columns=columns.stored())
+    for own in source.roles.joined:
+        require_table(cursor, own, source.tracked)
     spec = None
     if source.kind == FTS5:
         spec = FTS5_SPEC + find_tokenizer(find_declaration(cursor, source.name) or "")
@@ -200,13 +203,6 @@ def find_table(cursor: sqlite3.Cursor, table: str, columns: Columns, track: bool
         raise InvalidParameter("a table of numbers is read once: leave `track` out")
     type, table = row[:2]
     columns = _as_declared(columns, existing)
-    for own in columns.joined:
-        require_table(cursor, own)
-        is_table = cursor.execute(
-            "select 1 from sqlite_master where name = ? collate nocase and type = 'table'", (own.table,)
-        )
-        if track and is_table.fetchone() is None:
-            raise InvalidParameter(f"{own.table} is no table, and has no triggers: leave `track` out")
     kind = TABLE if find_declaration(cursor, table) is None else FTS5
     if kind == FTS5:
         columns = replace(columns, id="rowid") if columns.id == "id" else columns
@@ -249,20 +245,23 @@ def _read_joined(cursor: sqlite3.Cursor, field: Joined, chosen: str) -> dict[str
     return names
 
 
-def require_table(cursor: sqlite3.Cursor, field: Joined) -> None:
-    """Raise SourceError unless the table of a field has its columns."""
+def require_table(cursor: sqlite3.Cursor, field: Joined, track: bool = False) -> None:
+    """Raise SourceError unless the table of a field has its columns, InvalidParameter for a view to track."""
     known = table_columns(cursor, field.table)
     if not known:
         raise SourceError(missing_table(cursor, field.table, "the database"))
     for name in (field.key, field.name):
         if name.lower() not in map(str.lower, known):
             raise SourceError(f"table {field.table} has no column {name!r}; it has {', '.join(known)}")
+    is_table = "select 1 from sqlite_master where name = ? collate nocase and type = 'table'"
+    if track and cursor.execute(is_table, (field.table,)).fetchone() is None:
+        raise InvalidParameter(f"{field.table} is no table, and has no triggers: leave `track` out")
 
 
 def _read_all(
     cursor: sqlite3.Cursor, intake: Intake, relation: Relation, source: SyncedSource, progress: Progress = iter
 ) -> Changes:
-    writer = Writer(cursor, relation, replace=True)
+    writer = Writer(cursor, relation, replace=True, whole=True)
     items = progress(_read(cursor, source))
     return Changes(*_write(writer, intake, items, lambda: relation.items.names(cursor)))
 
@@ -288,7 +287,7 @@ def _read_changed(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, so
     for key in keys:
         with suppress(SourceError):  # no id; if there is such a row still, reading it says so
             names.add(cell_id("a changed row", source.key, key))
-    writer = Writer(cursor, relation, replace=True)
+    writer = Writer(cursor, relation, replace=True, whole=True)
     items = _read(cursor, source, chosen)
     return Changes(*_write(writer, intake, items, lambda: relation.items.find(cursor, sorted(names))))
 
@@ -355,7 +354,10 @@ def _as_declared(columns: Columns, existing: list[str]) -> Columns:
     def _declared(value: Any) -> Any:
         if isinstance(value, tuple):
             return tuple(map(_declared, value))
-        return None if value is None else declared.get(value.lower(), value)
+        if value is None or joined(value) is not None:
+            return value
+        field, mark, column = value.rpartition("=")
+        return field + mark + declared.get(column.lower(), column)
 
     declared_columns = {name: _declared(value) for name, value in asdict(columns).items()}
     return Columns(**declared_columns | {"errors": columns.errors, "split": columns.split})

@@ -19,7 +19,7 @@ from setsearch.arrays import (
     sum_runs,
 )
 from setsearch.errors import DuplicateItem, InvalidItem
-from setsearch.indexing.batch import Batch, PreparedItem, check_counts
+from setsearch.indexing.batch import Batch, OfFields, PreparedItem, check_counts
 from setsearch.indexing.item_fields import field_features
 from setsearch.storage.documents import Texts, write_columns
 from setsearch.storage.forward_lists import NOTHING
@@ -37,12 +37,18 @@ NO_CHANGES = np.zeros(0, np.int64), np.zeros((2, 0), np.int64)
 
 
 class Writer:
-    """One write to a relation: gathers items and stores their lists, a batch at a time."""
+    """One write to a relation: gathers items and stores their lists, a batch at a time.
 
-    def __init__(self, cursor: sqlite3.Cursor, relation: Relation, replace: bool = False) -> None:
+    `whole`: items come with all that they have; else those that are replaced keep the fields that are not given.
+    """
+
+    def __init__(
+        self, cursor: sqlite3.Cursor, relation: Relation, replace: bool = False, *, whole: bool = False
+    ) -> None:
         self.cursor = cursor
         self.relation = relation
         self.replace = replace
+        self.whole = whole
         self.seen: set[int] = set()
         self.has_features = relation.features.size > 0
         self.term_ids = TermIds()
@@ -96,6 +102,8 @@ class Writer:
         other = changes.any(axis=0)
         gone = self.relation.frequencies.add(self.cursor, features[other], changes[:, other])
         self.relation.features.delete(self.cursor, gone)
+        if self.relation.fields:
+            self.relation.forget_fields(self.cursor)
         if self.relation.is_replaced:
             delete_orphans(self.cursor, self.relation.items)
         changed = self.changed_items()
@@ -109,8 +117,10 @@ class Writer:
             texts = self._write_texts(ids, old, batch)
             columns = write_columns(self.cursor, self.relation.id, zip(ids.tolist(), batch.columns, strict=True))
             write_records(self.cursor, self.relation.items.id, list(zip(ids.tolist(), batch.records, strict=True)))
-            new = self._entries(ids, batch)
             before = self.relation.forward.read(self.cursor, np.array(old, np.int64)) if old else NOTHING
+            new = self._entries(ids, batch)
+            if old and self.relation.fields and not self.whole:
+                new = new.merged(self._kept(before, dict(zip(ids.tolist(), batch.fields, strict=True))))
             changed = distinct(np.concatenate([ids[~np.isin(ids, old)], _differing(before, new)]))
             self._replace(changed, *(own.select(np.isin(own.lists, changed)) for own in (before, new)))
             self.changed += [changed, np.array([*texts, *columns], np.int64)]
@@ -205,6 +215,15 @@ class Writer:
             cells += [(id, self.term_ids[feature], count) for feature, count in features.items()]
         items, numbers, counts = np.array(cells, np.int64).reshape(-1, 3).T
         return items, numbers, counts
+
+    def _kept(self, before: Entries, given: Mapping[int, OfFields]) -> Entries:
+        """Of the entries that items had before, those of fields that they are not given anew."""
+        features = distinct(before.ids)
+        fields = self.relation.fields_of(self.cursor, features)[np.searchsorted(features, before.ids)]
+        names = (self.relation.first_field, *(own.name for own in self.relation.fields))
+        pairs = zip(before.lists.tolist(), fields.tolist(), strict=True)
+        stays = [field > 0 and names[field] not in given[item] for item, field in pairs]
+        return before.select(np.array(stays, bool))
 
     def _write_terms(self) -> None:
         """Give ids to the terms that are new since the last batch."""

@@ -17,14 +17,12 @@ from setsearch.lists import Lists
 from setsearch.memory import layout
 from setsearch.models.values import FeatureGroups
 from setsearch.sqlite.mapped import Mapped
-from setsearch.storage.feature_fields import MARK
 from setsearch.storage.names import Vocabulary
-from setsearch.storage.relation import Relation
+from setsearch.storage.relation import MOST_LOOKED_UP, Relation
 from setsearch.storage.revisions import Revision, changed_items
 
 LARGEST_SHARE = 1 / 8  # of the items that may change before everything is read again
 ALWAYS_FEW = 1000  # items
-MOST_LOOKED_UP = 20_000  # features whose fields are looked up one by one
 
 
 @dataclass(frozen=True)
@@ -85,10 +83,7 @@ def feature_groups(cursor: sqlite3.Cursor, relation: Relation) -> FeatureGroups 
     """Of which field each feature is; None if there is only one field."""
     if not relation.fields:
         return None
-    of_feature = np.zeros(relation.features.next_id, np.int64)
-    for place, own in enumerate(relation.fields, 1):
-        of_feature[relation.features.between(cursor, own.prefix, own.after)] = place
-    return FeatureGroups(relation.field_names, of_feature)
+    return FeatureGroups(relation.field_names, relation.fields_of_all(cursor))
 
 
 def _mapped_groups(cursor: sqlite3.Cursor, relation: Relation, mapped: Mapped, size: int) -> FeatureGroups | None:
@@ -114,12 +109,10 @@ def _changed_groups(
     """The same after some features, ascending, may have other names: anew if there is another field."""
     if known is None or known.names != relation.field_names or len(features) > MOST_LOOKED_UP:
         return feature_groups(cursor, relation)
-    places = {name: place for place, name in enumerate(known.names) if place}
     of_feature = np.zeros(relation.features.next_id, np.int64)
     kept = known.of_feature[: len(of_feature)]
     of_feature[: len(kept)] = kept
-    for id, (name, _) in relation.features.stored(cursor, features.tolist()).items():
-        of_feature[id] = places.get(name.partition(MARK)[0], 0) if MARK in name else 0
+    of_feature[features] = relation.fields_of(cursor, features)
     return FeatureGroups(known.names, of_feature)
 
 

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from setsearch.arrays import Ints
 from setsearch.errors import REPAIR_HINT, CorruptIndex, InvalidItem, InvalidParameter, NameTaken
-from setsearch.storage.feature_fields import TEXT_FIELD, FeatureField, dump_fields, load_fields
+from setsearch.storage.feature_fields import MARK, TEXT_FIELD, FeatureField, dump_fields, load_fields
 from setsearch.storage.forward_lists import ForwardLists, Frequencies
 from setsearch.storage.ids import collection_of, is_storable, name_in, plain_name
 from setsearch.storage.names import Vocabulary
@@ -20,6 +22,7 @@ CONTEXTS = ("off", "forms", "auto", "on", "auto-phrases", "phrases")
 VECTORS_OF = "vectors of "  # items: the name of the features, of which there are none, of items with vectors alone
 FEWEST_WORDS, MOST_WORDS = 50_000, 25_000_000  # of a collection that gets contexts automatically
 MOST_RELATIONS = 1000  # in one index
+MOST_LOOKED_UP = 20_000  # features whose fields are looked up one by one
 IDS_OF_ANY_FILE = 1 << 20  # ids that a file of any size may use; others may use a fourth of their bytes
 
 
@@ -78,6 +81,31 @@ class Relation:
     def field_names(self) -> tuple[str, ...]:
         """The names of all fields; none if there is only the first one."""
         return (self.first_field, *(own.name for own in self.fields)) if self.fields else ()
+
+    def fields_of(self, cursor: sqlite3.Cursor, features: Ints) -> Ints:
+        """The places of the fields of some features among all fields, `(n,)`: 0 for the first one."""
+        places = {own.name: place for place, own in enumerate(self.fields, 1)}
+        if len(features) <= MOST_LOOKED_UP:
+            names = self.features.stored(cursor, features.tolist())
+            heads = (names.get(id, ("", None))[0].partition(MARK) for id in features.tolist())
+            return np.array([places.get(head, 0) if mark else 0 for head, mark, _ in heads], np.int64)
+        return self.fields_of_all(cursor)[features]
+
+    def fields_of_all(self, cursor: sqlite3.Cursor) -> Ints:
+        """The same of all features, by their ids, `(n_features,)`."""
+        of_feature = np.zeros(self.features.next_id, np.int64)
+        for place, own in enumerate(self.fields, 1):
+            of_feature[self.features.between(cursor, own.prefix, own.after)] = place
+        return of_feature
+
+    def forget_fields(self, cursor: sqlite3.Cursor) -> None:
+        """Leave out the fields that no item has."""
+        begins = "select 1 from setsearch_name where kind = ? and name >= ? and name < ? limit 1"
+        self.fields = tuple(
+            own
+            for own in self.fields
+            if cursor.execute(begins, (self.features.id, own.prefix, own.after)).fetchone() is not None
+        )
 
     @property
     def label(self) -> str:

@@ -3,12 +3,13 @@
 import json
 import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 from setsearch.errors import CorruptIndex, UsageError
 from setsearch.sqlite.sql import quote
+from setsearch.storage.feature_fields import TEXT_FIELD
 from setsearch.storage.relation import TEXT, Relation, load_relations
 
 TABLE, FTS5, WHOOSH, TANTIVY = "table", "fts5", "whoosh", "tantivy"
@@ -43,7 +44,8 @@ class Columns:
     group_by: str | None = None
     numbers: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()  # columns of documents that come back with each hit
-    # Columns of documents with names, such as a JSON array: each is a field. Or of another table, "tagged.article=tag".
+    # Columns of documents with names, such as a JSON array: each is a field, which "NAME=column" names otherwise; or of
+    # another table, "tagged.article=tag".
     tags: tuple[str, ...] = ()
     links: tuple[str, ...] = ()  # the same with ids: a document also has its own, as those have that link to it
     split: str | None = None  # what stands between tags or links that are one text
@@ -62,12 +64,17 @@ class Columns:
     @property
     def fields(self) -> tuple[str, ...]:
         """The columns that are fields of documents beside their text."""
-        return (*self.named, *(() if self.items else self.numbers))
+        return tuple(column for _, column in (*self.named, *self.numbered))
 
     @property
-    def named(self) -> tuple[str, ...]:
-        """Those of tags and links."""
-        return tuple(name for name in (*self.tags, *self.links) if joined(name) is None)
+    def named(self) -> tuple[tuple[str, str], ...]:
+        """The fields of tags and links, each with its column."""
+        return tuple(field_and_column(name) for name in (*self.tags, *self.links) if joined(name) is None)
+
+    @property
+    def numbered(self) -> tuple[tuple[str, str], ...]:
+        """The fields of numbers, each with its column."""
+        return () if self.items else tuple(map(field_and_column, self.numbers))
 
     @property
     def joined(self) -> tuple[Joined, ...]:
@@ -79,6 +86,17 @@ class Columns:
     def of_numbers(self) -> bool:
         """Whether nothing but numbers describes the items."""
         return bool(self.numbers) and self.items is not None
+
+    def completed(self, known: "Columns", existing: Collection[str]) -> "Columns":
+        """With the columns to keep, and the fields, that were `known` and are not given, of those that exist."""
+        kinds = ("tags", "links", "numbers")
+        given = {_field_of(name) for kind in kinds for name in getattr(self, kind)}
+        kept: dict[str, Any] = {
+            kind: (*getattr(self, kind), *(name for name in getattr(known, kind) if _stays(name, given, existing)))
+            for kind in kinds
+        }
+        keep = self.keep or tuple(name for name in known.keep if name in existing)
+        return replace(self, keep=keep, split=known.split if self.split is None else self.split, **kept)
 
     def stored(self) -> dict[str, Any]:
         """As a source keeps them: without what few sources have, and this one has not."""
@@ -93,9 +111,11 @@ class Columns:
             raise UsageError("`tags` and `links` are for documents; leave them out")
         if self.split is not None and not (self.tags or self.links):
             raise UsageError("`split` is for `tags` and `links`; leave it out")
-        names = [*self.fields, *(own.name for own in self.joined)]
+        names = [*(name for name, _ in (*self.named, *self.numbered)), *(own.name for own in self.joined)]
         if len({*names}) < len(names):
             raise UsageError(f"a column is one field, not two: {', '.join(names)}")
+        if TEXT_FIELD in names:
+            raise UsageError(f"the texts are the field {TEXT_FIELD!r}; name another one NAME=COLUMN, such as kind=text")
         if self.group_by is not None:
             if self.items or self.features or self.count:
                 raise UsageError("`group_by` is for texts; leave `items`, `features` and `count` out")
@@ -220,6 +240,23 @@ def joined(name: str, is_link: bool = False) -> Joined | None:
     """What a name such as "tagged.article=tag" says; None for the name of a column."""
     found = _is_joined(name)
     return None if found is None else Joined(found[1], found[2], found[3], is_link)
+
+
+def field_and_column(name: str) -> tuple[str, str]:
+    """A field and its column, of "name=column" or the name of both."""
+    field, _, column = name.partition("=")
+    return field, column or field
+
+
+def _field_of(name: str) -> str:
+    """The name of a field, whatever table it is of."""
+    own = joined(name)
+    return field_and_column(name)[0] if own is None else own.name
+
+
+def _stays(name: str, given: Collection[str], existing: Collection[str]) -> bool:
+    """Whether a field stays that is not given: its column, or its other table, is there."""
+    return _field_of(name) not in given and (joined(name) is not None or field_and_column(name)[1] in existing)
 
 
 def describe_table(cursor: sqlite3.Cursor, table: str, kinds: Sequence[str]) -> dict[str, Any] | None:

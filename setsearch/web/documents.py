@@ -3,29 +3,39 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, Field
 
+from setsearch import Item
+from setsearch.indexing.item_fields import Value
 from setsearch.pool import QuestionPool
 from setsearch.web.access import Rules
 from setsearch.web.page_state import LONGEST_NAME
-from setsearch.web.schemas import Given
+from setsearch.web.schemas import Given, Name
 
 MOST_DOCUMENTS = 500  # of one request
-Id = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
 InPath = Annotated[str, Path(min_length=1, max_length=LONGEST_NAME)]
 
 
 class Text(Given):
-    """What is stored of a document."""
+    """What is stored of a document. A field that is not given stays as it is; null or an empty list takes it away."""
 
     text: str
     title: str | None = None
+    fields: dict[str, float | str | list[str] | dict[str, int] | None] = Field(
+        {}, description='numbers and names beside the text: {"year": 2004, "tags": ["sqlite"]}'
+    )
+    links: dict[str, list[Name]] = Field({}, description='fields with ids of other documents: {"cites": ["a", "b"]}')
+
+    def item(self, id: str) -> Item:
+        """The document; with its links it has its own id, as those have that link to it."""
+        links: dict[str, Value] = {name: [*ids, id] for name, ids in self.links.items()}
+        return Item(id, self.text, self.title, None, {**self.fields, **links})
 
 
 class Document(Text):
     """A document and its id."""
 
-    id: Id
+    id: Name
 
 
 class Written(BaseModel):
@@ -42,13 +52,13 @@ def add_documents(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     @router.post("/documents", dependencies=writing)
     async def put_documents(documents: Annotated[list[Document], Field(max_length=MOST_DOCUMENTS)]) -> Written:
         """Add documents, and replace those that exist; all of them, or none."""
-        rows = [(own.id, own.text, own.title) for own in documents]
+        rows = [own.item(own.id) for own in documents]
         return await pool.ask(lambda index: Written(count=index.update(rows), revision=index.revision()))
 
     @router.put("/documents/{id:path}", dependencies=writing)
     async def put_document(id: InPath, document: Text) -> Written:
         """Add a document, or replace the one with this id."""
-        rows = [(id, document.text, document.title)]
+        rows = [document.item(id)]
         return await pool.ask(lambda index: Written(count=index.update(rows), revision=index.revision()))
 
     @router.delete("/documents/{id:path}", dependencies=writing)

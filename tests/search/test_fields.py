@@ -98,9 +98,11 @@ def test_lists_of_a_file_know_their_fields_after_writes(tmp_path):
             assert index.check() == []
             gone, changed = sorted(held)[:2]
             index.delete([held.pop(gone).id])  # the ids of its features are given again
+            before = held[changed].fields
             held[changed] = held[changed]._replace(fields=fields)
             held[f"x{number}"] = Item(f"x{number}", "w1 w2 w9", None, None, fields)
             index.update([held[changed], held[f"x{number}"]])
+            held[changed] = held[changed]._replace(fields=(before or {}) | fields)
         new = opened(held.values()).items("documents")
         with setsearch.open(tmp_path / "a.db") as index:
             for by in ("tags", "text", None):
@@ -157,8 +159,10 @@ def test_whatever_is_written_answers_are_those_of_a_new_index(steps):
         elif what in ("write", "bare", "new field"):
             text = random.Random(place).choice(["w1 w2 w3", "w4 w5 w1", ""])
             fields = {"tags": [f"t{place}", "t1"], **({"more": ["m1"]} if what == "new field" else {})}
-            held[name] = Item(name, text, None, None, None if what == "bare" else fields)
-            index.update([held[name]])
+            given = None if what == "bare" else fields | {"year": None}
+            stays = {} if name not in held else held[name].fields or {}
+            held[name] = Item(name, text, None, None, stays | (given or {}))
+            index.update([Item(name, text, None, None, given)])
         elif what == "ask":
             answers(index.items("documents"), sorted(held)[:1])
     ends = [
@@ -166,9 +170,54 @@ def test_whatever_is_written_answers_are_those_of_a_new_index(steps):
     ]
     reading, seeds = index.items("documents"), sorted(held)[:2]
     for by in ("text,tags", "tags"):
-        if "tags" in opened(ends).items("documents").defaults.fields:
-            assert answers(reading, seeds, by=by) == answers(opened(ends).items("documents"), seeds, by=by)
+        assert answers(reading, seeds, by=by) == answers(opened(ends).items("documents"), seeds, by=by)
     assert index.check() == []
+
+
+def test_a_field_that_no_item_has_is_offered_no_longer():
+    items = [Item("a", "w1", None, None, {"tags": ["x"]}), Item("b", "w1 w2", None, None, {"tags": ["x"], "n": None})]
+    reading = (index := opened(items)).items("documents")
+    assert reading.defaults.fields == ("text", "tags")
+    index.update([Item("a", "w3", None, None, {"tags": None}), ("b", "w4")])
+    assert reading.features_of("b") == {"tags:x": 1, "w4": 1} and reading.features_of("a") == {"w3": 1}
+    index.delete(["b"])
+    assert index.items("documents").defaults.fields == () and index.check() == []
+    index.update([Item("a", "w3", None, None, {"n": 3}), Item("b", "w3", None, None, {"n": 4, "tags": []})])
+    assert index.items("documents").defaults.fields == ("text", "n")
+
+
+def test_what_is_indexed_again_without_its_fields_keeps_them(tmp_path, run):
+    (tmp_path / "a.csv").write_text("id,text,tags,year\na,red wine,x|y,1990\nb,white wine,y|z,2000\nc,bread,,2001\n")
+    fields = "--tags", "tags", "--split", "|", "--numbers", "year"
+    assert run("index", "a.db", "a.csv", *fields)[0] == 0
+    before = run("expand", "a.db", "a", "--items", "documents", "--json", "--explain")
+    assert run("index", "a.db", "a.csv")[0] == 0
+    assert run("expand", "a.db", "a", "--items", "documents", "--json", "--explain") == before
+    (tmp_path / "a.csv").write_text("id,text,tags\na,red wine,\n")
+    assert run("index", "a.db", "a.csv", *fields[:2])[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert [*index.items("documents").features_of("a")] == ["red", "wine", "year:below 2000", "year:below 2001"]
+
+
+def test_a_table_that_is_indexed_again_without_its_fields_keeps_them():
+    connection = table(PAPERS)
+    index = setsearch.open(connection)
+    index.add_table("papers", ROLES, track=True)
+    index.add_table("papers", Columns(text="body", tags="kind=KEYWORD"), track=True)
+    reading = index.items("documents")
+    assert reading.defaults.fields == ("text", "keyword", "cites", "year", "kind")
+    connection.execute("update papers set keyword = 'food', year = null where id = 'p1'")
+    index.refresh()
+    assert [name for name in reading.features_of("p1") if ":" in name] == [
+        "cites:p1",
+        "cites:p3",
+        "keyword:food",
+        "kind:food",
+    ]
+    with pytest.raises(UsageError, match="the texts are the field 'text'; name another one NAME=COLUMN"):
+        index.add_table("papers", Columns(text="body", tags=("text",)))
+    index.add_table("papers", Columns(text="body"), replace=True)
+    assert index.items("documents").defaults.fields == ()
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60), st.data())

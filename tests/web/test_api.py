@@ -413,6 +413,17 @@ def test_documents_are_written_with_a_token(serve, animals):
     with setsearch.open(animals) as index:
         assert index.items("documents").find("Zebra") == "new/one"
         assert index.items("documents").features_of("y") == {"zebra": 1, "lion": 1}
+    fields = {"tags": ["stripes"], "year": 2004}
+    with_links = new | {"fields": fields, "links": {"cites": ["x"]}}
+    assert server.ask("/api/documents/z", method="PUT", body=with_links, headers=headers)[0] == 200
+    assert (
+        server.ask("/api/documents/z", method="PUT", body=new | {"fields": {"year": None}}, headers=headers)[0] == 200
+    )
+    with setsearch.open(animals) as index:
+        of_fields = [name for name in index.items("documents").features_of("z") if ":" in name]
+    assert of_fields == ["cites:x", "cites:z", "tags:stripes"], "a field that is not given stays"
+    wrong = server.ask("/api/documents/z", method="PUT", body=new | {"fields": {"text": ["a"]}}, headers=headers)
+    assert wrong[0] == 422 and "the name of the first one; rename it" in wrong[2]
     assert server.ask("/api/documents/x", method="DELETE", headers=headers)[0] == 200
     assert server.ask("/api/documents/x", method="DELETE", headers=headers)[0] == 404
     assert server.ask("/api/documents/x", method="PUT", body=new)[0] == 401
