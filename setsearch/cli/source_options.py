@@ -85,7 +85,7 @@ def column_options(
         option("COL,...", "Columns of documents that come back with each hit; else those kept before.", COLUMNS),
     ] = None,
     numbers: Annotated[
-        Texts, option("COL", "A number, a field of documents or all of --items; may be repeated.", COLUMNS)
+        Texts, option("COL", "A number or date, a field of documents or all of --items; may be repeated.", COLUMNS)
     ] = None,
 ) -> "Columns":
     """The roles of the columns."""

@@ -5,6 +5,7 @@ are not given; None or an empty list takes one away. The ranges of numbers are t
 is, and of all items if these are no more than a batch.
 """
 
+import datetime
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from numbers import Real
@@ -13,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from setsearch.errors import InvalidItem
-from setsearch.storage.feature_fields import MOST_FIELDS, FeatureField, ends_of, require_name
+from setsearch.storage.feature_fields import MOST_FIELDS, Days, FeatureField, as_days, ends_of, require_name
 from setsearch.storage.relation import Relation
 
 Names = Mapping[str, int]  # with counts
-Value = float | str | Sequence[str] | Mapping[str, int] | None  # a number, or what a field names
+Value = float | datetime.date | str | Sequence[str] | Mapping[str, int] | None  # a number, or what a field names
 
 
 def checked_fields(item: str, given: Any, first: str) -> dict[str, float | Names]:
@@ -29,7 +30,9 @@ def checked_fields(item: str, given: Any, first: str) -> dict[str, float | Names
         require_name(name)
         if name == first:
             raise InvalidItem(f"item {item!r} has a field {name!r}, which is the name of the first one; rename it")
-        if isinstance(value, (Real, np.number)) and not isinstance(value, bool):
+        if isinstance(value, (Days, datetime.date)):
+            checked[name] = as_days(value) or value  # type: ignore[assignment]
+        elif isinstance(value, (Real, np.number)) and not isinstance(value, bool):
             if not math.isfinite(value):
                 raise InvalidItem(f"item {item!r} has the number {value!r} in the field {name!r}; numbers are finite")
             checked[name] = float(value)
@@ -50,27 +53,29 @@ def _counted(item: str, name: str, value: Any) -> Names:
 def field_features(relation: Relation, batch: Sequence[Mapping[str, float | Names]]) -> Iterator[dict[str, int]]:
     """The counted features of the items of a batch; fields that are new become fields of the relation.
 
-    Raises InvalidItem if one item has a number, and another one names, in a field.
+    Raises InvalidItem if one item has a number, or a date, and another one names, in a field.
     """
     known = {own.name: own for own in relation.fields}
     new = dict.fromkeys(name for own in batch for name, value in own.items() if name not in known and value != {})
     for name in new:
         values = [own[name] for own in batch if own.get(name, {}) != {}]
         numbers = [value for value in values if isinstance(value, float)]
-        known[name] = FeatureField(name, ends_of(numbers) if isinstance(values[0], float) else None)
+        ends = ends_of(numbers) if isinstance(values[0], float) else None
+        known[name] = FeatureField(name, ends, isinstance(values[0], Days))
     if new:
         if len(known) > MOST_FIELDS:
             raise InvalidItem(f"items have {len(known)} fields; at most {MOST_FIELDS} are possible")
         relation.fields, relation.is_altered = tuple(known.values()), True
     for given in batch:
         features: dict[str, int] = {}
-        for name, value in given.items():
-            if value == {}:
+        for name, came in given.items():
+            if came == {}:
                 continue
             own = known[name]
-            if isinstance(value, float) == (own.ends is None):
-                kinds = ("numbers", "names") if own.ends is not None else ("names", "numbers")
-                raise InvalidItem(f"the field {name!r} has {kinds[0]}, and an item has {kinds[1]} there: {value!r:.60}")
+            value = came if not own.has_dates or isinstance(came, float) else as_days(next(iter(came))) or came
+            kind = "dates" if isinstance(value, Days) else "numbers" if isinstance(value, float) else "names"
+            if kind != own.kind:
+                raise InvalidItem(f"the field {name!r} has {own.kind}, and an item has {kind} there: {value!r:.60}")
             if isinstance(value, float):
                 features |= dict.fromkeys(own.ranges(value), 1)
             else:

@@ -22,7 +22,7 @@ _condition = re.compile(
 
 _comma = re.compile(r"[+-]?\d+,\d+", re.ASCII).fullmatch
 _thousands = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII).fullmatch
-_date = re.compile(r"(\d{4}-\d{2}(?:-\d{2})?)(?:[T ](\d{2}:\d{2}.*))?", re.ASCII).fullmatch
+iso_date = re.compile(r"(\d{4}-\d{2}(?:-\d{2})?)(?:[T ](\d{2}:\d{2}.*))?", re.ASCII).fullmatch
 
 
 class Condition(NamedTuple):
@@ -40,7 +40,7 @@ class Condition(NamedTuple):
     @property
     def orders(self) -> bool:
         """Whether more and less have a meaning: for numbers and dates."""
-        return self.compares_numbers or _date(self.wanted) is not None
+        return self.compares_numbers or iso_date(self.wanted) is not None
 
     def compare(self, value: Any) -> bool | None:
         """Whether a cell meets the condition; None if it cannot be compared. An empty cell does not meet it."""
@@ -50,7 +50,7 @@ class Condition(NamedTuple):
             return OPERATORS[self.sign](str(value).lower(), self.wanted.lower()) if self.sign in ("=", "!=") else None
         wanted = as_number(self.wanted)
         if wanted is None:
-            if (date := _date(self.wanted)) and _date(text := str(value)):
+            if (date := iso_date(self.wanted)) and iso_date(text := str(value)):
                 end = None if date[2] else len(self.wanted)  # a day is compared with days, a month with months
                 return OPERATORS[self.sign](text[:end].replace(" ", "T"), self.wanted.replace(" ", "T"))
             return OPERATORS[self.sign](str(value), self.wanted) if self.sign in ("=", "!=") else None

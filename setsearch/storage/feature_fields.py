@@ -2,24 +2,47 @@
 
 A feature of a field begins with its name and a colon, "tags:sqlite"; all others are of the first field, "text" or the
 name of the features. A number has two features, ranges that overlap: tenths of the numbers, and tenths that begin in
-the middle of these, so that near numbers share one of them wherever they lie. The ends of the ranges are those of the
-first items that came (indexing/item_fields.py), and stay until all are replaced.
+the middle of these, so that near numbers share one of them wherever they lie. A date is a number of days. The ends of
+the ranges are those of the first items that came (indexing/item_fields.py), and stay until all are replaced.
 """
 
+import datetime
 import json
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from setsearch.errors import CorruptIndex, InvalidItem
+from setsearch.storage.conditions import iso_date
 
 TEXT_FIELD = "text"  # the first field of a text collection
 MARK = ":"  # behind the name of a field
 AFTER_MARK = chr(ord(MARK) + 1)
 RESERVED = ":,=\0"  # in names
 MOST_FIELDS, LONGEST_NAME = 50, 100
+EPOCH, DAY = datetime.datetime(1970, 1, 1), datetime.timedelta(days=1)
 PARTS = 20  # of the numbers; a range has two of them
+
+
+class Days(float):
+    """A date, as days since 1970, with a part of one for the time (UTC)."""
+
+
+def as_days(value: Any) -> Days | None:
+    """A date, or a text with one as ISO 8601 writes it; None for what is none."""
+    if isinstance(value, str) and (found := iso_date(value.strip())):
+        value = found[0] if found[1].count("-") == 2 else f"{found[1]}-01"
+        with suppress(ValueError):
+            value = datetime.datetime.fromisoformat(value)
+    if not isinstance(value, datetime.date):
+        return None
+    if not isinstance(value, datetime.datetime):
+        value = datetime.datetime.combine(value, datetime.time())
+    if value.tzinfo is not None:
+        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return Days((value - EPOCH) / DAY)
 
 
 class FeatureField(NamedTuple):
@@ -27,6 +50,12 @@ class FeatureField(NamedTuple):
 
     name: str
     ends: tuple[float, ...] | None = None
+    has_dates: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What it has: names, numbers or dates."""
+        return "names" if self.ends is None else "dates" if self.has_dates else "numbers"
 
     @property
     def prefix(self) -> str:
@@ -41,23 +70,28 @@ class FeatureField(NamedTuple):
     def ranges(self, number: float) -> list[str]:
         """The features of a number; none if all numbers were the same."""
         ends = self.ends or ()
+        shown = _shown_date if self.has_dates else _shown
         part = bisect_right(ends, number)
         firsts = dict.fromkeys((part - part % 2, part - 1 + part % 2))
-        names = [_range(ends, first) for first in firsts]
+        names = [_range(ends, first, shown) for first in firsts]
         return [self.prefix + name for name in names if name is not None]
 
 
-def _range(ends: Sequence[float], first: int) -> str | None:
+def _range(ends: Sequence[float], first: int, shown: Callable[[float], str]) -> str | None:
     """The name of two parts, of which the first may be before all, and the second behind all; None for all there is."""
     lower = ends[first - 1] if first > 0 else None
     upper = ends[first + 1] if first + 1 < len(ends) else None
     if lower is None:
-        return None if upper is None else f"below {_shown(upper)}"
-    return f"{_shown(lower)} or more" if upper is None else f"{_shown(lower)} to {_shown(upper)}"
+        return None if upper is None else f"below {shown(upper)}"
+    return f"{shown(lower)} or more" if upper is None else f"{shown(lower)} to {shown(upper)}"
 
 
 def _shown(number: float) -> str:
     return repr(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+
+
+def _shown_date(days: float) -> str:
+    return (EPOCH + days * DAY).isoformat().removesuffix("T00:00:00")
 
 
 def ends_of(numbers: Iterable[float]) -> tuple[float, ...]:
@@ -76,7 +110,7 @@ def require_name(name: Any) -> None:
 
 def dump_fields(fields: Sequence[FeatureField]) -> str | None:
     """As the relation stores them; None for none."""
-    return json.dumps([[own.name, own.ends] for own in fields]) if fields else None
+    return json.dumps([[*own[: 2 + own.has_dates]] for own in fields]) if fields else None
 
 
 def load_fields(stored: str | None) -> tuple[FeatureField, ...]:
@@ -87,14 +121,18 @@ def load_fields(stored: str | None) -> tuple[FeatureField, ...]:
         fields = tuple(_loaded(json.loads(stored)))
         for own in fields:
             require_name(own.name)
-    except (ValueError, TypeError, RecursionError, InvalidItem) as error:
+    except (ValueError, TypeError, OverflowError, RecursionError, InvalidItem) as error:
         raise CorruptIndex("the fields of a relation are damaged; index the collection again") from error
     return fields
 
 
 def _loaded(stored: Any) -> Iterator[FeatureField]:
-    for name, ends in stored:
+    for name, ends, *kind in stored:
         numbers = None if ends is None else tuple(map(float, ends))
         if numbers is not None and (not all(map(math.isfinite, numbers)) or sorted({*numbers}) != [*numbers]):
             raise ValueError("ends are finite and ascend")
-        yield FeatureField(name, numbers)
+        if kind not in ([], [True]) or (kind and numbers is None):
+            raise ValueError("numbers may be dates")
+        if kind:
+            [*map(_shown_date, numbers or ())]
+        yield FeatureField(name, numbers, bool(kind))

@@ -1,5 +1,6 @@
 """Fields: tags, links and numbers of the same items beside their texts, in one score."""
 
+import datetime
 import json
 import random
 import sqlite3
@@ -15,7 +16,7 @@ from samples import with_kernels
 import setsearch
 from setsearch import Columns, Item
 from setsearch.errors import CorruptIndex, InvalidItem, InvalidParameter, SetsearchError, SourceError, UsageError
-from setsearch.storage.feature_fields import FeatureField, dump_fields, ends_of, load_fields
+from setsearch.storage.feature_fields import FeatureField, as_days, dump_fields, ends_of, load_fields
 
 WORDS = [f"w{n}" for n in range(40)]
 
@@ -234,6 +235,45 @@ def test_near_numbers_share_a_range(numbers, data):
         assert len(shared) == 1
 
 
+@pytest.mark.parametrize(
+    ("date", "days"),
+    [
+        ("1970-01-02", 1),
+        ("1970-02", 31),
+        ("1970-01-02 12:00", 1.5),
+        ("1970-01-02T01:00:00+01:00", 1),
+        ("1969-12-31", -1),
+        (datetime.date(1971, 1, 1), 365),
+        (datetime.datetime(1970, 1, 1, 6, tzinfo=datetime.UTC), 0.25),
+        ("1970-13-01", None),
+        ("soon", None),
+        (3, None),
+    ],
+)
+def test_a_date_is_a_number_of_days(date, days):
+    assert as_days(date) == days
+
+
+def test_dates_of_a_column_are_near(tmp_path, run):
+    rows = [f"a{n},w{n},{2000 + n // 3}-0{n % 3 + 1}-15" for n in range(30)]
+    (tmp_path / "a.csv").write_text("\n".join(["id,text,day", *rows]))
+    code, _, said = run("index", "a.db", "a.csv", "--numbers", "day")
+    assert code == 0, said
+    with setsearch.open(tmp_path / "a.db") as index:
+        reading = index.items("documents")
+        assert {hit.item for hit in reading.expand(["a10"], 3)} <= {f"a{n}" for n in range(8, 13)}
+        assert "day:2003-01-15 to 2004-01-15" in reading.features_of("a10")
+        for value, told in (("later", "names there: {'later': 1}"), (2004, "numbers there: 2004.0")):
+            with pytest.raises(InvalidItem, match=f"the field 'day' has dates, and an item has {told}"):
+                index.update([Item("a1", "w", None, None, {"day": value})])
+        for day in ("2003-01-20", datetime.date(2003, 1, 20)):
+            index.update([Item("a1", "w", None, None, {"day": day})])
+            assert "day:2003-01-15 to 2004-01-15" in reading.features_of("a1")
+    (tmp_path / "a.csv").write_text("id,text,day\na,w,soon")
+    code, _, said = run("index", "b.db", "a.csv", "--numbers", "day")
+    assert code == 1 and "the column 'day' is 'soon', not a finite number, or a date as 2004-12-31" in said
+
+
 def table(rows):
     connection = sqlite3.connect(":memory:")
     connection.execute("create table papers (id text primary key, body text, keyword text, cites text, year real)")
@@ -341,7 +381,20 @@ def test_wrong_fields_of_an_item_are_one_line_and_nothing_is_written(fields, tol
 
 @pytest.mark.parametrize(
     "stored",
-    ["", "[", "{}x", '[["a:b", null]]', '[["a"]]', '[["a", [2, 1]]]', '[["a", ["x"]]]', "[[1, null]]", "[NaN]"],
+    [
+        "",
+        "[",
+        "{}x",
+        '[["a:b", null]]',
+        '[["a"]]',
+        '[["a", [2, 1]]]',
+        '[["a", ["x"]]]',
+        "[[1, null]]",
+        "[NaN]",
+        '[["a", null, true]]',
+        '[["a", [9e9], true]]',
+        '[["a", [1], 2]]',
+    ],
 )
 def test_damaged_fields_are_told(stored):
     with pytest.raises(CorruptIndex, match="the fields of a relation are damaged"):
@@ -349,7 +402,12 @@ def test_damaged_fields_are_told(stored):
 
 
 def test_fields_are_stored_as_they_are():
-    fields = FeatureField("tags"), FeatureField("year", (0.1 + 0.2, 1990.0)), FeatureField("n", ())
+    fields = (
+        FeatureField("tags"),
+        FeatureField("year", (0.1 + 0.2, 1990.0)),
+        FeatureField("n", ()),
+        FeatureField("day", (1.0,), True),
+    )
     assert load_fields(dump_fields(fields)) == fields
     assert dump_fields(()) is None and load_fields(None) == ()
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from setsearch.errors import SourceError
 from setsearch.storage.conditions import decimal_point, plain_date
+from setsearch.storage.feature_fields import as_days
 from setsearch.storage.ids import is_storable, number_text
 
 LISTS = ("[", "(", "{", "set()")  # how texts begin that may be lists
@@ -145,11 +146,16 @@ def cell_count(position: str, column: str, value: Any) -> int:
 
 
 def cell_number(position: str, column: str, value: Any) -> float:
-    """A cell as a finite number, with a decimal point or comma; raises SourceError."""
+    """A cell as a finite number, with a decimal point or comma, or a date as one of days; raises SourceError."""
     number = _plain_number(value, math.nan)
-    if not math.isfinite(number):
-        raise SourceError(f"{position}: the column {column!r} is {value!r}, not a finite number")
-    return number
+    if math.isfinite(number):
+        return number
+    days = as_days(value)
+    if days is None:
+        raise SourceError(
+            f"{position}: the column {column!r} is {value!r}, not a finite number, or a date as 2004-12-31"
+        )
+    return days
 
 
 def _plain_number(value: Any, otherwise: float) -> float:
