@@ -127,6 +127,13 @@ def run_lengths(starts: Ints, end: int) -> Ints:
     return lengths
 
 
+def real_numbers(given: Any) -> Floats:
+    """As float64. Raises ValueError and TypeError, also for complex numbers, of which a part would be lost."""
+    if getattr(getattr(given, "dtype", None), "kind", "") == "c":
+        raise TypeError("they are complex")
+    return np.asarray(given, float)
+
+
 def distinct(ids: npt.NDArray[np.integer]) -> Ints:
     """The distinct ones of small numbers, ascending; faster than sorting, and numpy's would load masked arrays."""
     present = np.zeros(int(ids.max(initial=-1)) + 1, bool)

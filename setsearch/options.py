@@ -12,6 +12,11 @@ from setsearch.errors import InvalidParameter, UnknownOption
 
 Ids = Iterable[str | int | Any]  # texts, whole numbers, or objects with a primary key `pk`
 FLAGS = {"": False} | {text: text in ("1", "true", "yes", "on") for text in "0 1 false true no yes off on".split()}
+MEANT = {  # what people ask for under other names
+    "weights": "seeds are weighed by a mapping such as {'lion': 2}, fields by `by`",
+    "fields": "fields are chosen and weighed by `by`",
+    "keep": "`filter` compares kept columns, and `cut` keeps what belongs",
+}
 KINDS = {
     "list": "is a list of texts",
     "string": "is a text",
@@ -264,7 +269,8 @@ def require_known(given: Iterable[str], known: Iterable[str], door: str | None =
                 refuse(door, {name: True})
             near = [repr(other) for other in get_close_matches(name, known, 1)]
             choice = f"choose from {', '.join(known)}" if known else "leave it out"
-            raise UnknownOption(f"unknown option {name!r}; " + (f"did you mean {near[0]}?" if near else choice))
+            meant = MEANT.get(name, f"did you mean {near[0]}?" if near else choice)
+            raise UnknownOption(f"unknown option {name!r}; {meant}")
 
 
 def refuse(door: str, given: Mapping[str, Any]) -> None:

@@ -245,7 +245,7 @@ class Reading(ReadingTable):
     def item_count(self) -> int:
         """n, the number of items."""
         with self.stored() as fields:
-            return fields.items.size
+            return fields.items.own_size(fields.first.cursor)
 
     def feature_count(self) -> int:
         """The number of features in the index."""

@@ -45,7 +45,6 @@ def _annotated(own: Option) -> Any:
     return Annotated[kind, _typed(own)]
 
 
-By = Annotated[str | None, _typed(MODEL["by"]._replace(flag="--by"))]
 Fresh = Annotated[str | None, _typed(MODEL["fresh"])]
 
 

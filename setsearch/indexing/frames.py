@@ -1,11 +1,13 @@
 """Frames of pandas, polars and Arrow as items."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
 from typing import Any
 
 from setsearch.indexing.rows.arrow import Row, frame_rows
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
+from setsearch.options import require_known
 from setsearch.storage.synced_source import Columns
 
 
@@ -29,7 +31,11 @@ class FrameItems:
     """
 
     def __init__(self, frame: Any, columns: Mapping[str, Any], progress: Callable[[Any], Iterator[Row]]) -> None:
+        require_known(columns, [own.name for own in fields(Columns)])
         self.roles = Columns(**columns)
+        frame = (
+            frame.collect() if hasattr(frame, "lazy") and hasattr(frame, "collect") else frame
+        )  # a lazy one of polars
         self._frame, self._progress = frame, progress
         named = self.roles.relation == (self.roles.items, self.roles.features) or self.roles.of_numbers
         id = (self.roles.items if named else None) or self.roles.group_by or self.roles.id

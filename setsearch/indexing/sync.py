@@ -239,9 +239,12 @@ def _read_joined(cursor: sqlite3.Cursor, field: Joined, chosen: str) -> dict[str
     key, name = quote(field.key), quote(field.name)
     statement = f"select {key}, {name} from {main_table(field.table)} where {key} <> '' and {name} <> ''"  # nor null
     statement += f" and {key} {chosen}" * bool(chosen)
-    for id, value in limited_rows(cursor, f"reading {field.table}", statement, each=True):
-        place = f"a row of {field.table}"
-        names.setdefault(cell_id(place, field.key, id), []).append(cell_id(place, field.name, value))
+    place = f"a row of {field.table}"
+    try:
+        for id, value in limited_rows(cursor, f"reading {field.table}", statement, each=True):
+            names.setdefault(cell_id(place, field.key, id), []).append(cell_id(place, field.name, value))
+    except sqlite3.OperationalError as error:
+        raise SourceError(f"table {field.table} cannot be read: {error}; correct it, or name a view") from error
     return names
 
 

@@ -88,6 +88,7 @@ class Evaluation(NamedTuple):
     line: Line
     groups: Groups | None
     copies: int
+    unknown: tuple[str, ...] = ()  # members that are none of the items
 
 
 def evaluate(
@@ -138,8 +139,9 @@ def evaluate(
     results = [_with_evidence(result, defaults, evidence, members.values()) for result in results]
     results.sort(key=lambda result: -result.map)
     line, groups = measure_line(fields, defaults, tasks), measure_groups(fields, defaults, distinct, design.draws)
+    unknown = tuple(sorted({str(own) for members in sets.values() for own in members if not fields.knows(own)}))
     n_sets, copies = len(sets) - len(left_out), sum(len(every[name]) - len(distinct[name]) for name in sets)
-    return Evaluation(results, n_sets, len(tasks), left_out, _recommend(results), line, groups, copies)
+    return Evaluation(results, n_sets, len(tasks), left_out, _recommend(results), line, groups, copies, unknown)
 
 
 def _measured(method: Method, tasks: Sequence[Task], ids: Ints) -> dict[str, list[Floats]]:

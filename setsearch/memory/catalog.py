@@ -31,13 +31,13 @@ def relations_by_reading(relations: Sequence[Relation]) -> dict[str, Relation]:
     }
 
 
-def describe_readings(relation: Relation) -> list[dict[str, Any]]:
+def describe_readings(cursor: sqlite3.Cursor, relation: Relation) -> list[dict[str, Any]]:
     """The readings of a relation as `Index.info` shows them."""
     return [
         {
             "items": items.name,
             "features": features.name,
-            "item_count": items.size,
+            "item_count": items.own_size(cursor),
             "feature_count": features.size,
             "text": relation.analyzer is not None,
             "fields": [*defaults_of(relation, items.name).fields],
@@ -58,23 +58,22 @@ def list_readings(cursor: sqlite3.Cursor, relations: Sequence[Relation]) -> list
             "shown_count": _shown_count(cursor, relation, reading["items"]),
         }
         for relation in relations
-        for reading in describe_readings(relation)
+        for reading in describe_readings(cursor, relation)
     ]
 
 
 def _shown_count(cursor: sqlite3.Cursor, relation: Relation, name: str) -> int:
     """The number of items; of the terms of texts, those that are words, not numbers or runs of characters."""
     vocabulary = relation.items if name == relation.items.name else relation.features
+    size = vocabulary.own_size(cursor)
     if relation.analyzer is None or vocabulary is relation.items:
-        return vocabulary.size
+        return size
     others = "name >= '0' and name < ':' and name not glob '*[^0-9.,]*'"
     others += " or name >= '~' and name < char(127)" * vocabulary.has_ngrams
-    values = [text for own in relation.fields for text in (own.prefix, own.after)]
-    others += " or name >= ? and name < ?" * len(relation.fields)
     (count,) = cursor.execute(
-        f"select count(*) from setsearch_name where kind = ? and ({others})", (vocabulary.id, *values)
+        f"select count(*) from setsearch_name where kind = ? and ({others})", (vocabulary.id,)
     ).fetchone()
-    return vocabulary.size - int(count)
+    return size - int(count)
 
 
 def defaults_of(relation: Relation, name: str) -> Defaults:

@@ -3,6 +3,7 @@
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -196,7 +197,9 @@ class Fields(NamedTuple):
         except UnknownItem:
             if not way_out:
                 raise
-            raise UnknownItem(f"no {name!r} among the {self.items.size:,} {self.items.name}{way_out}") from None
+            raise UnknownItem(
+                f"no {name!r} among the {self.items.own_size(self.first.cursor):,} {self.items.name}{way_out}"
+            ) from None
 
     def _way_out(self, name: str) -> str:
         """What to do about the name of no item, if it is known otherwise; else empty."""
@@ -293,7 +296,7 @@ class Fields(NamedTuple):
             forms = [name, *(self.analyzer.terms(name) if self.analyzer and is_text else ())]
             known = [form for form in forms if vocabulary.find_one(cursor, form) is not None]
             if not known:
-                hint = vocabulary.hint(cursor, name)
+                hint = replace(vocabulary, others=()).hint(cursor, name)
                 among = f"no {name!r} among the {vocabulary.size:,} {vocabulary.name}"
                 raise UnknownItem(f"{among}{'; ' * bool(hint)}{hint}")
             counts[known[0]] = 1

@@ -69,6 +69,13 @@ class Vocabulary:
     has_ngrams: bool = False  # whether n-grams are among the names (text/extras.py)
     vectors: str | None = None  # where its vectors come from (vectors.py)
     whole: bool = False  # whether the names came as whole numbers, in a frame
+    others: tuple[str, ...] = ()  # how those begin that are features of fields, which nobody takes for words or people
+
+    def own_size(self, cursor: sqlite3.Cursor) -> int:
+        """How many names there are, without those of fields."""
+        begins = "select count(*) from setsearch_name where kind = ? and name >= ? and name < ?"
+        rows = (cursor.execute(begins, (self.id, own, own + LAST_CHARACTER)).fetchone() for own in self.others)
+        return self.size - sum(int(count) for (count,) in rows)
 
     def find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
         """The ids of those names that exist; raises CorruptIndex for one beyond all ids."""
@@ -107,7 +114,7 @@ class Vocabulary:
             ids = ", ".join(repr(id) for _, id in titled)
             raise AmbiguousItem(f"{name!r} is the title of several {self.name}; use one of the ids: {ids}")
         way_out = (self.hint(cursor, name, total) if hint else "") or "`setsearch info` shows what the index holds"
-        raise UnknownItem(f"no {shown(name)} among the {self.size:,} {self.name}; {way_out}")
+        raise UnknownItem(f"no {shown(name)} among the {self.own_size(cursor):,} {self.name}; {way_out}")
 
     def ids_to_delete(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> list[int]:
         """The ids of these names, ascending; titles are no names here. Raises UnknownItem."""
@@ -213,13 +220,15 @@ class Vocabulary:
         if text and not is_storable(text):
             return []
         ids = {id for own in spellings(text) for id in self.starting_with(cursor, own, MOST_CANDIDATES)}
+        if self.others:
+            ids = {id for id, (name, _) in self.stored(cursor, sorted(ids)).items() if not name.startswith(self.others)}
         if text.strip() and self.size <= MOST_SCANNED and len(ids) < enough:
             ids.update(self.one_edit_away(cursor, text))
             ids.update(self.containing(cursor, text))
             if not ids:
                 ids.update(self.alike(cursor, text))
         rows = ((id, name, title) for id, (name, title) in self.stored(cursor, sorted(ids)).items())
-        return best_matches(match(text, *row) for row in rows)
+        return best_matches(match(text, *row) for row in rows if not row[1].startswith(self.others))
 
     def starting_with(self, cursor: sqlite3.Cursor, prefix: str, limit: int) -> list[int]:
         """Ids whose name or title begins with a text (case-sensitive)."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from setsearch.arrays import Floats, Ints
+from setsearch.arrays import Floats, Ints, real_numbers
 from setsearch.errors import CorruptIndex, DuplicateItem, InvalidItem, InvalidParameter
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
 from setsearch.sqlite.sql import insert_rows
@@ -115,7 +115,7 @@ def _encoded(items: Iterable[NumericItem], width: int) -> Iterator[tuple[str, tu
             raise DuplicateItem(f"the id {name!r} occurs twice; ids must be unique")
         seen.add(name)
         try:
-            row = np.asarray(numbers, float)
+            row = real_numbers(numbers)
         except (TypeError, ValueError, OverflowError) as error:
             raise InvalidItem(f"item {name!r} has the numbers {numbers!r:.60}: {error}") from error
         if row.shape != (width,) or not (np.abs(row) <= LARGEST_NUMBER).all():

@@ -161,6 +161,7 @@ def load_relations(cursor: sqlite3.Cursor) -> list[Relation]:
         if relation.contexts not in CONTEXTS:
             raise CorruptIndex(f"the contexts of {relation.items.name} are {relation.contexts!r:.40}; index it again")
         relation.features.titles_shown = relation.contexts != "off" and " " in (relation.analyzer or "")
+        relation.features.others = tuple(own.prefix for own in relation.fields)
         relation.features.has_ngrams = "-grams" in (relation.analyzer or "")
         relations.append(relation)
     return relations

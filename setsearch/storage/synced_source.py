@@ -3,11 +3,11 @@
 import json
 import re
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
-from setsearch.errors import CorruptIndex, UsageError
+from setsearch.errors import CorruptIndex, InvalidParameter, UsageError
 from setsearch.sqlite.sql import quote
 from setsearch.storage.feature_fields import TEXT_FIELD
 from setsearch.storage.relation import TEXT, Relation, load_relations
@@ -54,6 +54,8 @@ class Columns:
     def __post_init__(self) -> None:
         for name in ("text", "numbers", "keep", "tags", "links"):
             names = getattr(self, name)
+            if not isinstance(names, Iterable) or not all(isinstance(own, str) for own in names):
+                raise InvalidParameter(f"`{name}` names a column, or several, not {names!r:.60}")
             object.__setattr__(self, name, (names,) if isinstance(names, str) else tuple(names))
 
     @property

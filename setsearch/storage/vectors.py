@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from setsearch.arrays import real_numbers
 from setsearch.errors import CorruptIndex, InvalidItem, UsageError
 from setsearch.sqlite.integrity import CHECKSUM_BYTES, add_checksum, strip_checksum
 from setsearch.sqlite.sql import insert_rows
@@ -100,7 +101,7 @@ def _numbers(name: str, vector: object) -> npt.NDArray[np.float64]:
     try:
         if isinstance(vector, (bytes, memoryview)):
             return np.frombuffer(vector, "<f4").astype(float)
-        return np.asarray(json.loads(vector) if isinstance(vector, str) else vector, float)
+        return real_numbers(json.loads(vector) if isinstance(vector, str) else vector)
     except (ValueError, TypeError) as error:
         raise InvalidItem(f"the vector of {name!r} is no row of numbers: {error}") from error
 

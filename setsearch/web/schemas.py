@@ -14,6 +14,8 @@ from pydantic import (
     model_validator,
 )
 
+from setsearch.errors import InvalidParameter
+from setsearch.models.defaults import field_weights
 from setsearch.options import EXAMPLES, MODEL, RESULT, Option, offered, require_known
 from setsearch.web.page_state import LONGEST_NAME, MOST_NAMES
 
@@ -42,6 +44,21 @@ Top = Annotated[int, BeforeValidator(_TOP.accept), WithJsonSchema(_TOP.schema)]
 Few = Annotated[int, BeforeValidator(_FEW.accept), WithJsonSchema(_FEW.schema)]
 Features = Annotated[int, BeforeValidator(_FEATURES.accept), WithJsonSchema(_FEATURES.schema)]
 Offset = Annotated[int, BeforeValidator(_OFFSET.accept), WithJsonSchema(_OFFSET.schema)]
+
+
+def _numbers(value: Any) -> Any:
+    if not isinstance(value, list):
+        raise InvalidParameter(f"weights are a list of numbers, one for each seed, not {value!r:.60}")
+    return value
+
+
+def _weights_of_fields(value: Any) -> Any:
+    return value if value is None or isinstance(value, str) else field_weights(value)
+
+
+_OF_FIELDS = {"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"type": "number"}}]}
+By = Annotated[Any, BeforeValidator(_weights_of_fields), WithJsonSchema(_OF_FIELDS)]
+Weights = Annotated[list[float], BeforeValidator(_numbers)]
 
 
 class Given(BaseModel):
@@ -112,9 +129,7 @@ class ExpandQuery(ModelQuery):
 
     set: Name | None = Field(None, description=OF_SET)
     seeds: Ids = []
-    weights: Annotated[list[float], Field(max_length=MOST_NAMES)] = Field(
-        [], description="one for each seed, from 0 up"
-    )
+    weights: Annotated[Weights, Field(max_length=MOST_NAMES)] = Field([], description="one for each seed, from 0 up")
     like: Annotated[list[Text], Field(max_length=10)] = []
     exclude: Ids = []
     fields: list[HitField] = Field([], description="what to return beside rank and item; by default all")
@@ -137,8 +152,9 @@ class ExpandBody(ExpandQuery):
         return given
 
     seeds: Annotated[list[Id], Field(max_length=MOST_IN_BODY)] = []
-    weights: Annotated[list[float], Field(max_length=MOST_IN_BODY)] = Field([], description="one for each seed")
+    weights: Annotated[Weights, Field(max_length=MOST_IN_BODY)] = Field([], description="one for each seed")
     exclude: Annotated[list[Id], Field(max_length=MOST_IN_BODY)] = []
+    by: By = Field(None, description=MODEL["by"].help + ', or {"text": 1, "tags": 0.5}')
     among: Annotated[list[Id], Field(max_length=MOST_IN_BODY)] | None = Field(None, description="return only these")
 
 

@@ -43,22 +43,52 @@ def test_tables_with_texts_are_suggested_with_all_that_describes_their_rows(tmp_
     application(tmp_path / "app.db")
     before = (tmp_path / "app.db").read_bytes()
     code, out, said = run("index", "app.db", "--suggest")
-    assert (code, out.splitlines(), said) == (
-        0,
-        [
-            "setsearch index app.db --table articles --id id --title title --text body --tags kind "
-            "--tags words --numbers year --tags author --links cites.citing=cited --tags tagged.article=tag --track"
-        ],
-        "",
+    articles, authors = (
+        "setsearch index app.db --table articles --id id --title title --text body --tags kind "
+        "--tags words --numbers year --tags author --links cites.citing=cited --tags tagged.article=tag "
+        "--track --collection articles",
+        "setsearch index app.db --table authors --id id --title name --text name --track --collection authors",
     )
+    assert (code, out.splitlines(), said) == (0, [articles, authors], "")
     assert (tmp_path / "app.db").read_bytes() == before
-    code, _, said = run(*shlex.split(out)[1:])
-    assert code == 0, said
-    with setsearch.open(tmp_path / "app.db") as index:
-        reading = index.items("documents")
+    for line in (articles, authors):
+        code, _, said = run(*shlex.split(line)[1:])
+        assert code == 0, said
+    with setsearch.open(tmp_path / "app.db", collection="articles") as index:
+        reading = index.items("articles/documents")
         assert {*reading.defaults.fields} == {"text", "cited", "tag", "kind", "words", "author", "year"}
         assert reading.expand(["3"], 1, by="cited")[0].item in ("2", "4")
         assert index.check() == []
+
+
+def test_short_texts_dates_and_likes_are_suggested_and_objects_of_json_are_not(tmp_path, run):
+    connection = sqlite3.connect(tmp_path / "shop.db")
+    connection.executescript(
+        """
+        create table wares (id integer primary key, name text, kind text, since text, raw text);
+        create table ratings (movieId integer, userId integer, rating real);
+        create table likes (person integer, ware integer references wares, at text, primary key (person, ware));
+        """
+    )
+    for n in range(30):
+        row = n, f"red {n}", f"k{n % 3}", f"2020-01-{n + 1:02}", json.dumps({"a": f"a text of some words {n}"})
+        connection.execute("insert into wares values (?, ?, ?, ?, ?)", row)
+        connection.execute("insert into ratings values (?, ?, ?)", (n % 5, n % 7, n % 4))
+        connection.execute("insert into likes values (?, ?, ?)", (n % 4, n, "2020-01-01"))
+    connection.commit()
+    connection.close()
+    code, out, _ = run("index", "shop.db", "--suggest")
+    assert (code, [line.removeprefix("setsearch index shop.db --table ") for line in out.splitlines()]) == (
+        0,
+        [
+            "wares --id id --title name --text name --tags kind --numbers since --track --collection wares",
+            "likes --items ware --features person --track --collection likes",
+            "ratings --items movieId --features userId --track --collection ratings",
+        ],
+    )
+    for line in out.splitlines():
+        code, _, said = run(*shlex.split(line)[1:])
+        assert code == 0, said
 
 
 def test_what_cannot_be_suggested_is_one_line(tmp_path, run, failed):

@@ -15,7 +15,17 @@ from samples import with_kernels
 
 import setsearch
 from setsearch import Columns, Item
-from setsearch.errors import CorruptIndex, InvalidItem, InvalidParameter, SetsearchError, SourceError, UsageError
+from setsearch.answers.finding import find_names
+from setsearch.errors import (
+    CorruptIndex,
+    InvalidItem,
+    InvalidParameter,
+    SetsearchError,
+    SourceError,
+    UnknownItem,
+    UnknownOption,
+    UsageError,
+)
 from setsearch.storage.feature_fields import FeatureField, as_days, dump_fields, ends_of, load_fields
 
 WORDS = [f"w{n}" for n in range(40)]
@@ -274,6 +284,53 @@ def test_dates_of_a_column_are_near(tmp_path, run):
     assert code == 1 and "the column 'day' is 'soon', not a finite number, or a date as 2004-12-31" in said
 
 
+def test_features_of_fields_are_no_terms(tmp_path, run):
+    items = [Item("a", "red wine", None, None, {"tags": ["winter"]}), ("b", "white wine"), ("c", "winds")]
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(items)
+        terms = index.items("terms")
+        assert terms.item_count() == 4 and {own.item for own in find_names(terms, "tags")} == set()
+        assert {own.item for own in find_names(terms, "win")} == {"wine", "winds"}
+        with pytest.raises(UnknownItem, match="no 'tag' among the 4 terms; `setsearch info`"):
+            terms.expand(["tag"])
+        with pytest.raises(UnknownItem, match="did you mean 'tags:winter'"):
+            index.items("documents").expand([], having=["winter"])
+        counts = {reading["items"]: reading["item_count"] for reading in index.info()["readings"]}
+        assert counts == {"documents": 3, "terms": 4}
+    (tmp_path / "sets.json").write_text('{"s": ["a", "b", "nobody"]}')
+    code, _, said = run("evaluate", "a.db", "sets.json", "--items", "documents", "--seeds", "1", "--draws", "1")
+    assert code == 0 and "left out, 1 not among the documents: nobody" in said
+
+
+def test_wrong_columns_of_python_are_one_line():
+    for wrong in ({"tags": 5}, {"text": [5]}, {"numbers": None}):
+        with pytest.raises(InvalidParameter, match="names a column, or several, not"):
+            Columns(**wrong)
+    index = opened([])
+    with pytest.raises(UnknownOption, match="unknown option 'texts'; did you mean 'text'"):
+        index.add_frame([], id="id", texts="text")
+    for option, told in (
+        ("weights", "a mapping such as"),
+        ("fields", "weighed by `by`"),
+        ("keep", "`filter` compares"),
+    ):
+        with pytest.raises(UnknownOption, match=f"unknown option '{option}'; .*{told}"):
+            opened(made(1, 5)).items("documents").expand(["i1"], **{option: 1})
+    complex_rows = np.array([[1 + 2j, 2], [3, 4]])
+    with pytest.raises(InvalidItem, match="they are complex"):
+        index.add_numbers(zip("ab", complex_rows, strict=True), ["x", "y"], "others")
+    index.add([("a", "x"), ("b", "y")])
+    with pytest.raises(InvalidItem, match="the vector of 'a' is no row of numbers: they are complex"):
+        index.add_vectors(["a", "b"], complex_rows)
+
+
+def test_a_lazy_frame_is_collected():
+    polars = pytest.importorskip("polars", reason="needs polars")
+    index, frame = opened([]), polars.DataFrame({"id": ["a", "b"], "text": ["x", "y"], "tags": [["t"], []]})
+    assert index.add_frame(frame.lazy(), id="id", text="text", tags="tags") == 2
+    assert index.items("documents").features_of("a") == {"tags:t": 1, "x": 1}
+
+
 def table(rows):
     connection = sqlite3.connect(":memory:")
     connection.execute("create table papers (id text primary key, body text, keyword text, cites text, year real)")
@@ -493,6 +550,10 @@ def test_tags_of_another_table_leave_no_trace_and_wrong_ones_are_one_line():
     ):
         with pytest.raises(SourceError, match=told):
             index.add_table("articles", Columns(text="body", tags=tags), track=True)
+    connection.execute("insert into tagged values (9, 1, cast(x'ff41' as text))")
+    with pytest.raises(SourceError, match=r"table tagged cannot be read: Could not decode to UTF-8 .* or name a view"):
+        index.add_table("articles", TAGGED)
+    connection.execute("delete from tagged where id = 9")
     connection.execute("create view seen as select * from tagged")
     with pytest.raises(InvalidParameter, match="seen is no table, and has no triggers: leave `track` out"):
         index.add_table("articles", Columns(text="body", tags="seen.article=tag"), track=True)

@@ -422,6 +422,14 @@ def test_documents_are_written_with_a_token(serve, animals):
     with setsearch.open(animals) as index:
         of_fields = [name for name in index.items("documents").features_of("z") if ":" in name]
     assert of_fields == ["cites:x", "cites:z", "tags:stripes"], "a field that is not given stays"
+    asked = {"items": "documents", "seeds": ["z"], "by": {"text": 1, "tags": 0.5}}
+    rows = json.loads(server.ask("/api/expand", method="POST", body=asked, headers=headers)[2])
+    with setsearch.open(animals) as index:
+        hits = index.items("documents").expand(["z"], by="text,tags=0.5").shared()
+        assert [(row["item"], row["score"]) for row in rows] == [(hit.item, hit.score) for hit in hits]
+    for wrong in ({"by": {"text": "x"}}, {"weights": {"z": 1}}):
+        status, _, text = server.ask("/api/expand", method="POST", body=asked | wrong, headers=headers)
+        assert status == 422 and re.search("must be a number from 0|weights are a list of numbers, one for each", text)
     wrong = server.ask("/api/documents/z", method="PUT", body=new | {"fields": {"text": ["a"]}}, headers=headers)
     assert wrong[0] == 422 and "the name of the first one; rename it" in wrong[2]
     assert server.ask("/api/documents/x", method="DELETE", headers=headers)[0] == 200

@@ -118,14 +118,16 @@ def index_command(
 
 
 def _suggest(db: Collection) -> None:
-    """Print a command for each table that has texts."""
+    """Print a command for each table that has texts, or is a relation."""
     from setsearch.indexing.suggest import suggest
 
     if not db.path.is_file():
         raise SetsearchError(f"{db} does not exist, so it has no tables")
     lines = suggest(db.path)
     if not lines:
-        raise SetsearchError(f"{db} has no table with a key and texts; name one with --table, or index a view")
+        raise SetsearchError(
+            f"{db} has no table with a key and texts, or of two ids; name one with --table, or index a view"
+        )
     for line in lines:
         print(line)
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from setsearch.cli.collection import Collection
 from setsearch.cli.help import ADVANCED, argument, flag, option
-from setsearch.cli.options import By, Items, Seeds, Top, with_options
-from setsearch.cli.output import Show, drop_redundant_titles, format_options, print_json, print_lines, say
+from setsearch.cli.options import Items, Seeds, Top, with_options
+from setsearch.cli.output import Show, drop_redundant_titles, first_of, format_options, print_json, print_lines, say
 from setsearch.cli.progress import count_steps
 from setsearch.errors import UsageError
 
@@ -54,7 +54,7 @@ def evaluate_command(
     items: Items = None,
     seeds: Annotated[int, option("N", "Members that are the seeds.", min=1)] = 3,
     draws: Annotated[int, option("N", "How often to draw them for each set.", min=1)] = 10,
-    by: By = None,
+    by: Annotated[str | None, option("WHAT", "What describes terms: contexts, documents or both.")] = None,
     variants: Annotated[
         bool, flag("--variants", "Also index the documents otherwise: pairs, n-grams, titles, ...")
     ] = False,
@@ -76,7 +76,7 @@ def evaluate_command(
         if fields and not reading.defaults.fields:
             raise UsageError(f"--fields learns weights of several fields; the {reading.name} have one")
         if by is not None and reading.kind != "terms":
-            raise UsageError("--by chooses what describes terms here; --fields learns the weights of fields")
+            raise UsageError("--by chooses what describes terms; --fields learns the weights of fields")
         with ExitStack() as stack:
             others = {}
             if variants:
@@ -88,6 +88,8 @@ def evaluate_command(
             evaluation = evaluate(own, reading.defaults, known, Design(seeds, draws), **how)
     if evaluation.left_out:
         say(f"left out, fewer than {seeds + 1} members that the index knows: {', '.join(evaluation.left_out)}")
+    if evaluation.unknown:
+        say(f"left out, {len(evaluation.unknown):,} not among the {reading.name}: {first_of(evaluation.unknown)}")
     rows = as_rows(evaluation)
     if show in (print_json, print_lines):
         options = {result.method: result.options for result in evaluation.results}
