@@ -4,6 +4,7 @@
     expander = SetExpander().fit(counts, is_example)    # a mark for each row; without marks all rows are examples
     best = np.argsort(-expander.score_samples(counts))
 
+`decision_function` gives the same scores to what asks for it, such as `roc_auc` in a search for the best `strength`.
 Every row of `fit` tells how rare features are. Scores are those of an index of the same counts, in nats.
 """
 
@@ -15,7 +16,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from setsearch.arrays import Entries, Floats, Ints, bincount, repeat
+from setsearch.arrays import LARGEST_COUNT, Entries, Floats, Ints, bincount, repeat
 from setsearch.lists import Lists
 from setsearch.models import Model, Seeds, make_model
 from setsearch.models.values import CountSource, RuleStatistics, rule_statistics
@@ -48,10 +49,13 @@ class SetExpander(BaseEstimator):  # type: ignore[misc]
         return tags
 
     def fit(self, X: Any, y: npt.ArrayLike | None = None) -> Self:
-        """Learn from the rows `(n, n_features)`; y `(n,)` marks the examples among them, by default all."""
+        """Learn from the rows `(n, n_features)`; y `(n,)` marks the examples among them, by default all.
+
+        A mark is true, or a number above 0; all others, such as -1, are no examples. Raises ValueError.
+        """
         counts = self._counts(X, reset=True)
         n, size = counts.shape
-        marks = np.ones(n, bool) if y is None else np.asarray(y).astype(bool)
+        marks = np.ones(n, bool) if y is None else _marks(y)
         if marks.shape != (n,) or not marks.any():
             raise ValueError(f"y has to mark examples among the rows of X, n_samples={n}; it marks {marks.sum()}")
         model = self._model()
@@ -93,6 +97,10 @@ class SetExpander(BaseEstimator):  # type: ignore[misc]
         of_lengths = getattr(model, "of_lengths", None)
         return scores if of_lengths is None else scores + of_lengths(totals, seeds)
 
+    def decision_function(self, X: Any) -> Floats:
+        """The same as `score_samples`."""
+        return self.score_samples(X)
+
     def _model(self) -> Model:
         return make_model(self.model, **{name: value for name, value in self.get_params().items() if name != "model"})
 
@@ -103,9 +111,26 @@ class SetExpander(BaseEstimator):  # type: ignore[misc]
         if counts.data.min(initial=0) < 0:
             raise ValueError(f"Negative values in data passed to {type(self).__name__}: counts are 0 or more")
         counts.sum_duplicates()
+        if counts.data.max(initial=0) > LARGEST_COUNT:
+            raise ValueError(
+                f"X has the count {counts.data.max():g}, which is too large; the largest is {LARGEST_COUNT}"
+            )
         counts.data = np.ceil(counts.data).astype(np.int64)
         counts.eliminate_zeros()
         return counts
+
+
+def _marks(y: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Which rows are examples; raises ValueError for marks that do not say it."""
+    given = np.asarray(y)
+    try:
+        numbers = np.full(given.shape, np.nan) if given.dtype.kind in "SU" else given.astype(float)
+    except (TypeError, ValueError):
+        numbers = np.array([np.nan])
+    if np.isnan(numbers).any():
+        found = np.unique(given.astype(str))[:3].tolist()
+        raise ValueError(f"y marks examples by true, or by numbers above 0, not by {found}; give y == LABEL")
+    return np.asarray(numbers > 0)
 
 
 def _entries(counts: Any) -> Entries:

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
 from sklearn.feature_extraction import DictVectorizer  # noqa: E402
+from sklearn.model_selection import GridSearchCV  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 
@@ -65,3 +66,30 @@ def test_it_is_the_end_of_a_pipeline():
 def test_without_an_example_nothing_is_learned(marks):
     with pytest.raises(ValueError, match="y has to mark examples among the rows"):
         SetExpander().fit([[1, 0], [0, 1]], marks)
+
+
+@pytest.mark.parametrize("model", ["lift", "bernoulli"])
+def test_marks_are_true_or_above_0(model):
+    counts, marks = [[2, 1, 0], [1, 0, 1], [0, 0, 1]], [True, True, False]
+    expected = SetExpander(model).fit(counts, marks)
+    for same in ([1, 1, 0], [1, 1, -1], [0.5, 2, 0], np.array(marks, object)):
+        found = SetExpander(model).fit(counts, same)
+        assert (found.decision_function(counts) == expected.score_samples(counts)).all()
+    for wrong in (["yes", "yes", "no"], [1, 1, np.nan], [1, 1, None]):
+        with pytest.raises(ValueError, match=r"y marks examples by true, or by numbers above 0, not by \['.*LABEL"):
+            SetExpander(model).fit(counts, wrong)
+
+
+@pytest.mark.parametrize("count", [1e18, 1e300, 2.0**31])
+def test_counts_that_no_index_has_are_refused(count):
+    expander = SetExpander().fit([[1, 0], [0, 2.0**31 - 1]], [1, 0])
+    for ask in (expander.fit, expander.score_samples):
+        with pytest.raises(ValueError, match="which is too large; the largest is 2147483647"):
+            ask([[1, 0], [0, count]])
+
+
+def test_a_search_for_the_best_strength_takes_its_scores():
+    rng = np.random.default_rng(3)
+    counts = rng.poisson(1.0, (60, 12))
+    tried = GridSearchCV(SetExpander(), {"strength": [0.5, 2.0, 50.0]}, scoring="roc_auc", cv=2)
+    assert 0.5 < tried.fit(counts, counts[:, 0] > 1).best_score_ <= 1
