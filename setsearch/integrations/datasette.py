@@ -10,6 +10,7 @@ tables hold the words of all texts, so they have no pages. Runs on Datasette 0.6
 import asyncio
 import json
 import logging
+import shlex
 import sqlite3
 from collections.abc import Callable
 from functools import partial
@@ -132,7 +133,8 @@ async def rows_page(datasette: Any, request: Any) -> Any:
     if database not in datasette.databases or not await _may_see(datasette, request.actor, database, table):
         raise Forbidden(f"view-table {database} {table}")
     answer: dict[str, Any] = {"database": database, "table": table, "seeds": [], "rejected": [], "hits": []}
-    answer |= {"error": None, "revision": None}  # how many writes the hits know
+    # how many writes the hits know, and, of a tracked table, how many rows have changed since
+    answer |= {"error": None, "revision": None, "behind": None}
     query = _Query(datasette, request, database, table)
     try:
         query.may_filter = await _may_query(datasette, request.actor, database)
@@ -190,16 +192,18 @@ class _Query:
         require_known(self.asked, ("row", "not", "k", *OPTIONS), "Datasette")
         source = _source(index, self.table)
         if source is None:
-            raise SetsearchError(f"{self.table} is not indexed; `setsearch index DB --table {self.table}` does it")
+            command = shlex.join(["setsearch", "index", "DB", "--table", self.table])
+            raise SetsearchError(f"{self.table} is not indexed; `{command}` does it")
         if self.where and not self.may_filter:
             raise SetsearchError("_where needs the permission to execute SQL")
         if not (self.names or EXAMPLES.keys() & self.given):
-            return {"seeds": [], "hits": []}
+            return {"behind": source["changed"]}
         self.k = K.accept(self.k)
         reading = index.items(source["items"])
         self.names = [reading.find(name) for name in self.names]
-        rejected = [reading.find(name) for name in self.rejected]
-        self.rejected = [name for name in rejected if name not in self.names]
+        self.rejected = [reading.find(name) for name in self.rejected]
+        for name in {*self.names}.intersection(self.rejected):
+            raise SetsearchError(f"{name!r} is both a `row` and a `not`; leave it out of one")
         among = Where(self.where) if self.where else None
         options: Any = {name: OPTIONS[name].read(texts) for name, texts in self.given.items()}
         options |= {"among": among, "exclude": self.rejected, "explain": True, "snippets": True}
@@ -219,6 +223,7 @@ class _Query:
                 self._shown(source, hit) | {"like": [titles.get(name) or name for name in hit.group]} for hit in hits
             ],
             "revision": hits.revision,
+            "behind": source["changed"],
         }
 
     def _without(self, name: str) -> str:

@@ -3,7 +3,7 @@
     sets = TantivySets(tantivy_index, "sets.db", id="path", fields=["title", "body"])
     sets.update()                                         # after each commit of the tantivy index
     searcher.search(sets.query(["doc-1", "doc-2"]), 10)   # composes with other queries; scores are ours
-    sets.more_like("doc-1", filter=Query.term_query(schema, "year", 2001))
+    sets.more_like("doc-1", filter=Query.term_query(schema, "year", 2001))     # or ids, or text="..."
 
 Terms are those of tantivy's default tokenizer, or of an `analyzer` that is given. `id` is a stored field that was
 indexed raw, `fields` are stored; no text is copied.
@@ -80,12 +80,30 @@ class TantivySets:
             [(Occur.Should, Query.const_score_query(self._one(hit.item), hit.score)) for hit in hits]
         )
 
-    def more_like(self, name: str, top: int = 10, *, filter: Query | None = None) -> Any:
-        """The `top` documents most like one, as tantivy's SearchResult; `filter` applies before these are taken."""
-        searcher, options = self.tantivy_index.searcher(), ExpandOptions()
-        if filter is not None:
-            options["among"] = list(self.named(searcher, filter))
-        return searcher.search(self.query([name], top, **options), top)
+    def more_like(
+        self,
+        names: str | Iterable[str] = (),
+        top: int = 10,
+        *,
+        text: str | Iterable[str] = (),
+        filter: Query | Iterable[Query] = (),
+        **options: Any,
+    ) -> Any:
+        """The `top` documents most like those of some ids, and texts, as tantivy's SearchResult.
+
+        A `filter`, or all of several, applies before these are taken. Options are those of `query`.
+        """
+        searcher = self.tantivy_index.searcher()
+        texts, filters = (
+            [text] if isinstance(text, str) else [*text],
+            [filter] if isinstance(filter, Query) else [*filter],
+        )
+        if texts:
+            options["like"] = [*options.get("like", ()), *texts]
+        if filters:
+            every = Query.boolean_query([(Occur.Must, own) for own in filters])
+            options["among"] = list(self.named(searcher, every))
+        return searcher.search(self.query([names] if isinstance(names, str) else names, top, **options), top)
 
     def named(self, searcher: Any, query: Query) -> Iterator[str]:
         """The ids of the documents that match a query, however many."""

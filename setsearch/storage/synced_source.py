@@ -262,11 +262,15 @@ def _stays(name: str, given: Collection[str], existing: Collection[str]) -> bool
 
 
 def describe_table(cursor: sqlite3.Cursor, table: str, kinds: Sequence[str]) -> dict[str, Any] | None:
-    """How a table is indexed: its `items`, their `key`, whether that is the `primary` key; None if it is not."""
+    """How a table is indexed: its `items`, their `key`, whether that is the `primary` key; None if it is not.
+
+    `changed`: how many rows have changed since the last sync, if it is tracked.
+    """
     for relation in load_relations(cursor):
         source = load_source(cursor, relation)
         if source is not None and source.kind in kinds and source.name.lower() == table.lower():
             primary = [row[1] for row in cursor.execute(f"pragma main.table_info({quote(table)})") if row[5]]
             by_rowid = source.key == "rowid" and not primary
-            return {"items": relation.items.name, "key": source.key, "primary": by_rowid or primary == [source.key]}
+            found = {"items": relation.items.name, "key": source.key, "primary": by_rowid or primary == [source.key]}
+            return found | {"changed": count_changes(cursor, relation) if source.tracked else None}
     return None

@@ -121,6 +121,10 @@ def test_it_composes_with_filters(filled):
     result = sets.more_like("d1", 5, filter=cats)
     assert [score for score, _ in result.hits] == [np.float32(hit.score) for hit in hits]
     assert sorted(sets.named(searcher, cats)) == sorted(among)
+    two = sets.index.items("documents").expand(["d1", "d2"], 5, among=among, like=["cat1 cat2"], model="bernoulli")
+    few = Query.term_query(SCHEMA, "kind", "cat"), Query.all_query()
+    result = sets.more_like(["d1", "d2"], 5, text="cat1 cat2", filter=few, model="bernoulli")
+    assert [score for score, _ in result.hits] == [np.float32(hit.score) for hit in two]
     assert "d1" not in names(index, sets.more_like("d1", 86))
 
 
