@@ -13,15 +13,17 @@ from typing import cast
 
 import numpy as np
 
-from setsearch.arrays import Entries, Ints, distinct, repeat
+from setsearch.arrays import Entries, Ints, distinct, pack, repeat
 from setsearch.errors import CorruptIndex, LostArrays, SetsearchError
 from setsearch.indexing.intake import Intake
+from setsearch.indexing.item_fields import numbers_of
 from setsearch.indexing.sync import check_source, read_again
 from setsearch.sqlite.integrity import CHECKED, checksum_differs, sqlite_problems, write_checksum
 from setsearch.sqlite.mapped import Mapped, beside, delete_arrays, map_arrays
 from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.analyzers import load_analyzer
 from setsearch.storage.documents import read_texts
+from setsearch.storage.feature_fields import FeatureField
 from setsearch.storage.forward_lists import counted
 from setsearch.storage.generations import CONTEXTS, LISTS, check_generation, delete_generations, find_generation
 from setsearch.storage.names import Vocabulary
@@ -207,8 +209,27 @@ def check_relation(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
             yield f"{label}: {lost} texts belong to none of the {relation.items.name}, or some are stored twice"
     except CorruptIndex as error:
         yield f"{label}: {error}"
+    try:
+        for own in relation.fields:
+            if own.is_kept and not np.array_equal(*_ranges(cursor, relation, own, cells)):
+                yield f"{label}: the ranges of {own.name} are not those of its numbers"
+    except CorruptIndex as error:
+        yield f"{label}: {error}"
     if len(distinct(cells.ids)) != relation.features.size:
         yield f"{label}: {relation.features.size} {relation.features.name} have names, but some have no list"
+
+
+def _ranges(cursor: sqlite3.Cursor, relation: Relation, own: FeatureField, cells: Entries) -> tuple[Ints, Ints]:
+    """The cells of a field of numbers as they are, and as they follow from these, each as one number."""
+    items, numbers = numbers_of(cursor, relation, own.name)
+    parts = np.searchsorted(np.array(own.ends), numbers, "right")
+    names = {part: own.of_part(part) for part in distinct(parts).tolist()}
+    ids = relation.features.find(cursor, [name for both in names.values() for name in both])
+    expected = [
+        pack(items[parts == part], np.array([ids.get(name, -1)])) for part, both in names.items() for name in both
+    ]
+    mine = np.isin(cells.ids, relation.features.between(cursor, own.prefix, own.after))
+    return pack(*cells.select(mine)[:2]), np.sort(np.concatenate([np.zeros(0, np.int64), *expected]))
 
 
 def _check_vocabulary(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> Iterator[str]:

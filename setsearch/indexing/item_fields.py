@@ -1,21 +1,29 @@
 """What items have in fields beside the first one (storage/feature_fields.py), as features; it makes the fields.
 
 A field is made when the first item has it, and gone with the last one. An item that comes again keeps the fields that
-are not given; None or an empty list takes one away. The ranges of numbers are those of the batch in which the first one
-is, and of all items if these are no more than a batch.
+are not given; None or an empty list takes one away.
+
+Numbers are stored, and the ends of their ranges follow from them at the end of each write, whatever was written before.
+Of many items a part tells the ends: those whose `level`, a hash of the name, is high enough. Items whose ranges are
+others then get these.
 """
 
 import datetime
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import sqlite3
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from setsearch.errors import InvalidItem
+from setsearch.arrays import Floats, Ints
+from setsearch.errors import CorruptIndex, InvalidItem
 from setsearch.storage.feature_fields import MOST_FIELDS, Days, FeatureField, as_days, ends_of, require_name
 from setsearch.storage.relation import Relation
+
+SAMPLE = 20_000  # items that tell the ends of ranges, at most twice as many
 
 Names = Mapping[str, int]  # with counts
 Value = float | datetime.date | str | Sequence[str] | Mapping[str, int] | None  # a number, or what a field names
@@ -50,8 +58,10 @@ def _counted(item: str, name: str, value: Any) -> Names:
     return value if isinstance(value, Mapping) else dict.fromkeys(value, 1)
 
 
-def field_features(relation: Relation, batch: Sequence[Mapping[str, float | Names]]) -> Iterator[dict[str, int]]:
-    """The counted features of the items of a batch; fields that are new become fields of the relation.
+def field_features(
+    relation: Relation, items: Sequence[str], batch: Sequence[Mapping[str, float | Names]]
+) -> Iterator[dict[str, int]]:
+    """The counted features of the items of a batch, by their names; fields that are new are made.
 
     Raises InvalidItem if one item has a number, or a date, and another one names, in a field.
     """
@@ -59,20 +69,25 @@ def field_features(relation: Relation, batch: Sequence[Mapping[str, float | Name
     new = dict.fromkeys(name for own in batch for name, value in own.items() if name not in known and value != {})
     for name in new:
         values = [own[name] for own in batch if own.get(name, {}) != {}]
-        numbers = [value for value in values if isinstance(value, float)]
-        ends = ends_of(numbers) if isinstance(values[0], float) else None
-        known[name] = FeatureField(name, ends, isinstance(values[0], Days))
+        least = least_level(len(items))
+        numbers = [
+            value
+            for item, own in zip(items, batch, strict=True)
+            if isinstance(value := own.get(name), float) and (not least or level_of(item) >= least)
+        ]
+        are_dates = isinstance(values[0], Days)
+        ends = ends_of(numbers, are_dates) if isinstance(values[0], float) else None
+        known[name] = FeatureField(name, ends, are_dates, ends is not None)
     if new:
         if len(known) > MOST_FIELDS:
             raise InvalidItem(f"items have {len(known)} fields; at most {MOST_FIELDS} are possible")
         relation.fields, relation.is_altered = tuple(known.values()), True
     for given in batch:
         features: dict[str, int] = {}
-        for name, came in given.items():
-            if came == {}:
+        for name, value in given.items():
+            if value == {}:
                 continue
             own = known[name]
-            value = came if not own.has_dates or isinstance(came, float) else as_days(next(iter(came))) or came
             kind = "dates" if isinstance(value, Days) else "numbers" if isinstance(value, float) else "names"
             if kind != own.kind:
                 raise InvalidItem(f"the field {name!r} has {own.kind}, and an item has {kind} there: {value!r:.60}")
@@ -81,3 +96,95 @@ def field_features(relation: Relation, batch: Sequence[Mapping[str, float | Name
             else:
                 features |= {own.prefix + each: count for each, count in value.items() if count}
         yield features
+
+
+def with_dates(relation: Relation, given: Mapping[str, float | Names]) -> Mapping[str, float | Names]:
+    """What an item is given, where a text in a field of dates is one."""
+    found = dict(given)
+    for own in relation.fields:
+        names = given.get(own.name)
+        if own.has_dates and isinstance(names, Mapping) and len(names) == 1:
+            found[own.name] = as_days(*names) or names
+    return found
+
+
+def level_of(name: str) -> int:
+    """Of 2^n items, one has a level of at least n."""
+    checksum = zlib.crc32(name.encode())
+    return (checksum & -checksum).bit_length() - 1 if checksum else 32
+
+
+def least_level(n_items: int) -> int:
+    """Of which level the items are that tell the ends."""
+    return (n_items // SAMPLE).bit_length()
+
+
+def keep_numbers(
+    cursor: sqlite3.Cursor,
+    relation: Relation,
+    items: Iterable[tuple[str, int, Mapping[str, float | Names]]],
+    old: Collection[int],
+    whole: bool,
+) -> bool:
+    """Store the numbers of items, by name and id; forget those of the `old` ones that they have no longer.
+
+    That is of the fields that they are given, or of all with `whole`. Returns whether there is a number.
+    """
+    kept = [own.name for own in relation.fields if own.is_kept]
+    gone, new = [], []
+    for name, id, given in items if kept else ():
+        level = level_of(name)
+        gone += [(relation.id, own, level, id) for own in kept if id in old and (whole or own in given)]
+        new += [(relation.id, own, level, id, given[own]) for own in kept if isinstance(given.get(own), float)]
+    place = "relation = ? and field = ? and level = ? and item = ?"
+    cursor.executemany(f"delete from setsearch_field_number where {place}", gone)
+    insert = "insert into setsearch_field_number (relation, field, level, item, number) values (?, ?, ?, ?, ?)"
+    cursor.executemany(insert, new)
+    return bool(gone or new)
+
+
+def forget_numbers(cursor: sqlite3.Cursor, relation: Relation, items: Mapping[int, tuple[str, str | None]]) -> bool:
+    """Forget the numbers of items, by id, with their names; returns whether there may be one."""
+    gone: list[tuple[str, int, Mapping[str, float | Names]]] = [(name, id, {}) for id, (name, _) in items.items()]
+    return keep_numbers(cursor, relation, gone, items, whole=True)
+
+
+def numbers_of(cursor: sqlite3.Cursor, relation: Relation, field: str) -> tuple[Ints, Floats]:
+    """The items that have a number in a field, ascending, and the numbers. Raises CorruptIndex."""
+    rows = cursor.execute(
+        "select item, number from setsearch_field_number n where relation = ? and field = ? "
+        "and exists (select 1 from setsearch_name o where o.kind = ? and o.id = n.item)",
+        (relation.id, field, relation.items.id),
+    ).fetchall()
+    items = np.array([item for item, _ in rows], np.int64)
+    numbers = np.array([number for _, number in rows], float)
+    order = np.argsort(items)
+    return items[order], _finite(numbers, field)[order]
+
+
+def renewed_ends(cursor: sqlite3.Cursor, relation: Relation, field: FeatureField) -> tuple[float, ...] | None:
+    """The ends that follow from the numbers of a field."""
+    if not field.is_kept:
+        return field.ends
+    rows = cursor.execute(
+        "select number from setsearch_field_number where relation = ? and field = ? and level >= ?",
+        (relation.id, field.name, least_level(relation.items.size)),
+    )
+    return ends_of(_finite(np.fromiter((number for (number,) in rows), float), field.name).tolist(), field.has_dates)
+
+
+def _finite(numbers: Floats, field: str) -> Floats:
+    if not np.isfinite(numbers).all():
+        raise CorruptIndex(f"the numbers of {field} are damaged; index the collection again")
+    return numbers
+
+
+def moved(
+    before: FeatureField, after: FeatureField, items: Ints, numbers: Floats
+) -> Iterator[tuple[Ints, list[str], list[str]]]:
+    """Items whose ranges are others by other ends, ascending, with the features that they lose and get."""
+    parts = [np.searchsorted(np.array(own.ends), numbers, "right") for own in (before, after)]
+    for one, other in sorted({*zip(*(part.tolist() for part in parts), strict=True)}):
+        lost, got = before.of_part(one), after.of_part(other)
+        if lost != got:
+            yield items[(parts[0] == one) & (parts[1] == other)], lost, got

@@ -20,7 +20,15 @@ from setsearch.arrays import (
 )
 from setsearch.errors import DuplicateItem, InvalidItem
 from setsearch.indexing.batch import Batch, OfFields, PreparedItem, check_counts
-from setsearch.indexing.item_fields import field_features
+from setsearch.indexing.item_fields import (
+    field_features,
+    forget_numbers,
+    keep_numbers,
+    moved,
+    numbers_of,
+    renewed_ends,
+    with_dates,
+)
 from setsearch.storage.documents import Texts, write_columns
 from setsearch.storage.forward_lists import NOTHING
 from setsearch.storage.ids import is_storable
@@ -34,6 +42,9 @@ from setsearch.text.tokenizer import Tokenizer
 
 # Features, and what their frequencies change by: the number of items, and the sum of counts.
 NO_CHANGES = np.zeros(0, np.int64), np.zeros((2, 0), np.int64)
+
+
+MOVED_TOGETHER = 20_000  # items
 
 
 class Writer:
@@ -55,6 +66,8 @@ class Writer:
         self.feature_ids = np.zeros(0, np.int64)  # of the terms so far
         self.frequencies = NO_CHANGES
         self.changed: list[Ints] = []  # items
+        self.ranges = np.zeros(0, np.int64)  # features that items got or lost, and perhaps none has
+        self.has_numbers = False  # whether fields have others than before
         self.unread_share = 0.0  # of the characters of the texts: those in no word, white space aside
 
     def changed_items(self) -> Ints:
@@ -79,6 +92,8 @@ class Writer:
         vocabulary = self.relation.items
         ids = vocabulary.ids_to_delete(self.cursor, names)
         self._replace(np.array(ids, np.int64), self.relation.forward.read(self.cursor, np.array(ids)), NOTHING)
+        stored = vocabulary.stored(self.cursor, ids) if self.relation.fields else {}
+        self.has_numbers |= forget_numbers(self.cursor, self.relation, stored)
         vocabulary.delete(self.cursor, ids)
         Texts(self.relation.id).write(self.cursor, dict.fromkeys(ids))
         delete_vectors(self.cursor, vocabulary, [(name, None) for name in names])
@@ -97,13 +112,16 @@ class Writer:
         self.frequencies = _summed(np.concatenate(ids), np.concatenate(values, axis=1))
 
     def _finish(self) -> None:
-        """Delete features without items, and start the new revision."""
+        """Renew the ranges of numbers, delete features without items, and start the new revision."""
+        if self.has_numbers:
+            self._renew_ranges()
         (features, changes), self.frequencies = self.frequencies, NO_CHANGES  # a deletion may follow
-        other = changes.any(axis=0)
+        other = changes.any(axis=0) | np.isin(features, self.ranges)
         gone = self.relation.frequencies.add(self.cursor, features[other], changes[:, other])
         self.relation.features.delete(self.cursor, gone)
         if self.relation.fields:
             self.relation.forget_fields(self.cursor)
+        self.term_ids, self.feature_ids, self.has_features = TermIds(), np.zeros(0, np.int64), True  # some are gone
         if self.relation.is_replaced:
             delete_orphans(self.cursor, self.relation.items)
         changed = self.changed_items()
@@ -114,6 +132,8 @@ class Writer:
         batch.check()
         if batch.names:
             ids, old = self._item_ids(batch)
+            if any(own.has_dates for own in self.relation.fields):
+                batch.fields = [with_dates(self.relation, given) for given in batch.fields]
             texts = self._write_texts(ids, old, batch)
             columns = write_columns(self.cursor, self.relation.id, zip(ids.tolist(), batch.columns, strict=True))
             write_records(self.cursor, self.relation.items.id, list(zip(ids.tolist(), batch.records, strict=True)))
@@ -121,6 +141,9 @@ class Writer:
             new = self._entries(ids, batch)
             if old and self.relation.fields and not self.whole:
                 new = new.merged(self._kept(before, dict(zip(ids.tolist(), batch.fields, strict=True))))
+            if self.relation.fields:
+                given = zip(batch.names, ids.tolist(), batch.fields, strict=True)
+                self.has_numbers |= keep_numbers(self.cursor, self.relation, given, {*old}, self.whole)
             changed = distinct(np.concatenate([ids[~np.isin(ids, old)], _differing(before, new)]))
             self._replace(changed, *(own.select(np.isin(own.lists, changed)) for own in (before, new)))
             self.changed += [changed, np.array([*texts, *columns], np.int64)]
@@ -209,7 +232,7 @@ class Writer:
         """The cells of other fields than the first one: items, term numbers and counts."""
         cells: list[tuple[int, int, int]] = []
         for name, id, features in zip(
-            batch.names, ids.tolist(), field_features(self.relation, batch.fields), strict=True
+            batch.names, ids.tolist(), field_features(self.relation, batch.names, batch.fields), strict=True
         ):
             check_counts(name, features)
             cells += [(id, self.term_ids[feature], count) for feature, count in features.items()]
@@ -224,6 +247,39 @@ class Writer:
         pairs = zip(before.lists.tolist(), fields.tolist(), strict=True)
         stays = [field > 0 and names[field] not in given[item] for item, field in pairs]
         return before.select(np.array(stays, bool))
+
+    def _renew_ranges(self) -> None:
+        """Give each field of numbers the ends that follow from these, and the items the ranges between them."""
+        self.has_numbers, relation = False, self.relation
+        for place, before in enumerate(relation.fields):
+            after = before._replace(ends=renewed_ends(self.cursor, relation, before))
+            if after == before:
+                continue
+            relation.fields = (*relation.fields[:place], after, *relation.fields[place + 1 :])
+            relation.is_altered = True
+            items, numbers = numbers_of(self.cursor, relation, before.name)
+            for start in range(0, len(items), MOVED_TOGETHER):
+                part = slice(start, start + MOVED_TOGETHER)
+                self._move([*moved(before, after, items[part], numbers[part])])
+
+    def _move(self, moves: Sequence[tuple[Ints, list[str], list[str]]]) -> None:
+        """Take features from items, and give them others."""
+        if not moves:
+            return
+        sides = [[(items, self.term_ids[name]) for items, *both in moves for name in both[side]] for side in (0, 1)]
+        self._write_terms()
+        none = np.zeros(0, np.int64)
+        lost, got = (
+            np.concatenate([none, *(pack(items, self.feature_ids[[number]]) for items, number in side)])
+            for side in sides
+        )
+        items = distinct(np.concatenate([own for own, *_ in moves]))
+        self.ranges = distinct(np.concatenate([self.ranges, np.append(lost, got) & 0xFFFF_FFFF]))
+        before = self.relation.forward.read(self.cursor, items)
+        stays = before.select(~np.isin(pack(before.lists, before.ids), lost))
+        got = np.setdiff1d(got, pack(stays.lists, stays.ids))
+        self._replace(items, before, stays.merged(Entries(got >> 32, got & 0xFFFF_FFFF, np.ones_like(got))))
+        self.changed.append(items)
 
     def _write_terms(self) -> None:
         """Give ids to the terms that are new since the last batch."""

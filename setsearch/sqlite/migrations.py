@@ -491,3 +491,16 @@ def m017_groups(db: Database) -> None:
         db.execute(f"alter table setsearch_set add column {column}")
     for column in ("round integer", "score real", "chance real", "over text"):  # null: a person said it
         db.execute(f"alter table setsearch_member add column {column}")
+
+
+@migrations()
+def m018_field_numbers(db: Database) -> None:
+    """The numbers that items have in fields, from which ranges are made; fields of earlier versions keep theirs."""
+    db.execute("""
+        create table setsearch_field_number (
+            relation integer not null, field text not null,
+            level integer not null,  -- of 2^n items, one has at least n (indexing/item_fields.py)
+            item integer not null, number real not null,
+            primary key (relation, field, level, item)
+        ) strict, without rowid
+    """)

@@ -25,6 +25,7 @@ MIGRATIONS = (
     "m015_inbox",
     "m016_fields",
     "m017_groups",
+    "m018_field_numbers",
 )
 WITH_CHECKSUM = "m003_origins"  # the one that made the checksum of small tables
 LOG = "setsearch_migrations"  # the table of those that were applied, as sqlite-utils has it
@@ -88,6 +89,15 @@ create view setsearch_frequency as  -- the same for people
     from setsearch_feature f join setsearch_relation r on r.id = f.relation
     join setsearch_kind k on k.id = r.features
     join setsearch_name n on n.kind = r.features and n.id = f.feature;
+
+create table setsearch_field_number (  -- numbers that items have in fields, from which ranges are made
+    relation integer not null,
+    field text not null,
+    level integer not null,  -- of 2^n items, one has at least n (indexing/item_fields.py)
+    item integer not null,
+    number real not null,
+    primary key (relation, field, level, item)
+) strict, without rowid;
 
 create table setsearch_revision (  -- which items each revision of a relation changed
     relation integer not null,

@@ -3,7 +3,7 @@
 A feature of a field begins with its name and a colon, "tags:sqlite"; all others are of the first field, "text" or the
 name of the features. A number has two features, ranges that overlap: tenths of the numbers, and tenths that begin in
 the middle of these, so that near numbers share one of them wherever they lie. A date is a number of days. The ends of
-the ranges are those of the first items that came (indexing/item_fields.py), and stay until all are replaced.
+the ranges follow from the numbers that there are (indexing/item_fields.py), whatever came first.
 """
 
 import datetime
@@ -23,6 +23,7 @@ AFTER_MARK = chr(ord(MARK) + 1)
 RESERVED = ":,=\0"  # in names
 MOST_FIELDS, LONGEST_NAME = 50, 100
 EPOCH, DAY = datetime.datetime(1970, 1, 1), datetime.timedelta(days=1)
+LEEWAY = 100  # an end may be a round number that so small a part of the numbers lies away
 PARTS = 20  # of the numbers; a range has two of them
 
 
@@ -46,11 +47,15 @@ def as_days(value: Any) -> Days | None:
 
 
 class FeatureField(NamedTuple):
-    """A field beside the first one. `ends`: of numbers, those of the parts, ascending; None for names."""
+    """A field beside the first one. `ends`: of numbers, those of the parts, ascending; None for names.
+
+    `is_kept`: whether its numbers are stored; else its ranges, of an earlier version, stay until all are replaced.
+    """
 
     name: str
     ends: tuple[float, ...] | None = None
     has_dates: bool = False
+    is_kept: bool = False
 
     @property
     def kind(self) -> str:
@@ -69,9 +74,11 @@ class FeatureField(NamedTuple):
 
     def ranges(self, number: float) -> list[str]:
         """The features of a number; none if all numbers were the same."""
-        ends = self.ends or ()
-        shown = _shown_date if self.has_dates else _shown
-        part = bisect_right(ends, number)
+        return self.of_part(bisect_right(self.ends or (), number))
+
+    def of_part(self, part: int) -> list[str]:
+        """The features of the numbers of a part."""
+        ends, shown = self.ends or (), _shown_date if self.has_dates else _shown
         firsts = dict.fromkeys((part - part % 2, part - 1 + part % 2))
         names = [_range(ends, first, shown) for first in firsts]
         return [self.prefix + name for name in names if name is not None]
@@ -94,11 +101,35 @@ def _shown_date(days: float) -> str:
     return (EPOCH + days * DAY).isoformat().removesuffix("T00:00:00")
 
 
-def ends_of(numbers: Iterable[float]) -> tuple[float, ...]:
-    """The ends of the parts of some numbers: distinct ones among these, so that each part begins with one."""
-    ordered = sorted(numbers)
-    ends = {ordered[len(ordered) * part // PARTS] for part in range(1, PARTS)} if ordered else set()
-    return tuple(sorted(ends - {ordered[0]})) if ordered else ()
+def ends_of(numbers: Iterable[float], are_dates: bool = False) -> tuple[float, ...]:
+    """The ends of the parts of some numbers, round ones, which few other numbers would change."""
+    ordered, roundest = sorted(numbers), _roundest_date if are_dates else _roundest
+    size, ends = len(ordered), set[float]()
+    for place in {size * part // PARTS for part in range(1, PARTS)} if ordered else ():
+        lower, upper = max(place - 1 - size // LEEWAY, 0), min(place + size // LEEWAY, size - 1)
+        ends.add(roundest(ordered[lower], ordered[place], ordered[upper]))
+    return tuple(sorted(end for end in ends if end > ordered[0]))
+
+
+def _roundest(lower: float, near: float, upper: float) -> float:
+    """The number above one, up to another, that ends in the most zeros, and then is the nearest to a third."""
+    if lower == upper or not math.isfinite(upper - lower):
+        return upper
+    first, last = (math.floor(math.log10(size)) for size in (max(-lower, upper, upper - lower), upper - lower))
+    for power in range(first + 1, max(last - 2, -300), -1):
+        step = float(f"1e{power}")
+        both = (round(side(near / step) * step, -power) for side in (math.floor, math.ceil))
+        inside = [own for own in both if lower < own <= upper]
+        if inside:
+            return min(inside, key=lambda own: abs(own - near))
+    return upper
+
+
+def _roundest_date(lower: float, near: float, upper: float) -> float:
+    """Likewise the beginning of a year, a month or a day."""
+    day = (EPOCH + near * DAY).replace(hour=0, minute=0, second=0, microsecond=0)
+    found = ((own - EPOCH) / DAY for own in (day.replace(month=1, day=1), day.replace(day=1), day))
+    return next((own for own in found if lower < own), near)
 
 
 def require_name(name: Any) -> None:
@@ -110,7 +141,7 @@ def require_name(name: Any) -> None:
 
 def dump_fields(fields: Sequence[FeatureField]) -> str | None:
     """As the relation stores them; None for none."""
-    return json.dumps([[*own[: 2 + own.has_dates]] for own in fields]) if fields else None
+    return json.dumps([[*own[: 2 + own.is_kept]] for own in fields]) if fields else None
 
 
 def load_fields(stored: str | None) -> tuple[FeatureField, ...]:
@@ -131,8 +162,8 @@ def _loaded(stored: Any) -> Iterator[FeatureField]:
         numbers = None if ends is None else tuple(map(float, ends))
         if numbers is not None and (not all(map(math.isfinite, numbers)) or sorted({*numbers}) != [*numbers]):
             raise ValueError("ends are finite and ascend")
-        if kind not in ([], [True]) or (kind and numbers is None):
+        if kind not in ([], [False], [True]) or (kind and numbers is None):
             raise ValueError("numbers may be dates")
-        if kind:
+        if kind == [True]:
             [*map(_shown_date, numbers or ())]
-        yield FeatureField(name, numbers, bool(kind))
+        yield FeatureField(name, numbers, kind == [True], bool(kind))

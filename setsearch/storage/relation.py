@@ -100,11 +100,14 @@ class Relation:
 
     def forget_fields(self, cursor: sqlite3.Cursor) -> None:
         """Leave out the fields that no item has."""
-        begins = "select 1 from setsearch_name where kind = ? and name >= ? and name < ? limit 1"
+        has = (
+            "select exists (select 1 from setsearch_name where kind = ? and name >= ? and name < ?) "
+            "or exists (select 1 from setsearch_field_number where relation = ? and field = ?)"
+        )
         self.fields = tuple(
             own
             for own in self.fields
-            if cursor.execute(begins, (self.features.id, own.prefix, own.after)).fetchone() is not None
+            if cursor.execute(has, (self.features.id, own.prefix, own.after, self.id, own.name)).fetchone() == (1,)
         )
 
     @property
@@ -117,7 +120,7 @@ class Relation:
         self.forward.clear(cursor)
         self.frequencies.clear(cursor)
         # Arrays without a generation go when the next one is made.
-        for table in ("text", "columns", "numbers", "generation"):
+        for table in ("text", "columns", "numbers", "field_number", "generation"):
             cursor.execute(f"delete from setsearch_{table} where relation = ?", (self.id,))
         for vocabulary in (self.items, self.features):
             vocabulary.clear(cursor)

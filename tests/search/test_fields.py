@@ -155,33 +155,37 @@ def test_ratings_have_fields_too_and_their_users_no_others():
 
 
 WRITES = st.lists(
-    st.tuples(st.sampled_from(["write", "delete", "bare", "ask", "new field"]), st.integers(0, 9)), max_size=9
+    st.tuples(st.sampled_from(["write", "delete", "bare", "ask", "new field", "number"]), st.integers(0, 9)), max_size=9
 )
 
 
-@examples(40)
-@given(WRITES)
-def test_whatever_is_written_answers_are_those_of_a_new_index(steps):
-    index, held = opened(made(7, 10)), {item.id: item for item in made(7, 10)}
+@examples(60)
+@given(WRITES, st.booleans())
+def test_whatever_is_written_answers_are_those_of_a_new_index(steps, from_nothing):
+    held = {} if from_nothing else {item.id: item for item in made(7, 10)}
+    index = opened(held.values())
     for place, (what, number) in enumerate(steps):
         name = f"i{number}"
         if what == "delete" and name in held and len(held) > 2:
             index.delete([held.pop(name).id])
-        elif what in ("write", "bare", "new field"):
+        elif what in ("write", "bare", "new field", "number"):
             text = random.Random(place).choice(["w1 w2 w3", "w4 w5 w1", ""])
             fields = {"tags": [f"t{place}", "t1"], **({"more": ["m1"]} if what == "new field" else {})}
-            given = None if what == "bare" else fields | {"year": None}
+            given = None if what == "bare" else {"year": 1980 + 3 * number} if what == "number" else fields
             stays = {} if name not in held else held[name].fields or {}
             held[name] = Item(name, text, None, None, stays | (given or {}))
             index.update([Item(name, text, None, None, given)])
-        elif what == "ask":
+        elif what == "ask" and held:
             answers(index.items("documents"), sorted(held)[:1])
-    ends = [
-        item._replace(fields={k: v for k, v in (item.fields or {}).items() if k != "year"}) for item in held.values()
-    ]
+    for name in ("x", "y", "z") if len(held) < 3 else ():
+        held[name] = Item(name, "w1 w2")
+        index.update([held[name]])
     reading, seeds = index.items("documents"), sorted(held)[:2]
-    for by in ("text,tags", "tags"):
-        assert answers(reading, seeds, by=by) == answers(opened(ends).items("documents"), seeds, by=by)
+    new = opened(held.values()).items("documents")
+    assert {*reading.defaults.fields} == {*new.defaults.fields}
+    for by in (None, *new.defaults.fields):
+        assert answers(reading, seeds, by=by) == answers(new, seeds, by=by)
+    assert {name: reading.features_of(name) for name in held} == {name: new.features_of(name) for name in held}
     assert index.check() == []
 
 
@@ -231,6 +235,66 @@ def test_a_table_that_is_indexed_again_without_its_fields_keeps_them():
     assert index.items("documents").defaults.fields == ()
 
 
+@given(st.lists(st.floats(), max_size=60), st.booleans())
+def test_ends_are_round_numbers_in_their_order_and_do_not_depend_on_that_of_the_numbers(numbers, are_dates):
+    numbers = [own % 2e6 if are_dates else own for own in numbers if abs(own) < 1e308]
+    ends = ends_of(numbers, are_dates)
+    assert ends == ends_of(numbers[::-1], are_dates) and [*ends] == sorted({*ends})
+    assert all(min(numbers) < end <= max(numbers) for end in ends)
+    for part in range(1, 20) if len(numbers) > 1 else ():
+        place = sorted(numbers)[len(numbers) * part // 20]
+        assert place == min(numbers) or any(own <= place for own in ends), "each tenth begins with an end"
+
+
+def test_ends_are_as_people_write_them():
+    assert ends_of([1987.5 + n / 7 for n in range(100)])[:4] == (1988.0, 1989.0, 1989.6, 1990.4)
+    assert ends_of(range(1000))[:3] == (50, 100, 150) and ends_of([3.0] * 9) == ends_of([]) == ()
+    days = [float(as_days("2004-01-01")) + 30.5 * n for n in range(60)]
+    assert FeatureField("d", ends_of(days, True), True).ranges(days[30]) == [
+        "d:2006-07-01 to 2007-01-01",
+        "d:2006-04-01 to 2006-10-01",
+    ]
+
+
+def test_ranges_of_an_earlier_version_stay_until_all_is_replaced():
+    index = opened(made(2, 12))
+    with index._database.write() as cursor:
+        cursor.execute("delete from setsearch_field_number")
+        cursor.execute("""update setsearch_relation set fields = '[["tags", null], ["year", [2000.0]]]'""")
+    index.update([Item("x", "w1", None, None, {"year": 2001}), Item("y", "w1", None, None, {"year": 1999})])
+    assert "year:2000 or more" in index.items("documents").features_of("x")
+    assert "year:below 2000" in index.items("documents").features_of("y")
+    index.replace(made(2, 12))
+    assert index.items("documents").features_of("i1") == opened(made(2, 12)).items("documents").features_of("i1")
+
+
+def test_check_finds_numbers_that_are_not_those_of_the_ranges():
+    for change in (
+        "update setsearch_field_number set number = number + 9",
+        "delete from setsearch_field_number where number = (select max(number) from setsearch_field_number)",
+        "update setsearch_field_number set item = item + 1000000",
+    ):
+        index = opened(made(2, 12))
+        assert index.check() == []
+        with index._database.write() as cursor:
+            cursor.execute(change)
+        assert "the ranges of year are not those of its numbers" in "; ".join(index.check())
+
+
+def test_a_sample_of_many_numbers_tells_the_ends(monkeypatch):
+    monkeypatch.setattr("setsearch.indexing.item_fields.SAMPLE", 10)
+    monkeypatch.setattr("setsearch.indexing.writer.MOVED_TOGETHER", 7)
+    items = [Item(f"i{n}", "w", None, None, {"n": (n * 37) % 101}) for n in range(100)]
+    index = opened([])
+    for start in range(0, 100, 17):
+        index.update(items[start : start + 17])
+    index.delete([f"i{n}" for n in range(50, 80)])
+    (new := opened([])).add(items[80:] + items[:50])
+    for name in ("i1", "i99"):
+        assert index.items("documents").features_of(name) == new.items("documents").features_of(name)
+    assert index.check() == new.check() == []
+
+
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60), st.data())
 def test_near_numbers_share_a_range(numbers, data):
     field = FeatureField("n", ends_of(numbers))
@@ -272,13 +336,14 @@ def test_dates_of_a_column_are_near(tmp_path, run):
     with setsearch.open(tmp_path / "a.db") as index:
         reading = index.items("documents")
         assert {hit.item for hit in reading.expand(["a10"], 3)} <= {f"a{n}" for n in range(8, 13)}
-        assert "day:2003-01-15 to 2004-01-15" in reading.features_of("a10")
+        assert "day:2003-01-01 to 2004-01-01" in reading.features_of("a10")
         for value, told in (("later", "names there: {'later': 1}"), (2004, "numbers there: 2004.0")):
             with pytest.raises(InvalidItem, match=f"the field 'day' has dates, and an item has {told}"):
                 index.update([Item("a1", "w", None, None, {"day": value})])
         for day in ("2003-01-20", datetime.date(2003, 1, 20)):
             index.update([Item("a1", "w", None, None, {"day": day})])
-            assert "day:2003-01-15 to 2004-01-15" in reading.features_of("a1")
+            near = [own for own in reading.features_of("a1") if own.startswith("day:200")]
+            assert len(near) == 2 and {*near} & {*reading.features_of("a9")}
     (tmp_path / "a.csv").write_text("id,text,day\na,w,soon")
     code, _, said = run("index", "b.db", "a.csv", "--numbers", "day")
     assert code == 1 and "the column 'day' is 'soon', not a finite number, or a date as 2004-12-31" in said
@@ -359,7 +424,7 @@ def test_a_tracked_table_has_fields_and_changes_of_these_are_followed():
     assert index.refresh() == setsearch.Changes()
     connection.execute("update papers set keyword = '[\"food\", \"bits\"]', cites = null where id = 'p3'")
     connection.execute("update papers set year = 2012 where id = 'p4'")
-    assert index.refresh().written == 2
+    assert index.refresh().written == 4, "other years have other ranges"
     assert reading.features_of("p3").items() >= {"keyword:food": 1, "cites:p3": 1}.items()
     fresh = setsearch.open(table(connection.execute("select * from papers").fetchall()))
     fresh.add_table("papers", ROLES)
@@ -463,7 +528,7 @@ def test_fields_are_stored_as_they_are():
         FeatureField("tags"),
         FeatureField("year", (0.1 + 0.2, 1990.0)),
         FeatureField("n", ()),
-        FeatureField("day", (1.0,), True),
+        FeatureField("day", (1.0,), True, True),
     )
     assert load_fields(dump_fields(fields)) == fields
     assert dump_fields(()) is None and load_fields(None) == ()

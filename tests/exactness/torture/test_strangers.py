@@ -40,6 +40,9 @@ ATTACKS = {
     "arrays of other sizes": "update setsearch_array set data = zeroblob(40)",
     "numbers of other sizes": "update setsearch_numbers set numbers = zeroblob(8000000)",
     "numbers that are none": "update setsearch_numbers set numbers = x'000000000000f07f000000000000f07f'",
+    "numbers of fields that are infinite": "insert or replace into setsearch_field_number "
+    "select 1, 'year', 0, id, 9e999 from setsearch_name",
+    "fields of numbers that are none": """update setsearch_relation set fields = '[["year", [1, 2], false]]'""",
     "columns that are no list": "update setsearch_relation set columns = '{}' where columns is not null",
     "columns that are deep": "update setsearch_relation set columns = (select text from deep) "
     "where columns is not null",
