@@ -47,7 +47,8 @@ class WhooshSets(WhooshDocuments):
     """A Whoosh index and the setsearch database that follows it. Threads may share it.
 
     `id` is the stored field that names documents, `fields` are the fields whose terms describe them, `title` is a
-    stored field to show. `place` is the path of the database, in which a `collection` may have its own name. Raises
+    stored field to show, `others` are stored fields (KEYWORD, NUMERIC, DATETIME) that count beside the terms, each as a
+    field. `place` is the path of the database, in which a `collection` may have its own name. Raises
     InvalidParameter for a field that the schema lacks.
     """
 

@@ -4,6 +4,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +35,13 @@ class WhooshDocuments:
         id: str,
         fields: str | Sequence[str],
         title: str | None = None,
+        others: str | Sequence[str] = (),
         collection: str = "",
     ) -> None:
         self.whoosh_index = whoosh_index
         self.id = id
         self.title = title
+        self.others = [others] if isinstance(others, str) else list(others)
         self.fields = [fields] if isinstance(fields, str) else list(fields)
         self._check(whoosh_index.schema)
         self.index = setsearch.open(place, create=True, analyzer=self._analyze, collection=collection)
@@ -57,7 +60,8 @@ class WhooshDocuments:
 
         One transaction. A document without an id is left out, with a warning. Raises DuplicateItem for a duplicate id.
         """
-        columns = {"id": self.id, "fields": self.fields, "title": self.title}
+        columns: dict[str, Any] = {"id": self.id, "fields": self.fields, "title": self.title}
+        columns |= {"others": self.others} if self.others else {}
         with self.whoosh_index.reader() as reader:
             leaves = [leaf for leaf, _ in reader.leaf_readers() if leaf.segment() is not None]
             source = SyncedSource(WHOOSH, "the Whoosh index", columns)
@@ -121,13 +125,13 @@ class WhooshDocuments:
         return self._known[1]
 
     def _check(self, schema: Any) -> None:
-        stored = [self.id, *filter(None, [self.title])]
+        stored = [self.id, *filter(None, [self.title]), *self.others]
         for name in (*stored, *self.fields):
             if name not in schema:
                 raise InvalidParameter(f"the Whoosh schema has no field {name!r}; it has {', '.join(schema.names())}")
         for name in stored:
             if not schema[name].stored:
-                raise InvalidParameter(f"the Whoosh field {name!r} is not stored; documents need a stored id")
+                raise InvalidParameter(f"the Whoosh field {name!r} is not stored, so it cannot be read")
         for name in self.fields:
             if not schema[name].indexed:
                 raise InvalidParameter(f"the Whoosh field {name!r} is not indexed, so it has no terms")
@@ -182,9 +186,11 @@ class WhooshDocuments:
             counts: dict[str, int] = {}
             for _, term, count in table[start:end].tolist():
                 counts[terms[term]] = counts.get(terms[term], 0) + count
-            title, name = leaf.stored_fields(docnum).get(self.title) if self.title else None, names[docnum]
+            name, stored = names[docnum], leaf.stored_fields(docnum) if self.title or self.others else {}
+            title = stored.get(self.title)
             if name is not None:
-                yield name, counts, None if title is None else str(title)
+                others = {own: _value(leaf.schema[own], stored.get(own)) for own in self.others}
+                yield name, counts, None if title is None else str(title), None, others
 
     def named(self, searcher: Any, filter: Any) -> list[str] | None:
         """The ids of the documents that pass a filter of Whoosh."""
@@ -198,6 +204,15 @@ class WhooshDocuments:
             names, live = self.documents(leaf.reader())
             ids += [names[docnum] or "" for docnum in np.intersect1d(docnums - offset, live).tolist()]
         return ids
+
+
+def _value(field: Any, stored: Any) -> Any:
+    """What a document has in a stored field: a number, a date, or names, as the analyzer of the field has them."""
+    if isinstance(stored, bool):
+        return [str(stored).lower()]
+    if isinstance(stored, str):
+        return [*field.process_text(stored, mode="index")]
+    return float(stored) if isinstance(stored, (int, float, Decimal)) else [] if stored is None else stored
 
 
 def segment_of(reader: Any) -> str:

@@ -54,6 +54,37 @@ def filled(tmp_path):
     sets.close()
 
 
+def test_stored_fields_are_fields_beside_the_terms(filled, tmp_path):
+    index, _ = filled
+    sets = WhooshSets(index, tmp_path / "others.db", id="path", fields="content", others=["kind", "size"])
+    sets.update()
+    reading = sets.index.items("documents")
+    assert reading.defaults.fields == ("text", "kind", "size")
+    with index.searcher() as searcher:
+        rows = {stored["path"]: stored for stored in searcher.documents()}
+    terms = {name: own for name, own in reading.features_of("d1").items() if ":" not in name}
+    assert terms and f"kind:{rows['d1']['kind']}" in reading.features_of("d1")
+    items = []
+    for name, stored in rows.items():
+        terms = {own: count for own, count in reading.features_of(name).items() if ":" not in own}
+        items.append(setsearch.Item(name, terms, None, None, {"kind": stored["kind"], "size": stored["size"]}))
+    other = setsearch.open(tmp_path / "same.db", create=True)
+    other.add(items)
+    expected = other.items("documents").expand(["d1", "d2"], 9, by="kind,size")
+    assert [(hit.item, hit.score) for hit in reading.expand(["d1", "d2"], 9, by="kind,size")] == [
+        (hit.item, hit.score) for hit in expected
+    ]
+    writer = index.writer()
+    writer.update_document(path="d1", title="t", content="cat1", kind="new tags", size=4)
+    writer.commit(merge=False)
+    sets.update()
+    assert {"kind:new", "kind:tags"} <= reading.features_of("d1").keys()
+    with pytest.raises(InvalidParameter, match="'content' is not stored"):
+        WhooshSets(index, tmp_path / "x.db", id="path", fields="content", others="content")
+    sets.close()
+    other.close()
+
+
 def oracle(index, sets):
     """A new index of the same documents, by what Whoosh says of each: its stored fields, and the terms of its text."""
     made = setsearch.open(sets.index._database.path.with_name("oracle.db"), create=True)
