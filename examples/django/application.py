@@ -27,7 +27,7 @@ def configure(folder):
 
 def demo():
     """Fill the tables, and ask."""
-    from dictionary.models import Entry
+    from dictionary.models import Entry, Tag
     from haystack.query import SearchQuerySet
 
     call_command("migrate", run_syncdb=True, verbosity=0)
@@ -41,12 +41,16 @@ def demo():
     print("like violin and cello:", ", ".join(entry.title for entry in Entry.objects.like(violin, cello, k=5)))
     wind = Entry.objects.filter(text__contains="wind")
     print("with wind:", ", ".join(entry.title for entry in Entry.objects.like(violin, cello, k=3, among=wind)))
-    Entry.objects.create(title="zither", text="a stringed instrument that is plucked, or bowed like a violin")
+    zither = Entry.objects.create(title="zither", text="a stringed instrument that is plucked, or bowed like a violin")
     index = Entry.objects.index()
     index.keep_set("strings", [str(violin.pk), str(cello.pk)], items="documents")
     viola = Entry.objects.create(title="viola d'amore", text="a bowed stringed instrument like a violin, with a bow")
     print("new for sets:", ", ".join(f"{row.title} in {row.set}" for row in index.inbox(["strings"])))
     index.inbox(["strings"]).accept(str(viola.pk))
+    music = Tag.objects.create(name="music")
+    violin.tags.add(music)
+    zither.tags.add(music)
+    print("by tags:", ", ".join(entry.title for entry in Entry.objects.like(violin, k=1, by="tag_id")))
     print("after a write:", ", ".join(entry.title for entry in Entry.objects.like(violin.pk, cello.pk, k=5)))
     print("by Haystack:", ", ".join(hit.title for hit in SearchQuerySet().more_like_this(violin)[:5]))
     filtered = SearchQuerySet().filter(content="wind").more_like_this(violin)

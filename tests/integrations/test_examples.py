@@ -20,6 +20,7 @@ SHOWN = {
         "new for sets: viola d'amore in strings",
         "after a write: ",
         "zither",
+        "by tags: zither",
         "by Haystack: ",
     ),
     "flask_application.py": (),

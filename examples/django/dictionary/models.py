@@ -15,8 +15,13 @@ class SetManager(models.Manager):
         return setsearch.open(connection.connection)
 
     def track(self):
-        """Index the table, note its changes from now on, and derive; `python manage.py setsearch` does it."""
-        roles = setsearch.Columns(id=self.model._meta.pk.column, title="title", text=("title", "text"))
+        """Index the table, note its changes from now on, and derive; `python manage.py setsearch` does it.
+
+        What rows have in other tables (ManyToManyField) counts beside their texts, and is followed, too.
+        """
+        own = self.model._meta
+        tags = [f"{f.m2m_db_table()}.{f.m2m_column_name()}={f.m2m_reverse_name()}" for f in own.many_to_many]
+        roles = setsearch.Columns(id=own.pk.column, title="title", text=("title", "text"), tags=tags)
         index = self.index()
         return index.add_table(self.model._meta.db_table, roles, track=True) + index.refresh("now")
 
@@ -29,9 +34,16 @@ class SetManager(models.Manager):
         return [rows[int(hit.item)] for hit in hits]
 
 
+class Tag(models.Model):
+    """What entries are about. Its name is its key, so that reasons name it."""
+
+    name = models.TextField(primary_key=True)
+
+
 class Entry(models.Model):
-    """A headword and its definition."""
+    """A headword, its definition, and what it is about."""
 
     title = models.TextField()
     text = models.TextField()
+    tags = models.ManyToManyField(Tag)
     objects = SetManager()
