@@ -6,6 +6,8 @@ from functools import partial
 from sqlite3 import Cursor
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from setsearch.answers.decisions import Decisions
 from setsearch.answers.numeric import NumericReading
 from setsearch.answers.overview import describe_index, find_revision
@@ -13,7 +15,7 @@ from setsearch.answers.reading import Reading
 from setsearch.answers.sets import ItemSet, delete_set, delete_sets_of, fill_set, load_set, new_set, saved_sets
 from setsearch.answers.tables import IndexTable
 from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, UnknownSet, UsageError
-from setsearch.memory.catalog import defaults_of, list_readings
+from setsearch.memory.catalog import defaults_of, find_again, list_readings
 from setsearch.memory.freshness import parse_fresh
 from setsearch.memory.readings import Readings
 from setsearch.memory.shared import memory_of
@@ -199,6 +201,20 @@ class Index(IndexTable):
         from setsearch.upkeep import add_latent
 
         return add_latent(self._database, self.items(items), replace)
+
+    def weigh_fields(self, by: Any, items: str | None = None) -> None:
+        """Let fields count so in all questions of these items that give no `by`; None: all alike again.
+
+            index.weigh_fields({"text": 1, "tags": 0.5})
+
+        `by` as in `Reading.expand`, `items` as in `items()`. Raises InvalidParameter, UnknownReading.
+        """
+        reading = self.items(items or TEXT[0])
+        weights = {} if by is None else dict(reading.defaults.coefficients(by))
+        with self._database.write() as cursor:
+            relation = find_again(cursor, reading.name)
+            relation.weights = weights
+            relation.save(cursor, np.zeros(0, np.int64))
 
     def items(self, name: str | None = None) -> Reading:
         """The reading that ranks `name`: "documents", "terms", or a column of a relation.

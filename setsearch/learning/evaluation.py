@@ -89,6 +89,7 @@ class Evaluation(NamedTuple):
     groups: Groups | None
     copies: int
     unknown: tuple[str, ...] = ()  # members that are none of the items
+    learned: str | None = None  # weights of fields, as the option `by`
 
 
 def evaluate(
@@ -125,6 +126,7 @@ def evaluate(
     results = []
     for method in progress(methods):
         results.append(_result(method, _measured(method, tasks, ids)))
+    by: str | None = None
     if learns_fields and defaults.fields:
 
         def measure(by: str) -> Measured:
@@ -141,7 +143,7 @@ def evaluate(
     line, groups = measure_line(fields, defaults, tasks), measure_groups(fields, defaults, distinct, design.draws)
     unknown = tuple(sorted({str(own) for members in sets.values() for own in members if not fields.knows(own)}))
     n_sets, copies = len(sets) - len(left_out), sum(len(every[name]) - len(distinct[name]) for name in sets)
-    return Evaluation(results, n_sets, len(tasks), left_out, _recommend(results), line, groups, copies, unknown)
+    return Evaluation(results, n_sets, len(tasks), left_out, _recommend(results), line, groups, copies, unknown, by)
 
 
 def _measured(method: Method, tasks: Sequence[Task], ids: Ints) -> dict[str, list[Floats]]:

@@ -84,7 +84,10 @@ def defaults_of(relation: Relation, name: str) -> Defaults:
         return VECTORS
     names = plain_name(name), plain_name(relation.features.name)
     defaults = defaults_for(*names, is_text=relation.analyzer is not None)
-    return replace(defaults, fields=relation.field_names) if name == relation.items.name else defaults
+    if name != relation.items.name:
+        return defaults
+    weights = tuple((own, relation.weights.get(own, 1.0)) for own in relation.field_names if relation.weights)
+    return replace(defaults, fields=relation.field_names, weights=weights)
 
 
 def default_reading(relations: Sequence[Relation], database: str, collection: str = "") -> str:

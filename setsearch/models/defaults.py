@@ -42,7 +42,7 @@ class Defaults:
     `feedback`, `neighbors`, `rarity` and `budget` are those of the model lift; `vectors`: the weights of vectors.
     `rejection`: how rejected items change the weights; None if they teach what separates them (search/separation.py).
     `divided`: whether examples fall into groups without being asked (search/groups.py). `fields`: the names of the
-    fields of the features, if there are several.
+    fields of the features, if there are several; `weights`: what these count by default, if not alike.
     """
 
     model: str
@@ -56,11 +56,12 @@ class Defaults:
     rejection: Rejection | None = None
     divided: bool = False
     fields: tuple[str, ...] = ()
+    weights: tuple[tuple[str, float], ...] = ()
 
     @property
     def kind(self) -> "Defaults":
         """Those of its kind, whatever fields there are."""
-        return next((own for own in KINDS if own == replace(self, fields=())), self)
+        return next((own for own in KINDS if own == replace(self, fields=(), weights=())), self)
 
     def feedback_of(self, options: ModelOptions) -> float:
         """The share that a second pass may read; raises InvalidParameter."""
@@ -129,12 +130,14 @@ class Defaults:
             own = ("popularity", "binarize", "rarity", "budget")
             given = {key: getattr(self, key) for key in own} | given
         if options.get("by") is not None and self.kind is not TERMS:
-            given["fields"] = self._coefficients(options["by"])
+            given["fields"] = self.coefficients(options["by"])
             if name != "lift":
                 raise InvalidParameter(f"fields are chosen with the model lift, not with {name}; leave out one")
+        elif self.weights and name == "lift":
+            given["fields"] = self.weights
         return make_model(name, **given)
 
-    def _coefficients(self, given: Any) -> tuple[tuple[str, float], ...]:
+    def coefficients(self, given: Any) -> tuple[tuple[str, float], ...]:
         """The fields that count, with their coefficients, in their order; none if all count alike.
 
         Raises InvalidParameter.
@@ -155,6 +158,8 @@ class Defaults:
         shown = {"model": self.model, "strength": 2.0, "binarize": self.binarize, "popularity": self.popularity}
         if self is VECTORS:
             return {"model": self.model, "vectors": self.vectors.own}
+        if self.weights:
+            shown["by"] = dict(self.weights)
         if self.neighbors:
             shown["neighbors"] = self.neighbors  # by default what has neighbors is asked once
         elif self.feedback:

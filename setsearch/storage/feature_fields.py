@@ -10,7 +10,7 @@ import datetime
 import json
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ AFTER_MARK = chr(ord(MARK) + 1)
 RESERVED = ":,=\0"  # in names
 MOST_FIELDS, LONGEST_NAME = 50, 100
 EPOCH, DAY = datetime.datetime(1970, 1, 1), datetime.timedelta(days=1)
+LARGEST_WEIGHT = 1000.0  # of a field
 LEEWAY = 100  # an end may be a round number that so small a part of the numbers lies away
 PARTS = 20  # of the numbers; a range has two of them
 
@@ -139,22 +140,27 @@ def require_name(name: Any) -> None:
         raise InvalidItem(f"a field is named by a text without colon, comma and equals sign, not {name!r:.60}")
 
 
-def dump_fields(fields: Sequence[FeatureField]) -> str | None:
-    """As the relation stores them; None for none."""
-    return json.dumps([[*own[: 2 + own.is_kept]] for own in fields]) if fields else None
+def dump_fields(fields: Sequence[FeatureField], weights: Mapping[str, float] | None = None) -> str | None:
+    """As the relation stores them, and the default weights of fields; None for none."""
+    stored: list[Any] = [[*own[: 2 + own.is_kept]] for own in fields]
+    return json.dumps(stored + ([weights] if weights else [])) if fields else None
 
 
-def load_fields(stored: str | None) -> tuple[FeatureField, ...]:
+def load_fields(stored: str | None) -> tuple[tuple[FeatureField, ...], dict[str, float]]:
     """The inverse. Raises CorruptIndex."""
     if stored is None:
-        return ()
+        return (), {}
     try:
-        fields = tuple(_loaded(json.loads(stored)))
+        rest = [*json.loads(stored)]
+        weights = rest.pop() if rest and isinstance(rest[-1], dict) else {}
+        fields, weights = tuple(_loaded(rest)), {str(name): float(weight) for name, weight in weights.items()}
         for own in fields:
             require_name(own.name)
+        if not all(0 <= weight <= LARGEST_WEIGHT for weight in weights.values()):
+            raise ValueError("a weight is out of range")
     except (ValueError, TypeError, OverflowError, RecursionError, InvalidItem) as error:
         raise CorruptIndex("the fields of a relation are damaged; index the collection again") from error
-    return fields
+    return fields, weights
 
 
 def _loaded(stored: Any) -> Iterator[FeatureField]:

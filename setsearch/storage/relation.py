@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,7 @@ class Relation:
     contexts: str = "off"  # one of CONTEXTS
     columns: str | None = None  # JSON: the dimensions of items that numbers describe
     fields: tuple[FeatureField, ...] = ()  # of the features, beside the first one
+    weights: dict[str, float] = field(default_factory=dict)  # of fields, in questions that do not say
     is_replaced: bool = False  # whether all items go in the present transaction
     is_altered: bool = False  # whether it is made, or gets other settings, in the present transaction
 
@@ -124,7 +125,7 @@ class Relation:
             cursor.execute(f"delete from setsearch_{table} where relation = ?", (self.id,))
         for vocabulary in (self.items, self.features):
             vocabulary.clear(cursor)
-        self.fields = ()
+        self.fields, self.weights = (), {}
         self.is_replaced = True
 
     def save(self, cursor: sqlite3.Cursor, changed: Ints | None = None) -> None:
@@ -135,7 +136,7 @@ class Relation:
         self.stamp = append_revision(cursor, self.id, self.revision, None if self.is_replaced else changed)
         cursor.execute(
             "update setsearch_relation set revision = ?, stamp = ?, fields = ? where id = ?",
-            (self.revision, self.stamp, dump_fields(self.fields), self.id),
+            (self.revision, self.stamp, dump_fields(self.fields, self.weights), self.id),
         )
 
 
@@ -160,7 +161,7 @@ def load_relations(cursor: sqlite3.Cursor) -> list[Relation]:
             if kind not in vocabularies:
                 vocabularies[kind] = _make_vocabulary(kind, stored.get(kind), most_ids)
         kinds = vocabularies[items], vocabularies[features]
-        relation = Relation(id, *kinds, analyzer, revision, stamp, contexts, columns, load_fields(fields))
+        relation = Relation(id, *kinds, analyzer, revision, stamp, contexts, columns, *load_fields(fields))
         if relation.contexts not in CONTEXTS:
             raise CorruptIndex(f"the contexts of {relation.items.name} are {relation.contexts!r:.40}; index it again")
         relation.features.titles_shown = relation.contexts != "off" and " " in (relation.analyzer or "")

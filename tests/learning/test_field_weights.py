@@ -79,6 +79,11 @@ def test_the_command(index, run, failed, tmp_path):
     (tmp_path / "sets.csv").write_text("set,item\n" + "".join(f"{s},{i}\n" for s, own in index[1].items() for i in own))
     code, out, said = run("evaluate", "a.db", "sets.csv", "--items", "documents", "--draws", "1", "--fields", "--json")
     assert code == 0 and '"lift, learned, by ' in out, said
+    asked = "evaluate", "a.db", "sets.csv", "--items", "documents", "--draws", "1"
+    failed(run(*asked, "--save"), 2, "--save keeps the weights that --fields learns; give both")
+    code, _, said = run(*asked[:-1], "2", "--seeds", "2", "--fields", "--save")
+    by = dict(index[0].items("documents").defaults.weights)
+    assert code == 0 and by["tags"] > by["text"] and "saved: questions without --by weigh fields by " in said
     failed(
         run("evaluate", "a.db", "sets.csv", "--items", "documents", "--by", "tags"), 2, "--fields learns the weights"
     )

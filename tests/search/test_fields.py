@@ -516,6 +516,8 @@ def test_wrong_fields_of_an_item_are_one_line_and_nothing_is_written(fields, tol
         '[["a", null, true]]',
         '[["a", [9e9], true]]',
         '[["a", [1], 2]]',
+        '[["a", null], {"a": -1}]',
+        '[["a", null], {"a": "x"}]',
     ],
 )
 def test_damaged_fields_are_told(stored):
@@ -530,8 +532,35 @@ def test_fields_are_stored_as_they_are():
         FeatureField("n", ()),
         FeatureField("day", (1.0,), True, True),
     )
-    assert load_fields(dump_fields(fields)) == fields
-    assert dump_fields(()) is None and load_fields(None) == ()
+    assert load_fields(dump_fields(fields)) == (fields, {})
+    weights = {"text": 0.0, "tags": 2.5}
+    assert load_fields(dump_fields(fields, weights)) == (fields, weights)
+    assert dump_fields(()) is None and load_fields(None) == ((), {})
+
+
+def test_weights_that_are_saved_are_the_default_of_questions(tmp_path):
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True) as index:
+        index.add(made(4, 40))
+        plain = answers(index.items("documents"), ["i1", "i2"])
+        index.weigh_fields("text,tags=0.25")
+    with setsearch.open(path) as index, setsearch.open(path) as other:
+        reading = index.items("documents")
+        weighed = answers(reading, ["i1", "i2"], by="text,tags=0.25")
+        assert answers(reading, ["i1", "i2"]) == weighed != plain
+        assert answers(reading, ["i1", "i2"], by="text,tags,year") == plain
+        assert reading.explain(["i1"], "i5").score == reading.explain(["i1"], "i5", by="text,tags=0.25").score
+        by = index.info()["readings"][0]["defaults"]["by"]
+        assert by == {"text": 1.0, "tags": 0.25, "year": 0.0}
+        index.refresh("now")
+        assert answers(other.items("documents"), ["i1", "i2"]) == weighed
+        assert reading.expand(["i1"], model="bernoulli") and index.check() == []
+        index.update([Item("i1", "w1 w2", None, None, {"more": ["m"]})])
+        assert dict(index.items("documents").defaults.weights)["more"] == 1.0
+        with pytest.raises(InvalidParameter, match="there is no field 'nope'"):
+            index.weigh_fields("nope")
+        index.weigh_fields(None)
+        assert index.items("documents").defaults.weights == ()
 
 
 def test_wrong_columns_are_one_line():

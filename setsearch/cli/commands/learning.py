@@ -1,7 +1,7 @@
 """Commands that learn from sets: concepts, and which method completes them best."""
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from setsearch.cli.collection import Collection
 from setsearch.cli.help import ADVANCED, argument, flag, option
@@ -46,7 +46,29 @@ def concepts(
     show(drop_redundant_titles(rows))
 
 
-@with_options(show=format_options)
+class Tried(NamedTuple):
+    """What is tried beside the options of our models."""
+
+    variants: bool
+    fields: bool
+    save: bool
+
+
+def tried_options(
+    *,
+    variants: Annotated[
+        bool, flag("--variants", "Also index the documents otherwise: pairs, n-grams, titles, ...")
+    ] = False,
+    fields: Annotated[bool, flag("--fields", "Also learn the weights of fields, for --by.")] = False,
+    save: Annotated[bool, flag("--save", "With --fields: questions without --by weigh fields so.")] = False,
+) -> Tried:
+    """What is tried beside the options of our models."""
+    if save and not fields:
+        raise UsageError("--save keeps the weights that --fields learns; give both")
+    return Tried(variants, fields, save)
+
+
+@with_options(tried=tried_options, show=format_options)
 def evaluate_command(
     db: Collection,
     sets: Annotated[str | None, argument("SETS", SETS, show_default=True)] = None,
@@ -55,10 +77,7 @@ def evaluate_command(
     seeds: Annotated[int, option("N", "Members that are the seeds.", min=1)] = 3,
     draws: Annotated[int, option("N", "How often to draw them for each set.", min=1)] = 10,
     by: Annotated[str | None, option("WHAT", "What describes terms: contexts, documents or both.")] = None,
-    variants: Annotated[
-        bool, flag("--variants", "Also index the documents otherwise: pairs, n-grams, titles, ...")
-    ] = False,
-    fields: Annotated[bool, flag("--fields", "Also learn the weights of fields, for --by.")] = False,
+    tried: Tried,
     show: Show,
 ) -> None:
     """How well methods find the rest of known sets: our models with several options, and ten others.
@@ -73,19 +92,21 @@ def evaluate_command(
     with db.open() as index:
         known, items = _sets_of(index, sets, items)
         reading = index.items(items)
-        if fields and not reading.defaults.fields:
+        if tried.fields and not reading.defaults.fields:
             raise UsageError(f"--fields learns weights of several fields; the {reading.name} have one")
         if by is not None and reading.kind != "terms":
             raise UsageError("--by chooses what describes terms; --fields learns the weights of fields")
         with ExitStack() as stack:
             others = {}
-            if variants:
+            if tried.variants:
                 from setsearch.learning.variants import open_variants
 
                 others = stack.enter_context(open_variants(reading))
             own = stack.enter_context(reading.fields(by=by))
-            how: Any = {"variants": others, "learns_fields": fields, "progress": count_steps}
+            how: Any = {"variants": others, "learns_fields": tried.fields, "progress": count_steps}
             evaluation = evaluate(own, reading.defaults, known, Design(seeds, draws), **how)
+        if tried.save:
+            index.weigh_fields(evaluation.learned, reading.name)
     if evaluation.left_out:
         say(f"left out, fewer than {seeds + 1} members that the index knows: {', '.join(evaluation.left_out)}")
     if evaluation.unknown:
@@ -98,6 +119,8 @@ def evaluate_command(
         show([_short(row) for row in rows])
     say(f"{evaluation.sets} sets, {evaluation.tasks} questions of {seeds} seeds; {evaluation.recommendation}")
     say(evaluation.line.sentence())
+    if tried.save:
+        say(f"saved: questions without --by weigh fields by {evaluation.learned}")
     if evaluation.groups is not None:
         say(evaluation.groups.sentence())
     if evaluation.copies:
