@@ -125,7 +125,7 @@ class Relation:
             cursor.execute(f"delete from setsearch_{table} where relation = ?", (self.id,))
         for vocabulary in (self.items, self.features):
             vocabulary.clear(cursor)
-        self.fields, self.weights = (), {}
+        self.fields = ()  # their weights stay, by name
         self.is_replaced = True
 
     def save(self, cursor: sqlite3.Cursor, changed: Ints | None = None) -> None:

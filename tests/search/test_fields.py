@@ -559,7 +559,10 @@ def test_weights_that_are_saved_are_the_default_of_questions(tmp_path):
         assert dict(index.items("documents").defaults.weights)["more"] == 1.0
         with pytest.raises(InvalidParameter, match="there is no field 'nope'"):
             index.weigh_fields("nope")
+        index.replace(made(4, 40))
+        assert answers(index.items("documents"), ["i1", "i2"]) == weighed
         index.weigh_fields(None)
+        assert answers(index.items("documents"), ["i1", "i2"]) == plain
         assert index.items("documents").defaults.weights == ()
 
 

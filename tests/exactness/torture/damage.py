@@ -1,5 +1,6 @@
 """Flipped bytes of a database file: `check` finds each, or it makes no difference to any answer."""
 
+import datetime
 import random
 import sqlite3
 from contextlib import suppress
@@ -8,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import setsearch
-from setsearch import Columns
+from setsearch import Columns, Item
 from setsearch.errors import SetsearchError
 
 SENTENCES = [
@@ -24,7 +25,7 @@ COUNTED = ("flipped", "found", "wrong answers without a check", "mended", "harml
 
 
 def make(path: Path) -> None:
-    """A database with something of every kind: texts, contexts, stems, a relation, numbers, sets, a tracked table."""
+    """A database with all kinds: texts, fields, contexts, stems, a relation, numbers, sets, a tracked table."""
     host = sqlite3.connect(path)
     host.execute("create table likes (id integer primary key, film text, user text)")
     rows = [(f"film{n % 7}", f"user{n * n % 11}") for n in range(40)]
@@ -32,7 +33,9 @@ def make(path: Path) -> None:
     host.commit()
     host.close()
     with setsearch.open(path, language="english", contexts="on") as index:
-        index.add([(f"d{n}", " ".join(SENTENCES[i % 5] for i in range(n, n + 4)), f"Title {n}") for n in range(12)])
+        texts = [" ".join(SENTENCES[i % 5] for i in range(n, n + 4)) for n in range(12)]
+        fields = [{"tags": [f"t{n % 3}"], "year": 1990 + n, "day": datetime.date(2000, 1, n + 1)} for n in range(12)]
+        index.add([Item(f"d{n}", texts[n], f"Title {n}", None, fields[n]) for n in range(12)])
         index.add_table("likes", Columns(items="film", features="user"), track=True)
         index.add_numbers([(f"x{n}", [n * 1.5, -n / 7]) for n in range(9)], ["height", "weight"], "body")
         kept = index.set("cats", "documents")
@@ -112,7 +115,8 @@ def stale_pages(folder: Path) -> dict[str, int]:
     make(path)
     before, size = path.read_bytes(), 4096
     with setsearch.open(path) as index:
-        index.update([(f"d{n}", " ".join(reversed(SENTENCES))) for n in range(4)], ("documents", "terms"))
+        text, fields = " ".join(reversed(SENTENCES)), {"year": 2040}
+        index.update([Item(f"d{n}", text, None, None, fields) for n in range(4)], ("documents", "terms"))
         index.refresh("now")
         expected = everything(index)
     connection = sqlite3.connect(path)
