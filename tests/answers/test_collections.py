@@ -42,6 +42,7 @@ def names_of(reading):
         return sorted(name for name, _ in fields.describe(fields.item_ids().tolist()).values())
 
 
+@pytest.mark.long
 @examples(15)
 @given(STEPS)
 def test_a_collection_answers_as_a_database_of_its_own(tmp_path_factory, steps):

@@ -152,6 +152,7 @@ def edits(text):
         yield from (before + letter + after[1:] for before, after in cuts if after)
 
 
+@pytest.mark.long
 @given(
     st.text(LETTERS, min_size=3, max_size=6), st.lists(st.text(LETTERS, min_size=1, max_size=7), max_size=9), st.data()
 )

@@ -212,6 +212,7 @@ def test_sets_that_cannot_answer_or_tell_do_not_grow():
         assert {own.set for own in joined} == {"one kind"}, "the examples of the others share little"
 
 
+@pytest.mark.long
 @examples(15)
 @given(st.data())
 def test_growing_depends_on_what_is_stored_alone(data):

@@ -85,6 +85,7 @@ def test_commands_of_the_readme_run(run, newcomer):
     assert compared >= 1
 
 
+@pytest.mark.long
 def test_the_walk_of_a_folder_that_grows(run, tmp_path):
     early = "waltz tango fox-trot polka minuet violin cello banjo guitar".split()
     late = ["quickstep", "mambo", "koto", "string of words"]

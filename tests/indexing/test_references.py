@@ -483,6 +483,7 @@ def test_what_somebody_else_decided_stays_until_it_is_decided(index_of, tmp_path
     assert "irrelevant" not in text
 
 
+@pytest.mark.long
 def test_references_in_memory_are_little_more_than_their_text(tmp_path):
     """All of a call are in memory together, so that copies are found: as they came, not as they are indexed, too."""
     import tracemalloc

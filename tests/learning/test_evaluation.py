@@ -161,6 +161,7 @@ def test_our_models_are_measured_as_they_rank(build):
         assert by_name[method].map == pytest.approx(measures(relevant, rounded)[0], abs=0.02)
 
 
+@pytest.mark.long
 def test_planted_sets_are_found(build):
     data, sets = planted()
     reading = build(data).items("film")

@@ -40,6 +40,7 @@ def measured(index, **variants):
     return {result.method: result for result in found.results}
 
 
+@pytest.mark.long
 def test_a_variant_is_measured_as_a_collection_of_its_own(tmp_path):
     settings = {"language": "english", "contexts": "on", "create": True}
     with setsearch.open(tmp_path / "a.db", **settings) as index:

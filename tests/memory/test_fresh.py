@@ -91,6 +91,7 @@ def test_after_any_writes_a_process_that_stays_answers_as_a_new_index(tmp_path, 
     stays.close()
 
 
+@pytest.mark.long
 def test_every_answer_is_that_of_the_revisions_that_it_names(tmp_path):
     """Two threads write and derive while four ask."""
     states, path = {1: texts(0, 12)}, tmp_path / "a.db"
@@ -275,6 +276,7 @@ def test_a_copied_row_of_a_deriver_makes_nobody_wait(tmp_path):
         )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("asks_between", [False, True])
 def test_a_reader_stays_across_merges(tmp_path, monkeypatch, asks_between):
     """Two generations of lists and contexts come and go; it has parts of the first, whose rows are gone."""
@@ -415,6 +417,7 @@ def test_what_may_be_missing(tmp_path, monkeypatch):
         assert terms.expand(["apple"], fresh="60").contexts_revision == 3
 
 
+@pytest.mark.long
 def test_three_processes_need_contexts_and_one_derives(tmp_path):
     import multiprocessing
 

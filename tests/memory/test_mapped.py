@@ -171,6 +171,7 @@ def test_only_active_lists_are_read(path, monkeypatch):
         assert index.items("film").expand([seeds], 99) == expected
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("attack", HOSTILE)
 def test_hostile_arrays_end_with_a_line_at_most(path, attack, kernel):
     expected = ask(path)

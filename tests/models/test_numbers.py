@@ -91,6 +91,7 @@ def poisson(rows, k):
 ORACLES = {"bernoulli": bernoulli, "multinomial": multinomial, "poisson": poisson}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("strength", STRENGTHS)
 @pytest.mark.parametrize("model", ORACLES)
 def test_every_accepted_strength_gives_six_digits_and_the_right_order(build, model, strength):
@@ -174,6 +175,7 @@ def test_kernels_and_ways_to_ask_agree_at_every_strength(build, model, strength)
     assert all(answer == answers[0] for answer in answers)
 
 
+@pytest.mark.long
 def test_the_ratio_of_gamma_functions_is_exact_everywhere():
     rng = random.Random(7)
     draw = lambda low, high: 10 ** rng.uniform(low, high)  # noqa: E731

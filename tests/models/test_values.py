@@ -38,6 +38,7 @@ relations = st.dictionaries(
 )
 
 
+@pytest.mark.long
 @given(relations, st.sampled_from(RULES))
 def test_norms_are_those_of_numpy(data, rule):
     """Also after writes, and for counts that the core has no logarithm of."""

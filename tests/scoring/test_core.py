@@ -36,6 +36,7 @@ def random_lists(rng, n, digits):
     return WeightedLists(postings, weights)
 
 
+@pytest.mark.long
 @examples(1000)
 @given(st.integers(0, 2**32), st.sampled_from([1, 2, 40, 700, 33_000, 70_000]), st.booleans(), st.booleans())
 def test_any_lists_give_what_sorting_does(seed, n, is_flat, is_filtered):

@@ -91,6 +91,7 @@ def test_each_group_is_answered_as_if_it_were_asked_alone(built, kernel, options
         assert hits[:7] == reading.expand(parts[0] + parts[1], 7, **options, **asked)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options",
     [

@@ -73,6 +73,7 @@ def with_copies(seed):
     return data
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_near_copies_join_no_second_pass_and_count_once_among_the_seeds(seed, tmp_path, kernel):
     data = with_copies(seed)

@@ -316,6 +316,7 @@ def test_a_repair_keeps_contexts_that_damaged_texts_cannot_give_again(tmp_path, 
         assert "documents x terms: contexts will be derived again" in index.repair()
 
 
+@pytest.mark.long
 def test_nothing_is_written_to_a_file_that_is_opened_to_be_read(tmp_path, run):
     path, old = tmp_path / "a.db", tmp_path / "old.db"
     with setsearch.open(path, create=True, contexts="on") as index:
@@ -472,6 +473,7 @@ def test_threads_share_a_lent_connection(tmp_path):
     connection.close()
 
 
+@pytest.mark.long
 def test_the_first_write_that_fails_spares_another_writers_file(tmp_path):
     """Two make the same new database; whoever fails must not remove what the other has written."""
     for round_ in range(20):

@@ -118,6 +118,7 @@ def test_a_pool_of_forked_processes_inherits_an_index(tmp_path):
     assert names(path) == written == {f"a{n}" for n in range(30)}
 
 
+@pytest.mark.long
 def test_a_server_loads_the_application_and_forks_its_workers(tmp_path):
     """As gunicorn --preload does: workers end, others take their place, and the parent asks in between."""
     path = tmp_path / "x.db"
@@ -180,6 +181,7 @@ def test_a_transaction_does_not_end_in_the_child(tmp_path):
     assert names(path) == {"p0", "p1"}
 
 
+@pytest.mark.long
 def test_threads_that_write_while_the_process_forks(tmp_path):
     path = tmp_path / "x.db"
     index = opened(path)

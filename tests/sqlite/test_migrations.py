@@ -157,8 +157,16 @@ def narrow(numbers):
 
 
 @pytest.fixture
-def of_0_24_0(tmp_path):
+def of_0_24_0(tmp_path, made_as_by_0_24_0):
+    """A copy for each test, and what it holds."""
+    path, expected = made_as_by_0_24_0
+    return Path(shutil.copy(path, tmp_path / "old.db")), expected
+
+
+@pytest.fixture(scope="module")
+def made_as_by_0_24_0(tmp_path_factory):
     """A relation of more entries than one block of today holds, with counts and gaps of all widths."""
+    path = tmp_path_factory.mktemp("made") / "old.db"
     rng, n_items, n_features = np.random.default_rng(0), 60, 70_000
     content = {}
     for item in range(n_items):
@@ -171,10 +179,10 @@ def of_0_24_0(tmp_path):
             turned[id][0].append(item)
             turned[id][1].append(count)
     unused = sorted({*range(n_features)} - turned.keys())
-    with setsearch.open(tmp_path / "old.db", create=True) as index:
+    with setsearch.open(path, create=True) as index:
         index.add([("x", ["u"])], ("film", "user"))
         index.drop()
-    db = Database(tmp_path / "old.db")
+    db = Database(path)
     migrations.apply(db, stop_before="m012_blocks")
     db.execute("create view broken as select * from what_is_gone")  # of the host
     insert = "(relation, list, first, last, length, total, gaps, counts, gaps_checksum, counts_checksum)"
@@ -193,9 +201,10 @@ def of_0_24_0(tmp_path):
     expected = {
         f"i{item}": {f"f{id}": count for id, count in zip(*lists, strict=True)} for item, lists in content.items()
     }
-    return tmp_path / "old.db", expected
+    return path, expected
 
 
+@pytest.mark.long
 def test_lists_of_0_24_0_become_blocks_of_many_items(of_0_24_0):
     path, expected = of_0_24_0
     with setsearch.open(path) as index:

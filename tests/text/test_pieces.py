@@ -132,6 +132,7 @@ def test_each_character_is_what_the_rules_say(kind, marks, characters):
         assert [by_number[number] for number in own] == split(text), ascii(text)
 
 
+@pytest.mark.long
 @both_ways
 def test_many_pieces_keep_their_numbers(has_core, monkeypatch):
     """While the table grows, and when it begins anew."""

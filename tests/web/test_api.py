@@ -320,6 +320,7 @@ def test_the_api_is_as_it_is_described(serve, animals, tmp_path):
 KNOWN = {"documents": ["lion", "d1", "wheat"], "terms": ["lion", "barley", "grow"]}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["expand", "explain", "features", "item", "sets-of"])
 def test_answers_for_real_seeds_are_as_described(asked, name):
     """The same with names that the index has."""

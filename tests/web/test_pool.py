@@ -62,6 +62,7 @@ def test_too_many_questions_are_turned_away(animals):
     assert len(refused) == 50
 
 
+@pytest.mark.long
 def test_a_question_that_fails_fails_alone(animals):
     async def run():
         pool = QuestionPool(animals, 30)

@@ -43,6 +43,7 @@ def kept(tmp_path_factory):
     return path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", PARAMETERS)
 def test_input_is_read_or_refused(run, failed, tmp_path, case, kept):
     (tmp_path / case.file).write_bytes(case.data)
@@ -97,6 +98,7 @@ def test_readers_refuse_or_answer(tmp_path_factory, parts, kind):
             assert "\n" not in str(error).replace("\\n", "")
 
 
+@pytest.mark.long
 @examples(100)
 @given(texts, texts)
 def test_words_of_strangers_refuse_or_answer(given_text, other):
