@@ -359,7 +359,7 @@ def _as_declared(columns: Columns, existing: list[str]) -> Columns:
             return tuple(map(_declared, value))
         if value is None or joined(value) is not None:
             return value
-        field, mark, column = value.rpartition("=")
+        field, mark, column = ("", "", value) if value.lower() in declared else value.rpartition("=")
         return field + mark + declared.get(column.lower(), column)
 
     declared_columns = {name: _declared(value) for name, value in asdict(columns).items()}
