@@ -58,6 +58,9 @@ class Index(IndexTable):
         self._collection = settings.collection
         self.unread_share = 0.0  # of the characters of the last texts written: those in no word, white space aside
 
+    def __repr__(self) -> str:
+        return f"<setsearch.Index of {self._database}>"
+
     def __enter__(self) -> "Index":
         return self
 

@@ -82,7 +82,7 @@ def first_sets(reading: Reading, n_sets: int = 3, size: int = 3) -> list[list[st
 
 
 def describe_index(cursor: sqlite3.Cursor, readings: Readings, database: str, collection: str) -> dict[str, Any]:
-    """Readings with counts of items, features and postings, revision, vectors, defaults, core; raises NoIndex.
+    """Readings with counts of items, features and postings, revision, vectors, defaults, bytes, core; raises NoIndex.
 
     With a collection, of this one; else of all.
     """
@@ -106,6 +106,7 @@ def describe_index(cursor: sqlite3.Cursor, readings: Readings, database: str, co
         "contexts": next(filter(None, (readings.describe_contexts(cursor, relation) for relation in relations)), {}),
         "vectors": {name: value for relation in relations for name, value in _vectors(cursor, relation).items()},
         "defaults": {"items": default} | defaults.describe(),
+        "bytes": readings.files.sizes(relations),
         "core": binding.library() is not None,
     }
 

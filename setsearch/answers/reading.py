@@ -63,6 +63,9 @@ class Reading(ReadingTable):
         self._choice = FieldChoice(self.kind, has_contexts)
         self._has_forms = has_forms  # surface forms of stems
 
+    def __repr__(self) -> str:
+        return f"<setsearch.Reading of {self.name}>"
+
     def expand(
         self,
         seeds: SeedNames,

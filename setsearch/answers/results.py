@@ -131,6 +131,12 @@ class Explanation(NamedTuple):
     reasons: tuple[Reason, ...] = ()
     group: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        """The reasons, a line each, and the score."""
+        lines = [(reason.weight, reason.label) for reason in self.reasons]
+        lines.append((self.score, f"score of {display_name(self.item, self.title)}"))
+        return "\n".join(f"{weight:+8.3f}  {label}" for weight, label in lines)
+
     def _repr_html_(self) -> str:
         """The parts as a table, as notebooks show them."""
         parts = [("constant", self.constant), ("base", self.base)]

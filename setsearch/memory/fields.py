@@ -21,7 +21,7 @@ from setsearch.scoring.postings import PostingArrays
 from setsearch.scoring.smoothing import Neighbors
 from setsearch.storage.documents import Values, find_by_columns, has_columns, read_columns
 from setsearch.storage.ids import id_text
-from setsearch.storage.names import Vocabulary
+from setsearch.storage.names import HINTS, Vocabulary
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.words import without_marks
@@ -209,6 +209,9 @@ class Fields(NamedTuple):
             if self.have_columns and self.first.snapshot.takes_features:
                 text = ", or by a text with `like`" if self.analyzer is not None else ""
                 ways.insert(0, f"find {self.items.name} by `having={name}`{text}")
+                files = self.items.starting_with(self.first.cursor, f"{name}.", HINTS)
+                names = sorted(own for own, _ in self.describe(files).values())[:HINTS]
+                ways[:0] = [f"name {' or '.join(names)}"] if names else []
             return f", but it is one of the {other.name}; {'; or '.join(ways)}"
         words = name.split()
         if self._may_be_phrase(name):

@@ -88,6 +88,15 @@ class ArrayFiles:
                 for kind in (LISTS, CONTEXTS):
                     delete_arrays(beside(self._database.file, f"{kind}-{relation.id}"))
 
+    def sizes(self, relations: Iterable[Relation]) -> dict[str, int]:
+        """The bytes of the database, and of the files beside it, which may be deleted; empty without a file."""
+        file = self._database.file
+        if file is None:
+            return {}
+        beside_it = [beside(file, f"{kind}-{relation.id}") for relation in relations for kind in (LISTS, CONTEXTS)]
+        sizes = [path.stat().st_size if path.exists() else 0 for path in (file, *beside_it)]
+        return {"database": sizes[0], "arrays": sum(sizes[1:])}
+
     def totals(self, cursor: sqlite3.Cursor, relation: Relation, transposed: bool) -> Ints:
         """The sum of counts of each item: as it was when the lists were derived, else from the tables."""
         mapped = self.map(relation, LISTS)

@@ -51,7 +51,9 @@ def parse_request(k: int | None, options: ExpandOptions) -> ExpandRequest:
     if given.get("about"):
         given.setdefault("cut", "mark")
     if k is None and given.get("cut") != "keep":
-        raise InvalidParameter("k = None needs cut = 'keep': all that belong")
+        raise InvalidParameter(
+            "k = None needs cut = 'keep': all that belong; for all items give their number, item_count()"
+        )
     return ExpandRequest(
         NO_LIMIT if k is None else positive_integer(k),
         text_list(given.get("like", ()), "like"),

@@ -81,7 +81,7 @@ class Connections:
         if self._name.startswith(URI):
             raise InvalidParameter(f"{self._name} is a URI, which names no new file; give a path")
         if str(place) == ":memory:":
-            raise InvalidParameter("an in-memory database is its connection: use open(sqlite3.connect(':memory:'))")
+            raise InvalidParameter("':memory:' is no path; give the connection: open(sqlite3.connect(':memory:'))")
         self._label = self._name if self.path is not None else place if isinstance(place, str) else "the database"
         watch(self)
 

@@ -48,6 +48,18 @@ def test_hits_have_the_columns_that_they_fill(index):
     assert [row[-1] for row in cells(grouped)] == ["like", *(hit.group[0] for hit in grouped)]
 
 
+def test_what_is_printed_names_itself(index, tmp_path):
+    reading = index.items("documents")
+    assert (repr(index), repr(reading)) == (
+        f"<setsearch.Index of {tmp_path / 't.db'}>",
+        "<setsearch.Reading of documents>",
+    )
+    explanation = reading.explain(["b"], "a")
+    *parts, score = (line.split(None, 1) for line in str(explanation).splitlines())
+    assert score == [f"{explanation.score:+.3f}", "score of Lions <b>&"]
+    assert sum(float(weight) for weight, _ in parts) == pytest.approx(explanation.score, abs=0.01)
+
+
 def test_an_explanation_sums_to_the_score(index):
     explanation = index.items("documents").explain(["b"], "a")
     _, *parts, score = cells(explanation)

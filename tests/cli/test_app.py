@@ -29,6 +29,14 @@ def test_version(run):
     assert run("--version") == (0, f"setsearch {setsearch.__version__}\n", "")
 
 
+@pytest.mark.usefixtures("animals")
+def test_info_tells_what_is_on_disk(run, tmp_path):
+    run("expand", "a.db", "lion", "--items", "terms")
+    told = json.loads(run("info", "a.db")[1])["bytes"]
+    arrays = sum(path.stat().st_size for path in tmp_path.glob("a.db-arrays-*"))
+    assert told == {"database": (tmp_path / "a.db").stat().st_size, "arrays": arrays} and arrays > 0
+
+
 def test_who_has_no_core_is_told(run, animals, monkeypatch):
     assert json.loads(run("info", "a.db")[1])["core"] is (binding.library() is not None)
     monkeypatch.setattr(binding, "library", lambda: None)

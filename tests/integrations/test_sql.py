@@ -85,7 +85,7 @@ def test_null_asks_for_all_that_belong():
     with pytest.raises(sqlite3.OperationalError):
         connection.execute(every, ("mark",))
     said = connection.execute("select setsearch_error()").fetchone()[0]
-    assert said == "k = None needs cut = 'keep': all that belong"
+    assert said == "k = None needs cut = 'keep': all that belong; for all items give their number, item_count()"
 
 
 def test_an_index_that_is_locked_says_so(tmp_path):

@@ -251,6 +251,9 @@ def info(
     for name, own in content["vectors"].items():
         print(f"vectors of {name}: " + ", ".join(f"{key} {value}" for key, value in own.items() if value is not None))
     print(f"default items: {content['defaults']['items']}")
+    if content["bytes"]:
+        database, arrays = (size / 1e6 for size in content["bytes"].values())
+        print(f"on disk: {database:,.1f} MB, and {arrays:,.1f} MB beside it that are derived")
     print(f"compiled core: {'yes' if content['core'] else f'no; {NOT_BUILT}'}")
 
 

@@ -141,7 +141,10 @@ def cell_count(position: str, column: str, value: Any) -> int:
         return int(str(value).strip().lower() == "true")
     number = _plain_number(value, -1.0)
     if not (number.is_integer() and 0 <= number <= LARGEST_COUNT_OF_CELL):
-        raise SourceError(f"{position}: the column {column!r} is {value!r}; counts are whole numbers, 0 to 2^31 - 1")
+        hint = "without a column of counts each entry counts once"
+        raise SourceError(
+            f"{position}: the column {column!r} is {value!r}; counts are whole numbers, 0 to 2^31 - 1; {hint}"
+        )
     return int(number)
 
 
