@@ -95,7 +95,7 @@ def _publish(draft: Path, path: Path) -> None:
     except FileExistsError as error:
         problem = f"{path} was made by another program in the meantime; nothing was written"
         raise DatabaseError(f"{problem}, try again") from error
-    except OSError:  # a file system without links
+    except (OSError, NotImplementedError):  # a file system without links, or a platform: a browser
         draft.rename(path)
 
 

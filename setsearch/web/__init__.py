@@ -5,27 +5,29 @@ app.mount("/sets", make_app("notes.db"))
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 import setsearch
+from setsearch.answers.finding import find_names
 from setsearch.errors import ChangedSet, DatabaseError, Fault, NoIndex, ReadOnlyDatabase, SetsearchError
 from setsearch.index import Index
 from setsearch.options import in_words
 from setsearch.pool import QuestionPool, Unavailable
 from setsearch.web.access import HeadAnswers, RequestLimits, Rules
-from setsearch.web.api import make_api
-from setsearch.web.page import HERE, Render, make_pages, make_render
+from setsearch.web.page import HERE, Render, add_docs, make_pages, make_render
 from setsearch.web.typed_names import without_commands
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 __all__ = ["Rules", "make_app"]
 
@@ -41,11 +43,16 @@ TITLES = {
 }
 
 
-def make_app(place: str | Path | Index, rules: Rules | None = None) -> FastAPI:
+def make_app(place: str | Path | Index, rules: Rules | None = None) -> "FastAPI":
     """Make an application for the index of a database.
 
     `place` is a path: threads cannot share a lent connection. The application needs no lifespan and can be mounted.
     """
+    from fastapi import FastAPI  # the page does without: a browser has none
+    from fastapi.exceptions import RequestValidationError
+
+    from setsearch.web.api import make_api
+
     rules = rules or Rules()
     pool = QuestionPool(place, rules.seconds, read_only=rules.read_only)
     app = FastAPI(
@@ -57,11 +64,12 @@ def make_app(place: str | Path | Index, rules: Rules | None = None) -> FastAPI:
     )
     name = Path(place).name if not isinstance(place, Index) else str(pool.place)
     render = make_render(name, rules)
-    routers = [make_api(pool, rules), make_pages(pool, rules, render)]
-    for router in routers:
-        app.include_router(router)
-    app.mount("/static", StaticFiles(directory=HERE / "static"))
-    _answer_errors(app, render, [route for router in routers for route in router.routes])
+    api, pages = make_api(pool, rules), make_pages(pool, rules, render)
+    add_docs(pages, render)
+    app.include_router(api)
+    app.router.routes += [*pages.routes, Mount("/static", StaticFiles(directory=HERE / "static"))]
+    _answer_errors(app, render, [*api.routes, *pages.routes])
+    app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_middleware(RequestLimits)
     app.add_middleware(HeadAnswers)
     if rules.origins:
@@ -74,7 +82,25 @@ def make_app(place: str | Path | Index, rules: Rules | None = None) -> FastAPI:
     return app
 
 
-def _answer_errors(app: FastAPI, render: Render, known: list[BaseRoute]) -> None:
+def make_page(pool: QuestionPool, place: str) -> Starlette:
+    """Make an application of the page alone, without the API, which needs FastAPI: what answers in a browser."""
+    rules = Rules()
+    render = make_render(place, rules)
+    pages = make_pages(pool, rules, render)
+
+    @pages.get("/api/complete")
+    async def complete(request: Request) -> Response:
+        """What the page asks the API for."""
+        items, prefix, k = (request.query_params[name] for name in ("items", "prefix", "k"))
+        rows = await pool.ask(lambda index: find_names(index.reading(items), prefix, int(k)))
+        return JSONResponse([row._asdict() for row in rows])
+
+    app = Starlette(routes=pages.routes)
+    _answer_errors(app, render, pages.routes)
+    return app
+
+
+def _answer_errors(app: Starlette, render: Render, known: list[BaseRoute]) -> None:
     """Answer errors as JSON below /api, else as a page: one line, never a traceback."""
 
     def _answer(request: Request, status: int, problem: str, **more: Any) -> Response:
@@ -88,34 +114,35 @@ def _answer_errors(app: FastAPI, render: Render, known: list[BaseRoute]) -> None
         page = render(request, "problem.html", title=title, problem=without_commands(problem), **shown)
         return HTMLResponse(page, status, headers)
 
-    @app.exception_handler(SetsearchError)
-    def _refused(request: Request, error: SetsearchError) -> Response:
+    async def _refused(request: Request, error: SetsearchError) -> Response:
         if isinstance(error, NoIndex | FileNotFoundError) and isinstance(error, DatabaseError):
             return _answer(request, 503, "There is nothing to search yet.", title="No index here")
         return _answer(request, _status_of(error), str(error), retry=isinstance(error, Unavailable))
 
-    @app.exception_handler(RequestValidationError)
-    def _invalid(request: Request, error: RequestValidationError) -> Response:
-        is_body = any(part["loc"][0] == "body" for part in error.errors())
-        is_json = not is_body or "json" in request.headers.get("content-type", "")
-        way_out = "" if is_json else "; send it with the header `content-type: application/json`"
-        return _answer(request, 422, _what_is_invalid(error.errors()[0]) + way_out)
-
-    @app.exception_handler(HTTPException)
-    def _refused_by_rule(request: Request, error: HTTPException) -> Response:
+    async def _refused_by_rule(request: Request, error: HTTPException) -> Response:
         headers = error.headers
         if error.status_code == 405:  # the router names the methods of one route only
             routes = [route for route in known if isinstance(route, Route) and route.path_regex.match(_path(request))]
             headers = {"allow": ", ".join(sorted({method for route in routes for method in route.methods or ()}))}
         return _answer(request, error.status_code, str(error.detail), headers=headers)
 
-    @app.exception_handler(MemoryError)
-    def _exhausted(request: Request, error: MemoryError) -> Response:
+    async def _exhausted(request: Request, error: MemoryError) -> Response:
         return _answer(request, 503, "the server is out of memory; ask again later, or for less", retry=True)
 
-    @app.exception_handler(Exception)
-    def _failed(request: Request, error: Exception) -> Response:
+    async def _failed(request: Request, error: Exception) -> Response:
         return _answer(request, 500, "an internal error; the log of the server has it")
+
+    answers: dict[Any, Any] = {SetsearchError: _refused, HTTPException: _refused_by_rule, MemoryError: _exhausted}
+    for kind, answer in {**answers, Exception: _failed}.items():
+        app.add_exception_handler(kind, answer)  # none needs a thread, as none starts in a browser
+
+
+async def _answer_invalid(request: Request, error: Any) -> Response:
+    """What pydantic refuses, of the API alone."""
+    is_body = any(part["loc"][0] == "body" for part in error.errors())
+    is_json = not is_body or "json" in request.headers.get("content-type", "")
+    way_out = "" if is_json else "; send it with the header `content-type: application/json`"
+    return JSONResponse({"error": _what_is_invalid(error.errors()[0]) + way_out}, 422)
 
 
 def _what_is_invalid(part: Mapping[str, Any]) -> str:

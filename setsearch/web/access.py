@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import hmac
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,12 +12,15 @@ from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from setsearch.errors import Cancelled
 from setsearch.pool import until_gone
 
 COOKIE = "setsearch_token"
+Answer = Callable[[Request], Awaitable[Response]]
 LARGEST_BODY = 1 << 20  # bytes
 BODY_SECONDS = 10.0  # until a body must be there
 FREE_GUESSES = 5  # wrong tokens of one address before it has to wait
@@ -123,6 +127,37 @@ class Rules:
             return
         if elsewhere or (origin is not None and not _is_same(origin, request)):
             raise HTTPException(403, "a page from elsewhere may not change anything here")
+
+
+class Pages:
+    """Routes of pages, each with what a request must pass. They need Starlette alone, which runs in a browser too."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.routes: list[BaseRoute] = []
+        self._rules = rules
+
+    def get(self, path: str) -> Callable[[Answer], Answer]:
+        """Add what answers a path to those who may read."""
+        return self.add("GET", path, self._rules.require_token)
+
+    def post(self, path: str) -> Callable[[Answer], Answer]:
+        """Add what answers a path to those who may write."""
+        return self.add("POST", path, self._rules.require_token, self._rules.require_write)
+
+    def add(self, method: str, path: str, *checks: Callable[[Request], None]) -> Callable[[Answer], Answer]:
+        """Add what answers a path after some checks, which raise HTTPException."""
+
+        def decorate(answer: Answer) -> Answer:
+            async def run(request: Request) -> Response:
+                """The answer, after the checks."""
+                for check in checks:
+                    check(request)
+                return await answer(request)
+
+            self.routes.append(Route(path, run, methods=[method]))
+            return answer
+
+        return decorate
 
 
 def _is_same(origin: str, request: Request) -> bool:

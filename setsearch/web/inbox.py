@@ -1,11 +1,10 @@
 """The page of what is new for saved sets: each row is decided at once, by a key or a button, and can be taken back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -16,6 +15,7 @@ from setsearch.errors import ChangedSet, InvalidParameter, QueryError, UsageErro
 from setsearch.index import Index
 from setsearch.options import require_known
 from setsearch.pool import QuestionPool
+from setsearch.web.access import Pages
 from setsearch.web.page_state import Address, read_form, redirect
 from setsearch.web.start import titles_of
 from setsearch.web.typed_names import find_spelled, saved_set, without_commands
@@ -51,22 +51,16 @@ class Asked:
         return "inbox" + ("?" + urlencode(pairs) if pairs else "")
 
 
-def add_inbox(
-    router: APIRouter,
-    pool: QuestionPool,
-    render: Callable[..., str],
-    needs: tuple[Sequence[Any], Sequence[Any]],
-) -> None:
-    """Add the routes; `needs` are the dependencies of those that read and of those that write."""
-    reading, writing = needs
+def add_inbox(pages: Pages, pool: QuestionPool, render: Callable[..., str]) -> None:
+    """Add the routes."""
 
-    @router.get("/inbox", dependencies=reading)
+    @pages.get("/inbox")
     async def inbox_page(request: Request) -> Response:
         require_known(request.query_params, ("set", "said"))
         asked = Asked.read(request.query_params)
         return HTMLResponse(await pool.ask(lambda index: render(request, "inbox.html", found=_found(index, asked))))
 
-    @router.post("/inbox", dependencies=writing)
+    @pages.post("/inbox")
     async def decide(request: Request) -> Response:
         form = await read_form(request)
         asked = Asked.read(QueryParams(form.get("back", "").partition("?")[2]))

@@ -1,12 +1,11 @@
 """The page: HTML that works without scripts. Its URL holds its whole state."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
@@ -18,7 +17,7 @@ from setsearch.index import Index
 from setsearch.options import require_known
 from setsearch.pool import QuestionPool
 from setsearch.text.spreadsheets import csv_text
-from setsearch.web.access import COOKIE, Rules
+from setsearch.web.access import COOKIE, Pages, Rules
 from setsearch.web.inbox import add_inbox
 from setsearch.web.page_state import Address, read_form, redirect, root_of
 from setsearch.web.review import add_review
@@ -56,35 +55,33 @@ def make_render(place: str, rules: Rules) -> Render:
     return render
 
 
-def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
+def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> Pages:
     """The routes of the page."""
-    router = APIRouter(include_in_schema=False)
-    reading = [Depends(rules.require_token)]
-    writing = [*reading, Depends(rules.require_write)]
-    _add_docs(router, reading, render)
-    add_review(router, pool, render, (reading, writing))
-    add_inbox(router, pool, render, (reading, writing))
-    _add_sets(router, pool, writing)
+    pages = Pages(rules)
+    add_review(pages, pool, render)
+    add_inbox(pages, pool, render)
+    _add_sets(pages, pool)
 
-    @router.get("/", dependencies=reading)
+    @pages.get("/")
     async def set_page(request: Request) -> Response:
         state = Address.of(request)
         return HTMLResponse(await pool.ask(lambda index: render(request, "set.html", view=make_view(index, state))))
 
-    @router.get("/item", dependencies=reading)
+    @pages.get("/item")
     async def item_page(request: Request) -> Response:
         state, name = Address.of(request, "open"), request.query_params.get("open", "")
         html = await pool.ask(lambda index: render(request, "item.html", found=open_item(index, state, name)))
         return HTMLResponse(html)
 
-    @router.get("/open", dependencies=reading)
+    @pages.get("/open")
     async def open_set(request: Request) -> Response:
         require_known(request.query_params, ("name",))
         name = request.query_params.get("name", "")
         return redirect(request, str(await pool.ask(lambda index: _address_of(index, name))))
 
-    @router.get("/export.{kind}", dependencies=reading)
-    async def export(request: Request, kind: str) -> Response:
+    @pages.get("/export.{kind}")
+    async def export(request: Request) -> Response:
+        kind = request.path_params["kind"]
         if kind not in TYPES:
             raise HTTPException(404, f"sets are exported as {', '.join(TYPES)}, not as {kind}")
         state = Address.of(request)
@@ -92,7 +89,7 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
         headers = {"content-disposition": f'attachment; filename="set.{kind}"'}
         return Response(_format(rows, kind), media_type=TYPES[kind] + "; charset=utf-8", headers=headers)
 
-    @router.post("/token", dependencies=[Depends(rules.require_same_origin)])
+    @pages.add("POST", "/token", rules.require_same_origin)
     async def sign_in(request: Request) -> Response:
         form = await read_form(request)
         if not rules.is_known(request, form.get("token", "")):
@@ -103,18 +100,18 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> APIRouter:
         answer.set_cookie(COOKIE, rules.cookie, path=root_of(request) + "/", **flags)
         return answer
 
-    return router
+    return pages
 
 
-def _add_sets(router: APIRouter, pool: QuestionPool, writing: Sequence[Any]) -> None:
-    @router.post("/sets", dependencies=writing)
+def _add_sets(pages: Pages, pool: QuestionPool) -> None:
+    @pages.post("/sets")
     async def save(request: Request) -> Response:
         form = await read_form(request)
         state, name = Address.read(form), form.get("name", "").strip()
         version = await pool.ask(lambda index: _save(index, state, name))
         return redirect(request, str(state.replace(set=name, version=version)))
 
-    @router.post("/forget", dependencies=writing)
+    @pages.post("/forget")
     async def forget(request: Request) -> Response:
         form = await read_form(request)
         await pool.ask(lambda index: index.delete_set(form.get("name", "")))
@@ -122,8 +119,10 @@ def _add_sets(router: APIRouter, pool: QuestionPool, writing: Sequence[Any]) -> 
         return redirect(request, str(back.replace(set=None, version=None) if back.set == form.get("name") else back))
 
 
-def _add_docs(router: APIRouter, reading: Sequence[Any], render: Render) -> None:
-    @router.get("/docs", dependencies=reading)
+def add_docs(pages: Pages, render: Render) -> None:
+    """Add the description of the API, whose schema the application has."""
+
+    @pages.get("/docs")
     async def api_page(request: Request) -> Response:
         schema = request.app.openapi()
         page = render(request, "api.html", routes=describe_routes(schema), summary=schema["info"]["summary"])

@@ -1,10 +1,9 @@
 """The page of a review: one item after another, with its text, why it is suggested, and how far the review is."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -17,6 +16,7 @@ from setsearch.learning.review import Progress, Review
 from setsearch.learning.review_files import KINDS, write_review
 from setsearch.options import require_known
 from setsearch.pool import QuestionPool
+from setsearch.web.access import Pages
 from setsearch.web.page_state import Address, read_form, redirect
 from setsearch.web.start import start_review
 from setsearch.web.typed_names import without_commands
@@ -34,16 +34,10 @@ TYPES = {
 }
 
 
-def add_review(
-    router: APIRouter,
-    pool: QuestionPool,
-    render: Callable[..., str],
-    needs: tuple[Sequence[Any], Sequence[Any]],
-) -> None:
-    """Add the routes; `needs` are the dependencies of those that read and of those that write."""
-    reading, writing = needs
+def add_review(pages: Pages, pool: QuestionPool, render: Callable[..., str]) -> None:
+    """Add the routes."""
 
-    @router.get("/review", dependencies=reading)
+    @pages.get("/review")
     async def review_page(request: Request) -> Response:
         require_known(request.query_params, ("set",))
         name = request.query_params.get("set", "")
@@ -51,8 +45,9 @@ def add_review(
             await pool.ask(lambda index: render(request, "review.html", found=_found(_review(index, name))))
         )
 
-    @router.get("/review.{kind}", dependencies=reading)
-    async def review_file(request: Request, kind: str) -> Response:
+    @pages.get("/review.{kind}")
+    async def review_file(request: Request) -> Response:
+        kind = request.path_params["kind"]
         if kind not in KINDS:
             raise HTTPException(404, f"reviews are exported as {', '.join(KINDS)}, not as {kind}")
         name = request.query_params.get("set", "")
@@ -60,7 +55,7 @@ def add_review(
         headers = {"content-disposition": f'attachment; filename="review.{kind}"'}
         return Response(content, media_type=f"{TYPES[kind]}; charset=utf-8", headers=headers)
 
-    @router.post("/review/start", dependencies=writing)
+    @pages.post("/review/start")
     async def start(request: Request) -> Response:
         form = await read_form(request)
         items, name, known = (form.get(key, "").strip() for key in ("items", "name", "known"))
@@ -74,7 +69,7 @@ def add_review(
             return HTMLResponse(html, 422)
         return redirect(request, "review?" + urlencode({"set": name}))
 
-    @router.post("/review", dependencies=writing)
+    @pages.post("/review")
     async def decide(request: Request) -> Response:
         form = await read_form(request)
         found = await pool.ask(lambda index: _decide(_review(index, form.get("set", "")), form))

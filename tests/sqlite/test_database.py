@@ -668,3 +668,16 @@ def test_long_names_are_shortened_in_hints(tmp_path):
         with pytest.raises(errors.UnknownItem) as caught:
             index.items("terms").expand(["aa"])
     assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("error", [OSError("no links"), NotImplementedError("os.link() not available on this system")])
+def test_a_new_database_needs_no_links(tmp_path, monkeypatch, error):
+    """A file system or a platform, such as a browser, may have none."""
+
+    def refuse(self, target):
+        raise error
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([("a", "the lion"), ("b", "the tiger")])
+    assert [path.name for path in tmp_path.glob("*.db")] == ["a.db"]

@@ -1,6 +1,8 @@
 """Questions are asked off the event loop, within a time; the application can be mounted in another."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 import time
 
@@ -14,7 +16,7 @@ pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]
 from fastapi import FastAPI
 
 from setsearch.pool import QUEUE, QuestionPool, Unavailable
-from setsearch.web import Rules, make_app
+from setsearch.web import Rules, make_app, make_page
 
 
 def test_the_loop_goes_on_while_a_question_is_answered(animals):
@@ -147,3 +149,30 @@ def test_a_failure_of_ours_shows_no_trace(animals, monkeypatch):
     app = make_app(animals)
     with pytest.raises(ZeroDivisionError):  # for the server's log, after the answer
         get(app, "/api/complete?prefix=x")
+
+
+PAGES = [
+    "/?items=documents",
+    "/?items=documents&seed=d0&reject=d4",
+    "/?items=documents&seed=nobody",
+    "/item?items=documents&open=d0",
+    "/review?set=grain",
+    "/inbox",
+    "/export.csv?items=documents&seed=d0",
+    "/export.exe",
+    "/nothing",
+    "/api/complete?items=documents&prefix=le&k=8",
+]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_the_page_alone_answers_as_beside_the_api(animals, path):
+    whole, alone = make_app(animals), make_page(QuestionPool(animals, 30), animals.name)
+    expected, found = get(whole, path), get(alone, path)
+    assert found[::2] == expected[::2]
+    assert found[1]["content-type"] == expected[1]["content-type"]
+
+
+def test_the_page_alone_needs_no_fastapi():
+    code = "import sys; sys.modules['fastapi'] = None; import setsearch.web; setsearch.web.make_page(None, 'x')"
+    subprocess.run([sys.executable, "-c", code], check=True)
