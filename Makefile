@@ -21,7 +21,7 @@ ENCODER = .venv-encoder
 # Tests start many processes, which need not compile each module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long test-others test-pure test-wasm test-installs test-encoder test-haystack test-oldest browser sanitize torture lint format docs site bench bench-fresh bench-store bench-fields bench-spark bench-relevance bench-sets bench-screening wheels clean
+.PHONY: demo test test-long test-others test-pure test-wasm test-installs test-encoder test-haystack test-oldest browser sanitize torture lint format docs site try test-try bench bench-fresh bench-store bench-fields bench-spark bench-relevance bench-sets bench-screening wheels clean
 
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
@@ -92,6 +92,14 @@ docs: $(VENV)/installed-dev
 # The documents as a site, into dist/site.
 site: $(VENV)/installed-dev
 	$(RUN)/python -m mkdocs build -f docs/site/mkdocs.yml
+
+# The page that needs no server, into dist/try; the site has it if it was built before.
+try: $(VENV)/installed-dev
+	$(RUN)/python docs/try/build.py dist/try
+
+# Not part of .ci/run: the package that carries Pyodide may leave PyPI.
+test-try: try
+	$(RUN)/python -m pytest -p no:cacheprovider tests/web/alone.py
 
 bench: $(VENV)/installed-bench
 	for form in whole marks lines; do \
