@@ -8,7 +8,7 @@ DATA ?= data
 # An installation compiles the core.
 BUILT = pyproject.toml hatch_build.py setsearch/core/core.c
 
-# The same integrations with the other versions that are promised, and llm; they cannot share an environment.
+# The same integrations with the other versions that are promised, llm and ASReview; they cannot share an environment.
 OTHERS = .venv-others
 OLDEST = .venv-oldest
 # An installation as it is where there is no compiler.
@@ -34,7 +34,7 @@ test-long: $(VENV)/installed-dev
 	SETSEARCH_TEST_EXAMPLES=1 $(RUN)/python -m pytest -m "long or hypothesis" -n auto --maxprocesses 2 --dist loadfile
 
 test-others: $(OTHERS)/installed
-	$(OTHERS)/bin/python -m pytest -p no:cacheprovider tests/integrations/test_whoosh.py tests/integrations/test_datasette.py tests/integrations/real_llm.py
+	$(OTHERS)/bin/python -m pytest -p no:cacheprovider tests/integrations/test_whoosh.py tests/integrations/test_datasette.py tests/integrations/real_llm.py tests/integrations/real_asreview.py
 
 # `pytest` imports what is installed, `python -m pytest` would import this folder. The tests of the core skip.
 test-pure: $(PURE)/installed
@@ -159,7 +159,7 @@ $(VENV)/installed-bench: $(BUILT) | $(VENV)/bin/python
 
 $(OTHERS)/installed: pyproject.toml
 	$(PYTHON) -m venv $(OTHERS)
-	$(OTHERS)/bin/python -m pip install --quiet --disable-pip-version-check -e . ./examples/packages/datasette-setsearch ./examples/packages/llm-setsearch whoosh3 "datasette>=1.0a41" hypothesis playwright pytest
+	$(OTHERS)/bin/python -m pip install --quiet --disable-pip-version-check -e . ./examples/packages/asreview-setsearch ./examples/packages/datasette-setsearch ./examples/packages/llm-setsearch whoosh3 "datasette>=1.0a41" hypothesis playwright pytest
 	@touch $@
 
 $(PURE)/installed: pyproject.toml

@@ -43,7 +43,7 @@ def test_the_recipe_of_conda_needs_what_the_package_needs():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["datasette-setsearch", "llm-setsearch"])
+@pytest.mark.parametrize("name", ["asreview-setsearch", "datasette-setsearch", "llm-setsearch"])
 def test_packages_of_a_few_lines_are_built(tmp_path, name):
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path)]
     done = subprocess.run([*command, str(PACKAGES / name)], capture_output=True, text=True, check=False)
