@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from setsearch.indexing.encodings import encoding_by_mark, is_text
-from setsearch.indexing.formats import mail, markup, office, pdf, references, text
+from setsearch.indexing.formats import mail, markup, office, pdf, references, roff, text
 from setsearch.indexing.formats.part import LOOKED_AT, Decode, Part, Unread
 
 Form = Callable[[bytes, Decode], Iterator[Part | Unread]]
@@ -130,7 +130,7 @@ def form_by_content(data: bytes, by_ending: Form | None) -> Form | None:
     if begin.startswith(_ZIP) and (ending := office.office_ending(data)):
         return office.FORMATS[ending]
     likely = next((form for form, pattern in _LIKELY if pattern.match(begin)), None)
-    return text.manual if likely is None and by_ending is None and text.is_manual(data) else likely
+    return roff.manual if likely is None and by_ending is None and roff.is_manual(data) else likely
 
 
 def form_of(data: bytes, ending: str) -> Form:

@@ -1,4 +1,4 @@
-"""Texts as people type them: notes with front matter, outlines of Org, manual pages, programs."""
+"""Texts as people type them: notes with front matter, outlines of Org, programs."""
 
 import re
 from itertools import takewhile
@@ -13,14 +13,6 @@ _single_quoted = re.compile(r"'((?:''|[^'])*)'\s*(?:#.*)?$")
 _escaped = re.compile(r"\\(x[0-9a-fA-F]{2}|u(?!d[89a-f])[0-9a-fA-F]{4}|.)")
 _mark_of_lines = re.compile(r"(?:[|>][-+0-9]*)?\s*(?:#.*)?")
 _TRIPLE = ('"""', "'''")
-_LETTERS = {
-    **{f"\\(:{letter}": umlaut for letter, umlaut in zip("aouAOU", "äöüÄÖÜ", strict=True)},
-    **{"\\(ss": "ß", "\\*(Aq": "'", "\\(aq": "'", "\\(cq": "’", "\\(oq": "‘", "\\(dq": '"', "\\(em": "—", "\\(bu": "•"},
-    "\\ ": " ",
-}
-_NO_TEXT = "ad br de ds el fi hy ie if in mso ne nf nh nr na so sp ta ti PP P LP RE RS IP Pp Bl El".split()
-_escape = re.compile(r"\\(?:f(?:\[\w*\]|\(..|.)|s[+-]?\d|[&/,|^%c])")
-_request = re.compile(r"^[.'][A-Za-z]{1,3}\b\s*")
 _org_title = re.compile(r"^#\+title:[ \t]*(.+)$", re.MULTILINE | re.IGNORECASE)
 _org_hidden = re.compile(
     r"^[ \t]*(?:#\+(?!title|caption)\w+.*|#(?: .*)?|:\w[\w-]*:.*|(?:DEADLINE|SCHEDULED|CLOSED):.*)$\n?",
@@ -82,29 +74,6 @@ def _front_matter(text: str) -> tuple[str, str]:
     return front, text[len(first) + len(front) + len(lines[end]) :]
 
 
-def manual(data: bytes, decode: Decode) -> Parts:
-    """A manual page, without the requests of roff; its title is the line below NAME."""
-    lines, title, is_name, is_begun = list[str](), None, False, False
-    source = decode(data)
-    for escaped, letter in _LETTERS.items():
-        source = source.replace(escaped, letter)
-    for line in source.splitlines():
-        if line.startswith(('.\\"', "'\\\"")):
-            continue
-        text = _escape.sub("", line.replace("\\-", "-"))
-        request = _request.match(text)
-        if request is not None:
-            is_begun = is_begun or request[0].strip() in (".SH", ".Sh")
-            text = "" if request[0].strip()[1:] in _NO_TEXT else text[request.end() :].replace('"', "")
-        if not is_begun:  # definitions
-            continue
-        if is_name and text.strip() and (request is None or not request[0].startswith((".SH", ".Sh"))):
-            title, is_name = title or text, False
-        is_name = is_name or (request is not None and request[0].startswith((".SH", ".Sh")) and title is None)
-        lines.append(text)
-    yield Part("\n".join(lines), shorten(title))
-
-
 def source_code(data: bytes, decode: Decode) -> Parts:
     """The text of a program; the name of its file tells more than its first line."""
     yield Part(decode(data))
@@ -118,8 +87,3 @@ def org(data: bytes, decode: Decode) -> Parts:
     text = _org_link.sub(r"\1", _org_heading.sub(r"\1", _org_key.sub("", _org_hidden.sub("", source))))
     title = named[1] if named else heading[1] if heading else None
     yield Part(text, shorten(title) or headline(text))
-
-
-def is_manual(data: bytes) -> bool:
-    """Whether a text is the source of a manual page."""
-    return re.search(rb"^\.(TH|Dd|so) ", data[:LOOKED_AT], re.MULTILINE) is not None

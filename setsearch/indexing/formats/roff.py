@@ -1,0 +1,207 @@
+"""Manual pages: what groff shows of the source of a page. Glyphs have their names of groff_char(7)."""
+
+import re
+from collections.abc import Iterator
+from unicodedata import normalize
+
+from setsearch.indexing.formats.part import LOOKED_AT, Decode, Part, Parts
+from setsearch.text.headline import shorten
+
+# Names of two letters, each with what it shows. Those of an accent and a letter, as 'e, are composed.
+_TABLE = r"""
+Bq„ bq‚ lq" rq" oq‘ cq’ aq' dq" Fo« Fc» fo‹ fc› lB[ rB] lC{ rC} la< ra> or| ba| bv| br| bb¦ rs\ sl/ ul_ ru_ ha^ ti~
+em— en– hy- mi- bu• ci○ sq□ lz◊ dg† dd‡ ps¶ sc§ at@ sh# co© rg® tm™ r!¡ r?¿ OK✓ CR↵ lh☜ rh☞
+fffff fifi flfl Fiffi Flffl AEÆ aeæ OEŒ oeœ IJĲ ijĳ ssß -DÐ Sdð TPÞ Tpþ .iı .jȷ /LŁ /lł /OØ /oø oAÅ oaå tsς
+Do$ ct¢ Eu€ eu€ Ye¥ Po£ Cs¤ Fnƒ de° %0‰ fm′ sd″ mcµ Ofª Omº S1¹ S2² S3³ 12½ 14¼ 34¾ 18⅛ 38⅜ 58⅝ 78⅞ <-← ->→ <>↔
+da↓ ua↑ lA⇐ rA⇒ hA⇔ pl+ -+∓ +-± pc· md⋅ mu× di÷ f/⁄ *** eq= <=≤ >=≥ <<≪ >>≫ !=≠ ==≡ =~≅ ap~ ~~≈ ~=≈ pt∝ sr√ is∫
+pd∂ gr∇ if∞ AN∧ OR∨ no¬ te∃ fa∀ es∅ mo∈ nm∉ sb⊂ sp⊃ ib⊆ ip⊇ ca∩ cu∪ Ahℵ Imℑ Reℜ wp℘
+"""
+_GREEK = zip("ABGDEZYHIKLMNCOPRSTUFXQW", "ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩ", strict=True)
+_GLYPHS = {pair[:2]: pair[2:] for pair in _TABLE.split()} | {
+    f"*{case(name)}": case(letter) for name, letter in _GREEK for case in (str.upper, str.lower)
+}
+_ACCENTS = {
+    name: accent
+    for names, accent in zip(
+        "' aa|` ga|^ a^|~ a~|: ad|, ac|v ah|o ao|a\"|ab|ho|a.|a-".split("|"),
+        "\u0301\u0300\u0302\u0303\u0308\u0327\u030c\u030a\u030b\u0306\u0328\u0307\u0304",
+        strict=True,
+    )
+    for name in names.split()
+}
+# Strings of pod2man, whose definitions draw them, and of an-old.tmac.
+_STRINGS = {
+    "--": "—",
+    'L"': '"',
+    'R"': '"',
+    "C`": "",
+    "C'": "",
+    "C+": "C++",
+    "PI": "π",
+    "Aq": "'",
+    "lq": '"',
+    "rq": '"',
+}
+_SHOWN = {**dict.fromkeys("~0 t", " "), **dict.fromkeys("&|^/,%:){}!?adpruzE", ""), "e": "\\", "c": "\ue000"}
+_GOES_ON = _SHOWN["c"]  # on the next line
+_DEFINE = "de de1 dei am am1 ami ig".split()
+_SILENT = (  # macros whose arguments are no text, as those of requests, which have names in small letters
+    "TH PD RS RE HP TP TQ PP P LP IX UC DT AT Vb Ve Sp TS T& TE EX EE UE ME YS INDENT UNINDENT LINKSTYLE "
+    "Dd Dt Os Pp Bl El Bd Ed Bf Ef Bk Ek Sm"
+).split()
+_BREAKS = "SS Ss PP P LP Pp IP TP TQ HP RS RE TS sp br".split()
+_JOINED = "BR IR RI BI RB IB".split()  # macros whose arguments are one word
+_CALLED = (  # macros of mdoc(7) among arguments
+    "Ac Ad An Ao Ap Aq Ar Bc Bo Bq Brc Bro Brq Cm Dc Do Dq Dv Ec Em Eo Er Ev Fa Fc Fl Fn Fo Ft Ic In Li Mt Nm No Ns Oc "
+    "Oo Op Pa Pc Po Pq Qc Ql Qo Qq Sc So Sq Sx Sy Ta Tn Va Vt Xc Xo Xr"
+).split()
+_string = re.compile(r"\\\*(?:\((..)|\[([^\]\n]*)\]|(.))(\w?)")
+_escape = re.compile(
+    r"""\\(?: \(.. | \[[^\]\n]*\] | N'\d+' | C'[^']*'
+    | [fFmMgknVY][+-]?(?:\[[^\]\n]*\]|\(..|.) | s[+-]?(?:\[[^\]]*\]|\([+-]?..|'[^']*'|[1-3]\d|\d)
+    | [hvwlLDbxXZABRHSo](?:'[^'\n]*'|"[^"\n]*") | ["\#].* | . )""",
+    re.VERBOSE,
+)
+_request = re.compile(r"[.'][ \t]*([^\s\\]*)[ \t]*(.*)")
+_comment = re.compile(r"(?<!\\)\\[\"#].*")
+_condition = re.compile(
+    r"""(!*)[ \t]*([notev](?!\w)|[dcrmFS][ \t]*\S+|'[^']*'[^']*'|"[^"]*"[^"]*"|(?:(?!\\\{)\S)+)[ \t]*(.*)"""
+)
+_argument = re.compile(r'"((?:[^"]|"")*)"?|((?:\\.|[^\s\\])+)')
+_cells = re.compile(r"^T\}(?:.T\{)?|\bT\{$")  # of tables
+
+
+class _Page:
+    """A page as groff reads it for a terminal; `strings` are those that it defines."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.is_mdoc = re.search(r"^\.[ \t]*Dd\b", source, re.MULTILINE) is not None
+        self.strings = dict[str, str]()
+        self.name = ""  # of mdoc
+        self._tests: list[bool] = []  # of .ie, for .el
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """Each line as its request, "" for text, and the rest, without definitions and what conditions leave out."""
+        end, depth, is_layout = "", 0, False
+        for line in self.source.replace("\\\n", "").splitlines():
+            if end:
+                end = "" if _split(line)[0] == end else end
+            elif depth > 0:
+                depth += line.count(r"\{") - line.count(r"\}")
+            elif is_layout:  # of a table
+                is_layout = not line.rstrip().endswith(".")
+            else:
+                name, rest = _split(line)
+                while name in ("if", "ie", "el"):
+                    is_true, rest = self._test(name, rest)
+                    if not is_true:
+                        depth = rest.count(r"\{") - rest.count(r"\}")
+                    name, rest = _split(rest.removeprefix(r"\{").lstrip()) if is_true else ("br", "")
+                words, is_layout = rest.split(), name in ("TS", "T&")
+                if name in _DEFINE:
+                    own = words[name != "ig" :]
+                    end = own[0] if own else "."
+                elif name == "ds" and words:
+                    self.strings[words[0]] = rest[len(words[0]) :].strip().removeprefix('"')
+                yield name, rest
+
+    def _test(self, name: str, rest: str) -> tuple[bool, str]:
+        """Whether a condition holds on a terminal, and what follows it."""
+        if name == "el":
+            return bool(self._tests) and not self._tests.pop(), rest
+        found = _condition.match(rest)
+        if found is None:
+            return False, rest
+        is_true = (found[2] in ("n", r"\n(.g", r"\n[.g]")) != (len(found[1]) % 2 == 1)
+        if name == "ie":
+            self._tests.append(is_true)
+        return is_true, found[3]
+
+    def spoken(self, name: str, rest: str) -> str:
+        """The text of a line."""
+        if not name:
+            return self.text(rest)
+        if name.islower() or name in _SILENT:
+            return ""
+        words = [(quoted.replace('""', '"') or bare) for quoted, bare in _argument.findall(rest)]
+        if self.is_mdoc:
+            words = [word for word in words if word not in _CALLED]
+        if name == "Nm":
+            words = words or [self.name]
+            self.name = self.name or words[0]
+        if name == "IP":
+            del words[1:]
+        return self.text("- " * (name == "Nd") + ("" if name in _JOINED else " ").join(words))
+
+    def text(self, line: str) -> str:
+        """What escapes and strings of a line show."""
+        for _ in range(3):  # strings may have others
+            line = _string.sub(self._string, line) if r"\*" in line else line
+        return normalize("NFC", _escape.sub(_shown, _cells.sub(" ", line)))
+
+    def _string(self, found: re.Match[str]) -> str:
+        """The value of a string. An accent stands before its letter, or behind it if the page draws it (pod2man)."""
+        name: str = found[1] or found[2] or found[3] or ""
+        letter: str = found[4]
+        if name in _ACCENTS and "\\" in self.strings.get(name, "\\"):
+            return _ACCENTS[name] + letter if name in self.strings else letter + _ACCENTS[name]
+        value: str = _STRINGS.get(name, self.strings.get(name, ""))
+        return value + letter
+
+
+def _split(line: str) -> tuple[str, str]:
+    """The request of a line, "" for text, and the rest."""
+    found = _request.match(line)
+    if found is None:
+        return "", line
+    return found[1] or "br", _comment.sub("", found[2])
+
+
+def _shown(escape: re.Match[str]) -> str:
+    """What an escape shows."""
+    own = escape[0]
+    if own[1] in "([":
+        return _glyph(own[2:].removesuffix("]") if own[1] == "[" else own[2:])
+    if own[1] in "NC" and len(own) > 2:
+        return _glyph(f"char{own[3:-1]}" if own[1] == "N" else own[3:-1])
+    return _SHOWN.get(own[1], own[1]) if len(own) == 2 else ""
+
+
+def _glyph(name: str) -> str:
+    """What a glyph shows; nothing if nobody knows it."""
+    if name in _GLYPHS or len(name) == 1:
+        return _GLYPHS.get(name, name)
+    if re.fullmatch(r"u[0-9A-F]{4,6}(_[0-9A-F]{4,6})*", name):
+        codes = [int(code, 16) for code in name[1:].split("_")]
+        return "".join(chr(code) for code in codes if code < 0xD800 or 0xE000 <= code < 0x110000)
+    if re.fullmatch(r"char\d{1,3}", name):
+        return chr(int(name[4:]))
+    accent, base = (name[0], name[1:]) if len(name) == 2 else name.partition(" ")[::-2]  # \('e, \[e aa]
+    return _glyph(base) + _ACCENTS[accent] if accent in _ACCENTS else ""
+
+
+def manual(data: bytes, decode: Decode) -> Parts:
+    """A manual page; its title is what the section NAME says, in any language."""
+    page, lines, title = _Page(decode(data)), list[str](), list[str]()
+    sections, is_heading, is_over = 0, False, False
+    for name, rest in page.lines():
+        text = page.spoken(name, rest)
+        is_section, is_break = name in ("SH", "Sh"), name in _BREAKS or not (name or rest.strip())
+        sections += is_section
+        if not sections:  # what is before is for the printer
+            continue
+        if text.strip() or is_break:
+            lines.append(text)
+        is_over = is_over or sections > 1 or (is_break and bool(title))
+        if is_section or (is_heading and text.strip()):
+            is_heading = is_section and not text.strip()  # it is the next line
+        elif text.strip() and not is_over:
+            title.append(text.strip())
+    found = " ".join(title).replace(f"{_GOES_ON} ", "").replace(_GOES_ON, "").replace(" ,", ",")
+    yield Part("\n".join(lines).replace(f"{_GOES_ON}\n", "").replace(_GOES_ON, ""), shorten(found or None))
+
+
+def is_manual(data: bytes) -> bool:
+    """Whether a text is the source of a manual page."""
+    return re.search(rb"^\.(TH|Dd|so) ", data[:LOOKED_AT], re.MULTILINE) is not None
