@@ -4,6 +4,7 @@
 import gzip
 import io
 import os
+import shlex
 import socket
 import zipfile
 from pathlib import Path
@@ -253,9 +254,18 @@ def test_nothing_waits_for_a_pipe(tmp_path, monkeypatch, failed, run):
         "links that lead nowhere": ["loop", "nowhere"],
     }
     monkeypatch.chdir(tmp_path)
-    for name in ("in/pipe", "in/pipe.csv", "in/pipe.json", "/dev/zero"):
-        failed(run("index", "a.db", name), 1, f"{name} is a pipe or a device, not a file; give - and `< {name}`")
+    for name in ("in/pipe", "in/pipe.csv", "in/pipe.json"):
+        failed(run("index", "a.db", name), 1, f"{name} is a pipe, not a file; give - and `< {name}`")
+    for name in ("/dev/zero", "/dev/null"):
+        failed(run("index", "a.db", name), 1, f"{name} is a device, which may have no end; give a file")
     failed(run("index", "a.db", "in/a.txt", "--items", "a", "--features", "b", "--titles", "in/pipe"), 1, "is a pipe")
+
+
+@pytest.mark.parametrize("name", ["http://x.y/z.csv", "https://x.y/a.pdf?b=1&c", "ftp://x.y/none", "s3://b/a.parquet"])
+def test_addresses_are_not_read_and_stay_as_they_were_typed(run, failed, name):
+    told = f"{name} is an address, which is not read; give - as the file, and `curl {shlex.quote(name)} |` before"
+    failed(run("index", "a.db", name), 1, told)
+    failed(run("index", "a.db", "C:/none.csv"), 1, "C:/none.csv does not exist")
 
 
 STREAMS = {

@@ -2,6 +2,8 @@
 
 import gzip
 import io
+import re
+import shlex
 import sys
 import zlib
 from collections.abc import Iterator
@@ -14,6 +16,8 @@ from setsearch.errors import SourceError
 STDIN = "-"
 GZIP = b"\x1f\x8b"
 MOST_UNPACKED, MOST_OF_LINE = 1 << 29, 1 << 26  # bytes of a .gz that is read as a whole, and of a line of one
+
+_address = re.compile(r"[a-z][a-z0-9+]+:/")
 
 
 def is_stream(source: str) -> bool:
@@ -68,9 +72,15 @@ def read_whole(file: IO[bytes], path: object) -> bytes:
 def open_file(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for reading, decompressed if it is a .gz; raises SourceError."""
     if not path.exists():
+        if _address.match(str(path)):
+            address = str(path).replace(":/", "://", 1)  # a path has one slash
+            told = f"{address} is an address, which is not read"
+            raise SourceError(f"{told}; give - as the file, and `curl {shlex.quote(address)} |` before the command")
         raise SourceError(f"{path} does not exist")
+    if path.is_char_device():
+        raise SourceError(f"{path} is a device, which may have no end; give a file")
     if not path.is_file() and not path.is_dir():
-        raise SourceError(f"{path} is a pipe or a device, not a file; give - and `< {path}`")
+        raise SourceError(f"{path} is a pipe, not a file; give - and `< {path}`")
     try:
         with path.open("rb") as plain:
             if path.suffix == ".gz" or plain.peek(2)[:2] == GZIP:
