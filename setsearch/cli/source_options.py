@@ -14,7 +14,7 @@ class Input(NamedTuple):
     """How sources are read."""
 
     table: str | None
-    errors: str
+    errors: str | None
     globs: tuple[str, ...]
     encoding: str | None
     delimiter: str | None
@@ -46,13 +46,15 @@ def input_options(
     glob: Annotated[Texts, option("PATTERN", "Only files of a folder that are like this; may be repeated.")] = None,
     encoding: Annotated[str | None, option("NAME", "Of files. Default: UTF-8, or as it looks.", ADVANCED)] = None,
     delimiter: Annotated[str | None, option("C", "Of CSV files. Default: as the header has it.", ADVANCED)] = None,
-    errors: Annotated[str, option("HOW", "Unreadable input: strict, replace, skip.", ADVANCED)] = "strict",
+    errors: Annotated[
+        str | None, option("HOW", "Unreadable input: strict (default; of folders: skip), replace, skip.", ADVANCED)
+    ] = None,
     follow: Annotated[bool, flag("--follow", "Follow links that lead out of a folder.", ADVANCED)] = False,
     track: Annotated[bool, flag("--track", "Note changes of the table by triggers, for `update`.")] = False,
     suggest: Annotated[bool, flag("--suggest", "Write nothing: say how its tables could be indexed.")] = False,
 ) -> Input:
     """How sources are read."""
-    if errors not in ("strict", "replace", "skip"):
+    if errors not in (None, "strict", "replace", "skip"):
         raise UsageError(f"--errors is strict, replace or skip, not {errors!r}")
     if delimiter is not None and len(delimiter := delimiter.replace("\\t", "\t")) != 1:
         raise UsageError(f"--delimiter is one character, not {delimiter!r}")

@@ -13,6 +13,7 @@ from setsearch.indexing.encodings import encoding_by_mark, is_text
 from setsearch.indexing.formats import FORMATS, RISKY, are_rows, form_by_content, form_of, unread_kind
 from setsearch.indexing.formats.part import Part, Skipped, Unread
 from setsearch.indexing.formats.text import plain_text, source_code
+from setsearch.indexing.libraries import MissingLibrary
 from setsearch.indexing.references.identity import Copy
 from setsearch.indexing.references.reference import Reference
 from setsearch.indexing.rows.opening import MOST_UNPACKED, TooMuch, open_file, read_whole
@@ -106,9 +107,9 @@ class FileReader:
 
     def _skip(self, path: object, problem: str) -> None:
         error = SourceError(f"{path} cannot be read: {problem}; leave it out, or pass `errors=skip`")
-        self._tell_skipped(error, f"{path}: {problem}")
+        self.tell_skipped(error, f"{path}: {problem}")
 
-    def _tell_skipped(self, error: SetsearchError, what: str) -> None:
+    def tell_skipped(self, error: SetsearchError, what: str) -> None:
         """Raise an error, unless such files are skipped."""
         if self.rows.errors != "skip":
             raise error
@@ -130,7 +131,7 @@ class FileReader:
             if isinstance(error, TooMuch) and not is_named:
                 self.leave_out(path, f"more than {MOST_UNPACKED >> 20:,} MB unpacked")
             else:
-                self._tell_skipped(error, str(error))
+                self.tell_skipped(error, str(error))
             return
         if (unread := unread_kind(data)) is not None:
             if is_named:
@@ -190,7 +191,7 @@ class FileReader:
             outcome = self._read(job)
         except TooMuch as error:
             if is_named:
-                self._tell_skipped(error, str(error))
+                self.tell_skipped(error, str(error))
             else:
                 self.leave_out(
                     Path(job.name), f"more than {self.apart.seconds:g} s or {self.apart.megabytes} MB to read"
@@ -203,9 +204,11 @@ class FileReader:
             return
         if isinstance(problem, UsageError):  # an unknown encoding
             raise problem
-        if isinstance(problem, SetsearchError):
+        if isinstance(problem, MissingLibrary) and not is_named and self.rows.errors == "skip":
+            self.leave_out(Path(job.name), str(problem))  # once for all such files
+        elif isinstance(problem, SetsearchError):
             told = str(problem) if job.name in str(problem) else f"{job.name}: {problem}"
-            self._tell_skipped(type(problem)(told), told)
+            self.tell_skipped(type(problem)(told), told)
         elif isinstance(problem, RecursionError):
             self._skip(job.name, "it is nested too deeply")
         elif not isinstance(problem, Skipped):  # a library may raise anything on broken input

@@ -6,9 +6,13 @@ from typing import Any
 from setsearch.errors import SourceError
 
 
+class MissingLibrary(SourceError):
+    """A library that reads some files is not installed."""
+
+
 def load_library(name: str, what: str, extra: str) -> Any:
-    """A library of an extra; raises SourceError if it is not installed."""
+    """A library of an extra; raises MissingLibrary if it is not installed."""
     try:
         return import_module(name)
     except ImportError:
-        raise SourceError(f"{what} need {name}: pip install 'setsearch[{extra}]'") from None
+        raise MissingLibrary(f"{what} need {name}: pip install 'setsearch[{extra}]'") from None

@@ -84,12 +84,20 @@ class SourceReader:
     joined: Mapping[Joined, Mapping[str, list[str]]] = field(
         default_factory=dict
     )  # what other tables have of documents
+    folder_errors: str | None = None  # `errors` of files in folders; None: those of all
     kept: tuple[str, ...] = ()  # columns that the collection has kept so far, where a document has them
 
     @cached_property
     def files(self) -> FileReader:
         """What reads files of documents."""
         return FileReader(self.rows, self.globs, self.follow)
+
+    @cached_property
+    def _for_folders(self) -> "SourceReader":
+        """What reads folders, and tells this one what it found."""
+        own = replace(self, rows=replace(self.rows, errors=self.folder_errors or self.rows.errors))
+        vars(own)["files"] = replace(self.files, rows=own.rows)
+        return own
 
     def read(self, sources: Iterable[str]) -> Iterator[SourceItem | Group]:
         """All items of all sources; raises SourceError if there are none, or one cannot be read."""
@@ -131,7 +139,7 @@ class SourceReader:
             is_file = self.rows.table is None and not is_stream(path)
             if is_file and Path(path).is_dir():
                 several = sum(Path(other).is_dir() for other in paths) > 1
-                yield from self._folder(Path(path), f"{Path(path).resolve().name}/" if several else "")
+                yield from self._for_folders._folder(Path(path), f"{Path(path).resolve().name}/" if several else "")
                 continue
             is_one = sum(Path(other).name == Path(path).name for other in paths) == 1
             id = Path(path).name if is_one else Path(path).as_posix()
@@ -213,17 +221,22 @@ class SourceReader:
     def _folder(self, folder: Path, prefix: str) -> Iterator[SourceItem]:
         """The files of a folder, with their paths below it as ids, behind its name if there are several folders."""
         for file in self.files.files(folder):
-            id = prefix + file.relative_to(folder).as_posix()
-            if is_document(file):
-                yield from self.files.documents(file, id, is_named=False)
-            elif file_ending(file) not in ARROW_FILES and self._unless_references(str(file), id, False) is None:
-                continue
-            elif file_ending(file) in JSON_LINES:
-                yield from self._row_file(file)
-            elif is_array(file):
-                yield from self.files.documents(file, id, is_named=False)
-            else:
-                self.files.leave_out(file, "tables: name them one by one")
+            try:
+                yield from self._file_of_folder(file, prefix + file.relative_to(folder).as_posix())
+            except SourceError as error:
+                self.files.tell_skipped(error, str(error))
+
+    def _file_of_folder(self, file: Path, id: str) -> Iterator[SourceItem]:
+        if is_document(file):
+            yield from self.files.documents(file, id, is_named=False)
+        elif file_ending(file) not in ARROW_FILES and self._unless_references(str(file), id, False) is None:
+            return
+        elif file_ending(file) in JSON_LINES:
+            yield from self._row_file(file)
+        elif is_array(file):
+            yield from self.files.documents(file, id, is_named=False)
+        else:
+            self.files.leave_out(file, "tables: name them one by one")
 
     def _row_file(self, file: Path) -> Iterator[SourceItem]:
         """The rows of a file of a folder, which is left out if the first one is no document."""

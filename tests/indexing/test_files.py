@@ -132,7 +132,36 @@ def test_what_cannot_be_read_stops_or_is_skipped(tmp_path, monkeypatch):
     told = []
     found, reader = read(folder, errors="skip", warn=told.append)
     assert [*found] == ["good.txt", "latin.txt", "wide.txt"]
-    assert len(told) == 2 and [*reader.files.left_out] == ["no text"]
+    assert (
+        len(told) == 1 and reader.files.left_out["BibTeX files need bibtexparser: pip install 'setsearch[references]'"]
+    )
+
+
+def test_a_bad_file_stops_no_folder_but_a_command_that_names_it(run, failed, tmp_path):
+    folder = tmp_path / "notes"
+    (folder / "in").mkdir(parents=True)
+    for name in ("a.txt", "z.txt"):
+        (folder / name).write_text("lions")
+    broken = gzip.compress(b"tigers" * 100)[:-8]
+    bad = {
+        "b.txt.gz": broken,
+        "c.jsonl.gz": broken,
+        "d.bib": b"@article{a, title={Tigers}, abstract={cut",
+        "in/e.pdf": b"%PDF-1.4 broken",
+        "f.jsonl": b'{"id": "f1", "text": "oats"}\n{\n{"id": "f2", "text": "oats"}\n',
+    }
+    for name, data in bad.items():
+        (folder / name).write_bytes(data)
+    code, _, said = run("index", "a.db", "notes")
+    assert code == 0 and said.count("skipped notes/") == len(bad), said
+    assert all(f"skipped notes/{name}" in said for name in bad)
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert [*index.items("documents").titles(["a.txt", "z.txt", "f1", "f2"])] == ["a.txt", "z.txt", "f1", "f2"]
+        assert index.items("documents").item_count() == 4 and index.check() == []
+    failed(run("index", "b.db", "notes", "--errors", "strict"), 1, "notes/b.txt.gz cannot be read")
+    for name in bad:
+        failed(run("index", "b.db", f"notes/{name}"), 1, f"notes/{name}")
+    assert not (tmp_path / "b.db").exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="names of files are bytes only there")

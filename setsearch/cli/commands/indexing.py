@@ -105,7 +105,7 @@ def index_command(
         if columns.of_numbers:
             written = index.add_numbers(count_items(reader.read_numbers(sources or [])), columns.numbers, relation[0])
         elif is_own_table:
-            roles = dataclasses.replace(columns, errors=given.errors)
+            roles = dataclasses.replace(columns, errors=given.errors or "strict")
             changes = index.add_table(table or "", roles, track=track, replace=replace, progress=count_items)
             written = changes.written
             _derive(index)
@@ -300,12 +300,11 @@ def _make_reader(
         if len(skipped) <= SHOWN_SKIPS:
             say(message)
 
-    titles = (
-        {} if rules.titles is None else titles_by_item(RowReader(given.errors, warn, **form), rules.titles, columns)
-    )
+    errors = given.errors or "strict"
+    titles = {} if rules.titles is None else titles_by_item(RowReader(errors, warn, **form), rules.titles, columns)
     cells = CellRules(rules.keep, rules.split, titles, rules.min_features, rules.min_items)
-    rows = RowReader(given.errors, warn, given.table, host, time_limit=time_limit, **form)
-    return SourceReader(columns, rows, given.globs, cells, given.follow, skipped)
+    rows = RowReader(errors, warn, given.table, host, time_limit=time_limit, **form)
+    return SourceReader(columns, rows, given.globs, cells, given.follow, skipped, folder_errors=given.errors or "skip")
 
 
 def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collection) -> None:
