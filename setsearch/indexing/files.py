@@ -38,7 +38,8 @@ class FileReader:
     """Reads files as documents. `globs` choose among those of a folder, `follow` goes where links lead out of it.
 
     `left_out` names files by the reason, `unread` counts what gave no text. `empty` are the ids of files without a
-    document, which may have had one before. `references` wait until all are there: one may be in several files.
+    document, which may have had one before. `references` wait until all are there: one may be in several files. `cut`
+    names files that end within a record.
     """
 
     rows: RowReader
@@ -49,6 +50,7 @@ class FileReader:
     unread: Counter[str] = field(default_factory=Counter)
     empty: list[str] = field(default_factory=list)
     references: list[Copy] = field(default_factory=list)
+    cut: list[str] = field(default_factory=list)
 
     def files(self, folder: Path) -> list[Path]:
         """The files of a folder, without hidden ones, in the order of their paths. Raises SourceError if none is."""
@@ -164,6 +166,7 @@ class FileReader:
             text = None if part is None else self._without_nul(part, path, data)
             if part is None or text is None:
                 continue
+            self.cut += [path] * (part.reference is not None and part.reference.is_cut)
             if part.reference is not None and text.strip():
                 if self._is_whole(part.reference, path, data):
                     self.references.append(Copy(part.reference, id, number))

@@ -505,3 +505,26 @@ def test_references_in_memory_are_little_more_than_their_text(tmp_path):
         held, _ = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert len(groups) == 200 and held < 1.5 * source.stat().st_size
+
+
+CUT = "TY  - JOUR\nTI  - Lions\nAB  - big cats\nER  - \n\nTY  - JOUR\nTI  - Tigers\nAB  - strip"
+WHOLE = {
+    "end.ris": f"{CUT}es\nER  - ",
+    "no_ends.ris": CUT.replace("ER  - \n", ""),  # as some exporters write them
+    "a.nbib": "PMID- 1\nTI  - Lions\nAB  - big cats\n\nPMID- 2\nTI  - Tigers\nAB  - strip",
+    "a.ciw": "FN Web\nVR 1.0\nPT J\nTI Lions\nAB big cats\nER\n\nEF",
+}
+
+
+def test_a_file_that_ends_within_a_record_is_told(run, tmp_path):
+    told = "without an end of the last record: the download may have broken off"
+    (tmp_path / "cut.ris").write_text(CUT)
+    (tmp_path / "cut.ciw").write_text(WHOLE["a.ciw"].partition("ER")[0])
+    for name, text in WHOLE.items():
+        (tmp_path / name).write_text(text)
+        assert told not in run("index", f"{name}.db", name)[2], name
+    assert f"1 file (cut.ris) {told}" in run("index", "a.db", "cut.ris")[2]
+    assert f"1 file (cut.ciw) {told}" in run("index", "b.db", "cut.ciw")[2]
+    assert f"1 file (standard input) {told}" in run("index", "c.db", "-", stdin=CUT.encode())[2]
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.items("documents").item_count() == 2

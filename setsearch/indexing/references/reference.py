@@ -35,6 +35,7 @@ class Reference:
     kind: str = ""
     key: str = ""
     line: int = field(default=0, compare=False)  # of its file where it begins; 0 if that is not known
+    is_cut: bool = field(default=False, compare=False)  # the file ends within it
     _known: dict[str, list[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def values(self, role: str) -> list[str]:

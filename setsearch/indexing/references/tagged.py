@@ -38,7 +38,7 @@ def read_tagged(text: str, name: str) -> Iterator[Reference]:
     lines = text.lstrip("\ufeff").splitlines()
     has_begins = any(found and found[1] == form.begins for found in map(field.match, lines))
     fields: list[tuple[str, str]] = []
-    begin, is_after_blank = 1, False
+    begin, is_after_blank, all_end = 1, False, form.ends is not None
     for number, line in enumerate(lines, 1):
         found = None if form.more and line.startswith(" ") else field.match(line.rstrip())
         tag = found[1] if found else None
@@ -47,6 +47,7 @@ def read_tagged(text: str, name: str) -> Iterator[Reference]:
         is_next = is_next or (tag == form.begins and any(own == form.begins for own, _ in fields))
         is_after_blank = not line.strip()
         if is_end or is_next:
+            all_end = all_end and is_end  # some exporters write no ends
             yield from _record(name, fields, begin)
             fields = []
         begin = begin if fields else number
@@ -55,12 +56,12 @@ def read_tagged(text: str, name: str) -> Iterator[Reference]:
         elif fields and not found and line.strip():
             tag, value = fields[-1]
             fields[-1] = tag, f"{value}\n{line.strip()}"
-    yield from _record(name, fields, begin)
+    yield from _record(name, fields, begin, all_end)
 
 
-def _record(name: str, fields: list[tuple[str, str]], line: int) -> Iterator[Reference]:
+def _record(name: str, fields: list[tuple[str, str]], line: int, is_cut: bool = False) -> Iterator[Reference]:
     if fields:
-        yield Reference(name, tuple((tag, value.strip()) for tag, value in fields), line=line)
+        yield Reference(name, tuple((tag, value.strip()) for tag, value in fields), line=line, is_cut=is_cut)
 
 
 def write_tagged(references: Iterable[Reference], name: str) -> str:
