@@ -264,7 +264,7 @@ def _rows(address: Address, hits: list[Hit]) -> list[Row]:
             display_name(hit.item, hit.title),
             score_bars(hit, scale),
             hit.snippet.pieces() if hit.snippet is not None else [],
-            [(name, _values(address, name, value)) for name, value in (hit.columns or {}).items()],
+            [(name, own) for name, value in (hit.columns or {}).items() if (own := _values(address, name, value))],
             address.accept(hit.item),
             address.reject(hit.item),
             address.replace(end=hit.rank),

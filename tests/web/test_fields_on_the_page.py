@@ -60,3 +60,13 @@ def test_a_field_is_a_switch_on_the_page(serve, papers):
     }
     assert switches(server, "/?items=documents&seed=a&by=text,tags")["year"] == (False, None)
     assert "What counts" not in server.ask("/?items=terms&seed=wine")[2]
+
+
+def test_kept_columns_that_are_empty_are_left_out(serve, tmp_path):
+    kept = [{"authors": "", "year": 1999, "tags": []}, {"authors": None, "year": 0, "tags": ["a"]}]
+    with setsearch.open(tmp_path / "k.db", create=True) as index:
+        index.add([("s", "lion tiger"), *((f"d{n}", f"lion tiger d{n}", None, own) for n, own in enumerate(kept))])
+        index.add((f"w{n}", f"wheat oats w{n}") for n in range(20))
+    page = serve(tmp_path / "k.db").ask("/?items=documents&seed=s")[2]
+    lines = [re.sub("<[^>]*>", "", line) for line in re.findall(r'<p class="snippet">(.*?)</p>', page)]
+    assert {line for line in lines if ": " in line} == {"year: 1999", "year: 0 · tags: a"}
