@@ -691,3 +691,12 @@ def test_a_table_is_read_once(tmp_path):
     asked = [*index, "--numbers", "year", "--errors", "skip"]
     said = subprocess.run(asked, cwd=tmp_path, check=True, capture_output=True, text=True).stderr
     assert said.count("skipped table entry, row 2") == 1
+
+
+def test_counts_have_commas(run, tmp_path):
+    with setsearch.open(tmp_path / "m.db", create=True, contexts="off") as index:
+        index.add((f"d{n}", "lions") for n in range(1200))
+    assert run("delete", "m.db", *(f"d{n}" for n in range(1100)))[2] == "deleted 1,100 from m.db\n"
+    with setsearch.open(tmp_path / "m.db", create=True) as index:
+        index.add((f"e{n}", "lions") for n in range(1200))
+    assert run("drop", "m.db", "--yes")[2] == "dropped the index of 1,300 documents, 1 terms from m.db\n"

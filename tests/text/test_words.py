@@ -150,3 +150,16 @@ def test_a_long_text_without_spaces_is_one_piece(monkeypatch):
     text = "don't stop os.path.join x" * 9 + "北京天安门" * 9
     counts = Analyzer()(text)
     assert sum(counts.values()) == len(WORDS.split(text))
+
+
+def test_signs_outside_of_words_are_told_only_where_they_are_many(run, tmp_path):
+    """Of prose and of programs less than a third is in no word."""
+    for name, text, is_told in (
+        ("prose", 'A "quoted" word - and (some) more, in 1998.\n', False),
+        ("program", "for (int i = 0; i < count; i++) { total += values[i]; }  // sums\n", False),
+        ("drawing", "+----+----+ | lion | ==== ~~~~ | +----+----+\n", True),
+    ):
+        (tmp_path / f"{name}.txt").write_text(text * 9)
+        assert (
+            "of the characters are in no word, which is unusual" in run("index", f"{name}.db", f"{name}.txt")[2]
+        ) == is_told

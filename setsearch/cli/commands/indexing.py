@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 SHOWN_SKIPS, SHOWN_MERGED = 20, 10  # lines
 DERIVING = "deriving contexts of words"
+UNUSUAL = 0.35  # of the characters are in no word; of prose 2 to 10 %, of programs up to 31 %
 RULES = "--split, --titles, --min-features and --min-items"
 
 
@@ -169,7 +170,7 @@ def update(db: Collection, *, fresh: Fresh = "now", timeout: Timeout = 5.0, time
         with tell_time(DERIVING):
             changes = index.refresh(fresh, count_items)
         info = index.info()
-    written = f"updated {changes.written}, deleted {changes.deleted} in {db}" if info["mirrors"] else str(db)
+    written = f"updated {changes.written:,}, deleted {changes.deleted:,} in {db}" if info["mirrors"] else str(db)
     contexts = info["contexts"]
     known = f"; contexts of {contexts['terms']:,} words know write {contexts['revision']}" if contexts else ""
     if not info["mirrors"]:
@@ -188,7 +189,7 @@ def drop(
     Example: setsearch drop app.db --yes
     """
     with db.open(timeout=timeout) as index:
-        held = ", ".join(f"{r['item_count']} {r['items']}" for r in index.info()["readings"])
+        held = ", ".join(f"{r['item_count']:,} {r['items']}" for r in index.info()["readings"])
         sets = index.sets()
         what = f"the index of {held}" + (f" and the sets {', '.join(sets)}" if sets else "")
         if not yes and not (sys.stdin.isatty() and typer.confirm(f"Drop {what} from {db}?", err=True)):
@@ -214,7 +215,7 @@ def delete(
         named = [names for names in relations if names[0] == items]
         if items is not None and not named:
             raise UsageError(f"--items is one of {', '.join(names[0] for names in relations)}, not {items!r}")
-        say(f"deleted {index.delete(ids, named[0] if named else None)} from {db}")
+        say(f"deleted {index.delete(ids, named[0] if named else None):,} from {db}")
 
 
 def info(
@@ -361,5 +362,7 @@ def _tell_indexed(index: "setsearch.Index", written: int, db: str) -> None:
     if content["contexts"]:
         parts.append(f"{content['contexts']['terms']:,} of them in context")
     parts += [f"vectors of {own['count']:,} {name}" for name, own in content["vectors"].items()]
-    unread = f" ({index.unread_share:.1%} of the text is in no word)" if index.unread_share else ""
-    say(f"indexed {written:,}{unread}; {db} now holds {', '.join(parts)}")
+    say(f"indexed {written:,}; {db} now holds {', '.join(parts)}")
+    if index.unread_share > UNUSUAL:
+        signs = "are these drawings, data, or in another encoding (--encoding)? --glob chooses files"
+        say(f"{index.unread_share:.0%} of the characters are in no word, which is unusual: {signs}")
