@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from setsearch.answers.sets import begin_set, saved_items
 from setsearch.errors import AnsweredMeanwhile, ChangedSet, InvalidParameter
 from setsearch.sqlite.database import Database
+from setsearch.sqlite.integrity import sealed_members
 
 LONGEST_NOTE = 10_000  # characters
 MARKS = {"no": 0, "yes": 1, "later": 2}
@@ -88,16 +89,17 @@ class Decisions:
             before = self._rows_of(cursor, said)
             for theirs in (_decision(row) for row in before.values() if not known and row not in self._written):
                 _require_agreed(theirs, said[theirs.item], reason, replaces)
-            cursor.executemany(
-                "insert or replace into setsearch_member (name, item, accepted, number, time, reason, note) "
-                "values (?1, ?2, ?3, case when ?4 then null "
-                "else (select coalesce(max(number), 0) + 1 from setsearch_member where name = ?1) end, "
-                "?5, ?6, ?7)",
-                [
-                    (self.name, item, MARKS[word], known, time(), *_texts(before.get(item), word, reason, note))
-                    for item, word in said.items()
-                ],
-            )
+            with sealed_members(cursor, self.name, said):
+                cursor.executemany(
+                    "insert or replace into setsearch_member (name, item, accepted, number, time, reason, note) "
+                    "values (?1, ?2, ?3, case when ?4 then null "
+                    "else (select coalesce(max(number), 0) + 1 from setsearch_member where name = ?1) end, "
+                    "?5, ?6, ?7)",
+                    [
+                        (self.name, item, MARKS[word], known, time(), *_texts(before.get(item), word, reason, note))
+                        for item, word in said.items()
+                    ],
+                )
             after = self._rows_of(cursor, said)
         self._known = [row for row in self._known or () if row[1] not in after] + [*after.values()]
         self._own += [(row, before.get(item)) for item, row in after.items() if not known]
@@ -116,11 +118,13 @@ class Decisions:
             while self._own and item is None:
                 own, before = self._own.pop()
                 item = own[1] if self._rows_of(cursor, own[1:2]).get(own[1]) == own else None
-            row = cursor.execute(
-                "delete from setsearch_member where name = ?1 and number = (select max(number) from setsearch_member "
-                "where name = ?1 and (?2 is null or item = ?2)) returning *",
-                (self.name, item),
-            ).fetchone()
+            last = (
+                "from setsearch_member where name = ?1 and number = (select max(number) from setsearch_member "
+                "where name = ?1 and (?2 is null or item = ?2))"
+            )
+            items = [own for (own,) in cursor.execute(f"select item {last}", (self.name, item))]
+            with sealed_members(cursor, self.name, items):
+                row = cursor.execute(f"delete {last} returning *", (self.name, item)).fetchone()
             if row is None:
                 return None
             undone = _decision(row)._replace(time=None)
@@ -168,7 +172,8 @@ def _require_agreed(theirs: Decision, said: str, reason: str | None, replaces: s
 def _insert(cursor: sqlite3.Cursor, rows: Sequence[_Row]) -> None:
     """Store rows, unless something else was said of their items."""
     for row in rows:
-        cursor.execute(f"insert or ignore into setsearch_member values ({', '.join('?' * len(row))})", row)
+        with sealed_members(cursor, row[0], row[1:2]):
+            cursor.execute(f"insert or ignore into setsearch_member values ({', '.join('?' * len(row))})", row)
 
 
 def _decision(row: _Row) -> Decision:

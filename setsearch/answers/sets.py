@@ -17,6 +17,7 @@ from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeed
 from setsearch.memory.catalog import relations_by_reading
 from setsearch.search.request import SeedNames, parse_seeds
 from setsearch.sqlite.database import Database
+from setsearch.sqlite.integrity import sealed_members
 from setsearch.storage.ids import is_storable
 from setsearch.storage.relation import load_relations
 
@@ -168,16 +169,26 @@ class ItemSet(SetTable):
             raise ChangedSet(f"somebody has deleted the set {self.name!r} meanwhile; nothing was saved")
         if replace and saved_items(cursor, self.name) != self.items:
             _delete(cursor, self.name)
-        elif replace:
+        begin_set(cursor, self.name, self.items)
+        items = saved_items(cursor, self.name)
+        if items != self.items:
+            raise InvalidParameter(f"the set {self.name!r} is of {items} now, not of {self.items}")
+        with sealed_members(cursor, self.name, None if replace else changes):
+            self._write(cursor, changes, replace)
+        if (self.group, self.under) != self._placed:
+            place_set(cursor, self.name, self.group, self.under)
+        elif 1 in changes.values():
+            check_members(cursor, read_groups(cursor).of.get(self.name), self.name)
+        self._placed = _saved_place(cursor, self.name)
+
+    def _write(self, cursor: sqlite3.Cursor, changes: Mapping[str, int | None], replace: bool) -> None:
+        """Store what is said of items; with `replace` other members go."""
+        if replace:
             cursor.execute(
                 f"delete from setsearch_member where name = ? and {IS_MEMBER} "
                 "and item not in (select value from json_each(?))",
                 (self.name, json.dumps([*changes])),
             )
-        begin_set(cursor, self.name, self.items)
-        items = saved_items(cursor, self.name)
-        if items != self.items:
-            raise InvalidParameter(f"the set {self.name!r} is of {items} now, not of {self.items}")
         for item, mark in changes.items():
             if mark is None:
                 of_item = "where name = ? and item = ? and note is"
@@ -193,11 +204,6 @@ class ItemSet(SetTable):
                     "round = case when accepted = excluded.accepted and ?4 then round end",
                     (self.name, item, mark, replace),
                 )
-        if (self.group, self.under) != self._placed:
-            place_set(cursor, self.name, self.group, self.under)
-        elif 1 in changes.values():
-            check_members(cursor, read_groups(cursor).of.get(self.name), self.name)
-        self._placed = _saved_place(cursor, self.name)
 
     @property
     def _marks(self) -> dict[str, int]:
@@ -363,6 +369,7 @@ def _require_version(cursor: sqlite3.Cursor, own: ItemSet, version: str) -> None
 
 
 def _delete(cursor: sqlite3.Cursor, name: str) -> bool:
-    cursor.execute("delete from setsearch_member where name = ?", (name,))
+    with sealed_members(cursor, name):
+        cursor.execute("delete from setsearch_member where name = ?", (name,))
     cursor.execute("update setsearch_set set under = null where under = ?", (name,))
     return cursor.execute("delete from setsearch_set where name = ?", (name,)).rowcount > 0

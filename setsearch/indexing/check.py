@@ -18,7 +18,14 @@ from setsearch.errors import CorruptIndex, LostArrays, SetsearchError
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.item_fields import numbers_of
 from setsearch.indexing.sync import check_source, read_again
-from setsearch.sqlite.integrity import CHECKED, checksum_differs, sqlite_problems, write_checksum
+from setsearch.sqlite.integrity import (
+    CHECKED,
+    checksum_differs,
+    members_differ,
+    sqlite_problems,
+    write_checksum,
+    write_member_sum,
+)
 from setsearch.sqlite.mapped import Mapped, beside, delete_arrays, map_arrays
 from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.analyzers import load_analyzer
@@ -52,7 +59,7 @@ def repair(cursor: sqlite3.Cursor, intake: Intake, file: Path | None) -> Iterato
     Derived values are deleted, to be derived again: contexts only if all texts can be read. Names, numbers and texts
     are stored once and cannot be repaired.
     """
-    is_changed, kept = checksum_differs(cursor), list[int]()
+    is_changed, kept = checksum_differs(cursor) or members_differ(cursor), list[int]()
     yield from _count_names(cursor)
     for relation in load_relations(cursor):
         if relation.columns is not None:
@@ -79,6 +86,7 @@ def repair(cursor: sqlite3.Cursor, intake: Intake, file: Path | None) -> Iterato
     delete_generations(cursor, kept)
     if is_changed:
         write_checksum(cursor)
+        write_member_sum(cursor)
         yield "kinds, relations, sources and sets changed from outside: accepted as they are now, look at them"
 
 
@@ -104,6 +112,8 @@ def _check_tables(cursor: sqlite3.Cursor) -> Iterator[str]:
     yield from sqlite_problems(cursor)
     if checksum_differs(cursor):
         yield f"setsearch_{', setsearch_'.join(CHECKED)} changed from outside"
+    if members_differ(cursor):
+        yield "setsearch_member changed from outside"
 
 
 def _check_any(cursor: sqlite3.Cursor, relation: Relation, file: Path | None) -> Iterator[str]:

@@ -11,9 +11,9 @@ from setsearch.errors import NewerSchema, NoIndex, ReadOnlyDatabase
 from setsearch.sqlite.connections import TIME_LIMIT, Connections, OwnConnection
 from setsearch.sqlite.creation import new_file
 from setsearch.sqlite.forks import File
-from setsearch.sqlite.integrity import checksum_differs, require_tables, write_checksum
+from setsearch.sqlite.integrity import CHECKED, CHECKED_BEFORE, checksum_differs, require_tables, write_checksum
 from setsearch.sqlite.limits import limited
-from setsearch.sqlite.schema import LOG, MIGRATIONS, WITH_CHECKSUM, create_tables
+from setsearch.sqlite.schema import LOG, MIGRATIONS, WITH_CHECKSUM, WITH_SUM, create_tables
 from setsearch.sqlite.transactions import READ, WRITE, Transaction
 from setsearch.sqlite.turns import turns_of
 
@@ -167,7 +167,8 @@ class Database:
             require_tables(cursor, str(self))
             return not checksum_differs(cursor)
         with limited(cursor, "reading the index of an earlier version"):
-            intact = WITH_CHECKSUM not in applied or not checksum_differs(cursor)
+            tables = CHECKED if WITH_SUM in applied else CHECKED_BEFORE
+            intact = WITH_CHECKSUM not in applied or not checksum_differs(cursor, tables)
         self._convert(cursor.connection)
         require_tables(cursor, str(self))
         return intact

@@ -1,19 +1,24 @@
 """Whether our tables are intact: their declarations, checksums, and SQLite's own checks.
 
-One checksum covers the small tables that nothing else verifies: kinds, relations, sources, saved sets. Names are also
-in an index, frequencies of features are those of the lists. Each block of lists has a checksum that binds it to its
-place; texts, numbers and derived values have checksums of their own. They are compared wherever these are read.
+One checksum covers the small tables that nothing else verifies: kinds, relations, sources, saved sets. Their members
+may be many: each write adds to a sum of hashes what it changes, and a check compares it. Names are also in an index,
+frequencies of features are those of the lists. Each block of lists has a checksum that binds it to its place; texts,
+numbers and derived values have checksums of their own. They are compared wherever these are read.
 """
 
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import chain
 
 from setsearch.errors import CorruptIndex
 from setsearch.sqlite.schema import columns, declared
 
-CHECKED = ("kind", "relation", "origin", "set", "member")  # tables under the checksum
+CHECKED = ("kind", "relation", "origin", "set")  # tables under the checksum
+CHECKED_BEFORE = (*CHECKED, "member")  # in files of versions whose members had no sum of their own
+SMALL, MEMBERS = 1, 2  # ids of the checksum and of the sum of members
+MODULUS = 1 << 62
 CHECKSUM_BYTES = 4
 
 
@@ -41,24 +46,69 @@ def require_tables(cursor: sqlite3.Cursor, database: str) -> None:
 
 def write_checksum(cursor: sqlite3.Cursor) -> None:
     """Store the checksum of the present content: the last step of every write."""
-    cursor.execute("insert or replace into setsearch_seal (id, sum) values (1, ?)", (_checksum(cursor),))
+    _store_sum(cursor, SMALL, _checksum(cursor, CHECKED))
 
 
-def stored_checksum(cursor: sqlite3.Cursor) -> int | None:
-    """The checksum of the last write: another one if relations or saved sets changed."""
-    row = cursor.execute("select sum from setsearch_seal where id = 1").fetchone()
-    return None if row is None else int(row[0])
+def stored_checksums(cursor: sqlite3.Cursor) -> dict[int, int]:
+    """The checksums of the last write: others if relations, saved sets or their members changed."""
+    return dict(cursor.execute("select id, sum from setsearch_seal order by id"))
 
 
-def checksum_differs(cursor: sqlite3.Cursor) -> bool:
+def checksum_differs(cursor: sqlite3.Cursor, tables: Collection[str] = CHECKED) -> bool:
     """Whether the tables changed since our last write; False if there was none."""
-    stored = stored_checksum(cursor)
-    return stored is not None and stored != _checksum(cursor)
+    stored = stored_checksums(cursor).get(SMALL)
+    return stored is not None and stored != _checksum(cursor, tables)
 
 
-def _checksum(cursor: sqlite3.Cursor) -> int:
+@contextmanager
+def sealed_members(cursor: sqlite3.Cursor, name: str, items: Collection[str] | None = None) -> Iterator[None]:
+    """What is written to members of a set in the block, to all or to some `items`, changes the sum of members.
+
+    The difference is added, so that earlier damage stays visible. Blocks must not be within one another.
+    """
+    before = _sum_of(cursor, name, items)
+    yield
+    change = _sum_of(cursor, name, items) - before
+    if change:
+        _store_sum(cursor, MEMBERS, (stored_checksums(cursor).get(MEMBERS, 0) + change) % MODULUS)
+
+
+def write_member_sum(cursor: sqlite3.Cursor) -> None:
+    """Accept the members as they are now."""
+    _store_sum(cursor, MEMBERS, _sum(cursor.execute("select * from setsearch_member")))
+
+
+def members_differ(cursor: sqlite3.Cursor) -> bool:
+    """Whether something else than our writes changed members."""
+    return stored_checksums(cursor).get(MEMBERS, 0) != _sum(cursor.execute("select * from setsearch_member"))
+
+
+def _store_sum(cursor: sqlite3.Cursor, id: int, sum: int) -> None:
+    cursor.execute("insert or replace into setsearch_seal (id, sum) values (?, ?)", (id, sum))
+
+
+def _sum_of(cursor: sqlite3.Cursor, name: str, items: Collection[str] | None) -> int:
+    """The sum of some members of a set."""
+    if items is None:
+        return _sum(cursor.execute("select * from setsearch_member where name = ?", (name,)))
+    statement = "select * from setsearch_member where name = ? and item = ?"
+    return sum(_sum(cursor.execute(statement, (name, item))) for item in items)
+
+
+def _sum(rows: Iterable[tuple[object, ...]]) -> int:
+    return sum(map(_hash, rows)) % MODULUS
+
+
+def _hash(row: tuple[object, ...]) -> int:
+    """64 bits. Sums of CRC-32 could cancel, which is linear."""
+    from hashlib import blake2b  # slow to import, and no question needs it
+
+    return int.from_bytes(blake2b(repr(row).encode(), digest_size=8).digest())
+
+
+def _checksum(cursor: sqlite3.Cursor, tables: Collection[str]) -> int:
     checksum = 0
-    for table in CHECKED:
+    for table in tables:
         key = "1, 2" if table == "member" else "1"
         rows = cursor.execute(f"select * from setsearch_{table} order by {key}")
         checksum = zlib.crc32("".join(map(repr, rows)).encode(), checksum)

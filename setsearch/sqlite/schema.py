@@ -26,8 +26,10 @@ MIGRATIONS = (
     "m016_fields",
     "m017_groups",
     "m018_field_numbers",
+    "m019_member_sum",
 )
 WITH_CHECKSUM = "m003_origins"  # the one that made the checksum of small tables
+WITH_SUM = "m019_member_sum"  # the one that took members out of it
 LOG = "setsearch_migrations"  # the table of those that were applied, as sqlite-utils has it
 
 _TABLES = """
@@ -211,7 +213,7 @@ create table setsearch_member (  -- their items
     primary key (name, item)
 ) strict, without rowid;
 
-create table setsearch_seal (  -- a checksum over the small tables
+create table setsearch_seal (  -- 1: a checksum over the small tables, 2: a sum over members
     id integer primary key,
     sum integer not null
 ) strict;

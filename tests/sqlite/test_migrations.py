@@ -117,7 +117,7 @@ def test_a_database_of_0_21_0_answers_to_the_bit_and_keeps_its_names(tmp_path):
         assert index.check() == []
 
 
-@pytest.mark.parametrize("version", ["0.9.0", "0.14.0", "0.22.0", "0.24.0", "0.25.0", "0.26.0"])
+@pytest.mark.parametrize("version", ["0.9.0", "0.14.0", "0.22.0", "0.24.0", "0.25.0", "0.26.0", "0.27.0"])
 def test_a_database_answers_to_the_bit_as_it_did(tmp_path, version):
     """Stems, contexts, counts; before a write, after one, and from its tables alone. 0.21 asked of words otherwise."""
     path = copied(tmp_path, version)
@@ -135,6 +135,36 @@ def test_a_database_answers_to_the_bit_as_it_did(tmp_path, version):
                 hits = index.items(question["items"]).expand(question["seeds"], 5, **question["options"])
                 assert [[hit.item, hit.score] for hit in hits] == question["hits"]
             assert index.check() == []
+
+
+MEMBERS = "select * from setsearch_member order by name, item"
+
+
+def test_members_of_0_27_0_get_a_sum(tmp_path):
+    """Some of them grew, were decided, or are in doubt."""
+    path = copied(tmp_path, "0.27.0")
+    with closing(sqlite3.connect(path)) as connection:
+        before = connection.execute(MEMBERS).fetchall()
+    with setsearch.open(path) as index:
+        assert index.check() == []
+        assert [len(index.set(name).grown()) for name in index.sets()] == [4, 4, 4, 0, 4]
+        assert [own.said for own in index.decisions("review", "documents").read()] == ["yes", "no", "later"]
+        with closing(sqlite3.connect(path)) as connection:
+            assert connection.execute(MEMBERS).fetchall() == before
+        index.inbox().done()
+        index.delete_set("cats")
+        assert index.check() == []
+
+
+def test_damaged_members_of_0_27_0_stay_damaged(tmp_path):
+    path = copied(tmp_path, "0.27.0")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("update setsearch_member set accepted = 0 where name = 'cats' and item = 'cats1'")
+    with setsearch.open(path) as index:
+        index.delete_set("sea")
+        assert any("changed from outside" in line for line in index.check())
+        index.repair()
+        assert index.check() == []
 
 
 def blocks_of_0_24_0(table, owner, rows):

@@ -32,7 +32,7 @@ from setsearch.models.values import ValueRule
 from setsearch.search.request import positive_integer
 from setsearch.search.weights import FieldWeights
 from setsearch.sqlite.database import Database
-from setsearch.sqlite.integrity import stored_checksum
+from setsearch.sqlite.integrity import stored_checksums
 from setsearch.storage.ids import plain_name
 
 MOST_KEPT = 1 << 24  # weights, of 12 bytes; more are made for each question
@@ -106,7 +106,7 @@ class SetIndex:
     members that the index has no longer.
     """
 
-    def __init__(self, seal: int | None, marks: dict[str, Marks], groups: Groups) -> None:
+    def __init__(self, seal: dict[int, int], marks: dict[str, Marks], groups: Groups) -> None:
         self.seal, self.marks, self.groups = seal, marks, groups
         self.numbers = {name: number for number, name in enumerate(marks)}
         self.weighed: dict[str, Weighed | str | None] = {}
@@ -229,11 +229,11 @@ class _Asking:
     def _opened(self) -> SetIndex:
         """The sets as they are now; those that are as memory has them are not weighed again."""
         cursor, reading = self._fields.first.cursor, self._reading
-        seal = stored_checksum(cursor)
+        seal = stored_checksums(cursor)
         kinds = [(own.first.snapshot, own.vectors is None, own.nearest is None) for own in self._all]
         state = (reading.defaults, reading.defaults.make({}), *kinds)
         kept: SetIndex | None = self._fields.first.snapshot.kept_sets.get(state)
-        if kept is not None and kept.seal == seal is not None:
+        if kept is not None and kept.seal == seal != {}:
             return kept
         made = SetIndex(seal, marks_of_sets(cursor, reading.name), read_groups(cursor))
         if not made.marks:

@@ -14,6 +14,7 @@ that was interrupted goes on as if nothing had happened.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain, product
 from sqlite3 import Cursor
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ from setsearch.arrays import Floats
 from setsearch.errors import InvalidParameter, UsageError
 from setsearch.memory.readings import FieldsBy
 from setsearch.sqlite.database import Database
+from setsearch.sqlite.integrity import sealed_members
 
 CHANCE = (-2.45, 3.5, 2.3)  # a, b, c
 DOUBTFUL = 0.5  # the least chance of what comes to the inbox
@@ -122,10 +124,11 @@ def grown_members(database: Database, names: Sequence[str], doubtful: bool = Fal
 
 def forget_doubtful(cursor: Cursor, names: Iterable[str]) -> None:
     """Forget what growing left in doubt."""
-    cursor.executemany(
-        f"delete from setsearch_member where name = ? and accepted = {PUT_OFF} and round is not null",
-        [(name,) for name in names],
-    )
+    doubtful = f"from setsearch_member where name = ? and accepted = {PUT_OFF} and round is not null"
+    for name in names:
+        items = [item for (item,) in cursor.execute(f"select item {doubtful}", (name,))]
+        with sealed_members(cursor, name, items):
+            cursor.execute(f"delete {doubtful}", (name,))
 
 
 def _rounds(reading: Reading, database: Database, plan: Plan) -> Iterator[list[Grown]]:
@@ -147,14 +150,15 @@ def _store(database: Database, reading: Reading, plan: Plan, found: Round) -> bo
         if marks_of_sets(cursor, reading.name) != found.marks:
             return False
         forget_doubtful(cursor, plan.names)
-        for rows, mark in ((found.joining, 1), (found.doubtful, PUT_OFF)):
-            cursor.executemany(
-                "insert into setsearch_member (name, item, round, score, chance, reason, over, accepted) "
-                f"values (?, ?, ?, ?, ?, ?, ?, {mark}) on conflict do update set accepted = excluded.accepted, "
-                "round = excluded.round, score = excluded.score, chance = excluded.chance, over = excluded.over, "
-                "reason = excluded.reason",
-                rows,
-            )
+        for row, mark in chain(product(found.joining, [1]), product(found.doubtful, [PUT_OFF])):
+            with sealed_members(cursor, row.set, [row.item]):
+                cursor.execute(
+                    "insert into setsearch_member (name, item, round, score, chance, reason, over, accepted) "
+                    "values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do update set accepted = excluded.accepted, "
+                    "round = excluded.round, score = excluded.score, chance = excluded.chance, over = excluded.over, "
+                    "reason = excluded.reason",
+                    (*row, mark),
+                )
     return True
 
 
