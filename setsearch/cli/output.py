@@ -286,25 +286,21 @@ def bars(rows: list[Row], width: int | None = None, numbered: bool = False) -> l
 
 
 def print_map(points: "list[Point]") -> None:
-    """A map of a set; raises QueryError for one without points."""
+    """A map of a set; labels stand where there is room for them. Raises QueryError for one without points."""
     if not points:
         raise QueryError("a map needs three items that share something; give more examples, or a larger -k")
-    print("\n".join(map_lines(points)))
-
-
-def map_lines(points: "list[Point]", columns: int | None = None, rows: int = MAP_ROWS) -> list[str]:
-    """A map of a set as lines of `columns` characters; labels stand where there is room for them."""
     from setsearch.answers.picture import BEYOND, EXAMPLE, INSIDE, place_labels
 
-    columns = columns or min(shutil.get_terminal_size().columns, WIDEST_BARS)
+    columns = min(shutil.get_terminal_size().columns, WIDEST_BARS)
     marks = {EXAMPLE: "●", INSIDE: "○", BEYOND: "·"}
-    grid = [[" "] * columns for _ in range(rows)]
-    for own in reversed(place_labels(points, columns, rows)):  # examples, which come first, cover others
+    grid = [[" "] * columns for _ in range(MAP_ROWS)]
+    for own in reversed(place_labels(points, columns, MAP_ROWS)):  # examples, which come first, cover others
         line = grid[own.row]
         if own.start is not None:
             line[own.start : own.start + len(own.label)] = own.label.translate(CONTROL)
         line[own.column] = marks[own.point.kind]
-    return ["".join(line).rstrip() for line in grid] + ["● examples  ○ in the set  · beyond; near: same reasons"]
+    print(*("".join(line).rstrip() for line in grid), sep="\n")
+    print("● examples  ○ in the set  · beyond; near: same reasons")
 
 
 def _rounded(value: float) -> str:

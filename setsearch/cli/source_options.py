@@ -1,5 +1,6 @@
 """Options of `index`: how sources are read, and the roles of their columns."""
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from setsearch.cli.help import ADVANCED, COLUMNS, flag, option
@@ -8,19 +9,6 @@ from setsearch.errors import UsageError
 
 if TYPE_CHECKING:
     from setsearch.storage.synced_source import Columns
-
-
-class Input(NamedTuple):
-    """How sources are read."""
-
-    table: str | None
-    errors: str | None
-    globs: tuple[str, ...]
-    encoding: str | None
-    delimiter: str | None
-    follow: bool
-    track: bool
-    suggest: bool
 
 
 class Fields(NamedTuple):
@@ -52,13 +40,13 @@ def input_options(
     follow: Annotated[bool, flag("--follow", "Follow links that lead out of a folder.", ADVANCED)] = False,
     track: Annotated[bool, flag("--track", "Note changes of the table by triggers, for `update`.")] = False,
     suggest: Annotated[bool, flag("--suggest", "Write nothing: say how its tables could be indexed.")] = False,
-) -> Input:
+) -> SimpleNamespace:
     """How sources are read."""
     if errors not in (None, "strict", "replace", "skip"):
         raise UsageError(f"--errors is strict, replace or skip, not {errors!r}")
     if delimiter is not None and len(delimiter := delimiter.replace("\\t", "\t")) != 1:
         raise UsageError(f"--delimiter is one character, not {delimiter!r}")
-    return Input(table, errors, tuple(glob or ()), encoding, delimiter, follow, track, suggest)
+    return SimpleNamespace(**locals())
 
 
 def rule_options(

@@ -6,6 +6,7 @@ import sqlite3
 import sys
 from contextlib import closing, nullcontext, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -19,7 +20,6 @@ from setsearch.cli.output import first_of, print_lines, print_table, say
 from setsearch.cli.progress import count_items, tell_time
 from setsearch.cli.source_options import (
     Fields,
-    Input,
     Rules,
     column_options,
     field_options,
@@ -53,7 +53,7 @@ def index_command(
     sources: Annotated[list[str] | None, typer.Argument(metavar="SOURCE...", show_default=False)] = None,
     *,
     replace: Annotated[bool, flag("--replace", "Replace the whole collection.")] = False,
-    given: Input,
+    given: SimpleNamespace,
     rules: Rules,
     columns: "Columns",
     settings: dict[str, Any],
@@ -283,7 +283,7 @@ def check(
 
 
 def _make_reader(
-    given: Input, rules: Rules, columns: "Columns", host: sqlite3.Connection | None, time_limit: float
+    given: SimpleNamespace, rules: Rules, columns: "Columns", host: sqlite3.Connection | None, time_limit: float
 ) -> "SourceReader":
     from setsearch.indexing.rows.cell_rules import CellRules
     from setsearch.indexing.rows.reader import RowReader
@@ -305,7 +305,8 @@ def _make_reader(
     titles = {} if rules.titles is None else titles_by_item(RowReader(errors, warn, **form), rules.titles, columns)
     cells = CellRules(rules.keep, rules.split, titles, rules.min_features, rules.min_items)
     rows = RowReader(errors, warn, given.table, host, time_limit=time_limit, **form)
-    return SourceReader(columns, rows, given.globs, cells, given.follow, skipped, folder_errors=given.errors or "skip")
+    globs, folder_errors = tuple(given.glob or ()), given.errors or "skip"
+    return SourceReader(columns, rows, globs, cells, given.follow, skipped, folder_errors=folder_errors)
 
 
 def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collection) -> None:

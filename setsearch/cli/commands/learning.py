@@ -1,7 +1,8 @@
 """Commands that learn from sets: concepts, and which method completes them best."""
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any
 
 from setsearch.cli.collection import Collection
 from setsearch.cli.help import ADVANCED, argument, flag, option
@@ -46,14 +47,6 @@ def concepts(
     show(drop_redundant_titles(rows))
 
 
-class Tried(NamedTuple):
-    """What is tried beside the options of our models."""
-
-    variants: bool
-    fields: bool
-    save: bool
-
-
 def tried_options(
     *,
     variants: Annotated[
@@ -61,11 +54,11 @@ def tried_options(
     ] = False,
     fields: Annotated[bool, flag("--fields", "Also learn the weights of fields, for --by.")] = False,
     save: Annotated[bool, flag("--save", "With --fields: questions without --by weigh fields so.")] = False,
-) -> Tried:
+) -> SimpleNamespace:
     """What is tried beside the options of our models."""
     if save and not fields:
         raise UsageError("--save keeps the weights that --fields learns; give both")
-    return Tried(variants, fields, save)
+    return SimpleNamespace(**locals())
 
 
 @with_options(tried=tried_options, show=format_options)
@@ -77,7 +70,7 @@ def evaluate_command(
     seeds: Annotated[int, option("N", "Members that are the seeds.", min=1)] = 3,
     draws: Annotated[int, option("N", "How often to draw them for each set.", min=1)] = 10,
     by: Annotated[str | None, option("WHAT", "What describes terms: contexts, documents or both.")] = None,
-    tried: Tried,
+    tried: SimpleNamespace,
     show: Show,
 ) -> None:
     """How well methods find the rest of known sets: our models with several options, and ten others.

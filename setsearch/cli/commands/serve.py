@@ -1,6 +1,7 @@
 """Commands that serve an index: to browsers and other programs, or to an assistant."""
 
-from typing import Annotated, NamedTuple
+from types import SimpleNamespace
+from typing import Annotated
 
 from setsearch.cli.help import ADVANCED, flag, option
 from setsearch.cli.options import DB, Texts, with_options
@@ -41,17 +42,9 @@ def pace_options(
     ] = 60.0,
     timeout: Annotated[float, option("SECONDS", "How long an answer may take.", ADVANCED, min=0.1)] = 10.0,
     workers: Annotated[int, option("N", "Processes that answer.", ADVANCED, min=1)] = 1,
-) -> "Pace":
+) -> SimpleNamespace:
     """How often what is derived is looked after, how long an answer may take, and how many processes answer."""
-    return Pace(refresh, timeout, workers)
-
-
-class Pace(NamedTuple):
-    """Seconds between two looks at what is derived, seconds for an answer, processes that answer."""
-
-    refresh: float
-    timeout: float
-    workers: int
+    return SimpleNamespace(**locals())
 
 
 @with_options(pace=pace_options)
@@ -68,7 +61,7 @@ def serve(
     ] = None,
     cors: Annotated[Texts, option("ORIGIN", "Another origin whose pages may ask.", ADVANCED)] = None,
     name: Annotated[Texts, option("HOST", "Another name of this server; may be repeated.", ADVANCED)] = None,
-    pace: Pace,
+    pace: SimpleNamespace,
 ) -> None:
     """Serve a page and a JSON API (/api, described in /openapi.json), by default to this machine only.
 

@@ -4,7 +4,8 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,16 +23,6 @@ Pair = tuple[Any, Any]  # an id and a vector
 REAL = "biuf"  # kinds of numbers, as numpy has them
 
 
-class Place(NamedTuple):
-    """Where vectors are: the file with the ids of a matrix, or a table, and columns; or nowhere yet (`latent`)."""
-
-    ids: str | None
-    table: str | None
-    latent: bool
-    id: str
-    vector: str
-
-
 def place_options(
     *,
     ids: Annotated[
@@ -44,9 +35,9 @@ def place_options(
     ] = False,
     id: Annotated[str, option("COL", "Column with the ids of items.")] = "id",
     vector: Annotated[str, option("COL", "Column with the vectors.")] = "vector",
-) -> Place:
+) -> SimpleNamespace:
     """Where vectors are."""
-    return Place(ids, table, latent, id, vector)
+    return SimpleNamespace(**locals())
 
 
 @with_options(place=place_options, waiting=waiting_options)
@@ -56,7 +47,7 @@ def vectors(
     *,
     items: Items = None,
     replace: Annotated[bool, flag("--replace", "Put them in the place of all others.")] = False,
-    place: Place,
+    place: SimpleNamespace,
     waiting: dict[str, Any],
 ) -> None:
     """Add vectors of items, by which questions also find what is like the seeds in meaning.
@@ -137,7 +128,7 @@ def _makes_items(index: "Index", items: str | None) -> bool:
     return not named or plain_name(named[0]["features"]).startswith(VECTORS_OF)
 
 
-def _read_rows(db: Collection, source: str | None, place: Place) -> Iterator[Pair]:
+def _read_rows(db: Collection, source: str | None, place: SimpleNamespace) -> Iterator[Pair]:
     """The id and vector of each row."""
     from setsearch.indexing.rows.cells import require_columns
     from setsearch.indexing.rows.reader import RowReader
