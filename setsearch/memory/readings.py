@@ -20,7 +20,6 @@ from setsearch.memory.shared import Memory, Version
 from setsearch.memory.word_contexts import COEFFICIENTS, WordContexts, read_contexts, read_sizes
 from setsearch.models.values import ValueRule
 from setsearch.sqlite.database import Database
-from setsearch.sqlite.transactions import Transaction
 from setsearch.storage.analyzers import Analyzers
 from setsearch.storage.generations import CONTEXTS, LISTS, Generation, delete_generation, find_generation
 from setsearch.storage.ids import name_in
@@ -55,10 +54,6 @@ class Readings:
         if name is None or name not in known:
             raise UnknownReading(f"the index has no {name!r}; it has {', '.join(known) or 'nothing yet'}")
         return name, known[name]
-
-    def transaction(self) -> Transaction:
-        """A read transaction."""
-        return self._database.read()
 
     @contextmanager
     def relation(self, name: str) -> Iterator[tuple[sqlite3.Cursor, Relation]]:
@@ -399,7 +394,7 @@ class Opened:
 
     def _begin(self) -> bool:
         """Begin the transaction; whether the contexts are as new as they should be."""
-        self._transaction = self._readings.transaction()
+        self._transaction = self._readings._database.read()
         self._cursor = self._transaction.__enter__()
         try:
             self._version = self._readings.version(self._cursor, self._name)

@@ -42,10 +42,11 @@ class FieldChoice:
         *preferred, last = self.keys(options)
         best = fields_by(preferred[0]) if preferred else None
         if best is not None and (item is None or best.knows(item)):
-            known = [best.knows(name) for name in seeds]
-            if all(known) and all(map(best.knows, excluded)):
+            asked, left_out = [*seeds], {*excluded}
+            known = best.find_all([*asked, *left_out]).keys()
+            if known >= left_out.union(asked):
                 return best
-            if any(known) or not known:
+            if not asked or not known.isdisjoint(asked):
                 return best._replace(stored=fields_by(last))
         fields = fields_by(last)
         if fields is None:
