@@ -92,10 +92,7 @@ class Option(NamedTuple):
 
     def accept(self, value: Any) -> Any:
         """The value of a text or of JSON, checked; None stays. Raises InvalidParameter."""
-        value = self.read([value]) if isinstance(value, str) else value
-        if value is not None:
-            self.check(value)
-        return value
+        return self.require(self.read([value]) if isinstance(value, str) else value)
 
 
 _number, _text, _texts, _flag = (partial(Option, kind) for kind in (float, str, list, bool))

@@ -4,7 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -60,7 +60,7 @@ class QuestionPool:
             raise Unavailable(f"{QUEUE} questions wait already; ask again in a moment")
         cancellation = Cancellation()
         future = self._pool.submit(self._answer, question, cancellation)
-        future.add_done_callback(self._release)
+        future.add_done_callback(lambda _: self._free.release())
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), self.seconds)
         except TimeoutError as error:
@@ -70,9 +70,6 @@ class QuestionPool:
         except asyncio.CancelledError:
             cancellation.cancel()
             raise
-
-    def _release(self, future: "Future[T]") -> None:
-        self._free.release()
 
     def _answer(self, question: Callable[[Index], T], cancellation: Cancellation) -> T:
         try:

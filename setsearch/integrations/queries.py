@@ -26,20 +26,15 @@ def lucene_query(query: WeightedQuery, field: str) -> str:
 
     A range from a term to itself is that term as it is, without an analyzer, and adds its boost alone.
     """
-    parts = []
-    for feature, amount in query.weights:
-        if amount > 0:
-            term = _special.sub(r"\\\1", feature)
-            parts.append(f'{field}:["{term}" TO "{term}"]^{amount:.12f}')
-    return " ".join(parts)
+    terms = ((_special.sub(r"\\\1", feature), amount) for feature, amount in _positive(query))
+    return " ".join(f'{field}:["{term}" TO "{term}"]^{amount:.12f}' for term, amount in terms)
 
 
 def elasticsearch_query(query: WeightedQuery, field: str) -> dict[str, Any]:
     """A query of Elasticsearch and OpenSearch on the terms of a field, as JSON."""
     should = [
         {"constant_score": {"filter": {"term": {field: {"value": feature}}}, "boost": amount}}
-        for feature, amount in query.weights
-        if amount > 0
+        for feature, amount in _positive(query)
     ]
     return {"bool": {"should": should}}
 
@@ -48,12 +43,10 @@ def tantivy_query(query: WeightedQuery, schema: Any, field: str) -> Any:
     """A query of tantivy on the terms of a field."""
     import tantivy
 
-    parts = []
-    for feature, amount in query.weights:
-        if amount > 0:
-            term = tantivy.Query.term_query(schema, field, feature, "basic")
-            parts.append((tantivy.Occur.Should, tantivy.Query.const_score_query(term, amount)))
-    return tantivy.Query.boolean_query(parts)
+    terms = ((tantivy.Query.term_query(schema, field, name, "basic"), amount) for name, amount in _positive(query))
+    return tantivy.Query.boolean_query(
+        [(tantivy.Occur.Should, tantivy.Query.const_score_query(term, amount)) for term, amount in terms]
+    )
 
 
 def postgres_query(query: WeightedQuery, table: str, id: str, words: str, k: int) -> tuple[str, list[Any]]:
@@ -61,10 +54,13 @@ def postgres_query(query: WeightedQuery, table: str, id: str, words: str, k: int
 
     Names of table and columns are taken as they are. An index on `words` (gin) serves.
     """
-    amounts = {feature: amount for feature, amount in query.weights if amount > 0}
     statement = f"""
         select t.{id}, sum(q.value::float8) as score
         from json_each_text(%s) q join {table} t on t.{words} @@ quote_literal(q.key)::tsquery
         group by t.{id} order by score desc, t.{id} limit %s
     """
-    return statement, [json.dumps(amounts), k]
+    return statement, [json.dumps(dict(_positive(query))), k]
+
+
+def _positive(query: WeightedQuery) -> list[tuple[str, float]]:
+    return [(feature, amount) for feature, amount in query.weights if amount > 0]

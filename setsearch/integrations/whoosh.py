@@ -163,10 +163,10 @@ class SetQuery(query.Query):  # type: ignore[misc]
     def _score(self, leaves: list[Any]) -> Answer:
         options = dict(self.options)
         k, cut = options.pop("k", None), options.pop("cut", None)
-        seeds, words = self._known("documents", self.seeds), self._known("terms", self.words)
+        options.pop("having", None)
+        seeds, words, having = self._examples()
         if "exclude" in options:
             options["exclude"] = self._known("documents", id_list(options["exclude"], "exclude"))
-        having = [*options.pop("having", ()), *self._with_similar(words)]
         if not (seeds or having or options.get("like")) and (self.seeds or self.words):
             return {}
         reading = self.sets.index.items("documents")
@@ -206,8 +206,7 @@ class SetQuery(query.Query):  # type: ignore[misc]
         """The words that speak most for the set; none for a set without an answer."""
         options = {key: value for key, value in self.options.items() if key in ("like", *MODEL)}
         try:
-            seeds, words = self._known("documents", self.seeds), self._known("terms", self.words)
-            having = [*self.options.get("having", ()), *self._with_similar(words)]
+            seeds, _, having = self._examples()
             if not (seeds or having or options.get("like")):
                 return []
             found = self.sets.index.items("documents").features(seeds, MARKED_WORDS, having=having, **options)
@@ -215,12 +214,11 @@ class SetQuery(query.Query):  # type: ignore[misc]
             return []
         return [one.feature for one in found if one.weight > 0]
 
-    def _with_similar(self, words: list[str]) -> list[str]:
-        """Words, and the words most like them."""
-        if not words:
-            return []
-        similar = self.sets.index.items("terms").expand(words, ADDED_WORDS, cut="keep")
-        return [*words, *(hit.item for hit in similar)]
+    def _examples(self) -> tuple[list[str], list[str], list[str]]:
+        """The seeds and the words that are known, and all features of examples: words most like these among them."""
+        seeds, words = self._known("documents", self.seeds), self._known("terms", self.words)
+        similar = self.sets.index.items("terms").expand(words, ADDED_WORDS, cut="keep") if words else ()
+        return seeds, words, [*self.options.get("having", ()), *words, *(hit.item for hit in similar)]
 
 
 class SetMatcher(ListMatcher):  # type: ignore[misc]
