@@ -17,7 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from setsearch.arrays import Ints, offsets, positions, run_lengths, run_starts
 from setsearch.spark.builder import Numbered, numbered, staged
-from setsearch.spark.layout import local
+from setsearch.spark.layout import by_batch, local
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.contexts import (
     FIELDS,
@@ -73,7 +73,7 @@ def context_relations(
 ) -> Iterator[Numbered]:
     """The fields of words, given texts (name, text) and documents (id, name, title)."""
     titled = texts.join(documents.select("name", "title"), "name", "left")
-    tokens = staged(titled.mapInArrow(_tokenize(analyzer.spec), TOKENS), f"{stage}/tokens")
+    tokens = staged(titled.mapInArrow(by_batch(partial(_tokenize, analyzer.spec)), TOKENS), f"{stage}/tokens")
     words = _count_words(tokens)
     for step in range(2 if phrases else 0):
         merged = _merge_phrases(tokens, words, f"{stage}/merged-{step}")
@@ -89,7 +89,8 @@ def context_relations(
         own, place = summed.filter(F.col("field") == field), f"{stage}/keys-{field}"
         keys = own.groupBy("key").count().filter(F.col("count") >= LEAST_ITEMS.get(patterns[0], 2)).select("key")
         features = numbered(tokens.sparkSession, keys, "key", place)
-        described = features.mapInArrow(_describe(field, words.names), "id bigint, name string, title string")
+        named = features.mapInArrow(by_batch(partial(_describe, field, words.names)), "id bigint, name string")
+        described = named.withColumn("title", F.lit(None).cast("string"))
         cells = own.join(features, "key").select("item", F.col("id").alias("feature"), "count")
         yield Numbered((ITEMS, f"contexts {field}"), items, described, cells)
     schema = "document string, item bigint, count bigint"
@@ -124,22 +125,12 @@ def _merge_phrases(tokens: DataFrame, words: Words, place: str) -> DataFrame | N
     return staged(tokens.mapInArrow(_on_streams(partial(_merge, chosen, parts), words.names), TOKENS), place)
 
 
-def _tokenize(spec: str) -> Callable[["Iterator[RecordBatch]"], "Iterator[RecordBatch]"]:
-    """A function for the workers: texts (name, text, title) to tokens."""
-
-    def run(batches: "Iterator[RecordBatch]") -> "Iterator[RecordBatch]":
-        import pyarrow
-
-        words = Analyzer.from_spec(spec).words
-        for batch in batches:
-            texts = batch.column("text").to_pylist()
-            tokens = tokenize(enumerate(text or "" for text in texts), words)
-            lists = _lists(tokens.tokens, tokens.lengths, tokens.names)
-            names = batch.column("name")
-            titles = words_of_titles(words, [*zip(names.to_pylist(), batch.column("title").to_pylist(), strict=True)])
-            yield pyarrow.RecordBatch.from_arrays([names, _arrow(titles), lists], ["document", "title", "tokens"])
-
-    return run
+def _tokenize(spec: str, batch: "RecordBatch") -> Columns:
+    """Texts (name, text, title) as tokens."""
+    words, (names, texts, titles) = Analyzer.from_spec(spec).words, map(batch.column, ("name", "text", "title"))
+    tokens = tokenize(enumerate(text or "" for text in texts.to_pylist()), words)
+    titles = words_of_titles(words, [*zip(names.to_pylist(), titles.to_pylist(), strict=True)])
+    return {"document": names, "title": titles, "tokens": _lists(tokens.tokens, tokens.lengths, tokens.names)}
 
 
 def _on_streams(
@@ -148,13 +139,8 @@ def _on_streams(
     """A function for the workers: what another one makes of batches of tokens, numbered by these names."""
 
     def run(batches: "Iterator[RecordBatch]") -> "Iterator[RecordBatch]":
-        import pyarrow
-
         numbers = None if names is None else dict(zip(names, range(len(names)), strict=True))
-        for batch in batches:
-            found = pyarrow.RecordBatch.from_pydict(function(batch, _stream(batch, names, numbers)))
-            if found.num_rows:  # empty columns have no type
-                yield found
+        yield from by_batch(lambda batch: function(batch, _stream(batch, names, numbers)))(batches)
 
     return run
 
@@ -215,18 +201,10 @@ def _count_documents(item_of: Ints, batch: "RecordBatch", stream: TokenStream) -
     return {"document": documents, "item": found.ids, "count": found.counts}
 
 
-def _describe(field: str, names: list[str]) -> Callable[["Iterator[RecordBatch]"], "Iterator[RecordBatch]"]:
-    """A function for the workers: contexts (id, key) to (id, name, title)."""
-
-    def run(batches: "Iterator[RecordBatch]") -> "Iterator[RecordBatch]":
-        import pyarrow
-
-        for batch in batches:
-            words = [describe_context(field, key, names.__getitem__) for key in batch.column("key").to_pylist()]
-            columns = [batch.column("id"), _arrow(words), pyarrow.nulls(len(words), pyarrow.string())]
-            yield pyarrow.RecordBatch.from_arrays(columns, ["id", "name", "title"])
-
-    return run
+def _describe(field: str, names: list[str], batch: "RecordBatch") -> Columns:
+    """The ids of contexts (id, key), and these in words."""
+    keys = batch.column("key").to_pylist()
+    return {"id": batch.column("id"), "name": [describe_context(field, key, names.__getitem__) for key in keys]}
 
 
 def _arrow(values: Any) -> "Array":

@@ -121,38 +121,25 @@ def _upload(spark: SparkSession, folder: str, target: str) -> None:
 
 def _write(folder: Path, reading: Reading) -> None:
     """Write a relation as Parquet files, in batches."""
-    import pyarrow
-    from pyarrow import parquet
-
-    for what in ("items", "features", "cells"):
-        (folder / what).mkdir()
-    names = pyarrow.schema([("name", pyarrow.string()), ("title", pyarrow.string())])
-    schema = pyarrow.schema([("item", pyarrow.string()), ("feature", pyarrow.string()), ("count", pyarrow.int64())])
+    (folder / "cells").mkdir()
     with reading.stored() as fields:
         kinds = {"items": fields.items, "features": fields.first.features}
         known: dict[str, dict[int, str]] = {}
         for what, kind in kinds.items():
-            described = fields.first.cursor.execute(
-                "select id, name, title from setsearch_name where kind = ?", (kind.id,)
-            ).fetchall()
+            statement = "select id, name, title from setsearch_name where kind = ?"
+            described = fields.first.cursor.execute(statement, (kind.id,)).fetchall()
             known[what] = {id: name for id, name, _ in described}
-            columns = [[row[1] for row in described], [row[2] for row in described]]
-            parquet.write_table(pyarrow.table(columns, names), folder / what / "part.parquet")
+            _write_part(folder / what, 0, name=[row[1] for row in described], title=[row[2] for row in described])
         for number, step in enumerate(fields.first.sweep()):
             items = [known["items"][id] for id in step.lists.tolist()]
             features = [known["features"][id] for id in step.ids.tolist()]
-            table = pyarrow.table([items, features, step.counts], schema)
-            parquet.write_table(table, folder / "cells" / f"{number}.parquet")
+            _write_part(folder / "cells", number, item=items, feature=features, count=step.counts)
 
 
 def _write_contexts(folder: Path, reading: AnyReading) -> list[str]:
     """Write the fields of words by contexts, if there are some, as Parquet files by numbers; returns their names."""
-    import pyarrow
-    from pyarrow import parquet
-
     if not isinstance(reading, Reading):
         return []
-    schema = pyarrow.schema([("id", pyarrow.int64()), ("name", pyarrow.string()), ("title", pyarrow.string())])
     with reading.fields() as fields:
         if fields.contexts_revision is None:
             return []
@@ -161,15 +148,25 @@ def _write_contexts(folder: Path, reading: AnyReading) -> list[str]:
             used = np.flatnonzero(field.frequencies()[0]).tolist()
             described = {"items": fields.describe([*fields.items.ids(field.cursor)])}
             described["features"] = field.describe_features(used)
-            for what, names in described.items():
-                (own / what).mkdir(parents=True)
-                columns = [[*names], [name for name, _ in names.values()], [title for _, title in names.values()]]
-                parquet.write_table(pyarrow.table(columns, schema), own / what / "part.parquet")
+            for what, named in described.items():
+                names, titles = ([row[place] for row in named.values()] for place in (0, 1))
+                _write_part(own / what, 0, id=np.array([*named], np.int64), name=names, title=titles)
             (own / "cells").mkdir()
             for number, step in enumerate(field.sweep()):
-                table = pyarrow.table({"item": step.lists, "feature": step.ids, "count": step.counts})
-                parquet.write_table(table, own / "cells" / f"{number}.parquet")
+                _write_part(own / "cells", number, item=step.lists, feature=step.ids, count=step.counts)
         return [field.features.name for field in fields.all]
+
+
+def _write_part(folder: Path, number: int, **columns: Any) -> None:
+    """Write columns, lists of texts or arrays of whole numbers, as one file of a folder."""
+    import pyarrow
+    from pyarrow import parquet
+
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers = {name for name, own in columns.items() if isinstance(own, np.ndarray)}
+    types = ((name, pyarrow.int64() if name in numbers else pyarrow.string()) for name in columns)
+    table = pyarrow.table([*columns.values()], pyarrow.schema(types))
+    parquet.write_table(table, folder / f"{number}.parquet")
 
 
 def _read_numbered(spark: SparkSession, place: str, names: tuple[str, str]) -> Numbered:

@@ -46,8 +46,8 @@ class FieldsSource:
         if self._words is None:
             self._words = load_words(self._spark, layouts["documents"])
         chosen = [(layouts[name], COEFFICIENTS[name]) for name in BY[by] if name in layouts]
-        fields = [Field(self._snapshot(layout, self._words), NO_CURSOR, weight) for layout, weight in chosen]
-        return Fields(tuple(fields), relation, self._analyzer, contexts_revision=0)
-
-    def _snapshot(self, layout: Layout, words: tuple[WordVocabulary, Ints]) -> RemoteSnapshot:
-        return RemoteSnapshot(self._spark, layout, layout.sides[0], self.bases, words)
+        fields = tuple(
+            Field(RemoteSnapshot(self._spark, own, own.sides[0], self.bases, self._words), NO_CURSOR, weight)
+            for own, weight in chosen
+        )
+        return Fields(fields, relation, self._analyzer, contexts_revision=0)

@@ -13,14 +13,17 @@ all items.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from setsearch.errors import CorruptIndex, InvalidParameter, NewerSchema, NoIndex
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
 
 FORMAT = 1
 META = "setsearch.json"
@@ -138,6 +141,22 @@ def local(spark: SparkSession, rows: Iterable[Sequence[Any]], **types: str) -> D
     schema = pyarrow.schema([(name, pyarrow.type_for_alias(type)) for name, type in types.items()])
     columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in types]
     return spark.createDataFrame(pyarrow.table(columns, schema))
+
+
+def by_batch(
+    function: "Callable[[RecordBatch], dict[str, Any]]",
+) -> Callable[["Iterator[RecordBatch]"], "Iterator[RecordBatch]"]:
+    """A function for the workers: the columns, by name, that another one makes of each batch of rows."""
+
+    def run(batches: "Iterator[RecordBatch]") -> "Iterator[RecordBatch]":
+        import pyarrow
+
+        for batch in batches:
+            found = pyarrow.RecordBatch.from_pydict(function(batch))
+            if found.num_rows:  # empty columns have no type
+                yield found
+
+    return run
 
 
 def read(spark: SparkSession, layout: Layout, reading: str, what: str) -> DataFrame:

@@ -51,8 +51,7 @@ class Ranking:
         """The k best of each set: touched items and the best of all others; ties by name."""
         k = min(k, max(self._count, 1))
         scores = self._scores(asked).persist()
-        excluded = [(number, id) for number, own in enumerate(asked) for id in {*own.excluded}]
-        without = local(self._spark, excluded, number="int32", item="int64")
+        without = self._excluded(asked)
         order = Window.partitionBy("number").orderBy(F.desc("score"), "item")
         rows = (
             scores.join(F.broadcast(without), ["number", "item"], "left_anti")
@@ -75,15 +74,18 @@ class Ranking:
         """How many items of each set, without those to leave out, score above a bound; for models without a base."""
         rows = [(n, bound * own.weights.scale) for n, (own, bound) in enumerate(zip(asked, bounds, strict=True))]
         known = local(self._spark, rows, number="int32", bound="double")
-        excluded = [(number, id) for number, own in enumerate(asked) for id in {*own.excluded}]
-        without = local(self._spark, excluded, number="int32", item="int64")
-        scores = self._scores(asked).join(F.broadcast(without), ["number", "item"], "left_anti")
+        scores = self._scores(asked).join(F.broadcast(self._excluded(asked)), ["number", "item"], "left_anti")
         is_above = (F.col("score") > F.col("bound")).cast("bigint")
         counts = scores.join(F.broadcast(known), "number").groupBy("number")
         found = counts.agg(F.count("*").alias("touched"), F.sum(is_above).alias("above")).collect()
         touched, above = ({row.number: row[name] for row in found} for name in ("touched", "above"))
         others = [self._count - len({*own.excluded}) - touched.get(n, 0) for n, own in enumerate(asked)]
         return [above.get(n, 0) + (others[n] if bound < 0 else 0) for n, (_, bound) in enumerate(rows)]
+
+    def _excluded(self, asked: Sequence[Asked]) -> DataFrame:
+        """(number of the set, item) of the items to leave out."""
+        rows = [(number, id) for number, own in enumerate(asked) for id in {*own.excluded}]
+        return local(self._spark, rows, number="int32", item="int64")
 
     def _scores(self, asked: Sequence[Asked]) -> DataFrame:
         """(number of the set, item, score) of every touched item."""
@@ -129,7 +131,8 @@ class Ranking:
         """Add items that are not `taken` (number, item) to the best of each set: their scores are their bases."""
         firsts = {own.n_seeds: self._highest(own, min(max(RESERVE, 4 * k), self._count)) for own in asked}
         # If the k-th score is above the highest base, no other item can be among the best.
-        open_ = [n for n, own in enumerate(asked) if not _full(found[n], k, _top(firsts[own.n_seeds], own))]
+        tops = {n_seeds: first[0][1] if first else -np.inf for n_seeds, first in firsts.items()}
+        open_ = [n for n, own in enumerate(asked) if not _full(found[n], k, tops[own.n_seeds] * own.weights.scale)]
         if not open_:
             return
         ids = sorted({id for n in open_ for id, _ in firsts[asked[n].n_seeds]})
@@ -156,10 +159,6 @@ class Ranking:
         rows = self._allowed(rows)
         rows = rows if without is None else rows.join(without, "item", "left_anti")
         return [(row.item, row.base) for row in rows.orderBy(F.desc("base"), "item").limit(size).collect()]
-
-
-def _top(first: Pairs, own: Asked) -> float:
-    return first[0][1] * own.weights.scale if first else -np.inf
 
 
 def _full(best: Pairs, k: int, bound: float) -> bool:

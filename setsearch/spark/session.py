@@ -44,7 +44,9 @@ def session(master: str | None) -> Iterator[SparkSession]:
     except Exception as error:
         if _was_interrupted(error):
             raise KeyboardInterrupt from error
-        raise _translate(error) from error
+        if isinstance(error, (PySparkException, Py4JError)):
+            raise DatabaseError(f"Spark stopped: {first_line(error)}") from error
+        raise
     finally:
         with suppress(Py4JError):
             spark.stop()
@@ -96,13 +98,6 @@ def _delay_interrupt() -> Iterator[None]:
 def _was_interrupted(error: BaseException | None) -> bool:
     """Whether the error follows a Ctrl-C, which breaks the connection."""
     return error is not None and (isinstance(error, KeyboardInterrupt) or _was_interrupted(error.__context__))
-
-
-def _translate(error: Exception) -> Exception:
-    """An error of Spark as one of ours; other errors unchanged."""
-    if isinstance(error, (PySparkException, Py4JError)):
-        return DatabaseError(f"Spark stopped: {first_line(error)}")
-    return error
 
 
 def use_this_python(spark: SparkSession) -> None:

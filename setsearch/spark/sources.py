@@ -4,11 +4,11 @@ setsearch.indexing.rows.cells defines what a cell may hold; here are the same ru
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -19,11 +19,16 @@ from pyspark.sql import types as T  # noqa: N812
 from setsearch.errors import DuplicateItem, InvalidItem, InvalidParameter, SourceError, UsageError
 from setsearch.spark.builder import Cells
 from setsearch.spark.contexts import context_relations
+from setsearch.spark.layout import by_batch
 from setsearch.spark.session import first_line, use_this_python
 from setsearch.storage.analyzers import CONTEXTS
 from setsearch.storage.relation import TEXT
 from setsearch.storage.synced_source import Columns
 from setsearch.text.analyzer import Analyzer
+from setsearch.text.words import without_marks
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
 
 CELLS = "item string, feature string, count bigint"
 FORMS = "form string, name string, count bigint"
@@ -74,7 +79,7 @@ def _documents(rows: DataFrame, columns: Columns, analyzer: Analyzer, contexts: 
     if twice:
         raise DuplicateItem(f"the id {twice[0].name!r} occurs twice; ids must be unique")
     use_this_python(documents.sparkSession)
-    cells = documents.mapInPandas(_count_terms(analyzer.spec), CELLS)
+    cells = documents.mapInArrow(by_batch(partial(_count_terms, analyzer.spec)), CELLS)
     items, stemmed = documents.select("name", "title"), analyzer.language is not None
     found = Cells(items, cells, TEXT, analyzer.spec, _forms(documents, analyzer) if stemmed else None, stemmed)
     if contexts == "off":
@@ -85,7 +90,7 @@ def _documents(rows: DataFrame, columns: Columns, analyzer: Analyzer, contexts: 
 
 def _forms(documents: DataFrame, analyzer: Analyzer) -> DataFrame:
     """(name, title) of terms: the most frequent surface form of each stem, as memory/derivation.py chooses it."""
-    forms = documents.select("text").mapInPandas(_count_forms(analyzer.spec), FORMS)
+    forms = documents.select("text").mapInArrow(by_batch(partial(_count_forms, analyzer.spec)), FORMS)
     counted = forms.groupBy("form", "name").agg(F.sum("count").alias("count"))
     first = F.min_by("form", F.struct(-F.col("count"), F.col("form")))
     return counted.groupBy("name").agg(first.alias("title"))
@@ -111,57 +116,25 @@ def _relation(rows: DataFrame, columns: Columns, analyzer: Analyzer) -> Cells:
     return Cells(items, summed, columns.relation, analyzer.spec if feature == TEXT[1] else None)
 
 
-def _count_terms(spec: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """A function for the workers: documents (name, title, text) to cells."""
-
-    def analyse(batches: Iterator[Any]) -> Iterator[Any]:
-        """Runs on the workers."""
-        from collections import Counter
-
-        import pandas
-
-        from setsearch.text.analyzer import Analyzer
-
-        analyzer = Analyzer.from_spec(spec)
-        for batch in batches:
-            rows = zip(batch["name"], batch["title"], batch["text"], strict=True)
-            counted = [
-                (name, Counter(analyzer(analyzer.extras.counted(text or "", title, name))))
-                for name, title, text in rows
-            ]
-            columns = {
-                "item": [name for name, counts in counted for _ in counts],
-                "feature": list(chain.from_iterable(counts for _, counts in counted)),
-                "count": list(chain.from_iterable(counts.values() for _, counts in counted)),
-            }
-            if columns["item"]:  # empty columns have no type
-                yield pandas.DataFrame(columns)
-
-    return analyse
+def _count_terms(spec: str, batch: "RecordBatch") -> dict[str, Any]:
+    """Documents (name, title, text) as cells."""
+    analyzer = Analyzer.from_spec(spec)
+    rows = zip(*(batch.column(name).to_pylist() for name in ("name", "title", "text")), strict=True)
+    counted = [
+        (name, Counter(analyzer(analyzer.extras.counted(text or "", title, name)))) for name, title, text in rows
+    ]
+    return {
+        "item": [name for name, counts in counted for _ in counts],
+        "feature": list(chain.from_iterable(counts for _, counts in counted)),
+        "count": list(chain.from_iterable(counts.values() for _, counts in counted)),
+    }
 
 
-def _count_forms(spec: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """A function for the workers: texts to (form, stem, count)."""
-
-    def form(batches: Iterator[Any]) -> Iterator[Any]:
-        """Runs on the workers."""
-        from collections import Counter
-
-        import pandas
-
-        from setsearch.text.analyzer import Analyzer
-        from setsearch.text.words import without_marks
-
-        analyzer = Analyzer.from_spec(spec)
-        for batch in batches:
-            counts = Counter(
-                chain.from_iterable(without_marks(analyzer.words.tokens(text or "")) for text in batch["text"])
-            )
-            if counts:
-                stems = list(map(analyzer.stem, counts))
-                yield pandas.DataFrame({"form": list(counts), "name": stems, "count": list(counts.values())})
-
-    return form
+def _count_forms(spec: str, batch: "RecordBatch") -> dict[str, Any]:
+    """Texts as (form, stem, count)."""
+    analyzer, texts = Analyzer.from_spec(spec), batch.column("text").to_pylist()
+    counts = Counter(chain.from_iterable(without_marks(analyzer.words.tokens(text or "")) for text in texts))
+    return {"form": list(counts), "name": list(map(analyzer.stem, counts)), "count": list(counts.values())}
 
 
 def _quoted(name: str | None) -> str:
