@@ -89,13 +89,13 @@ def measure_line(fields: Fields, defaults: Defaults, tasks: Sequence[Task]) -> L
 
 
 def measure_groups(
-    fields: Fields, defaults: Defaults, members: Mapping[str, Sequence[int]], draws: int, seed: int = 0
+    fields: Fields, defaults: Defaults, members: Mapping[str, Sequence[int]], draws: int
 ) -> Groups | None:
     """Groups among examples of known sets, given by ids; None if none are looked for, or sets are too small or few."""
     names, divided, apart = sorted(members), list[tuple[float, float]](), list[bool]()
     n_single = 0
     for name, other in zip(names, names[1:] + names[:1], strict=True):
-        generator, own = random.Random(f"{seed} groups {name}"), sorted(members[name])
+        generator, own = random.Random(f"0 groups {name}"), sorted(members[name])
         both = sorted({*own}.intersection(members[other]))
         pools = [[id for id in members[each] if id not in both] for each in (name, other)]
         for _ in range(draws):

@@ -55,17 +55,13 @@ class RelationContent(Content):
 
         Raises LostArrays.
         """
-        changed = changed_items(cursor, relation.state, state_of(mapped))
-        if changed is None or not _are_few(changed, relation):
-            return None
-        return _mapped(cursor, relation, mapped, changed)
+        changed = _few_changes(cursor, relation, state_of(mapped))
+        return None if changed is None else _mapped(cursor, relation, mapped, changed)
 
     def advanced(self, cursor: sqlite3.Cursor, relation: Relation) -> "RelationContent | None":
         """The content at the stamp of `relation`, from this one; None if what changed is unknown, or too much."""
-        changed = changed_items(cursor, relation.state, self.relation.state)
-        if changed is None or not _are_few(changed, relation):
-            return None
-        return _changed(cursor, self, relation, changed)
+        changed = _few_changes(cursor, relation, self.relation.state)
+        return None if changed is None else _changed(cursor, self, relation, changed)
 
 
 def read_content(cursor: sqlite3.Cursor, relation: Relation) -> RelationContent:
@@ -116,8 +112,11 @@ def _changed_groups(
     return FeatureGroups(known.names, of_feature)
 
 
-def _are_few(changed: Ints, relation: Relation) -> bool:
-    return len(changed) <= max(ALWAYS_FEW, relation.items.size * LARGEST_SHARE)
+def _few_changes(cursor: sqlite3.Cursor, relation: Relation, since: Revision) -> Ints | None:
+    """The items that changed since a revision; None if they are unknown, or too many."""
+    changed = changed_items(cursor, relation.state, since)
+    most = max(ALWAYS_FEW, relation.items.size * LARGEST_SHARE)
+    return None if changed is None or len(changed) > most else changed
 
 
 def state_of(mapped: Mapped) -> Revision:

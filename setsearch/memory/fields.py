@@ -143,7 +143,7 @@ class Fields(NamedTuple):
 
     def in_order(self) -> Iterable[int]:
         """The ids of all items in the order of names."""
-        return self.first.snapshot.in_order(self.first.cursor)
+        return self.items.ids(self.first.cursor, by_name=True)
 
     def describe(self, ids: Sequence[int]) -> Descriptions:
         """(name, title) of items."""
@@ -213,8 +213,8 @@ class Fields(NamedTuple):
                 names = sorted(own for own, _ in self.describe(files).values())[:HINTS]
                 ways[:0] = [f"name {' or '.join(names)}"] if names else []
             return f", but it is one of the {other.name}; {'; or '.join(ways)}"
-        words = name.split()
-        if self._may_be_phrase(name):
+        words, has_terms = name.split(), self.analyzer is not None and self.analyzer.is_available
+        if has_terms and self.first.snapshot.transposed and not self.relation.has_phrases and len(words) > 1:
             return "; phrases are among them where texts were indexed with `--phrases`"
         are_terms = self.relation.has_phrases and not self.have_columns
         if are_terms and len(words) > 1 and "," not in name and all(map(self.knows, words)):
@@ -228,11 +228,6 @@ class Fields(NamedTuple):
             terms = [*self.analyzer.terms(name)]
             forms += terms if len(terms) == 1 else []
         return next((form for form in forms if features.find_one(self.first.cursor, form) is not None), None)
-
-    def _may_be_phrase(self, name: str) -> bool:
-        """Whether a name is of several words, and phrases are no items of this collection."""
-        is_term = self.analyzer is not None and self.analyzer.is_available and self.first.snapshot.transposed
-        return is_term and not self.relation.has_phrases and len(name.split()) > 1
 
     def resolve_all(self, names: Sequence[str]) -> list[int]:
         """The distinct ids of items, in the order of the names."""

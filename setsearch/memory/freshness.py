@@ -31,14 +31,10 @@ def parse_fresh(value: object) -> Fresh:
         return text
     if isinstance(text, (str, int, float)) and not isinstance(text, bool):
         with suppress(ValueError, OverflowError):
-            return _seconds(float(text))
+            seconds = float(text)
+            if 0 <= seconds < float("inf"):
+                return seconds
     raise InvalidParameter(f"fresh is 'now', a number of seconds, or a share such as '5%', not {value!r:.40}")
-
-
-def _seconds(value: float) -> float:
-    if not 0 <= value < float("inf"):
-        raise ValueError
-    return value
 
 
 def is_fresh(cursor: sqlite3.Cursor, relation: Relation, generation: Generation, fresh: Fresh) -> bool:

@@ -23,8 +23,7 @@ def lists_to_arrays(prefix: str, lists: Lists, may_grow: bool) -> Named:
     yield f"{prefix} ids", Room(ids, more)
     yield f"{prefix} counts", Room(counts, more)
     yield f"{prefix} bounds", offsets(lists.lengths)
-    yield f"{prefix} lengths", lists.lengths
-    yield f"{prefix} totals", lists.totals
+    yield from turned_to_arrays(prefix, lists)
 
 
 def lists_from_arrays(mapped: Mapped, prefix: str, n_lists: int, n_ids: int) -> Lists:

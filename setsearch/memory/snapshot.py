@@ -5,7 +5,7 @@ every value is computed from the same content, so it does not matter which threa
 """
 
 import sqlite3
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
@@ -239,14 +239,10 @@ class Snapshot:
             return ranks
         if self._ranks is None:
             ranks = np.zeros(self.items.next_id, np.int64)
-            in_order = np.fromiter(self.in_order(cursor), np.int64)
+            in_order = np.fromiter(self.items.ids(cursor, by_name=True), np.int64)
             ranks[in_order] = np.arange(len(in_order))
             self._ranks = ranks
         return self._ranks[ids]
-
-    def in_order(self, cursor: sqlite3.Cursor) -> Iterable[int]:
-        """The ids of all items in the order of names."""
-        return self.items.ids(cursor, by_name=True)
 
     def read_forward(self, items: Ints) -> Entries:
         """The stored (item, feature, count) of some items, ascending."""

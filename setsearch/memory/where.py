@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -59,10 +60,7 @@ class Where:
             selections.append(_select(cursor, relation, source, condition, (self.match,), what))
         if not selections:
             raise InvalidParameter("a Where needs an SQL expression, or a full text to match")
-        ids = selections[0]
-        for more in selections[1:]:
-            ids = np.intersect1d(ids, more)
-        return ids
+        return reduce(np.intersect1d, selections)
 
 
 def _require_expression(cursor: sqlite3.Cursor, source: SyncedSource, condition: str, parameters: Parameters) -> None:

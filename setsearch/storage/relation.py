@@ -223,7 +223,8 @@ def create_relation(
     for name in (items, features):
         if cursor.execute("select 1 from setsearch_kind where name = ?", (name,)).fetchone():
             raise NameTaken(f"{name!r} already names something else in this index; use another name or database")
-    ids = [create_vocabulary(cursor, name) for name in (items, features)]
+    statement = "insert into setsearch_kind (name) values (?)"
+    ids = [cursor.execute(statement, (name,)).lastrowid for name in (items, features)]
     cursor.execute(
         "insert into setsearch_relation (items, features, analyzer, contexts, columns) values (?, ?, ?, ?, ?)",
         (*ids, analyzer, contexts, None if columns is None else json.dumps(list(columns))),
@@ -241,13 +242,6 @@ def delete_relation(cursor: sqlite3.Cursor, relation: Relation) -> None:
     for vocabulary in (relation.items, relation.features):
         cursor.execute("delete from setsearch_vector where kind = ?", (vocabulary.id,))
         cursor.execute("delete from setsearch_kind where id = ?", (vocabulary.id,))
-
-
-def create_vocabulary(cursor: sqlite3.Cursor, name: str) -> int:
-    """A new, empty vocabulary; returns its id."""
-    cursor.execute("insert into setsearch_kind (name) values (?)", (name,))
-    assert cursor.lastrowid is not None
-    return cursor.lastrowid
 
 
 def wants_contexts(cursor: sqlite3.Cursor, relation: Relation) -> bool:

@@ -146,10 +146,6 @@ class Analyzer:
         """The stem of a word; the word itself without a language."""
         return word if self._terms is None else self._terms.stem(word)
 
-    def is_stop_word(self, word: str) -> bool:
-        """Whether the analyzer drops a word."""
-        return not self.term(word)
-
 
 def _unavailable(text: str) -> list[str]:
     raise UsageError(

@@ -99,7 +99,7 @@ def choose_items(names: Sequence[str], counts: Ints, n_tokens: int, analyzer: An
     chosen = [
         number
         for number in range(FIRST_WORD, len(names))
-        if enough[number] and any(map(str.isalnum, names[number])) and not analyzer.is_stop_word(names[number])
+        if enough[number] and any(map(str.isalnum, names[number])) and analyzer.term(names[number])
     ]
     chosen.sort(key=names.__getitem__)
     item_of = np.full(len(names), -1, np.int64)

@@ -109,7 +109,7 @@ def evaluate_command(
         options = {result.method: result.options for result in evaluation.results}
         show([row | {"options": options[row["method"]]} for row in rows])
     else:
-        show([_short(row) for row in rows])
+        show([row | {"ours": "*" if row["ours"] else ""} for row in rows])
     say(f"{evaluation.sets} sets, {evaluation.tasks} questions of {seeds} seeds; {evaluation.recommendation}")
     say(evaluation.line.sentence())
     if tried.save:
@@ -141,7 +141,3 @@ def _sets_of(index: "Index", sets: str | None, items: str | None) -> tuple[dict[
     if not known:
         raise UsageError("no sets: give a file of SETS, or save some with `setsearch set save`")
     return known, items
-
-
-def _short(row: dict[str, Any]) -> dict[str, Any]:
-    return row | {"ours": "*" if row["ours"] else ""}
