@@ -37,7 +37,7 @@ class TermIds(dict[str, int]):
         self.names: list[str] = []
 
     def __missing__(self, term: str) -> int:
-        self[term] = number = len(self)
+        self[term] = number = len(self.names)
         self.names.append(term)
         return number
 

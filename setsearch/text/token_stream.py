@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import Ids, Ints, bincount, offsets, pack, positions, repeat
+from setsearch.text.extras import TermIds
 from setsearch.text.pieces import PieceNumbers
 from setsearch.text.tokenizer import TOKENIZED_TOGETHER
 from setsearch.text.words import MARKS_OF_LISTS, MARKS_OF_SENTENCES, OLD, Words
@@ -57,18 +58,14 @@ class Tokens:
     names: list[str]
 
 
-class _Numbers(dict[str, int]):
+class _Numbers(TermIds):
     """Maps tokens to numbers; all ends of sentences are BREAK, all commas COMMA."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        super().__init__(zip(names, range(len(names)), strict=True))
-        self.names = list(names)
+        super().__init__()
+        self.names += names
+        self.update(zip(names, range(len(names)), strict=True))
         self.update(dict.fromkeys(MARKS_OF_SENTENCES, BREAK) | dict.fromkeys(MARKS_OF_LISTS, COMMA))
-
-    def __missing__(self, token: str) -> int:
-        self[token] = number = len(self.names)
-        self.names.append(token)
-        return number
 
 
 def tokenize(texts: Iterable[tuple[int, str]], words: Words, names: Sequence[str] = MARKS) -> Tokens:

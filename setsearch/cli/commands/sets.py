@@ -1,12 +1,13 @@
 """Commands for saved sets: `setsearch set ...`."""
 
+from collections.abc import Callable
 from functools import wraps
 from typing import Annotated, Any
 
 import typer
 
 import setsearch
-from setsearch.cli.collection import Collection, with_collection
+from setsearch.cli.collection import Collection, Command, with_collection
 from setsearch.cli.help import ADVANCED, PanelCommand, argument, flag, option
 from setsearch.cli.options import Items, Top, with_options
 from setsearch.cli.output import Show, format_options, print_json, print_lines, say
@@ -20,8 +21,12 @@ JOINING = ("round", "score", "chance", "reason", "over")
 Members = Annotated[list[str], argument("ITEM...", "Its items.")]
 
 
-@app.command("save", cls=PanelCommand)
-@with_collection
+def _command(name: str, hidden: bool = False) -> Callable[[Command], Command]:
+    """A command of the group, for a database and a collection in it."""
+    return lambda command: app.command(name, cls=PanelCommand, hidden=hidden)(with_collection(command))
+
+
+@_command("save")
 def save(
     db: Collection,
     name: Name,
@@ -53,8 +58,7 @@ def save(
         _tell_size(saved)
 
 
-@app.command("group", cls=PanelCommand)
-@with_collection
+@_command("group")
 @with_options(show=format_options)
 def group_command(
     db: Collection,
@@ -82,9 +86,8 @@ def _row(saved: "setsearch.ItemSet") -> dict[str, Any]:
     return row | {"group": saved.group or "", "under": saved.under or ""}
 
 
-@app.command("accept", cls=PanelCommand)
-@app.command("add", cls=PanelCommand, hidden=True)
-@with_collection
+@_command("accept")
+@_command("add", hidden=True)
 def accept(db: Collection, name: Name, members: Members) -> None:
     """Accept items into a set.
 
@@ -93,8 +96,7 @@ def accept(db: Collection, name: Name, members: Members) -> None:
     _change(db, name, "accept", members)
 
 
-@app.command("reject", cls=PanelCommand)
-@with_collection
+@_command("reject")
 def reject(db: Collection, name: Name, members: Members) -> None:
     """Reject items: they become negative examples.
 
@@ -103,8 +105,7 @@ def reject(db: Collection, name: Name, members: Members) -> None:
     _change(db, name, "reject", members)
 
 
-@app.command("remove", cls=PanelCommand)
-@with_collection
+@_command("remove")
 def remove(db: Collection, name: Name, members: Members) -> None:
     """Remove items, accepted or rejected, from a set.
 
@@ -113,8 +114,7 @@ def remove(db: Collection, name: Name, members: Members) -> None:
     _change(db, name, "forget", members)
 
 
-@app.command("list", cls=PanelCommand)
-@with_collection
+@_command("list")
 @with_options(show=format_options)
 def list_command(db: Collection, *, show: Show) -> None:
     """The saved sets.
@@ -126,8 +126,7 @@ def list_command(db: Collection, *, show: Show) -> None:
     show(_informative(rows, *PLACED))
 
 
-@app.command("show", cls=PanelCommand)
-@with_collection
+@_command("show")
 @with_options(show=format_options)
 def show_command(db: Collection, name: Name, *, show: Show) -> None:
     """The items of a set; --csv, --json and the like export it.
@@ -153,8 +152,7 @@ def _informative(rows: list[dict[str, Any]], *names: str) -> list[dict[str, Any]
     return [{key: value for key, value in row.items() if key not in empty} for row in rows]
 
 
-@app.command("export", cls=PanelCommand)
-@with_collection
+@_command("export")
 @with_options(show=format_options)
 def export(
     db: Collection,
@@ -186,8 +184,7 @@ def export(
     show(member_rows(rows), OF_MEMBER)
 
 
-@app.command("import", cls=PanelCommand)
-@with_collection
+@_command("import")
 def import_command(
     db: Collection,
     source: Annotated[str, argument("FILE", "CSV (set,item), or JSON, as `set export` writes; - for standard input.")],
@@ -214,8 +211,7 @@ def import_command(
     say(f"saved {sets}: {accepted:,} accepted, {rejected:,} rejected")
 
 
-@app.command("of", cls=PanelCommand)
-@with_collection
+@_command("of")
 @with_options(show=format_options)
 def of_command(
     db: Collection,
@@ -244,8 +240,7 @@ def classify(*args: Any, **options: Any) -> None:
     of_command(*args, **options)
 
 
-@app.command("delete", cls=PanelCommand)
-@with_collection
+@_command("delete")
 def delete(db: Collection, name: Name) -> None:
     """Delete a set; its items stay in the index.
 
