@@ -294,7 +294,8 @@ class Fields(NamedTuple):
             forms = [name, *(self.analyzer.terms(name) if self.analyzer and is_text else ())]
             known = [form for form in forms if vocabulary.find_one(cursor, form) is not None]
             if not known:
-                hint = replace(vocabulary, others=()).hint(cursor, name)
+                every = replace(vocabulary, others=()) if vocabulary.others else vocabulary
+                hint = every.hint(cursor, name)
                 among = f"no {name!r} among the {vocabulary.size:,} {vocabulary.name}"
                 raise UnknownItem(f"{among}{'; ' * bool(hint)}{hint}")
             counts[known[0]] = 1

@@ -41,10 +41,10 @@ class TestShort:
         assert found["writes"] >= 2 * concurrency.LEAST
 
     def test_a_flipped_byte_is_found_or_harmless(self, tmp_path):
-        found = damage.torture(tmp_path, 60)
+        found = damage.torture(tmp_path, 300)
         assert found["found"] > 5
         assert found["harmless"] > 0
-        assert found["mended"] > 0
+        assert found["mended"] > 0  # some seven of them
 
     def test_many_writes_cost_a_bounded_history(self, tmp_path):
         found = writes.torture(tmp_path, 200)
