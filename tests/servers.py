@@ -68,7 +68,8 @@ class Server:
     def stop(self):
         """End it as a person does; whatever it said."""
         os.kill(self.process.pid, signal.SIGINT)
-        assert self._ended() == 0
+        code = self._ended()
+        assert code == 0, (code, self.lines)
         said = "".join(self.lines)
         assert "Traceback" not in said
         return said

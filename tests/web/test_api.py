@@ -287,7 +287,9 @@ def test_nothing_is_loaded_from_elsewhere(asked):
 def test_serve_says_what_is_wrong(animals, tmp_path, serve, run, failed):
     failed(run("serve", tmp_path / "none.db"), 1, "none.db")
     failed(run("serve", animals, "--host", "0.0.0.0"), 2, "--token")
-    command = [sys.executable, "-m", "setsearch", "serve", animals, "--port", str(serve(animals).port)]
+    server = serve(animals)
+    server.json("/api/health")  # it has started, and ends in order
+    command = [sys.executable, "-m", "setsearch", "serve", animals, "--port", str(server.port)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=patience(60))
     failed((done.returncode, done.stdout, done.stderr), 2, "--port 0")
 
