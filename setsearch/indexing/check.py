@@ -231,7 +231,7 @@ def check_relation(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
 
 def _ranges(cursor: sqlite3.Cursor, relation: Relation, own: FeatureField, cells: Entries) -> tuple[Ints, Ints]:
     """The cells of a field of numbers as they are, and as they follow from these, each as one number."""
-    items, numbers = numbers_of(cursor, relation, own.name)
+    items, numbers = numbers_of(cursor, relation, own)
     parts = np.searchsorted(np.array(own.ends), numbers, "right")
     names = {part: own.of_part(part) for part in distinct(parts).tolist()}
     ids = relation.features.find(cursor, [name for both in names.values() for name in both])

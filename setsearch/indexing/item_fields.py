@@ -20,7 +20,16 @@ import numpy as np
 
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import CorruptIndex, InvalidItem
-from setsearch.storage.feature_fields import MOST_FIELDS, Days, FeatureField, as_days, ends_of, require_name
+from setsearch.storage.feature_fields import (
+    FIRST_DAY,
+    LAST_DAY,
+    MOST_FIELDS,
+    Days,
+    FeatureField,
+    as_days,
+    ends_of,
+    require_name,
+)
 from setsearch.storage.relation import Relation
 
 SAMPLE = 20_000  # items that tell the ends of ranges, at most twice as many
@@ -149,17 +158,17 @@ def forget_numbers(cursor: sqlite3.Cursor, relation: Relation, items: Mapping[in
     return keep_numbers(cursor, relation, gone, items, whole=True)
 
 
-def numbers_of(cursor: sqlite3.Cursor, relation: Relation, field: str) -> tuple[Ints, Floats]:
+def numbers_of(cursor: sqlite3.Cursor, relation: Relation, field: FeatureField) -> tuple[Ints, Floats]:
     """The items that have a number in a field, ascending, and the numbers. Raises CorruptIndex."""
     rows = cursor.execute(
         "select item, number from setsearch_field_number n where relation = ? and field = ? "
         "and exists (select 1 from setsearch_name o where o.kind = ? and o.id = n.item)",
-        (relation.id, field, relation.items.id),
+        (relation.id, field.name, relation.items.id),
     ).fetchall()
     items = np.array([item for item, _ in rows], np.int64)
     numbers = np.array([number for _, number in rows], float)
     order = np.argsort(items)
-    return items[order], _finite(numbers, field)[order]
+    return items[order], _possible(numbers, field)[order]
 
 
 def renewed_ends(cursor: sqlite3.Cursor, relation: Relation, field: FeatureField) -> tuple[float, ...] | None:
@@ -170,12 +179,14 @@ def renewed_ends(cursor: sqlite3.Cursor, relation: Relation, field: FeatureField
         "select number from setsearch_field_number where relation = ? and field = ? and level >= ?",
         (relation.id, field.name, least_level(relation.items.size)),
     )
-    return ends_of(_finite(np.fromiter((number for (number,) in rows), float), field.name).tolist(), field.has_dates)
+    numbers = np.fromiter((number for (number,) in rows), float)
+    return ends_of(_possible(numbers, field).tolist(), field.has_dates)
 
 
-def _finite(numbers: Floats, field: str) -> Floats:
-    if not np.isfinite(numbers).all():
-        raise CorruptIndex(f"the numbers of {field} are damaged; index the collection again")
+def _possible(numbers: Floats, field: FeatureField) -> Floats:
+    least, most = (FIRST_DAY, LAST_DAY) if field.has_dates else (-np.inf, np.inf)
+    if not (np.isfinite(numbers) & (numbers >= least) & (numbers < most)).all():
+        raise CorruptIndex(f"the numbers of {field.name} are damaged; index the collection again")
     return numbers
 
 

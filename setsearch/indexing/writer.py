@@ -257,7 +257,7 @@ class Writer:
                 continue
             relation.fields = (*relation.fields[:place], after, *relation.fields[place + 1 :])
             relation.is_altered = True
-            items, numbers = numbers_of(self.cursor, relation, before.name)
+            items, numbers = numbers_of(self.cursor, relation, before)
             for start in range(0, len(items), MOVED_TOGETHER):
                 part = slice(start, start + MOVED_TOGETHER)
                 self._move([*moved(before, after, items[part], numbers[part])])

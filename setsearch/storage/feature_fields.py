@@ -23,6 +23,7 @@ AFTER_MARK = chr(ord(MARK) + 1)
 RESERVED = ":,=\0"  # in names
 MOST_FIELDS, LONGEST_NAME = 50, 100
 EPOCH, DAY = datetime.datetime(1970, 1, 1), datetime.timedelta(days=1)
+FIRST_DAY, LAST_DAY = (datetime.datetime.min - EPOCH) / DAY, (datetime.datetime.max - EPOCH) / DAY
 LARGEST_WEIGHT = 1000.0  # of a field
 LEEWAY = 100  # an end may be a round number that so small a part of the numbers lies away
 PARTS = 20  # of the numbers; a range has two of them

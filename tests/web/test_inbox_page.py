@@ -191,7 +191,7 @@ def test_by_keys_by_mouse_and_without_scripts(serve, notes, browse):
     expect(page.locator(".answers")).to_have_count(0)
     assert inbox(notes) == rows
     other.keyboard.press("y")
-    expect(other.locator("[role=alert].problem")).to_contain_text("somebody has changed the set")
+    expect(other.locator("[role=alert].problem")).to_contain_text("Somebody changed cats meanwhile")
     other.keyboard.press("y")
     expect(other.locator(".answers")).to_contain_text(": yes, for cats")
     page.goto(server.url + "inbox?set=cats")
