@@ -92,7 +92,7 @@ class Questions:
     def __init__(self, index: setsearch.Index, texts: Texts, items: str, seed: int) -> None:
         self.rng, self.texts, self.items = random.Random(seed), texts, items
         with index.items("terms").fields() as fields:
-            self.known = set(fields.items.names(fields.first.cursor))
+            self.known = set(fields.items.names(fields.cursor))
 
     def __iter__(self) -> Iterator[list[str]]:
         while True:
@@ -180,12 +180,12 @@ def _memory() -> float:
 def _decoded(index: setsearch.Index) -> float:
     """The arrays that answer, also those that are mapped: entries, and those with values, in MB."""
     memory, size = index._readings._memory, 0
-    snapshots = [s for held in memory.versions.values() for v in held for s in v._snapshots.values()]
-    snapshots += [s for contexts in memory.contexts.values() for s in contexts.snapshots.values()]
-    for snapshot in snapshots:
-        for lists in (snapshot.content.by_item, snapshot.content.by_feature):
+    fields = [own for held in memory.versions.values() for version in held for own in version._fields.values()]
+    fields += [own for contexts in memory.contexts.values() for own in contexts.fields.values()]
+    for field in fields:
+        for lists in (field.content.by_item, field.content.by_feature):
             size += lists.size * (4 + lists.buffer.counts.itemsize) + 24 * len(lists)
-        for valued in snapshot._valued.values():
+        for valued in field._valued.values():
             size += 8 * valued._used + 16 * len(valued._starts)
     return size / 1e6
 

@@ -81,9 +81,9 @@ def build(database: Path) -> dict[str, list[str]]:
     with setsearch.open(database) as index:
         index.refresh("now")
         with index.items("terms").fields(by="both") as fields:
-            terms = fields.items.names(fields.first.cursor)
+            terms = fields.items.names(fields.cursor)
         with index.items("documents").stored() as fields:
-            documents = fields.items.names(fields.first.cursor)
+            documents = fields.items.names(fields.cursor)
     rng = random.Random(0)
     return {"terms": rng.sample(terms, 500), "documents": rng.sample(documents, 500)}
 

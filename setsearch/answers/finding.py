@@ -8,7 +8,8 @@ from typing import Protocol, Unpack
 from setsearch.answers.results import Found
 from setsearch.arrays import Entries, Ints
 from setsearch.errors import InvalidParameter
-from setsearch.memory.fields import Field, Fields
+from setsearch.memory.field import Field
+from setsearch.memory.fields import Fields
 from setsearch.options import ModelOptions
 from setsearch.storage.ids import id_text
 from setsearch.storage.names import Vocabulary

@@ -63,11 +63,11 @@ def first_sets(reading: Reading, n_sets: int = 3, size: int = 3) -> list[list[st
     Those come first whose least member fits the other two best.
     """
     with reading.stored() as fields:
-        snapshot = fields.first.snapshot
-        kept = snapshot.kept_starters.get((n_sets, size))
+        field = fields.first
+        kept = field.kept_starters.get((n_sets, size))
         if kept is not None:
             return kept
-        seeds = sample_items(fields.first.cursor, fields.relation, snapshot.transposed, snapshot.totals, len(QUANTILES))
+        seeds = sample_items(fields.cursor, fields.relation, field.transposed, field.totals, len(QUANTILES))
     sets: list[tuple[float, list[str]]] = []
     for seed in seeds:
         try:
@@ -78,7 +78,7 @@ def first_sets(reading: Reading, n_sets: int = 3, size: int = 3) -> list[list[st
         if len(hits) == size - 1 and not any(hit.item in known for _, known in sets for hit in hits):
             sets.append((min((fit.score for fit in fits), default=hits[-1].score), [seed, *(hit.item for hit in hits)]))
     best = [names for _, names in sorted(sets, reverse=True)[:n_sets]]
-    return snapshot.kept_starters.get_or_make((n_sets, size), lambda: best)
+    return field.kept_starters.get_or_make((n_sets, size), lambda: best)
 
 
 def describe_index(cursor: sqlite3.Cursor, readings: Readings, database: str, collection: str) -> dict[str, Any]:

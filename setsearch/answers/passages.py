@@ -40,7 +40,7 @@ class Piece(NamedTuple):
 
 def find_headlines(fields: Fields, names: Sequence[str]) -> dict[str, str]:
     """The headlines of those documents whose text is known."""
-    ids = fields.items.find(fields.first.cursor, list(names))
+    ids = fields.items.find(fields.cursor, list(names))
     found = {id: headline(text) for id, text in texts_of(fields, [*ids.values()]).items()}
     return {name: title for name, id in ids.items() if (title := found.get(id)) is not None}
 
@@ -122,8 +122,8 @@ def text_of(fields: Fields, id: int) -> str | None:
 
 def texts_of(fields: Fields, ids: Sequence[int]) -> dict[int, str]:
     """The texts of documents, by id: the index's copy, or the synced table's; of none that has neither."""
-    cursor, relation = fields.first.cursor, fields.relation
-    if fields.first.snapshot.transposed or fields.contexts_revision is not None:
+    cursor, relation = fields.cursor, fields.relation
+    if fields.first.transposed or fields.contexts_revision is not None:
         return {}  # words, not documents
     texts = dict(read_texts(cursor, relation, np.array(sorted(ids), np.int64)))
     missing = [id for id in ids if id not in texts]

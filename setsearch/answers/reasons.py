@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from setsearch.answers.results import Contribution, Reason, display_name
 from setsearch.arrays import VALUE_LATTICE
+from setsearch.memory.field import NGRAM
 from setsearch.memory.fields import Fields
-from setsearch.memory.snapshot import NGRAM
 from setsearch.search.meaning import NAME as MEANING
 from setsearch.search.weights import NEAR, OWN, RIVAL
 from setsearch.storage.feature_fields import MARK
@@ -343,7 +343,7 @@ def wording(fields: Fields, parts: Iterable[Sequence[Contribution]], examples: S
     """How the parts of the scores of some items are worded, given the ids of the examples."""
     analyzer, features = fields.analyzer, fields.first.features
     are_words = fields.contexts_revision is not None
-    has_text = not are_words and analyzer is not None and not fields.first.snapshot.transposed
+    has_text = not are_words and analyzer is not None and not fields.first.transposed
     language = analyzer.language if analyzer is not None else None
     source = fields.vectors().source if fields.vectors is not None else None
     forms: dict[str, str] = {}
@@ -353,7 +353,7 @@ def wording(fields: Fields, parts: Iterable[Sequence[Contribution]], examples: S
         ids = fields.first.find_features(stems)
         described = fields.first.describe_features(sorted(ids.values()))
         forms = {stem: display_name(*described[id]) for stem, id in ids.items()}
-    others = () if are_words or fields.first.snapshot.transposed else fields.relation.fields
+    others = () if are_words or fields.first.transposed else fields.relation.fields
     kinds = tuple((own.name, own.ends is not None) for own in others)
     how = Wording(plain_name(features.name), are_words, has_text, language, source, forms, None, kinds)
     if how.are_people and not has_text:

@@ -253,7 +253,7 @@ def those_gone(reading: AnyReading, members: Sequence[str]) -> list[str]:
             return [member for member in members if member not in known]
     gone = []
     with reading.stored() as fields:
-        known = fields.first.snapshot.find_all(fields.first.cursor, members)
+        known = fields.first.find_all(members)
     for member in members:
         if member not in known:
             try:

@@ -29,7 +29,7 @@ def word_notes(fields: Fields | None, stored: Callable[[], Fields | None], seeds
     if fields.uses is None:
         return
     for seed in seeds:
-        sample = fields.uses.sample(fields.first.cursor, fields.resolve(seed)) if known[seed] else None
+        sample = fields.uses.sample(fields.cursor, fields.resolve(seed)) if known[seed] else None
         if sample is not None:
             yield f"{seed}: contexts from a sample of {sample[0]:,} of its {sample[1]:,} uses"
 
@@ -43,10 +43,10 @@ def without_contexts_note(names: Sequence[str], reason: str, are_all: bool) -> s
 def _why_unknown(fields: Fields, documents: Fields | None, seed: str) -> str:
     """Why contexts do not know a word that the documents have."""
     assert documents is not None
-    used = int(documents.first.totals()[documents.resolve(seed)])
+    used = int(documents.first.totals[documents.resolve(seed)])
     if fields.uses is None and used > FREQUENT_COUNT:
         return LEFT_OUT
-    least = LARGEST_LEAST_COUNT if fields.uses is None else fields.uses.least(fields.first.cursor)
+    least = LARGEST_LEAST_COUNT if fields.uses is None else fields.uses.least(fields.cursor)
     phrase = _phrase_with(fields, seed) if used >= least and documents.has_phrases else None
     if phrase is not None:
         return f"nearly always part of a phrase, such as {phrase!r}"
@@ -58,8 +58,8 @@ def _why_unknown(fields: Fields, documents: Fields | None, seed: str) -> str:
 
 def _phrase_with(fields: Fields, seed: str) -> str | None:
     """The most frequent phrase that has a word; None without any."""
-    cursor, word = fields.first.cursor, seed.lower()
+    cursor, word = fields.cursor, seed.lower()
     phrases = fields.items.stored(cursor, fields.items.containing(cursor, word))
     ids = [id for id, (name, _) in phrases.items() if word in name.split()]
-    totals = fields.first.totals()
+    totals = fields.first.totals
     return phrases[max(ids, key=lambda id: (totals[id], -id))][0] if ids else None

@@ -283,7 +283,7 @@ def _neighbors(fields: Fields) -> Fields:
     if len(fields.all) == 1:
         return fields
     chosen = [field for field in fields.all if field.features.name in FIELDS_OF_NEIGHBORS]
-    return fields._replace(all=tuple(field._replace(coefficient=1.0) for field in chosen))
+    return fields._replace(all=tuple(field.within(fields.cursor) for field in chosen))
 
 
 def _result(method: Method, measured: Mapping[str, Sequence[Floats]]) -> Result:

@@ -147,7 +147,7 @@ class Review:
     def references(self, items: Sequence[str] | None = None) -> dict[str, Reference]:
         """The references that items come from, as they came; of all items by default. Raises CorruptIndex."""
         with self.reading.stored() as fields:
-            cursor, vocabulary = fields.first.cursor, fields.items
+            cursor, vocabulary = fields.cursor, fields.items
             ids = None if items is None else [*vocabulary.find(cursor, list(items)).values()]
             records = read_records(cursor, vocabulary.id, ids)
             names = vocabulary.describe(cursor, sorted(records))

@@ -25,7 +25,7 @@ LARGEST_SHARE = 1 / 8  # of the items that may change before everything is read 
 ALWAYS_FEW = 1000  # items
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Content:
     """Lists of both directions; `absent` are ids below `n_ids` without an item.
 
@@ -42,7 +42,7 @@ class Content:
     groups: FeatureGroups | None = field(default=None, kw_only=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RelationContent(Content):
     """The content of a relation as it is stored."""
 

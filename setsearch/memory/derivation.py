@@ -17,8 +17,8 @@ from setsearch.arrays import bincount
 from setsearch.errors import CorruptIndex, DatabaseError
 from setsearch.memory import layout
 from setsearch.memory.content import RelationContent, array_of_fields
+from setsearch.memory.field import Field
 from setsearch.memory.neighbors import nearest_words
-from setsearch.memory.snapshot import Snapshot
 from setsearch.memory.word_contexts import (
     COEFFICIENTS,
     IN_MEMORY,
@@ -63,7 +63,7 @@ class _Texts(NamedTuple):
     has_contexts: bool
 
 
-def write_lists(database: Path, content: RelationContent, rules: Iterable[tuple[Snapshot, ValueRule]]) -> bool:
+def write_lists(database: Path, content: RelationContent, rules: Iterable[tuple[Field, ValueRule]]) -> bool:
     """Put the lists of a relation, and what some rules make of them, into the file beside a database.
 
     False if another process is writing it. Raises OSError.
@@ -73,15 +73,15 @@ def write_lists(database: Path, content: RelationContent, rules: Iterable[tuple[
     return write_arrays(database, path, [*relation.state], _arrays_of(content, rules))
 
 
-def _arrays_of(content: RelationContent, rules: Iterable[tuple[Snapshot, ValueRule]]) -> layout.Named:
+def _arrays_of(content: RelationContent, rules: Iterable[tuple[Field, ValueRule]]) -> layout.Named:
     yield "sizes", np.array([len(content.by_item), len(content.by_feature)])
     yield "absent", content.absent
     if content.groups is not None:
         yield array_of_fields(content.groups.names), content.groups.of_feature
     yield from layout.lists_to_arrays("items", content.by_item, may_grow=True)
     yield from layout.lists_to_arrays("features", content.by_feature, may_grow=True)
-    for snapshot, rule in rules:
-        yield from snapshot.arrays_of(rule)
+    for field, rule in rules:
+        yield from field.arrays_of(rule)
 
 
 def write_contexts(database: Database, file: Path, contexts: WordContexts, rule: ValueRule) -> bool:
@@ -155,7 +155,7 @@ def _derive(texts: _Texts, how: tuple[Analyzer, ValueRule], draft: Draft | None,
     generation = Generation(IN_MEMORY, relation.id, CONTEXTS, relation.revision, relation.stamp)
     contexts = make_contexts(generation, arrays, {name: field.cells for name, field in fields.items()})
     if fields:
-        weighted = [(contexts.snapshots[name], COEFFICIENTS[name]) for name in fields]
+        weighted = [(contexts.fields[name], COEFFICIENTS[name]) for name in fields]
         arrays |= nearest_words(weighted, rule, contexts.words.size, renew)
     if draft is None:
         return contexts

@@ -8,16 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Entries, Floats, Ints, ListArrays, to_lattice
+from setsearch.arrays import Ints, to_lattice
 from setsearch.errors import InvalidParameter, UnknownItem
-from setsearch.memory.snapshot import Snapshot
+from setsearch.memory.field import Field
 from setsearch.memory.vectors import Vectors
 from setsearch.memory.where import Where
 from setsearch.memory.word_uses import WordUses
 from setsearch.models import Model
-from setsearch.models.values import RuleStatistics, ValueRule
 from setsearch.scoring.base import Base
-from setsearch.scoring.postings import PostingArrays
 from setsearch.scoring.smoothing import Neighbors
 from setsearch.storage.documents import Values, find_by_columns, has_columns, read_columns
 from setsearch.storage.ids import id_text
@@ -27,84 +25,6 @@ from setsearch.text.analyzer import Analyzer
 from setsearch.text.words import without_marks
 
 Descriptions = dict[int, tuple[str, str | None]]  # (name, title) of ids
-
-
-class Field(NamedTuple):
-    """One relation in one transaction, and the coefficient of its scores."""
-
-    snapshot: Snapshot
-    cursor: sqlite3.Cursor
-    coefficient: float = 1.0
-
-    @property
-    def items(self) -> Vocabulary:
-        """What is ranked."""
-        return self.snapshot.items
-
-    @property
-    def features(self) -> Vocabulary:
-        """What describes the items."""
-        return self.snapshot.features
-
-    def describe_features(self, ids: Sequence[int]) -> Descriptions:
-        """(name, title) of features."""
-        return self.snapshot.describe_features(self.cursor, ids)
-
-    def find_features(self, names: Iterable[str]) -> dict[str, int]:
-        """The ids of those features that exist."""
-        return self.features.find(self.cursor, list(names))
-
-    def frequencies(self) -> tuple[Ints, Ints]:
-        """Document frequency and sum of counts of every feature: two `(n_features,)` arrays."""
-        lists = self.snapshot.lists(False)
-        return lists.lengths, lists.totals
-
-    def stored_lengths(self, features: Ints) -> Ints:
-        """The document frequencies of some features, by stored counts."""
-        return self.snapshot.stored_lengths(features)
-
-    def totals(self) -> Ints:
-        """Sum of counts of every item, `(n_ids,)`."""
-        return self.snapshot.totals
-
-    def statistics(self, rule: ValueRule) -> RuleStatistics:
-        """The statistics of a rule."""
-        return self.snapshot.statistics(rule)
-
-    def postings(self, features: Ints, rule: ValueRule) -> PostingArrays:
-        """The items of some features (ascending ids) with their values."""
-        return self.snapshot.postings(features, rule)
-
-    def forward(self, items: Iterable[int], rule: ValueRule) -> PostingArrays:
-        """The features of some items, in the order of their ids, with their values."""
-        return self.snapshot.forward(np.array(sorted(items), np.int64), rule)
-
-    def new_item(self, counts: Mapping[str, int], rule: ValueRule) -> tuple[Ints, Floats]:
-        """Features and values of an item that the index does not hold."""
-        return self.snapshot.new_item(self.cursor, counts, rule)
-
-    def read_postings(self, features: Sequence[int]) -> Entries:
-        """The stored (feature, item, count) of some features, ascending."""
-        return self.snapshot.lists(False).take(np.array(features, np.int64))
-
-    def read_forward(self, items: Sequence[int]) -> Entries:
-        """The stored (item, feature, count) of some items, ascending."""
-        return self.snapshot.read_forward(np.array(items, np.int64))
-
-    def read_lists(self, items: Ints) -> ListArrays:
-        """The arrays of the stored lists of all items, of which these are up to date."""
-        lists = self.snapshot.lists(True)
-        lists.settle(items)
-        buffer, starts, ends = lists.arrays
-        return buffer.ids, buffer.counts, starts, ends
-
-    def sweep(self) -> Iterator[Entries]:
-        """All stored (item, feature, count), in steps."""
-        return self.snapshot.lists(True).sweep()
-
-    def base(self, model: Model, n_seeds: float) -> Base:
-        """What every item scores before the seeds are known."""
-        return self.snapshot.base(self.cursor, model, n_seeds)
 
 
 class Fields(NamedTuple):
@@ -131,23 +51,28 @@ class Fields(NamedTuple):
     @property
     def items(self) -> Vocabulary:
         """What is ranked."""
-        return self.first.snapshot.items
+        return self.first.items
+
+    @property
+    def cursor(self) -> sqlite3.Cursor:
+        """What reads, within the transaction."""
+        return self.first.cursor
 
     def item_ids(self) -> Ints:
         """The ids of all items, ascending."""
-        return np.fromiter(self.items.ids(self.first.cursor), np.int64)
+        return np.fromiter(self.items.ids(self.cursor), np.int64)
 
     def ranks(self, ids: Ints) -> Ints:
         """The positions of items in the order of names, or other numbers in this order, `(n_ids,)`."""
-        return self.first.snapshot.ranks(self.first.cursor, ids)
+        return self.first.ranks(ids)
 
     def in_order(self) -> Iterable[int]:
         """The ids of all items in the order of names."""
-        return self.items.ids(self.first.cursor, by_name=True)
+        return self.items.ids(self.cursor, by_name=True)
 
     def describe(self, ids: Sequence[int]) -> Descriptions:
         """(name, title) of items."""
-        return self.first.snapshot.describe(self.first.cursor, ids)
+        return self.first.describe(ids)
 
     def base(self, model: Model, n_seeds: float) -> Base:
         """What every item scores before the seeds are known: the sum over the fields."""
@@ -164,12 +89,12 @@ class Fields(NamedTuple):
             return Base(np.sum(items, axis=0), sum(coefficient * base.constant for coefficient, base in bases), scale)
 
         key = ("sum", model, n_seeds, *(field.coefficient for field in self.all))
-        return self.first.snapshot.kept_bases.get_or_make(key, add)
+        return self.first.kept_bases.get_or_make(key, add)
 
     @property
     def has_phrases(self) -> bool:
         """Whether terms may have phrases beside them, which are items of the contexts only."""
-        return self.first.snapshot.transposed and self.relation.has_phrases
+        return self.first.transposed and self.relation.has_phrases
 
     @property
     def encodes(self) -> bool:
@@ -193,12 +118,12 @@ class Fields(NamedTuple):
         name = id_text(name)
         way_out = self._way_out(name) if hint and isinstance(name, str) else ""
         try:
-            return self.items.resolve(self.first.cursor, name, hint and not way_out, self.first.snapshot.total)
+            return self.items.resolve(self.cursor, name, hint and not way_out, self.first.total)
         except UnknownItem:
             if not way_out:
                 raise
             raise UnknownItem(
-                f"no {name!r} among the {self.items.own_size(self.first.cursor):,} {self.items.name}{way_out}"
+                f"no {name!r} among the {self.items.own_size(self.cursor):,} {self.items.name}{way_out}"
             ) from None
 
     def _way_out(self, name: str) -> str:
@@ -206,15 +131,15 @@ class Fields(NamedTuple):
         other = self.all[-1].features  # of terms: the documents
         if self._known_feature(other, name) is not None:
             ways = [f"rank the {other.name} with `items={other.name}`"]
-            if self.have_columns and self.first.snapshot.takes_features:
+            if self.have_columns and self.first.takes_features:
                 text = ", or by a text with `like`" if self.analyzer is not None else ""
                 ways.insert(0, f"find {self.items.name} by `having={name}`{text}")
-                files = self.items.starting_with(self.first.cursor, f"{name}.", HINTS)
+                files = self.items.starting_with(self.cursor, f"{name}.", HINTS)
                 names = sorted(own for own, _ in self.describe(files).values())[:HINTS]
                 ways[:0] = [f"name {' or '.join(names)}"] if names else []
             return f", but it is one of the {other.name}; {'; or '.join(ways)}"
         words, has_terms = name.split(), self.analyzer is not None and self.analyzer.is_available
-        if has_terms and self.first.snapshot.transposed and not self.relation.has_phrases and len(words) > 1:
+        if has_terms and self.first.transposed and not self.relation.has_phrases and len(words) > 1:
             return "; phrases are among them where texts were indexed with `--phrases`"
         are_terms = self.relation.has_phrases and not self.have_columns
         if are_terms and len(words) > 1 and "," not in name and all(map(self.knows, words)):
@@ -227,11 +152,11 @@ class Fields(NamedTuple):
         if self.analyzer is not None and self.analyzer.is_available and self.have_columns:
             terms = [*self.analyzer.terms(name)]
             forms += terms if len(terms) == 1 else []
-        return next((form for form in forms if features.find_one(self.first.cursor, form) is not None), None)
+        return next((form for form in forms if features.find_one(self.cursor, form) is not None), None)
 
     def resolve_all(self, names: Sequence[str]) -> list[int]:
         """The distinct ids of items, in the order of the names."""
-        known = self.first.snapshot.find_all(self.first.cursor, names)
+        known = self.first.find_all(names)
         return list(dict.fromkeys([known[name] if name in known else self.resolve(name) for name in names]))
 
     def without_contexts(self, names: Sequence[str]) -> dict[str, int]:
@@ -254,7 +179,7 @@ class Fields(NamedTuple):
 
     def named_counts(self, vocabulary: Vocabulary, ids: Ints, counts: Ints) -> dict[str, int]:
         """Counts by name, in the order of the names."""
-        names = vocabulary.describe(self.first.cursor, ids.tolist())
+        names = vocabulary.describe(self.cursor, ids.tolist())
         return dict(sorted((names[id][0], count) for id, count in zip(ids.tolist(), counts.tolist(), strict=True)))
 
     def allowed(self, among: Sequence[str] | Where | None, filter: Sequence[str]) -> Ints | None:
@@ -264,19 +189,19 @@ class Fields(NamedTuple):
             return ids
         if not self.have_columns:
             raise InvalidParameter(f"a filter applies to columns that were kept of documents, not to {self.items.name}")
-        key, cursor = tuple(filter), self.first.cursor
-        met = self.first.snapshot.kept_filters.get_or_make(key, lambda: find_by_columns(cursor, self.relation.id, key))
+        key = tuple(filter)
+        met = self.first.kept_filters.get_or_make(key, lambda: find_by_columns(self.cursor, self.relation.id, key))
         return met if ids is None else np.intersect1d(ids, met)
 
     def resolve_among(self, among: Sequence[str] | Where) -> Ints:
         """The only items to return, ascending: those names that exist, or those of a condition."""
         if isinstance(among, Where):
-            return among.ids(self.first.cursor, self.relation, self.items.name)
+            return among.ids(self.cursor, self.relation, self.items.name)
         return np.array(sorted({*self.find_all(among).values()}), np.int64)
 
     def count_terms(self, text: str) -> Mapping[str, int]:
         """The counted terms of a text that the index does not hold; raises UnknownItem if it knows none of them."""
-        is_document = not self.first.snapshot.transposed and self.analyzer is not None and len(self.all) == 1
+        is_document = not self.first.transposed and self.analyzer is not None and len(self.all) == 1
         if not isinstance(text, str) or not is_document or self.analyzer is None:
             raise InvalidParameter(f"a text is an example of documents, not of {self.items.name} (given: {text!r:.40})")
         terms = self.analyzer(text)
@@ -287,15 +212,15 @@ class Fields(NamedTuple):
 
     def resolve_features(self, names: Sequence[str]) -> Mapping[str, int]:
         """Features as an example that has just these; raises UnknownItem."""
-        vocabulary, cursor = self.first.features, self.first.cursor
-        is_text = self.analyzer is not None and self.analyzer.is_available and not self.first.snapshot.transposed
+        vocabulary = self.first.features
+        is_text = self.analyzer is not None and self.analyzer.is_available and not self.first.transposed
         counts = {}
         for name in names:
             forms = [name, *(self.analyzer.terms(name) if self.analyzer and is_text else ())]
-            known = [form for form in forms if vocabulary.find_one(cursor, form) is not None]
+            known = [form for form in forms if vocabulary.find_one(self.cursor, form) is not None]
             if not known:
                 every = replace(vocabulary, others=()) if vocabulary.others else vocabulary
-                hint = every.hint(cursor, name)
+                hint = every.hint(self.cursor, name)
                 among = f"no {name!r} among the {vocabulary.size:,} {vocabulary.name}"
                 raise UnknownItem(f"{among}{'; ' * bool(hint)}{hint}")
             counts[known[0]] = 1
@@ -304,24 +229,22 @@ class Fields(NamedTuple):
     @property
     def have_columns(self) -> bool:
         """Whether columns may have been kept of the items: of words none are."""
-        return not self.first.snapshot.transposed and self.contexts_revision is None
+        return not self.first.transposed and self.contexts_revision is None
 
     def columns_of(self, ids: Sequence[int]) -> dict[int, Values]:
         """The columns that were kept of documents."""
         if not self.have_columns:
             return {}
-        snapshot, cursor, relation = self.first.snapshot, self.first.cursor, self.relation.id
-        if snapshot.has_columns is None:
-            snapshot.has_columns = has_columns(cursor, relation)
-        return read_columns(cursor, relation, ids) if snapshot.has_columns else {}
+        key = self.cursor, self.relation.id
+        have_some = self.first.made_once.get_or_make("columns", lambda: has_columns(*key))
+        return read_columns(*key, ids) if have_some else {}
 
     def find_all(self, names: Sequence[str]) -> dict[str, int]:
         """The ids of those names that exist, as they are or as items are written; few look-ups for all."""
-        snapshot, cursor = self.first.snapshot, self.first.cursor
-        found = snapshot.find_all(cursor, names)
+        found = self.first.find_all(names)
         if len(found) < len(names) and self._have_forms:
             forms = {name: [*self.forms(name)] for name in names if name not in found}
-            known = snapshot.find_all(cursor, [form for own in forms.values() for form in own])
+            known = self.first.find_all([form for own in forms.values() for form in own])
             firsts = ((name, next((form for form in own if form in known), None)) for name, own in forms.items())
             found |= {name: known[form] for name, form in firsts if form is not None}
         return found
@@ -335,11 +258,10 @@ class Fields(NamedTuple):
         """A name as items are written: terms by the analyzer, words of contexts in lower case."""
         if self.analyzer is None or not self._have_forms:
             return
-        snapshot = self.first.snapshot
         if self.contexts_revision is not None:
             forms = without_marks(self.analyzer.words.tokens(name))
             yield " ".join(forms)
             if self.analyzer.has_stems:
-                yield from snapshot.inflections(self.first.cursor, forms, self.analyzer.stem)
+                yield from self.first.inflections(forms, self.analyzer.stem)
         elif len(terms := self.analyzer.terms(name)) == 1:
             yield terms[0]

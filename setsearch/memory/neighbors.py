@@ -18,7 +18,7 @@ import numpy as np
 from setsearch.arrays import Array, Floats, Floats32, Ids, Ints, bincount, to_lattice
 from setsearch.core.threads import side_by_side
 from setsearch.errors import LostArrays
-from setsearch.memory.snapshot import Snapshot
+from setsearch.memory.field import Field
 from setsearch.models.values import ValueRule
 from setsearch.scoring.kernels import accumulate
 from setsearch.scoring.postings import PostingArrays, WeightedLists
@@ -70,11 +70,11 @@ class NearestWords:
 
 
 def nearest_words(
-    fields: Sequence[tuple[Snapshot, float]], rule: ValueRule, n_words: int, renew: Callable[[], None]
+    fields: Sequence[tuple[Field, float]], rule: ValueRule, n_words: int, renew: Callable[[], None]
 ) -> dict[str, Array]:
     """The arrays of the NEAREST most similar words of each word, the most similar first: ids and similarities.
 
-    `fields` are snapshots in memory with their coefficients. Where fewer words are similar at all, zeros follow.
+    `fields` are fields in memory with their coefficients. Where fewer words are similar at all, zeros follow.
     """
     ids, similarities = np.zeros((n_words, NEAREST), np.int64), np.zeros((n_words, NEAREST), np.int64)
     found: dict[str, Array] = dict(zip(NAMES, (ids.reshape(-1), similarities.reshape(-1)), strict=True))  # views
@@ -95,13 +95,13 @@ def nearest_words(
     return found
 
 
-def _entries(fields: Sequence[tuple[Snapshot, float]], rule: ValueRule, n_words: int) -> _Entries:
+def _entries(fields: Sequence[tuple[Field, float]], rule: ValueRule, n_words: int) -> _Entries:
     from scipy.sparse import coo_array
 
     parts, factors, squares, before = list[tuple[Ids, Ids, Floats32]](), list[Floats](), np.zeros(n_words), 0
-    for snapshot, coefficient in fields:
-        found, values = snapshot.statistics(rule).values_of(snapshot.lists(True).entries(), by_item=True)
-        df = bincount(found.ids, minlength=len(snapshot.lists(False)))
+    for field, coefficient in fields:
+        found, values = field.statistics(rule).values_of(field.lists(True).entries(), by_item=True)
+        df = bincount(found.ids, minlength=len(field.lists(False)))
         rare = (df > 1) & (df <= MOST_SHARED)
         factors.append(np.log(n_words / np.maximum(df, 1)) ** 1.5 * coefficient * rare)
         weights = _weights(values, factors[-1][found.ids])

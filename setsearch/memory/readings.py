@@ -12,7 +12,7 @@ from setsearch.errors import LostArrays, SetsearchError, TakenOver, UnknownReadi
 from setsearch.lists import LOCK
 from setsearch.memory.catalog import default_reading, defaults_of, find_again, relations_by_reading
 from setsearch.memory.content import RelationContent, read_content, state_of
-from setsearch.memory.fields import Field, Fields
+from setsearch.memory.fields import Fields
 from setsearch.memory.files import ArrayFiles
 from setsearch.memory.freshness import Fresh, is_fresh
 from setsearch.memory.names import WordVocabulary
@@ -174,7 +174,7 @@ class Readings:
     def words(self, cursor: sqlite3.Cursor, relation: Relation) -> WordVocabulary | None:
         """The words of a collection that have contexts, as they are now; None without contexts."""
         contexts = self._word_contexts(cursor, self.version(cursor, relation.items.name))
-        return None if contexts is None or not contexts.snapshots else contexts.words
+        return None if contexts is None or not contexts.fields else contexts.words
 
     def describe_contexts(self, cursor: sqlite3.Cursor, relation: Relation) -> dict[str, Any]:
         """The number of words with contexts and of the contexts, and how old these are; empty without contexts."""
@@ -300,14 +300,14 @@ class Readings:
         """The fields that `by` names, for one transaction; None without contexts."""
         relation = version.relation
         if by == "documents":
-            snapshot = version.snapshot(self._content(cursor, version), relation.features.name == name)
-            vectors = self._memory.vectors.of(cursor, relation, snapshot.items)
-            return Fields((Field(snapshot, cursor),), relation, version.analyzer, vectors=vectors)
+            field = version.field(self._content(cursor, version), relation.features.name == name)
+            vectors = self._memory.vectors.of(cursor, relation, field.items)
+            return Fields((field.within(cursor),), relation, version.analyzer, vectors=vectors)
         contexts = self._word_contexts(cursor, version)
-        if contexts is None or not contexts.snapshots:
+        if contexts is None or not contexts.fields:
             return None
-        chosen = [(contexts.snapshots[field], COEFFICIENTS[field]) for field in BY[by] if field in contexts.snapshots]
-        fields = tuple(Field(snapshot, cursor, weight) for snapshot, weight in chosen)
+        chosen = [name for name in BY[by] if name in contexts.fields]
+        fields = tuple(contexts.fields[name].within(cursor, COEFFICIENTS[name]) for name in chosen)
         vectors = self._memory.vectors.of(cursor, relation, contexts.words)
         nearest = None if contexts.nearest is None else partial(contexts.nearest.of, cursor)
         revision, uses = contexts.generation.revision, contexts.uses
@@ -345,7 +345,7 @@ class Readings:
         assert content is not None
         of_words = relation.analyzer is None or relation.contexts == "off"  # else contexts answer for them
         readings = ((False, relation.items), (True, relation.features))[: 1 + of_words]
-        rules = [(version.snapshot(content, side), _default_rule(relation, kind.name)) for side, kind in readings]
+        rules = [(version.field(content, side), _default_rule(relation, kind.name)) for side, kind in readings]
         if self.files.write(lambda file: write_lists(file, content, rules)):
             version.forget()
 

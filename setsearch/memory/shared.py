@@ -9,7 +9,7 @@ from collections import OrderedDict
 
 from setsearch.lists import LOCK
 from setsearch.memory.content import RelationContent
-from setsearch.memory.snapshot import Snapshot
+from setsearch.memory.field import Field
 from setsearch.memory.vectors import StoredVectors
 from setsearch.memory.word_contexts import WordContexts
 from setsearch.sqlite.database import Database
@@ -31,19 +31,19 @@ class Version:
         self.content: RelationContent | None = None
         self.wants_contexts: bool | None = None
         self.tried = set[str]()  # the files of arrays that this process has tried to write
-        self._snapshots: dict[bool, Snapshot] = {}
+        self._fields: dict[bool, Field] = {}
 
     def forget(self) -> None:
         """Take the content anew when it is next needed."""
         with LOCK:
-            self.content, self._snapshots = None, {}
+            self.content, self._fields = None, {}
 
-    def snapshot(self, content: RelationContent, transposed: bool) -> Snapshot:
-        """The snapshot of one reading of the content; that of before if it is of this one."""
+    def field(self, content: RelationContent, transposed: bool) -> Field:
+        """The field of one reading of the content; that of before if it is of this one."""
         with LOCK:
-            known = self._snapshots.get(transposed)
+            known = self._fields.get(transposed)
             if known is None or known.content is not content:
-                self._snapshots[transposed] = known = Snapshot(content, transposed)
+                self._fields[transposed] = known = Field(content, transposed)
             return known
 
 

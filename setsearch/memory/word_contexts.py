@@ -17,10 +17,10 @@ from setsearch.errors import LostArrays
 from setsearch.lists import Lists
 from setsearch.memory import layout
 from setsearch.memory.content import Content
+from setsearch.memory.field import Field
 from setsearch.memory.names import CONTEXTS_OF, ContextVocabulary, DocumentVocabulary, Load, WordVocabulary
 from setsearch.memory.neighbors import NAMES as NEAREST_NAMES
 from setsearch.memory.neighbors import NearestWords
-from setsearch.memory.snapshot import Snapshot
 from setsearch.memory.word_uses import NAMES as USES_NAMES
 from setsearch.memory.word_uses import WordUses
 from setsearch.models.values import ValueRule
@@ -57,7 +57,7 @@ class WordContexts:
 
     generation: Generation
     words: WordVocabulary
-    snapshots: Mapping[str, Snapshot]
+    fields: Mapping[str, Field]
     nearest: NearestWords | None  # this and the next: None if an earlier version derived them
     uses: WordUses | None
     mapped: Mapped | None = None
@@ -70,18 +70,18 @@ class WordContexts:
     @property
     def is_stored_alone(self) -> bool:
         """Whether a table holds them, and no file that processes share."""
-        return bool(self.snapshots) and not self.is_in_memory and self.mapped is None
+        return bool(self.fields) and not self.is_in_memory and self.mapped is None
 
     @property
     def is_complete(self) -> bool:
         """Whether words, if there are some, have all that this version derives."""
         are_new = self.nearest is not None and self.uses is not None
-        return not self.snapshots or ({*COEFFICIENTS} <= {*self.snapshots} and are_new)
+        return not self.fields or ({*COEFFICIENTS} <= {*self.fields} and are_new)
 
     @property
     def sizes(self) -> dict[str, int]:
         """The number of features of each field."""
-        return {name: snapshot.features.size for name, snapshot in self.snapshots.items()}
+        return {name: field.features.size for name, field in self.fields.items()}
 
 
 def read_contexts(cursor: sqlite3.Cursor, generation: Generation, mapped: Mapped | None) -> WordContexts:
@@ -100,7 +100,7 @@ def read_contexts(cursor: sqlite3.Cursor, generation: Generation, mapped: Mapped
 
     names, sizes = read_sizes(cursor, generation)
     words = WordVocabulary(names)
-    snapshots = {}
+    fields = {}
     for name, n_features in sizes.items():
         if mapped is None:
             cells = read_lists(cursor, generation, f"{name} {FEATURES}", n_features, words.size)
@@ -109,11 +109,11 @@ def read_contexts(cursor: sqlite3.Cursor, generation: Generation, mapped: Mapped
             by_item = layout.lists_from_arrays(mapped, f"{name} {ITEMS}", words.size, n_features)
             lists = by_item, layout.turned_from_arrays(mapped, f"{name} {FEATURES}", by_item)
         features = _features(generation, name, n_features, load)
-        snapshots[name] = Snapshot(Content(words, features, *lists, np.zeros(0, np.int64), mapped))
+        fields[name] = Field(Content(words, features, *lists, np.zeros(0, np.int64), mapped))
     has_nearest, has_uses = (has_array(cursor, generation, own[0]) for own in (NEAREST_NAMES, USES_NAMES))
     nearest = NearestWords(words.size, load, generation.id) if has_nearest else None
     uses = WordUses(words.size, load, generation.id) if has_uses else None
-    return WordContexts(generation, words, snapshots, nearest, uses, mapped)
+    return WordContexts(generation, words, fields, nearest, uses, mapped)
 
 
 def contexts_state(generation: Generation) -> list[int]:
@@ -138,13 +138,13 @@ def make_contexts(generation: Generation, arrays: Arrays, cells: Mapping[str, En
 
     words = WordVocabulary(json.loads(arrays["items"]))
     sizes = json.loads(arrays["sizes"])
-    snapshots = {}
+    fields = {}
     for name, own in cells.items():
         features = _features(generation, name, sizes[name], load)
         lists = _both(own, words, sizes[name])
-        snapshots[name] = Snapshot(Content(words, features, *lists, np.zeros(0, np.int64), None))
+        fields[name] = Field(Content(words, features, *lists, np.zeros(0, np.int64), None))
     derived = NearestWords(words.size, load, None), WordUses(words.size, load, None)
-    return WordContexts(generation, words, snapshots, *derived)
+    return WordContexts(generation, words, fields, *derived)
 
 
 def _both(cells: Entries, words: Vocabulary, n_features: int) -> tuple[Lists, Lists]:
@@ -163,17 +163,17 @@ def stored_arrays(contexts: WordContexts, arrays: Arrays) -> Iterator[tuple[str,
     """What a generation stores of contexts: name and array of everything, one after the other."""
     for name, value in arrays.items():
         yield name, text_array(value) if isinstance(value, str) else value
-    for name, snapshot in contexts.snapshots.items():
-        yield from arrays_of(f"{name} {FEATURES}", snapshot.content.by_feature)
+    for name, field in contexts.fields.items():
+        yield from arrays_of(f"{name} {FEATURES}", field.content.by_feature)
 
 
 def mapped_arrays(cursor: sqlite3.Cursor, contexts: WordContexts, rule: ValueRule) -> layout.Named:
     """What a file of arrays gets of contexts. Raises LostArrays."""
-    for name, snapshot in contexts.snapshots.items():
-        yield from layout.lists_to_arrays(f"{name} {ITEMS}", snapshot.content.by_item, may_grow=False)
-        yield from layout.turned_to_arrays(f"{name} {FEATURES}", snapshot.content.by_feature)
-        yield from snapshot.arrays_of(rule, has_postings=False)
-    kept = [f"{name.removeprefix(CONTEXTS_OF)} keys" for name in contexts.snapshots if name.startswith(CONTEXTS_OF)]
+    for name, field in contexts.fields.items():
+        yield from layout.lists_to_arrays(f"{name} {ITEMS}", field.content.by_item, may_grow=False)
+        yield from layout.turned_to_arrays(f"{name} {FEATURES}", field.content.by_feature)
+        yield from field.arrays_of(rule, has_postings=False)
+    kept = [f"{name.removeprefix(CONTEXTS_OF)} keys" for name in contexts.fields if name.startswith(CONTEXTS_OF)]
     kept += NEAREST_NAMES if contexts.nearest is not None else ()
     kept += USES_NAMES if contexts.uses is not None else ()
     for name in kept:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import Floats, Ints, bincount, to_lattice
-from setsearch.memory.fields import Field
+from setsearch.memory.field import Field
 from setsearch.models import Lift, Model, Seeds
 
 

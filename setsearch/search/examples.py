@@ -8,7 +8,8 @@ import numpy as np
 
 from setsearch.arrays import Floats, Ints, repeat
 from setsearch.errors import InvalidParameter, NoSeeds
-from setsearch.memory.fields import Field, Fields
+from setsearch.memory.field import Field
+from setsearch.memory.fields import Fields
 from setsearch.models.values import ValueRule
 from setsearch.options import Ids
 from setsearch.search.folding import may_be_copies, without_copies
@@ -152,9 +153,7 @@ def resolve_seeds(fields: Fields, seeds: Ids) -> list[int]:
 
 def no_seeds(fields: Fields) -> NoSeeds:
     """The error for a query without examples."""
-    return NoSeeds(
-        f"no seeds; give at least one of the {fields.items.own_size(fields.first.cursor)} {fields.items.name}"
-    )
+    return NoSeeds(f"no seeds; give at least one of the {fields.items.own_size(fields.cursor)} {fields.items.name}")
 
 
 def seed_weight(name: str, weight: float) -> float:

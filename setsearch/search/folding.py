@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from setsearch.arrays import Ints
 from setsearch.core import binding
-from setsearch.memory.fields import Field, Fields
+from setsearch.memory.field import Field
+from setsearch.memory.fields import Fields
 from setsearch.models.values import ValueRule
 from setsearch.scoring.kernels import is_core
 
@@ -29,7 +30,7 @@ FOLDED = 40  # hits that are looked at beyond twice those that are wanted
 def may_be_copies(fields: Fields) -> bool:
     """Whether items are documents: other items that share all their features are not the same thing."""
     is_text = fields.relation.analyzer is not None
-    return is_text and not fields.first.snapshot.transposed and fields.contexts_revision is None
+    return is_text and not fields.first.transposed and fields.contexts_revision is None
 
 
 def fold(fields: Fields, ids: Sequence[int]) -> dict[int, list[int]]:

@@ -25,7 +25,8 @@ import numpy.typing as npt
 
 from setsearch.arrays import Floats, median
 from setsearch.errors import NoSeeds
-from setsearch.memory.fields import Field, Fields
+from setsearch.memory.field import Field
+from setsearch.memory.fields import Fields
 from setsearch.models import Lift, Model, Seeds
 from setsearch.search.cutoff import FEW, UNLIKE, leave_one_out_scores
 from setsearch.search.examples import Examples, example_entries

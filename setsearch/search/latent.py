@@ -16,7 +16,8 @@ import numpy as np
 
 from setsearch.arrays import Ints, bincount, offsets
 from setsearch.errors import UsageError
-from setsearch.memory.fields import Field, Fields
+from setsearch.memory.field import Field
+from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
 from setsearch.storage.vectors import Bytes, quantized
 

@@ -140,7 +140,7 @@ def weights_at_once(
     numbers = Numbers(
         n_items, total, model.strength, model.rarity, model.budget, feedback, WEIGHT, alike, *wanted.few, *limits
     )
-    lists = [field.snapshot.core_field(model.rule, field.coefficient) for field in fields.all]
+    lists = [field.core_field(model.rule) for field in fields.all]
     base, without = fields.base(model, total), sorted({*excluded, *examples.seeds})
     excluding = np.array(without, np.int64)
 
@@ -199,7 +199,7 @@ def with_popularity(fields: Fields, weights: SeedWeights) -> SeedWeights:
     belongs to a kind, such as a genre, is another question, for which this prior is wrong (docs/relevance.md).
     """
     items = np.flatnonzero(weights.base.items > -np.inf)
-    logs = np.log(np.maximum(fields.first.snapshot.lists(True).lengths[items], 1))
+    logs = np.log(np.maximum(fields.first.lists(True).lengths[items], 1))
     return weights.with_prior("popular", items, logs, POPULARITY / max(weights.examples.total, 1.0))
 
 

@@ -23,7 +23,8 @@ from setsearch.arrays import (
     take,
     to_lattice,
 )
-from setsearch.memory.fields import Field, Fields
+from setsearch.memory.field import Field
+from setsearch.memory.fields import Fields
 from setsearch.models import Model, Query, Seeds
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE, ValueRule
@@ -286,7 +287,7 @@ def seed_weights(
         unscaled.append(_unscaled(own_field, seeds, model, fields.items.size))
         of_lengths = getattr(model, "of_lengths", None)
         if of_lengths is not None:
-            lengths.append(own_field.coefficient * of_lengths(own_field.totals(), seeds))
+            lengths.append(own_field.coefficient * of_lengths(own_field.totals, seeds))
     binary = model.rule.binary or model.rule.counted
     scale = _scale(model, base, unscaled, lengths)
     weights = tuple(_scaled(own, own.coefficient, scale, model.rule.binary) for own in unscaled)

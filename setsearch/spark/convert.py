@@ -127,7 +127,7 @@ def _write(folder: Path, reading: Reading) -> None:
         known: dict[str, dict[int, str]] = {}
         for what, kind in kinds.items():
             statement = "select id, name, title from setsearch_name where kind = ?"
-            described = fields.first.cursor.execute(statement, (kind.id,)).fetchall()
+            described = fields.cursor.execute(statement, (kind.id,)).fetchall()
             known[what] = {id: name for id, name, _ in described}
             _write_part(folder / what, 0, name=[row[1] for row in described], title=[row[2] for row in described])
         for number, step in enumerate(fields.first.sweep()):

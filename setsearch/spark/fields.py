@@ -5,13 +5,13 @@ from functools import cache
 from pyspark.sql import SparkSession
 
 from setsearch.arrays import Ints
-from setsearch.memory.fields import Field, Fields
+from setsearch.memory.fields import Fields
 from setsearch.memory.names import WordVocabulary
 from setsearch.memory.readings import BY, FieldsBy
 from setsearch.memory.word_contexts import COEFFICIENTS
 from setsearch.spark.bases import Bases
+from setsearch.spark.field import RemoteField
 from setsearch.spark.layout import Layout, Side
-from setsearch.spark.snapshot import RemoteSnapshot
 from setsearch.spark.vocabulary import NO_CURSOR, load_words
 from setsearch.storage.analyzers import load_analyzer
 from setsearch.storage.relation import Relation
@@ -36,10 +36,10 @@ class FieldsSource:
         return cache(self._fields)
 
     def _fields(self, by: str) -> Fields | None:
-        stored = RemoteSnapshot(self._spark, self._layout, self._side, self.bases)
+        stored = RemoteField(self._spark, self._layout, self._side, self.bases)
         relation = Relation(0, stored.content.items, stored.content.features, self._layout.analyzer, 0, 0)
         if by == "documents":
-            return Fields((Field(stored, NO_CURSOR),), relation, self._analyzer)
+            return Fields((stored,), relation, self._analyzer)
         if not self.has_contexts:
             return None
         layouts = {own.features: own for own in self._layout.fields()}
@@ -47,7 +47,7 @@ class FieldsSource:
             self._words = load_words(self._spark, layouts["documents"])
         chosen = [(layouts[name], COEFFICIENTS[name]) for name in BY[by] if name in layouts]
         fields = tuple(
-            Field(RemoteSnapshot(self._spark, own, own.sides[0], self.bases, self._words), NO_CURSOR, weight)
+            RemoteField(self._spark, own, own.sides[0], self.bases, self._words).within(NO_CURSOR, weight)
             for own, weight in chosen
         )
         return Fields(fields, relation, self._analyzer, contexts_revision=0)

@@ -19,8 +19,8 @@ from setsearch.arrays import Ints
 from setsearch.models.values import ValueRule
 from setsearch.search.weights import SeedWeights
 from setsearch.spark.bases import RemoteBase
+from setsearch.spark.field import RemoteField, value_of
 from setsearch.spark.layout import local, read, read_lists
-from setsearch.spark.snapshot import RemoteSnapshot, value_of
 
 Pairs = list[tuple[int, float]]  # (item, score), best first
 RESERVE = 1000  # items of highest base that compete with the touched ones
@@ -42,7 +42,7 @@ class Asked:
 class Ranking:
     """Ranks the items of a reading, all of them or those `among` some; its fields sum up."""
 
-    def __init__(self, first: RemoteSnapshot, among: Ints | None = None) -> None:
+    def __init__(self, first: RemoteField, among: Ints | None = None) -> None:
         self._first, self._among = first, among
         self._spark = first.spark
         self._count = first.side.count if among is None else len(among)
@@ -89,13 +89,13 @@ class Ranking:
 
     def _scores(self, asked: Sequence[Asked]) -> DataFrame:
         """(number of the set, item, score) of every touched item."""
-        tables: dict[tuple[RemoteSnapshot, ValueRule], list[tuple[int, int, float]]] = {}
+        tables: dict[tuple[RemoteField, ValueRule], list[tuple[int, int, float]]] = {}
         for number, one in enumerate(asked):
             for own in one.weights.all:
                 pairs = zip(own.seeds.features.tolist(), own.lists.weights.tolist(), strict=True)
                 rows = [(number, feature, weight) for feature, weight in pairs if weight]
-                tables.setdefault((cast(RemoteSnapshot, own.field.snapshot), own.rule), []).extend(rows)
-        parts = [self._added(snapshot, rule, rows) for (snapshot, rule), rows in tables.items()]
+                tables.setdefault((cast(RemoteField, own.field), own.rule), []).extend(rows)
+        parts = [self._added(field, rule, rows) for (field, rule), rows in tables.items()]
         added = self._allowed(reduce(DataFrame.unionByName, parts))
         sums = added.groupBy("number", "item").agg(F.sum("added").alias("score"))
         bases = {own.n_seeds: self._base(own).items for own in asked}
@@ -110,11 +110,11 @@ class Ranking:
             .select("number", "item", (F.col("score") + F.col("base") * F.col("scale")).alias("score"))
         )
 
-    def _added(self, snapshot: RemoteSnapshot, rule: ValueRule, rows: list[tuple[int, int, float]]) -> DataFrame:
+    def _added(self, field: RemoteField, rule: ValueRule, rows: list[tuple[int, int, float]]) -> DataFrame:
         """(number of the set, item, added) of the postings of features, given (number, feature, weight)."""
         table = F.broadcast(local(self._spark, rows, number="int32", feature="int64", weight="double"))
-        lists = read_lists(self._spark, snapshot.layout, snapshot.side, (feature for _, feature, _ in rows))
-        valued = lists.join(table, "feature").withColumn("value", value_of(rule, snapshot.side)).filter("value > 0")
+        lists = read_lists(self._spark, field.layout, field.side, (feature for _, feature, _ in rows))
+        valued = lists.join(table, "feature").withColumn("value", value_of(rule, field.side)).filter("value > 0")
         return valued.select("number", "item", (F.col("weight") * F.col("value")).alias("added"))
 
     def _allowed(self, rows: DataFrame) -> DataFrame:

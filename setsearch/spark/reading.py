@@ -39,11 +39,11 @@ from setsearch.search.request import (
     parse_seeds,
 )
 from setsearch.search.weights import SeedWeights, seed_weights
+from setsearch.spark.field import RemoteField, load_entries
 from setsearch.spark.fields import FieldsSource
 from setsearch.spark.layout import Layout, Side, load_layout
 from setsearch.spark.ranking import Asked, Pairs, Ranking
 from setsearch.spark.rejected import with_corrections
-from setsearch.spark.snapshot import RemoteSnapshot, load_entries
 from setsearch.spark.telling import which_tell
 from setsearch.spark.vocabulary import RemoteVocabulary
 
@@ -77,9 +77,9 @@ class _Question:
         return [*self.rejected, *self.examples.seeds]
 
     @property
-    def snapshots(self) -> list[RemoteSnapshot]:
+    def remote(self) -> list[RemoteField]:
         """The fields as they are on Parquet."""
-        return [cast(RemoteSnapshot, own.snapshot) for own in self.fields.all]
+        return [cast(RemoteField, own) for own in self.fields.all]
 
 
 class SparkReading:
@@ -130,7 +130,7 @@ class SparkReading:
         ((model, _),) = self._by_model({0: question}, request, model)
         (weights,) = self._weigh([question], request, model)
         id = fields.resolve(item)
-        first, total = question.snapshots[0], weights.examples.total
+        first, total = question.remote[0], weights.examples.total
         own = self._source.bases.get(first.layout, first.side, model, total)
         rows = [] if own.items is None else own.items.filter(F.col("item") == id).collect()
         base = sum(row.base for row in rows)
@@ -207,8 +207,8 @@ class SparkReading:
         """Sets that have the same fields, by their model: all features count where too few do (priors.one_pass)."""
         other, reaching = by_presence(model, self._defaults, request.model), {*questions}
         if questions and isinstance(model, Lift):
-            snapshots = next(iter(questions.values())).snapshots
-            load_entries(snapshots, {id for own in questions.values() for id in own.examples.ids}, model.rule)
+            remote = next(iter(questions.values())).remote
+            load_entries(remote, {id for own in questions.values() for id in own.examples.ids}, model.rule)
             for own in questions.values():
                 own.examples = once_each(own.fields, own.examples, model.rule)
         if other is not None:
@@ -221,8 +221,8 @@ class SparkReading:
 
     def _weigh(self, questions: Sequence[_Question], request: ExpandRequest, model: Model) -> list[SeedWeights]:
         """The weights of sets that have the same fields."""
-        fields, snapshots = questions[0].fields, questions[0].snapshots
-        load_entries(snapshots, {id for own in questions for id in own.marked}, model.rule)
+        fields, remote = questions[0].fields, questions[0].remote
+        load_entries(remote, {id for own in questions for id in own.marked}, model.rule)
         firsts = [seed_weights(own.fields, own.examples, model) for own in questions]
         rejection = self._defaults.rejection_of(model, request.options.get("gamma"))
         rejecting = [number for number, own in enumerate(questions) if own.rejected]
@@ -244,9 +244,7 @@ class SparkReading:
         weights = subtract(self._second_passes(questions, firsts, subtract(firsts), feedback))
         if rejecting and rejection is None:
             given = [weights[number] for number in rejecting], [questions[number].rejected for number in rejecting]
-            for number, corrected in zip(
-                rejecting, with_corrections(fields, snapshots, *given, feedback > 0), strict=True
-            ):
+            for number, corrected in zip(rejecting, with_corrections(fields, *given, feedback > 0), strict=True):
                 weights[number] = corrected
         return weights
 
@@ -262,15 +260,15 @@ class SparkReading:
         counts = [how_many_join(first.model, first.examples, size, feedback) for first in firsts]
         if not any(counts):
             return firsts
-        snapshots = questions[0].snapshots
+        remote = questions[0].remote
         asked = [Asked(own, question.marked) for question, own in zip(questions, ranked_by, strict=True)]
-        ranking, depth, rule = Ranking(snapshots[0]), max(counts), firsts[0].model.rule
+        ranking, depth, rule = Ranking(remote[0]), max(counts), firsts[0].model.rule
         while True:
             found = ranking.best(asked, depth)
             positive = [
                 [id for id, score in best if score > first.constant] for best, first in zip(found, firsts, strict=True)
             ]
-            load_entries(snapshots, {id for ids in positive for id in ids}, rule)
+            load_entries(remote, {id for ids in positive for id in ids}, rule)
             joined = [
                 different(own.fields, first, ids)[:count]
                 for own, first, ids, count in zip(questions, firsts, positive, counts, strict=True)
@@ -295,7 +293,7 @@ class SparkReading:
         keeps_seeds, cut = request.options.get("keep_seeds"), request.options.get("cut")
         left_out = [own.rejected if keeps_seeds else own.marked for own in questions]
         asked = [Asked(own, ids) for own, ids in zip(weights, left_out, strict=True)]
-        ranking, depth = Ranking(questions[0].snapshots[0], among), FIRST if request.k == NO_LIMIT else request.k
+        ranking, depth = Ranking(questions[0].remote[0], among), FIRST if request.k == NO_LIMIT else request.k
         found = ranking.best(asked, max(depth, FLOOR) if cut else depth)
         ends: list[float | None] = [None] * len(questions)
         if cut == "keep" or (cut and not self._choice.cannot_tell(fields, request.model)):
@@ -329,7 +327,7 @@ class SparkReading:
             "keep_seeds"
         ):  # neither a filter nor the seeds change what belongs
             asked = [Asked(own, question.marked) for own, question in zip(weights, questions, strict=True)]
-            leaders = Ranking(questions[0].snapshots[0]).best(asked, FLOOR)
+            leaders = Ranking(questions[0].remote[0]).best(asked, FLOOR)
             found = [own or kept for own, kept in zip(leaders, found, strict=True)]
         return [
             threshold(question.fields, own, np.array([score for _, score in best])) if best else np.inf
@@ -349,11 +347,11 @@ def _hits(
 
 def _load_features(questions: Sequence[_Question], weights: Sequence[SeedWeights], items: Sequence[list[int]]) -> None:
     """Read what tells what features add to the scores of the items of each set."""
-    snapshots = questions[0].snapshots
+    remote = questions[0].remote
     for rule in {own.rule for one in weights for own in one.all}:
-        load_entries(snapshots, {id for own in items for id in own}, rule)
-    for place, snapshot in enumerate(snapshots):
-        active = [own.seeds.features for one in weights for own in one.all if own.field.snapshot is snapshot]
-        had = [snapshot.known_features(sorted(own)) for own in items]
+        load_entries(remote, {id for own in items for id in own}, rule)
+    for field in remote:
+        active = [own.seeds.features for one in weights for own in one.all if own.field is field]
+        had = [field.known_features(sorted(own)) for own in items]
         shared = np.intersect1d(np.concatenate(active), np.concatenate(had))
-        questions[0].fields.all[place].describe_features(shared.tolist())
+        field.describe_features(shared.tolist())

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from pyspark.sql import functions as F  # noqa: N812
@@ -21,10 +21,10 @@ from setsearch.search.separation import (
     scores_of_examples,
 )
 from setsearch.search.weights import SeedWeights
+from setsearch.spark.field import RemoteField, load_entries
 from setsearch.spark.layout import NORMS, read
 from setsearch.spark.ranking import Asked, Ranking
 from setsearch.spark.session import use_this_python
-from setsearch.spark.snapshot import RemoteSnapshot, load_entries
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 def with_corrections(
     fields: Fields,
-    snapshots: Sequence[RemoteSnapshot],
     weights: Sequence[SeedWeights],
     rejected: Sequence[list[int]],
     twice: bool,
@@ -41,11 +40,11 @@ def with_corrections(
 
     `twice`: whether the questions may have a second pass.
     """
-    rule = correction_rule(weights[0].model)
+    rule, first = correction_rule(weights[0].model), cast(RemoteField, fields.first)
     marked = [[*own.examples.seeds, *ids] for own, ids in zip(weights, rejected, strict=True)]
     asked = [Asked(own, ids) for own, ids in zip(weights, marked, strict=True)]
-    leaders = Ranking(snapshots[0]).best(asked, LEADERS)
-    likely = _likely_sample(snapshots[0], rule, SAMPLE + max(map(len, marked)))
+    leaders = Ranking(first).best(asked, LEADERS)
+    likely = _likely_sample(first, rule, SAMPLE + max(map(len, marked)))
     unmarked = [
         Unmarked(
             fields.items.size - len({*ids}),
@@ -56,7 +55,7 @@ def with_corrections(
     ]
     needed = {id for ids, own in zip(marked, unmarked, strict=True) for id in (*ids, *own.sample)}
     for values in (rule, weights[0].model.rule):
-        load_entries(snapshots, needed, values)
+        load_entries(cast(Sequence[RemoteField], fields.all), needed, values)
     return [
         corrected(fields, own, ids, others, partial(_scores, own), twice)
         for own, ids, others in zip(weights, rejected, unmarked, strict=True)
@@ -67,11 +66,11 @@ def _scores(weights: SeedWeights, items: Ints) -> Floats:
     return scores_of_examples(weights, Examples(items.tolist()))
 
 
-def _likely_sample(snapshot: RemoteSnapshot, rule: ValueRule, count: int) -> list[int]:
+def _likely_sample(field: RemoteField, rule: ValueRule, count: int) -> list[int]:
     """The items whose norms have the least hashes, the least first; equal ones by name."""
-    use_this_python(snapshot.spark)
+    use_this_python(field.spark)
     norm = F.col(NORMS[rule.binarization]).alias("norm")
-    rows = read(snapshot.spark, snapshot.layout, snapshot.side.items, "items").select("id", norm)
+    rows = read(field.spark, field.layout, field.side.items, "items").select("id", norm)
     found = rows.mapInArrow(_least(count), rows.schema).toArrow()
     ids, norms = found["id"].to_numpy(), found["norm"].to_numpy()
     chosen: list[int] = ids[np.lexsort((ids, hashes(norms)))][:count].tolist()

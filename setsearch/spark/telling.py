@@ -9,8 +9,8 @@ from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
 from setsearch.search.cutoff import can_tell, few_above, middle_seed
 from setsearch.search.weights import SeedWeights
+from setsearch.spark.field import RemoteField
 from setsearch.spark.ranking import Asked, Ranking
-from setsearch.spark.snapshot import RemoteSnapshot
 
 
 def which_tell(
@@ -22,7 +22,7 @@ def which_tell(
     if not np.isfinite(bounds).any():
         return are_told
     asked = [Asked(own, [*ids, *own.examples.seeds]) for own, ids in zip(weights, rejected, strict=True)]
-    above = Ranking(cast(RemoteSnapshot, fields[0].first.snapshot)).count_above(asked, bounds)
+    above = Ranking(cast(RemoteField, fields[0].first)).count_above(asked, bounds)
     n_items = fields[0].items.size
     return [
         few_above(count, n_items - len(own.excluded), defaults) if np.isfinite(bound) else is_told

@@ -31,12 +31,12 @@ def test_hits_are_the_same_before_and_after(index):
     sets = [rng.sample(left, n) for n in (1, 2, 3, 10) * 10]
     first = [reading.expand(seeds, 30) for seeds in sets]
     with reading.fields() as fields:
-        names = fields.first.snapshot._names
+        names = fields.first._names
         assert names.is_complete
         assert names.find(NAMES) == {name: id for id, name in enumerate(NAMES) if name in left}
         assert names.find(["", "nothing", "name 1\0"]) == {}
         ids = [id for id, name in enumerate(NAMES) if name in left]
-        described = fields.items.describe(fields.first.cursor, ids)
+        described = fields.items.describe(fields.cursor, ids)
         assert {id: names.describe(id) for id in described} == described
         with pytest.raises(KeyError):
             names.describe(25)
@@ -57,10 +57,10 @@ def test_few_questions_prepare_nothing(index, monkeypatch):
     for asked in (3, 80):
         first = [reading.expand([seed], 5) for seed in seeds[:asked]]
         with reading.fields() as fields:
-            snapshot = fields.first.snapshot
-            assert snapshot._names.is_complete == (asked > 3)
+            field = fields.first
+            assert field._names.is_complete == (asked > 3)
             # A file of arrays has the values of what was there before the write.
-            assert all(lists.by_item.are_all_there for lists in snapshot._valued.values()) == (asked > 3)
+            assert all(lists.by_item.are_all_there for lists in field._valued.values()) == (asked > 3)
     assert [reading.expand([seed], 5) for seed in seeds[:asked]] == first
 
 
@@ -83,7 +83,7 @@ def test_collections_with_very_many_names_are_looked_up(index, monkeypatch):
     for _ in range(12):
         hits = reading.expand(["a"], 5)
     with reading.fields() as fields:
-        assert not fields.first.snapshot._names.is_complete
+        assert not fields.first._names.is_complete
     assert len(hits) == 5
 
 
@@ -103,7 +103,7 @@ def test_of_equal_hashes_the_name_decides(monkeypatch):
 
 
 def test_ranks_are_those_of_the_names_whatever_was_read_before(monkeypatch):
-    monkeypatch.setattr("setsearch.memory.snapshot.FEW", 6)
+    monkeypatch.setattr("setsearch.memory.field.FEW", 6)
     with setsearch.open(sqlite3.connect(":memory:"), contexts="off") as index:
         names = "fig apple date cherry banana elder grape".split()
         index.add((name, "a fruit") for name in names)

@@ -70,7 +70,7 @@ def test_document_frequencies_count_the_values_above_0(build, monkeypatch, latti
         for rule in (Lift().rule, Lift(binarization="presence").rule):
             found = fields.first.statistics(rule)
             entries, values = found.values_of(fields.first.read_postings(range(fields.first.features.next_id)))
-            df = fields.first.snapshot.document_frequencies(rule)
+            df = fields.first.document_frequencies(rule)
             assert np.array_equal(df, np.bincount(entries.lists[values > 0], minlength=len(df)))
             assert lattice > 1 or df.sum() < fields.first.frequencies()[0].sum() / 2
 

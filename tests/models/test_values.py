@@ -22,7 +22,7 @@ RULES = [
 
 def arrays_of(fields, forward):
     """The stored lists of one direction."""
-    lists = fields.first.snapshot.lists(forward)
+    lists = fields.first.lists(forward)
     lists.settle()
     buffer, starts, ends = lists.arrays
     return buffer.ids, buffer.counts, starts, ends
@@ -51,7 +51,7 @@ def test_norms_are_those_of_numpy(data, rule):
                 with index.items("film").fields() as fields, pytest.MonkeyPatch.context() as patch:
                     if not has_core:
                         patch.setattr(binding, "library", lambda: None)
-                    lists = [fields.first.snapshot.lists(forward) for forward in (True, False)]
+                    lists = [fields.first.lists(forward) for forward in (True, False)]
                     found.append(rule_statistics(rule, CountSource(fields.items.size, *lists)).norms.tolist())
     connection.close()
     assert found[0] == found[1]

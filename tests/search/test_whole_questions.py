@@ -9,7 +9,7 @@ from samples import KERNELS, with_kernels
 from test_passes import collection, texts
 
 import setsearch
-from setsearch.memory.snapshot import Snapshot
+from setsearch.memory.field import Field
 from setsearch.search import passes as feedback
 from setsearch.search.cutoff import few, middle_seed
 from setsearch.search.examples import find_examples
@@ -27,13 +27,13 @@ def reading(tmp_path_factory):
         for number in range(40):
             documents.expand([f"i{number}"])
         with documents.fields() as fields:
-            assert have_all_values(fields.first.snapshot)
+            assert have_all_values(fields.first)
         yield documents
 
 
-def have_all_values(snapshot: Snapshot) -> bool:
+def have_all_values(field: Field) -> bool:
     """Whether the lists of both directions have values."""
-    return all(lists.are_all_there for lists in snapshot._valued.values())
+    return all(lists.are_all_there for lists in field._valued.values())
 
 
 def require_equal(ask):

@@ -60,7 +60,7 @@ def test_the_same_answers(both, name, options):
     index, on_spark, _ = both
     reading = index.items(name)
     with reading.stored() as fields:
-        names = fields.items.names(fields.first.cursor)
+        names = fields.items.names(fields.cursor)
     rng = random.Random(name)
     sets = [rng.sample(names, count) for count in (1, 2, 3, 10)]
     same(reading, on_spark.items(name), sets, **options)
@@ -126,7 +126,7 @@ def test_there_and_back_again(spark, tmp_path):
     to_sqlite(spark, place, tmp_path / "sample.db", sample=0.3)
     with setsearch.open(tmp_path / "part.db") as part, setsearch.open(tmp_path / "sample.db") as sample:
         with part.items("documents").stored() as fields:
-            names = fields.items.names(fields.first.cursor)
+            names = fields.items.names(fields.cursor)
         assert all(name.startswith("z") and len(part.items("documents").features_of(name)) > 5 for name in names)
         assert 10 < sample.items("documents").item_count() < 70
 
@@ -176,7 +176,7 @@ def test_untouched_items_are_found_however_many_are_touched(spark, tmp_path, mon
                 same(films, on_spark, [["i03"], ["i04", "i05"]], k, **options)
         on_spark.release()
         assert not len(on_spark._source.bases)
-        monkeypatch.setattr("setsearch.spark.snapshot.MOST_ACTIVE", 2)
+        monkeypatch.setattr("setsearch.spark.field.MOST_ACTIVE", 2)
         with pytest.raises(errors.InvalidParameter, match="more than 2 user"):
             on_spark.expand(["i03", "i04", "i05"])
 

@@ -17,7 +17,7 @@ from samples import change_blocks, delete_arrays, random_data
 import setsearch
 from setsearch import errors, lists
 from setsearch.indexing import batch
-from setsearch.memory import snapshot
+from setsearch.memory import field
 from setsearch.scoring import valued_lists
 from setsearch.sqlite import sql as inserts
 from setsearch.storage import names
@@ -197,7 +197,7 @@ def test_small_caches_and_pieces_change_nothing(tmp_path, monkeypatch):
         monkeypatch.setattr(valued_lists, "AHEAD", ahead)
         monkeypatch.setattr(valued_lists, "AHEAD_IN_CORE", ahead)
         monkeypatch.setattr(valued_lists, "NOTHING_AHEAD", 2)
-        monkeypatch.setattr(snapshot, "KEPT", 1)
+        monkeypatch.setattr(field, "KEPT", 1)
         monkeypatch.setattr(lists, "CHUNK", 1 + ahead % 7)
         with setsearch.open(tmp_path / "a.db") as index:
             assert [index.items("film").expand([f"i{n}"]) for n in range(30)] == expected
@@ -613,8 +613,8 @@ def test_options_of_callers_do_not_fill_memory(tmp_path):
         for number in range(40):
             documents.expand(["a"], popularity=number / 100, explain=True)
         with documents.fields() as fields:
-            kept = vars(fields.first.snapshot)
-            assert all(len(kept[name]) <= snapshot.KEPT for name in ("_valued", "_statistics", "kept_bases"))
+            kept = vars(fields.first)
+            assert all(len(kept[name]) <= field.KEPT for name in ("_valued", "_statistics", "kept_bases"))
 
 
 @pytest.mark.parametrize(
@@ -643,14 +643,14 @@ def test_another_question_may_start_the_caches_again_at_any_time(tmp_path, monke
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(texts)
         expected = index.items("documents").expand(["d1"], 3, **options)
-    postings = snapshot.Snapshot.postings
+    postings = field.Field.postings
 
     def cleared(self, *arguments):
         found = postings(self, *arguments)
         self._valued.clear()
         return found
 
-    monkeypatch.setattr(snapshot.Snapshot, "postings", cleared)
+    monkeypatch.setattr(field.Field, "postings", cleared)
     with setsearch.open(tmp_path / "a.db") as index:
         assert index.items("documents").expand(["d1"], 3, **options) == expected
 

@@ -228,11 +228,11 @@ class _Asking:
 
     def _opened(self) -> SetIndex:
         """The sets as they are now; those that are as memory has them are not weighed again."""
-        cursor, reading = self._fields.first.cursor, self._reading
+        cursor, reading = self._fields.cursor, self._reading
         seal = stored_checksums(cursor)
-        kinds = [(own.first.snapshot, own.vectors is None, own.nearest is None) for own in self._all]
+        kinds = [(own.first.source, own.vectors is None, own.nearest is None) for own in self._all]
         state = (reading.defaults, reading.defaults.make({}), *kinds)
-        kept: SetIndex | None = self._fields.first.snapshot.kept_sets.get(state)
+        kept: SetIndex | None = self._fields.first.kept_sets.get(state)
         if kept is not None and kept.seal == seal != {}:
             return kept
         made = SetIndex(seal, marks_of_sets(cursor, reading.name), read_groups(cursor))
@@ -252,8 +252,8 @@ class _Asking:
                 lists.setdefault(own.rule, []).append(added)
         _turn(made, lists, kept, same)
         if sum(len(own.sets) for own in made.turned.values()) <= MOST_KEPT:
-            self._fields.first.snapshot.kept_sets.clear()
-            self._fields.first.snapshot.kept_sets[state] = made
+            self._fields.first.kept_sets.clear()
+            self._fields.first.kept_sets[state] = made
         return made
 
     def _weighed(self, marks: Marks) -> tuple[Weighed | str | None, tuple[FieldWeights, ...], Sequence[str]]:
@@ -263,9 +263,7 @@ class _Asking:
         except (QueryError, UsageError) as error:
             return str(error), (), ()
         has_parts = weights.parts or getattr(weights.model, "has_base", True)
-        is_kept = (
-            fields.first.snapshot is self._fields.first.snapshot and len(fields.all) == 1 and fields.stored is None
-        )
+        is_kept = fields.first.source == self._fields.first.source and len(fields.all) == 1 and fields.stored is None
         if has_parts or not is_kept or any(own.query.table is not None for own in weights.all):
             return None, (), gone
         return found, weights.all, gone

@@ -204,7 +204,7 @@ def ask_together(
                 raise
             notes.append(f"{name}: {error}")
             continue
-        if standings and own.fields.first.snapshot is not standings[0].fields.first.snapshot:
+        if standings and own.fields.first.source != standings[0].fields.first.source:
             notes.append(f"{name}: its words have no contexts, or all others have none")
             continue
         names.append(name)
@@ -282,12 +282,12 @@ def ask_beside(
     def ask(fields_by: FieldsBy) -> T:
         """The same in one transaction."""
         known = reading.candidates(fields_by)
-        cursor = known[-1].first.cursor
+        cursor = known[-1].cursor
         groups, stored = read_groups(cursor), dict[str, Given](marks_of_sets(cursor, reading.name))
         stored[name] = given
         asked = {other: stored[other] for other in groups.asked_with([name]) if other in stored}
         more = {key: options[key] for key in ("like", "having", "gamma") if key in options}
-        key = (asked, groups, request.model, more, [own.first.snapshot for own in known])
+        key = (asked, groups, request.model, more, [own.first.source for own in known])
         if not kept or kept[0] != key or name not in kept[1].names:
             kept[:] = key, ask_together(reading, fields_by, asked, groups, request.model, name, more)
         together: Together = kept[1]

@@ -164,7 +164,7 @@ def _store(database: Database, reading: Reading, plan: Plan, found: Round) -> bo
 
 def _round(reading: Reading, plan: Plan, number: int, fields_by: FieldsBy) -> Round:
     """The next round of what is stored now."""
-    cursor = reading.candidates(fields_by)[-1].first.cursor
+    cursor = reading.candidates(fields_by)[-1].cursor
     stored, groups = marks_of_sets(cursor, reading.name), read_groups(cursor)
     asked = {name: stored[name] for name in groups.asked_with(plan.names) if name in stored}
     rows = cursor.execute("select name, item from setsearch_member where round is not null and accepted = 1")

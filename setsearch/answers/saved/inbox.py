@@ -210,7 +210,7 @@ def find_news(reading: Reading, number: int | None, stamp: int | None) -> News:
         relation, behind = fields.relation, fields.contexts_revision
         now = relation.state
         if behind is not None and behind < now.number:  # later texts are news once contexts know them
-            now = past_revision(fields.first.cursor, relation.id, behind) or now
+            now = past_revision(fields.cursor, relation.id, behind) or now
         analyzer = fields.analyzer if behind is not None else None
     if number is None or stamp is None:
         return News(now, None)
@@ -218,8 +218,8 @@ def find_news(reading: Reading, number: int | None, stamp: int | None) -> News:
         changed = _changed(fields, now, Revision(now.relation, number, stamp))
         if changed is None:
             return News(now, None)
-        names = [name for name, _ in fields.items.describe(fields.first.cursor, changed.tolist()).values()]
-        stored = {name for name, _ in fields.items.stored(fields.first.cursor, changed.tolist()).values()}
+        names = [name for name, _ in fields.items.describe(fields.cursor, changed.tolist()).values()]
+        stored = {name for name, _ in fields.items.stored(fields.cursor, changed.tolist()).values()}
     if behind is None:
         return News(now, names)
 
@@ -237,7 +237,7 @@ def _changed(fields: Fields, now: Revision, then: Revision) -> Ints | None:
     if then.number > now.number and past_revision(field.cursor, then.relation, then.number) == then:
         return np.zeros(0, np.int64)  # contexts are older than the last look
     changed = changed_items(field.cursor, fields.relation.state, then, now.number)
-    if changed is None or not field.snapshot.transposed:
+    if changed is None or not field.transposed:
         return changed
     described = changed[changed < field.features.next_id].tolist()
     return distinct(field.read_postings(described).ids.astype(np.int64))

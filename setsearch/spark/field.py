@@ -4,7 +4,6 @@ The driver reads what a question needs by itself: the features of examples and o
 frequencies, for many items at once.
 """
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import Any
@@ -17,21 +16,21 @@ from setsearch.arrays import VALUE_LATTICE, Entries, Floats, Ints, offsets, posi
 from setsearch.errors import InvalidParameter
 from setsearch.lists import Lists
 from setsearch.memory.content import Content
-from setsearch.memory.snapshot import Snapshot
+from setsearch.memory.field import Field
 from setsearch.models import Model
 from setsearch.models.values import PRESENCE, RuleStatistics, ValueRule, rarity
 from setsearch.scoring.base import Base
 from setsearch.scoring.postings import PostingArrays
 from setsearch.spark.bases import Bases
 from setsearch.spark.layout import NORMS, Layout, Side, local, read, read_lists
-from setsearch.spark.vocabulary import RemoteVocabulary
+from setsearch.spark.vocabulary import NO_CURSOR, RemoteVocabulary
 from setsearch.storage.names import Vocabulary
 
 MOST_ACTIVE = 2_000_000  # entries of all examples of all sets: some hundred megabytes on the driver
 NO_IDS: Ints = np.zeros(0, np.int64)
 
 
-class RemoteSnapshot(Snapshot):
+class RemoteField(Field):
     """One reading. What was read is kept: an object serves one call."""
 
     takes_features = False
@@ -50,7 +49,7 @@ class RemoteSnapshot(Snapshot):
         first, second = (features, items) if transposed else (items, features)
         super().__init__(Content(first, second, nothing, nothing, NO_IDS, None), transposed)
         self.spark, self.layout, self.side, self.bases = spark, layout, side, bases
-        self.has_columns = False
+        self.cursor, self.made_once["columns"] = NO_CURSOR, False
         self._totals = None if words is None else words[1]
         self._known: dict[ValueRule, _Known] = {}
         self._frequencies = dict.fromkeys(("feature", *FREQUENCIES), NO_IDS)
@@ -77,10 +76,11 @@ class RemoteSnapshot(Snapshot):
         _, first = np.unique(joined["feature"], return_index=True)
         self._frequencies = {name: own[first] for name, own in joined.items()}
 
-    def forward(self, items: Ints, rule: ValueRule) -> PostingArrays:
-        """The features of some items (ascending ids) with their values."""
-        load_entries([self], items.tolist(), rule)
-        return self._known[rule].lists(items)
+    def forward(self, items: Iterable[int], rule: ValueRule) -> PostingArrays:
+        """The features of some items, in the order of their ids, with their values."""
+        own = sorted(items)
+        load_entries([self], own, rule)
+        return self._known[rule].lists(np.array(own, np.int64))
 
     def known_features(self, items: Sequence[int]) -> Ints:
         """The features of some items that were read, by any rule."""
@@ -121,17 +121,17 @@ class RemoteSnapshot(Snapshot):
         statistics = RuleStatistics(rule, None, threshold, factor, pivot=self.side.medians[rule.binarization])
         return statistics, np.arange(len(features))
 
-    def read_forward(self, items: Ints) -> Entries:
+    def read_forward(self, items: Sequence[int]) -> Entries:
         """The stored (item, feature, count) of some items, ascending."""
-        rows = _forward(self, items.tolist()).select("item", "feature", "count").orderBy("item", "feature").toArrow()
+        rows = _forward(self, items).select("item", "feature", "count").orderBy("item", "feature").toArrow()
         return Entries(*(rows[name].to_numpy() for name in ("item", "feature", "count")))
 
-    def base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: float) -> Base:
+    def base(self, model: Model, n_seeds: float) -> Base:
         """A base with the right constant and bound; what each item has stays on the workers."""
         own = self.bases.get(self.layout, self.side, model, n_seeds)
         return Base(np.array(own.extremes), own.constant)
 
-    def ranks(self, cursor: sqlite3.Cursor, ids: Ints) -> Ints:
+    def ranks(self, ids: Ints) -> Ints:
         """Ids are in the order of names."""
         return ids
 
@@ -161,13 +161,13 @@ class _Known:
         return PostingArrays(self._features[places], ends[:-1], ends[1:], self._values[places])  # type: ignore[arg-type]
 
 
-def load_entries(snapshots: Sequence[RemoteSnapshot], items: Iterable[int], rule: ValueRule) -> None:
+def load_entries(fields: Sequence[RemoteField], items: Iterable[int], rule: ValueRule) -> None:
     """Read the entries of some items in several fields, with their values by a rule, in two jobs.
 
     Raises InvalidParameter if there are too many.
     """
-    wanted = {number: own.missing(items, rule) for number, own in enumerate(snapshots)}
-    asked = [(number, snapshots[number]) for number, ids in wanted.items() if ids]
+    wanted = {number: own.missing(items, rule) for number, own in enumerate(fields)}
+    asked = [(number, fields[number]) for number, ids in wanted.items() if ids]
     if not asked:
         return
     spark = asked[0][1].spark
@@ -197,10 +197,10 @@ def load_entries(snapshots: Sequence[RemoteSnapshot], items: Iterable[int], rule
         own.add(wanted[number], rule, {name: column[chosen] for name, column in columns.items()})
 
 
-def _forward(snapshot: RemoteSnapshot, items: Sequence[int]) -> DataFrame:
+def _forward(field: RemoteField, items: Sequence[int]) -> DataFrame:
     """(item, feature, count) of some items: their forward lists are the posting lists of the other reading."""
-    layout, side = snapshot.layout, snapshot.layout.side(snapshot.side.features)
-    rows = read_lists(snapshot.spark, layout, side, items).filter(F.col("feature").isin([*items]))
+    layout, side = field.layout, field.layout.side(field.side.features)
+    rows = read_lists(field.spark, layout, side, items).filter(F.col("feature").isin([*items]))
     return rows.select(F.col("feature").alias("item"), F.col("item").alias("feature"), "count")
 
 

@@ -1,17 +1,19 @@
-"""What one reading derives from its content: values of entries, statistics of rules, bases, descriptions.
+"""A field: one side of a content as items, what is derived from it, and how one transaction reads it.
 
-A snapshot belongs to one content, so nothing in it becomes wrong; a new content gets a new snapshot. Threads share it:
-every value is computed from the same content, so it does not matter which thread's copy is kept.
+What is kept (values of entries, statistics of rules, bases, descriptions) belongs to one content, so nothing in it
+becomes wrong. All transactions and threads share it: every value is computed from the same content, so it does not
+matter which thread's copy is kept.
 """
 
 import sqlite3
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from setsearch.arrays import Entries, Floats, Ints, offsets, scale_for, sum_runs, take, to_lattice
+from setsearch.arrays import Entries, Floats, Ints, ListArrays, offsets, scale_for, sum_runs, take, to_lattice
 from setsearch.core.question import FieldLists, OpenField
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists
@@ -89,16 +91,17 @@ class _Valued:
         return FieldLists(self.by_feature.part, self.by_item.part, self._stored)
 
 
-class Snapshot:
-    """A content with one side as items."""
+class Field:
+    """A content with one side as items, within one transaction, and the coefficient of its scores."""
 
     takes_features = True  # as examples: `having`, and `like`
+    cursor: sqlite3.Cursor
 
     def __init__(self, content: Content, transposed: bool = False) -> None:
         self.content = content
         self.transposed = transposed
+        self.coefficient = 1.0
         self._known_ids: dict[str, int] = {}
-        self.has_columns: bool | None = None  # whether columns were kept of some items; None if nobody has looked
         self._names = KnownNames(self.items)
         self._item_descriptions = _Descriptions(self.items)
         self._feature_descriptions = _Descriptions(self.features)
@@ -108,9 +111,18 @@ class Snapshot:
         self.kept_starters = Kept[tuple[int, int], list[list[str]]]()  # sets to begin with (answers/overview.py)
         self.kept_sets = Kept[Hashable, Any]()  # what saved sets weigh (answers/saved/claims.py)
         self._statistics = Kept[ValueRule, RuleStatistics]()
-        self._ranks: Ints | None = None
-        self._read_names: dict[int, str] = {}
-        self._items_by_stems: dict[str, list[str]] | None = None
+        self.made_once = Kept[str, Any]()  # what depends on the content alone
+
+    def within(self, cursor: sqlite3.Cursor, coefficient: float = 1.0) -> Self:
+        """This field in another transaction; what is kept is the same."""
+        own = copy(self)
+        own.cursor, own.coefficient = cursor, coefficient
+        return own
+
+    @property
+    def source(self) -> Hashable:
+        """What is read, the same in all transactions."""
+        return self.content, self.transposed
 
     @property
     def items(self) -> Vocabulary:
@@ -139,40 +151,46 @@ class Snapshot:
         """The document frequencies of some features, by stored counts."""
         return self.lists(False).lengths[features]
 
-    def find_all(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
+    def find_all(self, names: Sequence[str]) -> dict[str, int]:
         """The ids of those names that items have."""
         found = {name: self._known_ids[name] for name in names if name in self._known_ids}
         if len(found) < len(names):
             missing = [name for name in names if name not in found and is_storable(name)]
             if self._names.is_complete:
                 return found | self._names.find(missing)
-            new = self.items.find(cursor, missing)
+            new = self.items.find(self.cursor, missing)
             if len(self._known_ids) + len(new) <= CACHED_NAMES:
                 self._known_ids.update(new)
             found |= new
         return found
 
-    def inflections(self, cursor: sqlite3.Cursor, words: Sequence[str], stem: Callable[[str], str]) -> list[str]:
+    def inflections(self, words: Sequence[str], stem: Callable[[str], str]) -> list[str]:
         """The items with the same stems as some words, the most frequent first."""
-        if self._items_by_stems is None:
-            totals = self.totals
-            by_stems: dict[str, list[str]] = {}
-            names = self.items.describe(cursor, [*self.items.ids(cursor)])
-            for id in sorted(names, key=lambda id: -int(totals[id])):
-                by_stems.setdefault(" ".join(map(stem, names[id][0].split(" "))), []).append(names[id][0])
-            self._items_by_stems = by_stems
-        return self._items_by_stems.get(" ".join(map(stem, words)), [])
 
-    def describe(self, cursor: sqlite3.Cursor, items: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        def stemmed(parts: Iterable[str]) -> str:
+            """A name without endings."""
+            return " ".join(map(stem, parts))
+
+        def make() -> dict[str, list[str]]:
+            """All names, by what is left without endings."""
+            by_stems: dict[str, list[str]] = {}
+            names = self.items.describe(self.cursor, [*self.items.ids(self.cursor)])
+            for id in sorted(names, key=lambda id: -int(self.totals[id])):
+                by_stems.setdefault(stemmed(names[id][0].split(" ")), []).append(names[id][0])
+            return by_stems
+
+        return self.made_once.get_or_make("by stems", make).get(stemmed(words), [])  # type: ignore[no-any-return]
+
+    def describe(self, items: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(name, title) of items."""
         if self._names.is_complete:
             return {item: self._names.describe(item) for item in items}
-        self._names.learn(cursor)
-        return self._item_descriptions.of(cursor, items)
+        self._names.learn(self.cursor)
+        return self._item_descriptions.of(self.cursor, items)
 
-    def describe_features(self, cursor: sqlite3.Cursor, features: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+    def describe_features(self, features: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(name, title) of features."""
-        return self._feature_descriptions.of(cursor, features)
+        return self._feature_descriptions.of(self.cursor, features)
 
     def statistics(self, rule: ValueRule) -> RuleStatistics:
         """The statistics of a rule: from the file, or in a pass over all entries."""
@@ -223,51 +241,76 @@ class Snapshot:
             return self.lists(False).lengths
         return self.postings(np.arange(len(self.lists(False))), rule).lengths
 
-    def ranks(self, cursor: sqlite3.Cursor, ids: Ints) -> Ints:
+    def ranks(self, ids: Ints) -> Ints:
         """The positions of items in the order of names, or other numbers in this order, `(n_ids,)`."""
-        if self._ranks is None and len(ids) <= FEW:
-            names, own = self._read_names, ids.tolist()
+        known: Ints | None = self.made_once.get("ranks")
+        if known is None and len(ids) <= FEW:
+            names, own = self.made_once.get("names", {}), ids.tolist()
             unread = [id for id in own if id not in names]
             if unread:  # an inbox ranks the same items for each of its sets
                 if len(names) + len(unread) > FEW:
                     names, unread = {}, own
-                names = names | {id: name for id, (name, _) in self.items.stored(cursor, unread).items()}
-                self._read_names = names
+                names = names | {id: name for id, (name, _) in self.items.stored(self.cursor, unread).items()}
+                self.made_once["names"] = names
             order = sorted(range(len(own)), key=lambda place: names[own[place]])
-            ranks = np.empty(len(ids), np.int64)
-            ranks[order] = np.arange(len(ids))
-            return ranks
-        if self._ranks is None:
-            ranks = np.zeros(self.items.next_id, np.int64)
-            in_order = np.fromiter(self.items.ids(cursor, by_name=True), np.int64)
-            ranks[in_order] = np.arange(len(in_order))
-            self._ranks = ranks
-        return self._ranks[ids]
+            known = np.empty(len(ids), np.int64)
+            known[order] = np.arange(len(ids))
+            return known
+        if known is None:
+            known = np.zeros(self.items.next_id, np.int64)
+            in_order = np.fromiter(self.items.ids(self.cursor, by_name=True), np.int64)
+            known[in_order] = np.arange(len(in_order))
+            self.made_once["ranks"] = known
+        return known[ids]
 
-    def read_forward(self, items: Ints) -> Entries:
+    def frequencies(self) -> tuple[Ints, Ints]:
+        """Document frequency and sum of counts of every feature: two `(n_features,)` arrays."""
+        lists = self.lists(False)
+        return lists.lengths, lists.totals
+
+    def find_features(self, names: Iterable[str]) -> dict[str, int]:
+        """The ids of those features that exist."""
+        return self.features.find(self.cursor, list(names))
+
+    def read_forward(self, items: Sequence[int]) -> Entries:
         """The stored (item, feature, count) of some items, ascending."""
-        return self.lists(True).take(items)
+        return self.lists(True).take(np.array(items, np.int64))
 
-    def forward(self, items: Ints, rule: ValueRule) -> PostingArrays:
-        """The features of some items (ascending ids) with their values."""
-        return self._with_values(items, True, rule)
+    def read_postings(self, features: Sequence[int]) -> Entries:
+        """The stored (feature, item, count) of some features, ascending."""
+        return self.lists(False).take(np.array(features, np.int64))
+
+    def read_lists(self, items: Ints) -> ListArrays:
+        """The arrays of the stored lists of all items, of which these are up to date."""
+        lists = self.lists(True)
+        lists.settle(items)
+        buffer, starts, ends = lists.arrays
+        return buffer.ids, buffer.counts, starts, ends
+
+    def sweep(self) -> Iterator[Entries]:
+        """All stored (item, feature, count), in steps."""
+        return self.lists(True).sweep()
+
+    def forward(self, items: Iterable[int], rule: ValueRule) -> PostingArrays:
+        """The features of some items, in the order of their ids, with their values."""
+        return self._with_values(np.array(sorted(items), np.int64), True, rule)
 
     def postings(self, features: Ints, rule: ValueRule) -> PostingArrays:
-        """The posting lists of some features (ascending ids) with their values."""
+        """The items of some features (ascending ids) with their values."""
         return self._with_values(features, False, rule)
 
-    def core_field(self, rule: ValueRule, coefficient: float) -> OpenField:
+    def core_field(self, rule: ValueRule) -> OpenField:
         """The lists of a rule as the core takes them, as far as they have values now."""
         own = self._valued_by(rule)
         norm = own.by_item.norm if own.by_item.are_all_there else 0.0
-        return OpenField(own.in_core, norm, coefficient, (own.by_feature.used, own.by_item.used))
+        return OpenField(own.in_core, norm, self.coefficient, (own.by_feature.used, own.by_item.used))
 
-    def new_item(self, cursor: sqlite3.Cursor, counts: Mapping[str, int], rule: ValueRule) -> tuple[Ints, Floats]:
+    def new_item(self, counts: Mapping[str, int], rule: ValueRule) -> tuple[Ints, Floats]:
         """Features (ascending ids) and values of an item that the index does not hold, from its counted features.
 
         Features that the index does not know count for the length only.
         """
-        known = self.features.find(cursor, list(counts))
+        known = self.find_features(counts)
         features = np.array(sorted(known.values()), np.int64)
         by_id = {id: counts[name] for name, id in known.items()}
         own_counts = np.array([by_id[id] for id in features.tolist()], np.int64)
@@ -328,13 +371,13 @@ class Snapshot:
         name = f"{self._name_of(rule)} {DIRECTIONS[forward]}"
         return mapped and layout.values_from_arrays(mapped, name, self.lists(forward), rule.largest)
 
-    def base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: float) -> Base:
-        """The base of every item and the constant: from memory, or in one pass over all entries."""
-        return self.kept_bases.get_or_make((model, n_seeds), lambda: self._compute_base(cursor, model, n_seeds))
+    def base(self, model: Model, n_seeds: float) -> Base:
+        """What every item scores before the seeds are known: from memory, or in one pass over all entries."""
+        return self.kept_bases.get_or_make((model, n_seeds), lambda: self._compute_base(model, n_seeds))
 
-    def _compute_base(self, cursor: sqlite3.Cursor, model: Model, n_seeds: float) -> Base:
+    def _compute_base(self, model: Model, n_seeds: float) -> Base:
         scores = np.zeros(self.items.next_id)
-        scores[self.absent(cursor)] = -np.inf
+        scores[self.absent()] = -np.inf
         if not getattr(model, "has_base", True):
             return Base(scores, 0.0)
         df = self.document_frequencies(model.rule)
@@ -356,7 +399,7 @@ class Snapshot:
             accumulate(scores, WeightedLists(self.postings(np.arange(len(df)), model.rule), weights))
         return Base(scores, background.constant, scale)
 
-    def absent(self, cursor: sqlite3.Cursor) -> Ints:
+    def absent(self) -> Ints:
         """The ids without an item; n-grams, and features of other fields than the first one, are no items."""
         if not self.transposed:
             return self.content.absent
@@ -365,4 +408,4 @@ class Snapshot:
             absent = np.union1d(absent, np.flatnonzero(self.content.groups.of_feature))
         if not self.items.has_ngrams:
             return absent
-        return np.union1d(absent, self.items.starting_with(cursor, NGRAM, self.items.next_id)).astype(np.int64)
+        return np.union1d(absent, self.items.starting_with(self.cursor, NGRAM, self.items.next_id)).astype(np.int64)
