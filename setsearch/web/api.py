@@ -4,31 +4,32 @@ from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Path, Query
+from pydantic import BaseModel
 
 import setsearch
 from setsearch.answers.finding import find_names
 from setsearch.answers.highlight import item_text, top_features
+from setsearch.answers.results import Explanation, Found, SetFeature
+from setsearch.answers.saved.claims import Claim
+from setsearch.answers.saved.inbox import InboxRow
 from setsearch.answers.sets import ItemSet
 from setsearch.errors import ChangedSet, SourceError, UsageError
 from setsearch.index import Index
 from setsearch.pool import QuestionPool
+from setsearch.search.cutoff import SeedFit
 from setsearch.web.access import Rules
 from setsearch.web.documents import add_documents
 from setsearch.web.schemas import (
-    Claims,
+    HITS,
     CompleteQuery,
     ExpandBody,
     ExpandQuery,
     ExplainQuery,
-    Explanation,
     FeaturesQuery,
     FindQuery,
-    Fit,
     FitsQuery,
-    Found,
     Health,
     Hit,
-    Inbox,
     InboxQuery,
     Info,
     Item,
@@ -39,10 +40,11 @@ from setsearch.web.schemas import (
     Problem,
     Reading,
     SavedSet,
-    SetFeature,
     SetName,
     SetsOfQuery,
     SetsQuery,
+    schema,
+    with_notes,
 )
 from setsearch.web.typed_names import saved_set
 
@@ -95,17 +97,15 @@ def _add_content(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
             readings=readings,
         )
 
-    @router.get("/complete")
+    @router.get("/complete", response_model=schema(list[Found]))
     async def complete_name(query: Annotated[CompleteQuery, Query()]) -> list[Found]:
         """Items for a name of which the beginning is known; as `find`."""
-        rows = await pool.ask(lambda index: find_names(index.reading(query.items), query.prefix, query.k))
-        return [Found(**row._asdict()) for row in rows]
+        return await pool.ask(lambda index: find_names(index.reading(query.items), query.prefix, query.k))
 
-    @router.get("/find")
+    @router.get("/find", response_model=schema(list[Found]))
     async def find(query: Annotated[FindQuery, Query()]) -> list[Found]:
         """Items whose id or title matches a text: whole, at its beginning, inside, by its words, or similar."""
-        rows = await pool.ask(lambda index: find_names(index.reading(query.items), query.text, query.k))
-        return [Found(**row._asdict()) for row in rows]
+        return await pool.ask(lambda index: find_names(index.reading(query.items), query.text, query.k))
 
     @router.get("/item")
     async def item(query: Annotated[ItemQuery, Query()]) -> Item:
@@ -114,40 +114,38 @@ def _add_content(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
 
 
 def _add_queries(router: APIRouter, pool: QuestionPool) -> None:
-    @router.get("/expand", response_model_exclude_unset=True)
-    async def expand(query: Annotated[ExpandQuery, Query()]) -> list[Hit]:
+    @router.get("/expand", response_model=HITS, response_model_exclude_unset=True)
+    async def expand(query: Annotated[ExpandQuery, Query()]) -> list[BaseModel]:
         """Give a few examples, get the rest of the set."""
         return await pool.ask(lambda index: _expand(index, query))
 
-    @router.post("/expand", response_model_exclude_unset=True)
-    async def expand_many_names(query: ExpandBody) -> list[Hit]:
+    @router.post("/expand", response_model=HITS, response_model_exclude_unset=True)
+    async def expand_many_names(query: ExpandBody) -> list[BaseModel]:
         """The same for thousands of names, and among given items."""
         return await pool.ask(lambda index: _expand(index, query))
 
-    @router.get("/explain")
+    @router.get("/explain", response_model=schema(Explanation))
     async def explain(query: Annotated[ExplainQuery, Query()]) -> Explanation:
         """The parts that sum to the score of an item."""
 
-        def _explained(index: Index) -> Any:
+        def _explained(index: Index) -> Explanation:
             options = _options(query)
             own, seeds, options["exclude"] = _examples(index, options.pop("set", None), query)
             if own is not None:
                 return own.explain(query.item, seeds, **options)
             return index.reading(query.items).explain(seeds, query.item, **options)
 
-        return Explanation(**_as_dict(await pool.ask(_explained)))
+        return await pool.ask(_explained)
 
-    @router.get("/features")
+    @router.get("/features", response_model=schema(list[SetFeature]))
     async def features(query: Annotated[FeaturesQuery, Query()]) -> list[SetFeature]:
         """The features that define the set."""
-        rows = await pool.ask(lambda index: index.items(query.items).features(query.seeds, **_options(query)))
-        return [SetFeature(**row._asdict()) for row in rows]
+        return await pool.ask(lambda index: index.items(query.items).features(query.seeds, **_options(query)))
 
-    @router.get("/fits")
-    async def fits(query: Annotated[FitsQuery, Query()]) -> list[Fit]:
+    @router.get("/fits", response_model=schema(list[SeedFit]))
+    async def fits(query: Annotated[FitsQuery, Query()]) -> list[SeedFit]:
         """How well each seed fits the others, the odd one first."""
-        rows = await pool.ask(lambda index: index.items(query.items).fits(query.seeds, **_options(query)))
-        return [Fit(**row._asdict()) for row in rows]
+        return await pool.ask(lambda index: index.items(query.items).fits(query.seeds, **_options(query)))
 
 
 def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
@@ -167,18 +165,18 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
         saved = await pool.ask(lambda index: _kept(lambda: index.import_sets(rows)))
         return [SetName(name=own.name, items=own.items) for own in saved]
 
-    @router.get("/sets-of")
-    @router.get("/classify", deprecated=True)
-    async def sets_of(query: Annotated[SetsOfQuery, Query()]) -> Claims:
+    @router.get("/sets-of", response_model=with_notes(Claim))
+    @router.get("/classify", response_model=with_notes(Claim), deprecated=True)
+    async def sets_of(query: Annotated[SetsOfQuery, Query()]) -> dict[str, Any]:
         """The saved sets that an item or a text fits best."""
         rows = await pool.ask(lambda index: index.sets_of(**query.model_dump()))
-        return Claims.model_validate({"rows": [row._asdict() for row in rows], "notes": rows.notes})
+        return {"rows": [*rows], "notes": rows.notes}
 
-    @router.get("/inbox")
-    async def inbox(query: Annotated[InboxQuery, Query()]) -> Inbox:
+    @router.get("/inbox", response_model=with_notes(InboxRow))
+    async def inbox(query: Annotated[InboxQuery, Query()]) -> dict[str, Any]:
         """What came or changed since saved sets were looked at, and belongs to them."""
         rows = await pool.ask(lambda index: index.inbox(query.sets or None))
-        return Inbox.model_validate({"rows": [row._asdict() for row in rows], "notes": rows.notes})
+        return {"rows": [*rows], "notes": rows.notes}
 
     @router.get("/sets/{name:path}")
     async def get_set(name: SetNamed) -> SavedSet:
@@ -221,7 +219,7 @@ def _examples(
     return own, [*accepted, *query.seeds], [*query.exclude, *rejected]
 
 
-def _expand(index: Index, query: ExpandQuery) -> list[Hit]:
+def _expand(index: Index, query: ExpandQuery) -> list[BaseModel]:
     options = _options(query)
     own, given, options["exclude"] = _examples(index, options.pop("set", None), query)
     weights = options.pop("weights", ())
@@ -233,11 +231,12 @@ def _expand(index: Index, query: ExpandQuery) -> list[Hit]:
     offset, k, chosen = options.pop("offset", 0), options.pop("k", query.k), options.pop("fields", ())
     hits = (index.reading(query.items).expand if own is None else own.ask)(seeds, k + offset, **options)
     known: dict[str, Any] = {"revision": hits.revision, "contexts_revision": hits.contexts_revision}
-    rows = (
-        _as_dict(hit) | ({"rest": hit.rest} if options.get("explain") else {}) | known for hit in hits.shared()[offset:]
-    )
-    wanted = {"rank", "item", *(chosen or Hit.model_fields)}
-    return [Hit(**{name: value for name, value in row.items() if name in wanted}) for row in rows]
+    wanted, rows = {"rank", "item", *(chosen or Hit.model_fields)}, list[BaseModel]()
+    for hit in hits.shared()[offset:]:
+        row = hit._asdict() | ({"rest": hit.rest} if options.get("explain") else {}) | known
+        kept = {name: value for name, value in row.items() if name in wanted}
+        rows.append(Hit.model_validate(kept, from_attributes=True))
+    return rows
 
 
 def _whole(own: ItemSet) -> SavedSet:
@@ -257,10 +256,3 @@ def _kept(save: Callable[[], T]) -> T:
 def _options(query: ModelQuery) -> dict[str, Any]:
     """The options of a query that differ from the defaults."""
     return query.model_dump(exclude={"items", "seeds", "item"}, exclude_defaults=True)
-
-
-def _as_dict(row: Any) -> dict[str, Any]:
-    snippet = getattr(row, "snippet", None)
-    parts = {name: [part._asdict() for part in getattr(row, name)] for name in ("features", "reasons")}
-    values: dict[str, Any] = row._asdict()
-    return values | parts | ({} if snippet is None else {"snippet": snippet._asdict()})

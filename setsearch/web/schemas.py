@@ -1,7 +1,9 @@
 """The queries and answers of the JSON API."""
 
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, Literal, TypeVar
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -14,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from setsearch.answers import results
 from setsearch.errors import InvalidParameter
 from setsearch.models.defaults import field_weights
 from setsearch.options import EXAMPLES, MODEL, RESULT, Option, offered, require_known
@@ -228,89 +231,46 @@ class InboxQuery(Given):
     sets: Names = []
 
 
+@cache
+def schema(kind: Any) -> Any:
+    """A type of answers as JSON has it: named tuples become objects, wherever they are in it."""
+    parts, origin = tuple(map(schema, get_args(kind))), get_origin(kind)
+    if origin is not None:
+        return Union[parts] if origin is UnionType else origin[parts]  # noqa: UP007
+    return create_model(kind.__name__, __doc__=_summary(kind), **_fields(kind)) if hasattr(kind, "_fields") else kind
+
+
+def _fields(kind: Any) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    return {name: (schema(hint), kind._field_defaults.get(name, ...)) for name, hint in hints.items()}
+
+
+def _summary(kind: type) -> str:
+    return str(kind.__doc__).partition("\n\n")[0]
+
+
+@cache
+def with_notes(kind: type) -> type[BaseModel]:
+    """Rows, and what is to be told about them."""
+    rows: Any = list[schema(kind)]  # type: ignore[misc]
+    name, told = f"{kind.__name__}s", "The rows; `notes` tell which sets have no answer."
+    return create_model(name, __doc__=told, rows=(rows, ...), notes=(list[str], ...))
+
+
+_OF_HIT = _fields(results.Hit) | {
+    "score": (float | None, None),
+    "rest": (float | None, Field(None, description="with `explain`, what features leave of the score")),
+    "revision": (int | None, Field(None, description="how many writes the answer knows")),
+    "contexts_revision": (int | None, Field(None, description="how many its contexts know; null without contexts")),
+}
+Hit = create_model("Hit", __doc__=_summary(results.Hit) + " With `fields` only these, `rank` and `item`.", **_OF_HIT)
+HITS: Any = list[Hit]  # type: ignore[valid-type]
+
+
 class Problem(BaseModel):
     """An error, in one line."""
 
     error: str
-
-
-class Part(BaseModel):
-    """What a feature adds to a score, in nats."""
-
-    feature: str
-    weight: float
-    title: str | None = None
-
-
-class Snippet(BaseModel):
-    """A passage of a document, and the places of the words that speak for the set: (start, end)."""
-
-    text: str
-    marks: list[tuple[int, int]]
-
-
-class Reason(BaseModel):
-    """What a part of a score tells a person, and the features whose weights it sums, the heaviest first."""
-
-    label: str
-    weight: float
-    sentence: str = ""
-    features: list[str] = []
-
-
-class Hit(BaseModel):
-    """A ranked item.
-
-    With `explain` its `features` and `reasons`, with `snippets` its `snippet`, with `cut` whether it `belongs`. With
-    `fields` it has only these, `rank` and `item`.
-    """
-
-    rank: int
-    item: str
-    score: float | None = None
-    title: str | None = None
-    belongs: bool | None = None
-    features: list[Part] = []
-    reasons: list[Reason] = []
-    rest: float | None = Field(None, description="with `explain`, what features leave of the score")
-    snippet: Snippet | None = None
-    columns: dict[str, Any] | None = None
-    duplicates: list[str] = []
-    group: list[str] = Field([], description="the examples that it is like, if these fall into groups")
-    revision: int | None = Field(None, description="how many writes the answer knows")
-    contexts_revision: int | None = Field(None, description="how many its contexts know; null without contexts")
-
-
-class Explanation(BaseModel):
-    """A score: the sum of constant, base and the weights of the features."""
-
-    item: str
-    title: str | None
-    score: float
-    constant: float
-    base: float
-    features: list[Part]
-    reasons: list[Reason] = []
-    group: list[str] = []
-
-
-class SetFeature(BaseModel):
-    """A feature that defines the set."""
-
-    rank: int
-    feature: str
-    weight: float
-    seeds: int
-    document_frequency: int
-    title: str | None = None
-
-
-class Fit(BaseModel):
-    """A seed, and its score, in nats, if the other seeds are the set."""
-
-    item: str
-    score: float
-    title: str | None = None
 
 
 class Health(BaseModel):
@@ -318,14 +278,6 @@ class Health(BaseModel):
 
     version: str
     revision: int
-
-
-class Found(BaseModel):
-    """An item whose name matches, and the sum of its counts."""
-
-    item: str
-    title: str | None
-    total: int
 
 
 class Item(BaseModel):
@@ -354,48 +306,6 @@ class Info(BaseModel):
     revision: int
     read_only: bool
     readings: list[Reading]
-
-
-class Claim(BaseModel):
-    """A saved set and an item: its score in nats, and the line of the set. `said` of a member: accepted, rejected.
-
-    `better`: the set of an exclusive group that has or fits it better.
-    """
-
-    rank: int
-    set: str
-    score: float
-    line: float | None
-    belongs: bool | None
-    reason: str
-    said: str | None
-    better: str | None = None
-
-
-class Claims(BaseModel):
-    """Saved sets, the one that fits best first; `notes` tell which have no answer."""
-
-    rows: list[Claim]
-    notes: list[str]
-
-
-class InboxRow(BaseModel):
-    """An item that came or changed and belongs to a set; `others` claim it too, or have it."""
-
-    number: int
-    item: str
-    title: str | None
-    set: str
-    score: float
-    reason: str
-    others: list[str]
-
-
-class Inbox(BaseModel):
-    """What is new for saved sets; `notes` tell which have no answer."""
-
-    rows: list[InboxRow]
-    notes: list[str]
 
 
 class SetName(BaseModel):
