@@ -12,8 +12,8 @@ from setsearch.indexing import vectors as indexing
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.sync import Changes, needs_sync, sync
 from setsearch.memory.catalog import find_again, relations_by_reading
-from setsearch.memory.freshness import Fresh, is_fresh
-from setsearch.memory.readings import Readings
+from setsearch.memory.readings import Readings, is_fresh
+from setsearch.options import Fresh
 from setsearch.search.latent import latent_vectors
 from setsearch.sqlite.database import Database
 from setsearch.storage.generations import Generation

@@ -17,14 +17,12 @@ from setsearch.answers.word_notes import word_notes
 from setsearch.arrays import Floats
 from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, SetsearchError
 from setsearch.memory.fields import Fields
-from setsearch.memory.freshness import Fresh, parse_fresh
 from setsearch.memory.readings import FieldsBy
 from setsearch.models import Lift
 from setsearch.models.defaults import Defaults
-from setsearch.options import ExpandOptions, ModelOptions, refuse
+from setsearch.options import ExpandOptions, Fresh, ModelOptions, parse_fresh, refuse
 from setsearch.search.cutoff import SeedFit, fits
-from setsearch.search.examples import Examples, find_examples, find_rejected, once_each
-from setsearch.search.field_choice import FieldChoice
+from setsearch.search.examples import Examples, FieldChoice, find_examples, find_rejected, once_each
 from setsearch.search.groups import can_be_found, find_groups, make_groups
 from setsearch.search.passes import ALL, Wanted, one_pass, two_passes, with_priors
 from setsearch.search.request import (

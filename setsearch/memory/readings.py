@@ -14,17 +14,17 @@ from setsearch.memory.catalog import default_reading, defaults_of, find_again, r
 from setsearch.memory.content import RelationContent, read_content, state_of
 from setsearch.memory.fields import Fields
 from setsearch.memory.files import ArrayFiles
-from setsearch.memory.freshness import Fresh, is_fresh
 from setsearch.memory.names import WordVocabulary
 from setsearch.memory.shared import Memory, Version
 from setsearch.memory.word_contexts import COEFFICIENTS, WordContexts, read_contexts, read_sizes
 from setsearch.models.values import ValueRule
+from setsearch.options import NOW, Fresh
 from setsearch.sqlite.database import Database
 from setsearch.storage.analyzers import Analyzers
 from setsearch.storage.generations import CONTEXTS, LISTS, Generation, delete_generation, find_generation
 from setsearch.storage.ids import name_in
 from setsearch.storage.relation import Relation, load_relations, wants_contexts
-from setsearch.storage.revisions import changed_items
+from setsearch.storage.revisions import changed_items, first_change
 
 BY = {"documents": (), "contexts": tuple(COEFFICIENTS)[:-1], "both": tuple(COEFFICIENTS)}
 REST = 0.05  # seconds between two looks at whether another process has derived
@@ -405,6 +405,17 @@ class Opened:
 
     def _fields(self, by: str) -> Fields | None:
         return self._readings.fields(self._cursor, self._name, self._version, by)
+
+
+def is_fresh(cursor: sqlite3.Cursor, relation: Relation, generation: Generation, fresh: Fresh) -> bool:
+    """Whether what was derived lacks no more than `fresh` allows (options.py)."""
+    if fresh is None or generation.stamp == relation.stamp:
+        return True
+    if isinstance(fresh, float):
+        written = first_change(cursor, relation.state, generation.state)
+        return written is not None and 0 <= time.time() - written <= fresh
+    changed = None if fresh == NOW else changed_items(cursor, relation.state, generation.state)
+    return changed is not None and 100 * len(changed) <= float(fresh.rstrip(" %")) * relation.items.size
 
 
 def _default_rule(relation: Relation, name: str) -> ValueRule:

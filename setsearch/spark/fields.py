@@ -1,4 +1,4 @@
-"""The fields of a reading on Parquet, from which search/field_choice.py chooses, as memory/readings.py has them."""
+"""The fields of a reading on Parquet, from which search/examples.py chooses, as memory/readings.py has them."""
 
 from functools import cache
 

@@ -27,8 +27,7 @@ from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE
 from setsearch.options import ExpandOptions, ModelOptions, refuse
 from setsearch.search.cutoff import FLOOR, threshold
-from setsearch.search.examples import Examples, find_examples, find_rejected, once_each
-from setsearch.search.field_choice import FieldChoice
+from setsearch.search.examples import Examples, FieldChoice, find_examples, find_rejected, once_each
 from setsearch.search.passes import DEEPEST, by_presence, different, how_many_join, second_pass
 from setsearch.search.request import (
     NO_LIMIT,
