@@ -160,6 +160,13 @@ def scale_for(bound: float, binary: bool = True) -> float:
     return 2.0 ** max(0, math.floor(math.log2(room / bound))) if 0 < bound < room else 1.0
 
 
+def only(values: Floats, places: Ints) -> Floats:
+    """The values at some places, with -inf for all others."""
+    masked = np.full(len(values), -np.inf)
+    masked[places] = values[places]
+    return masked
+
+
 def median(values: npt.ArrayLike) -> float:
     """The median of at least one number; numpy's would load masked arrays first."""
     values = np.asarray(values, float)

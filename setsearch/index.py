@@ -19,6 +19,7 @@ from setsearch.memory.catalog import defaults_of, find_again, list_readings
 from setsearch.memory.readings import Readings
 from setsearch.memory.shared import memory_of
 from setsearch.options import parse_fresh
+from setsearch.search.request import id_list
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.limits import limited
 from setsearch.sqlite.schema import drop_tables
@@ -32,6 +33,7 @@ if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
     from setsearch.answers.saved.groups import Group
     from setsearch.answers.saved.growing import Grown
     from setsearch.answers.saved.inbox import Inbox
+    from setsearch.answers.saved.question import Question
     from setsearch.indexing.intake import Intake, Writable
     from setsearch.indexing.sync import Changes, SourceChanges
     from setsearch.storage.numbers import NumericItem
@@ -252,6 +254,22 @@ class Index(IndexTable):
     def set(self, name: str, items: str | None = None) -> ItemSet:
         """The saved set of this name, or a new one of `items` (by default as in `items()`)."""
         return load_set(name, self._whole_name(items), self._database, self.reading)
+
+    def question(
+        self, seeds: Names = (), *, set: str | None = None, items: str | None = None, exclude: Names = ()
+    ) -> "Question":
+        """Examples of `items`, to `expand` or `explain`; with `set` those of a saved set among them.
+
+            index.question(["koto"], set="strings").expand(5)
+
+        A set is asked beside its rivals (answers/saved/coupling.py). Raises UnknownSet, InvalidParameter.
+        """
+        from setsearch.answers.saved.groups import wanted_sets
+        from setsearch.answers.saved.question import Question
+
+        own = None if set is None else self.set(wanted_sets(self.sets(), [set])[0], items)
+        reading = self.reading(items) if own is None else own.reading
+        return Question.of(reading, id_list(seeds, "seeds"), id_list(exclude, "exclude"), own)
 
     def keep_set(
         self,

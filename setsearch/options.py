@@ -18,6 +18,7 @@ MEANT = {  # what people ask for under other names
     "weights": "seeds are weighed by a mapping such as {'lion': 2}, fields by `by`",
     "fields": "fields are chosen and weighed by `by`",
     "keep": "`filter` compares kept columns, and `cut` keeps what belongs",
+    "set": "`question(seeds, set=NAME)` of the index asks a saved set",
 }
 KINDS = {
     "list": "is a list of texts",
@@ -179,6 +180,13 @@ def _declared(kind: Any) -> dict[str, Option]:
     }
 
 
+class Saved(TypedDict, total=False):
+    """Examples that a door finds before it asks a reading (`Index.question`)."""
+
+    set: Annotated[Text, _text("NAME", "The members of a saved set are examples, too, beside its rivals", usual=True)]
+
+
+SAVED = _declared(Saved)
 MODEL, EXAMPLES, ALL = _declared(ModelOptions), _declared(Examples), _declared(ExpandOptions)
 RESULT = {name: own for name, own in ALL.items() if name not in MODEL}
 

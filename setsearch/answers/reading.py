@@ -14,7 +14,7 @@ from setsearch.answers.passages import find_headlines
 from setsearch.answers.results import Asked, Explanation, Found, SetFeature, Statistics, WeightedQuery
 from setsearch.answers.tables import ReadingTable
 from setsearch.answers.word_notes import word_notes
-from setsearch.arrays import Floats
+from setsearch.arrays import Floats, only
 from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, SetsearchError
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
@@ -167,10 +167,7 @@ class Reading(ReadingTable):
             scores = weights.scores() + weights.constant
             scores[_left_out(examples, rejected, request)] = -np.inf
             among = fields.allowed(request.among, request.filter)
-            if among is not None:
-                kept, scores = scores[among], np.full(len(scores), -np.inf)
-                scores[among] = kept
-            yield fields, scores
+            yield fields, scores if among is None else only(scores, among)
 
     def explain(self, seeds: SeedNames, item: str, **options: Unpack[ExpandOptions]) -> Explanation:
         """The parts that sum to the score that `expand` gives one item, its features by weight; seeds have one, too.

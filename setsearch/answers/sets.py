@@ -5,7 +5,7 @@ import shlex
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from setsearch.answers.answer import Hits
 from setsearch.answers.numeric import NumericReading
@@ -13,11 +13,13 @@ from setsearch.answers.reading import Reading
 from setsearch.answers.results import Explanation
 from setsearch.answers.saved.groups import IS_MEMBER, LONGEST_NAME, check_members, place_set, read_groups
 from setsearch.answers.tables import SetTable
+from setsearch.arrays import Floats
 from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeeds, UnknownItem, UnknownSet
 from setsearch.memory.catalog import relations_by_reading
+from setsearch.memory.fields import Fields
 from setsearch.search.request import SeedNames, parse_seeds
 from setsearch.sqlite.database import Database
-from setsearch.sqlite.integrity import sealed_members
+from setsearch.sqlite.integrity import sealed_members, stored_checksums
 from setsearch.storage.ids import is_storable
 from setsearch.storage.relation import load_relations
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from setsearch.answers.saved.growing import Grown
 
 AnyReading = Reading | NumericReading
+T = TypeVar("T")
 
 
 class ItemSet(SetTable):
@@ -53,6 +56,11 @@ class ItemSet(SetTable):
     def items(self) -> str:
         """What is ranked."""
         return self.reading.name
+
+    def seal(self) -> dict[int, int]:
+        """Checksums of all saved sets as they are stored: others when one of them has changed."""
+        with self._database.read() as cursor:
+            return stored_checksums(cursor)
 
     def titles(self) -> dict[str, str | None]:
         """The titles of its members that the index has."""
@@ -133,6 +141,18 @@ class ItemSet(SetTable):
         reading: Any = self.reading
         found: Explanation = reading.explain(seeds, item, exclude=exclude or (), **options)
         return found
+
+    def scored(
+        self, answer: Callable[[Fields, Floats], T], seeds: SeedNames, *, exclude: Sequence[str] = (), **options: Any
+    ) -> T:
+        """What `answer` makes of the fields and the scores that `ask` ranks by, as `Reading.scores` has them."""
+        assert isinstance(self.reading, Reading)
+        if self._is_beside(options):
+            from setsearch.answers.saved.coupling import scored_together
+
+            return scored_together(self.reading, self.name, (parse_seeds(seeds), exclude), options, answer)
+        with self.reading.scores(seeds, exclude=exclude, **options) as found:
+            return answer(*found)
 
     def _is_beside(self, options: Mapping[str, Any]) -> bool:
         """Whether it is asked in its group, or within another set."""

@@ -16,14 +16,12 @@ if TYPE_CHECKING:
 Seeds = list[str] | dict[str, float]  # with their weights
 
 
-def present_members(saved: "ItemSet", db: str) -> tuple[list[str], list[str]]:
-    """The accepted and the rejected members of a set that the index still has; the others are told."""
+def tell_gone(saved: "ItemSet", db: str) -> None:
+    """Say which members of a set, whose present ones were read, the index has no longer."""
     from setsearch.answers.sets import gone_note
 
-    present = saved.present()
     if saved.gone:
         say(f"note: {gone_note(db, saved.name, saved.gone)}")
-    return present
 
 
 def tell_notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", model: ModelOptions) -> None:

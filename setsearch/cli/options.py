@@ -77,7 +77,6 @@ def answer_options(
 
 def asking_options(
     *,
-    set: Annotated[str | None, option("NAME", "Use the examples of a saved set.")] = None,
     seed_weights: Annotated[
         str | None, option("W,...", "Weights of the seeds, from 0 up, such as 1,0.5.", ADVANCED)
     ] = None,
@@ -98,7 +97,7 @@ def asking_options(
     ] = None,
     time_limit: TimeLimit = 10.0,
 ) -> SimpleNamespace:
-    """Other examples, their weights, many sets at once, near-duplicates, conditions, and how long SQL may take."""
+    """Weights of examples, many sets at once, near-duplicates, conditions, and how long SQL may take."""
     return SimpleNamespace(**locals())
 
 

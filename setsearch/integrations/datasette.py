@@ -27,12 +27,12 @@ import setsearch
 from setsearch.answers.highlight import with_headlines
 from setsearch.errors import SetsearchError
 from setsearch.memory.where import Where
-from setsearch.options import EXAMPLES, Option, offered, require_known
+from setsearch.options import EXAMPLES, SAVED, Option, offered, require_known
 from setsearch.pool import WORKERS, QuestionPool, until_gone, watch_damage
 from setsearch.storage.synced_source import FTS5, TABLE
 
 MOST_HITS = 200  # on one page
-OPTIONS = offered("Datasette")
+OPTIONS = {**offered("Datasette"), **SAVED}
 K = Option(int, "", "", 1, MOST_HITS, name="k")
 ROW_LINK = """
 const link = document.createElement("a");
@@ -196,7 +196,7 @@ class _Query:
             raise SetsearchError(f"{self.table} is not indexed; `{command}` does it")
         if self.where and not self.may_filter:
             raise SetsearchError("_where needs the permission to execute SQL")
-        if not (self.names or EXAMPLES.keys() & self.given):
+        if not (self.names or {*EXAMPLES, *SAVED} & self.given.keys()):
             return {"behind": source["changed"]}
         self.k = K.accept(self.k)
         reading = index.items(source["items"])
@@ -206,8 +206,10 @@ class _Query:
             raise SetsearchError(f"{name!r} is both a `row` and a `not`; leave it out of one")
         among = Where(self.where) if self.where else None
         options: Any = {name: OPTIONS[name].read(texts) for name, texts in self.given.items()}
-        options |= {"among": among, "exclude": self.rejected, "explain": True, "snippets": True}
-        found = reading.expand(self.names, self.k, **options).shared()
+        options |= {"among": among, "explain": True, "snippets": True}
+        saved = options.pop("set", None)
+        asked = index.question(self.names, set=saved, items=source["items"], exclude=self.rejected)
+        found = asked.expand(self.k, **options).shared()
         hits, marked = with_headlines(reading, found), [*self.names, *self.rejected]
         titles = reading.titles(marked)
         titles |= reading.headlines([name for name, title in titles.items() if title is None])

@@ -14,8 +14,9 @@ from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 import setsearch
 from setsearch.answers.highlight import item_text, top_features, with_headlines
 from setsearch.answers.results import kept_name
+from setsearch.answers.saved.question import Question
 from setsearch.errors import SetsearchError
-from setsearch.options import Option, in_words, offered, require_known, with_parameters
+from setsearch.options import SAVED, Option, in_words, offered, require_known, with_parameters
 
 T = TypeVar("T")
 MOST_HITS = 1000  # in one answer
@@ -69,9 +70,13 @@ def _ask(question: Callable[[], T]) -> T:
 
 def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
     def expand(
-        seeds: list[Id], items: str | None = None, k: Top = 10, only_what_belongs: Belongs = False, **options: Any
+        seeds: list[Id] | None = None,
+        items: str | None = None,
+        k: Top = 10,
+        only_what_belongs: Belongs = False,
+        **options: Any,
     ) -> list[dict[str, Any]]:
-        """The items that belong with the seeds, best first, with scores.
+        """The items that belong with the seeds, or with a saved `set`, best first, with scores.
 
         `items` names what is ranked ("terms", "documents", "comments/terms", ...), `exclude` are negative examples.
         `only_what_belongs` leaves out what is below the threshold.
@@ -79,30 +84,31 @@ def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
         options |= {"cut": "keep" if only_what_belongs else None, "snippets": True}
 
         def _expanded() -> list[dict[str, Any]]:
-            reading = index.reading(items)
-            return _rows(with_headlines(reading, reading.expand(_texts(seeds), k, **options).shared()))
+            asked = _question(index, seeds, items, options)
+            return _rows(with_headlines(asked.reading, asked.expand(k, **options).shared()))
 
         return _ask(_expanded)
 
-    server.tool()(with_parameters(expand, offered("assistants").values(), _annotated))
+    server.tool()(with_parameters(expand, {**offered("assistants"), **SAVED}.values(), _annotated))
 
     @server.tool()
     def search_by_example(text: str, items: str = "documents", k: Top = 10) -> list[dict[str, Any]]:
         """The documents most like a text that is not in the index."""
         return _ask(lambda: _rows(index.items(items).expand([], k, like=[text], snippets=True)))
 
-    def explain(item: Id, seeds: list[Id], items: str | None = None, **options: Any) -> dict[str, Any]:
+    def explain(item: Id, seeds: list[Id] | None = None, items: str | None = None, **options: Any) -> dict[str, Any]:
         """Why an item has its score: constant, base and features sum to it."""
 
         def _explained() -> dict[str, Any]:
-            explanation = index.reading(items).explain(_texts(seeds), str(item), **options)
+            explanation = _question(index, seeds, items, options).explain(str(item), **options)
             features = [{"feature": part.feature, "weight": part.weight} for part in explanation.features]
             reasons = [{"label": reason.label, "weight": reason.weight} for reason in explanation.reasons]
             return {**explanation._asdict(), "features": features, "reasons": reasons}
 
         return _ask(_explained)
 
-    server.tool()(with_parameters(explain, offered("assistants", offered("explain")).values(), _annotated))
+    explaining = {**offered("assistants", offered("explain")), **SAVED}
+    server.tool()(with_parameters(explain, explaining.values(), _annotated))
 
     @server.tool()
     def features(seeds: list[Id], items: str | None = None, k: Top = 10) -> list[dict[str, Any]]:
@@ -163,6 +169,14 @@ def _add_sets(server: MCPServer[Any], index: setsearch.Index) -> None:
             return {"name": name, "items": kept.items, "accepted": kept.accepted, "rejected": kept.rejected}
 
         return _ask(_save)
+
+
+def _question(
+    index: setsearch.Index, seeds: Iterable[Id] | None, items: str | None, options: dict[str, Any]
+) -> Question:
+    """What is asked; the options of examples are taken out of the others."""
+    exclude = _texts(options.pop("exclude") or ())
+    return index.question(_texts(seeds or ()), set=options.pop("set"), items=items, exclude=exclude)
 
 
 def _noted(rows: Any) -> dict[str, Any]:

@@ -14,9 +14,10 @@ setsearch_error()                                                why the last of
 Seeds are a JSON array, or separated by commas; so are rejected items, from which the score learns. `items` names a
 reading, such as terms, or comments/documents of the collection comments; by default the documents of a text collection,
 else the items of the first relation. Instead of these, or after some, json_object('k', 5, 'by', 'documents') gives any
-option by its name; setsearch_sets_of(null, json_object('text', body)) asks of a text, and is null for an unknown item.
-Only one thread at a time may use the connection, as with all functions that Python adds to SQLite: two threads that
-share it can deadlock.
+option by its name. setsearch_expand(null, json_object('set', 'dances')) asks a saved set, beside the rivals of its
+group; seeds count beside its members. setsearch_sets_of(null, json_object('text', body)) asks of a text, and is null
+for an unknown item. Only one thread at a time may use the connection, as with all functions that Python adds to SQLite:
+two threads that share it can deadlock.
 
 SQLite cannot pass the message of an error out of a function. It reports "user-defined function raised exception"; the
 logger "setsearch" and setsearch_error() have the message.
@@ -33,9 +34,12 @@ from typing import Any
 
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import Hit
+from setsearch.answers.saved.question import Question
+from setsearch.arrays import Floats
 from setsearch.errors import InvalidParameter, SetsearchError, UnknownItem, UsageError
 from setsearch.index import Index
-from setsearch.options import ALL, EXAMPLES, Option, offered, refuse, require_known
+from setsearch.memory.fields import Fields
+from setsearch.options import ALL, EXAMPLES, SAVED, Option, offered, refuse, require_known
 from setsearch.sqlite.database import Database
 from setsearch.storage.analyzers import TextSettings
 from setsearch.storage.ids import id_text
@@ -60,37 +64,36 @@ class _Functions:
 
     def expand(self, seeds: str, *given: Any) -> str:
         """A JSON array of hits."""
-        reading, options = self._asked_of(given, ("k", "items", "model", "exclude"), ALL)
-        hits = reading.expand(_names(seeds), options.pop("k", 10), **options)
+        asked, options = self._question(seeds, given, ("k", "items", "model", "exclude"), ALL)
+        hits = asked.expand(options.pop("k", 10), **options)
         return json.dumps([_shown(hit) for hit in hits], ensure_ascii=False)
 
     def score(self, item: Any, seeds: str, *given: Any) -> float | None:
         """The score of an item; null for a rejected one."""
         query = (seeds, given, self._state())
         if query != self._asked:
-            reading, options = self._asked_of(given, ("items", "model", "exclude"), ALL)
-            if not isinstance(reading, Reading):
-                raise UsageError(f"setsearch_score is not for {reading.name}, which have numbers; use setsearch_expand")
-            with reading.scores(_names(seeds), **{"keep_seeds": True, **options}) as (fields, scores):
-                names = fields.describe(fields.item_ids().tolist())
-                self._scores = {name: float(scores[id]) for id, (name, _) in names.items() if scores[id] > -math.inf}
+            asked, options = self._question(seeds, given, ("items", "model", "exclude"), ALL)
+            if not isinstance(asked.reading, Reading):
+                named = asked.reading.name
+                raise UsageError(f"setsearch_score is not for {named}, which have numbers; use setsearch_expand")
+            self._scores = asked.scored(_by_name, **{"keep_seeds": True, **options})
             self._asked = query
         return self._scores.get(str(item))
 
     def explain(self, item: Any, seeds: str, *given: Any) -> str:
         """A JSON object of the parts of a score."""
-        reading, options = self._asked_of(given, ("items", "model"), offered("explain"))
-        explanation = reading.explain(_names(seeds), str(item), **options)
-        features = [[part.feature, part.weight] for part in explanation.features]
+        asked, options = self._question(seeds, given, ("items", "model"), offered("explain"))
+        explanation = asked.explain(str(item), **options)
+        features = {part.feature: part.weight for part in explanation.features}
         parts = {name: getattr(explanation, name) for name in ("item", "score", "constant", "base")}
         reasons = [[reason.label, reason.weight] for reason in explanation.reasons]
-        parts |= {"features": dict(features), "reasons": reasons}
+        parts |= {"features": features, "reasons": reasons}
         return json.dumps(parts | ({"group": explanation.group} if explanation.group else {}), ensure_ascii=False)
 
     def sets_of(self, item: Any, *given: Any) -> str | None:
         """A JSON array of the saved sets of an item or a text."""
-        reading, options = self._asked_of(given, ("k", "items"), {"text": EXAMPLES["like"]})
-        asked = {"k": options.get("k", 10), "text": options.get("text"), "items": reading.name}
+        options = self._options(given, ("k", "items"), {"text": EXAMPLES["like"]})
+        asked = {"k": options.get("k", 10), "text": options.get("text"), "items": self._items(options.get("items"))}
         try:
             claims = self._index.sets_of(None if item is None else str(id_text(item)), **asked)
         except UnknownItem:
@@ -122,10 +125,22 @@ class _Functions:
             self._version, self._looked = self._look.execute("pragma data_version").fetchone()[0], now
         return self._connection.total_changes, self._version
 
-    def _asked_of(
-        self, given: tuple[Any, ...], names: tuple[str, ...], known: Mapping[str, Option]
-    ) -> tuple[Any, dict[str, Any]]:
-        """The reading that is asked, and options: arguments in the order of `names`, then those of an object."""
+    def _question(
+        self, seeds: Any, given: tuple[Any, ...], names: tuple[str, ...], known: Mapping[str, Option]
+    ) -> tuple[Question, dict[str, Any]]:
+        """What is asked, and the other options."""
+        options = self._options(given, names, {**known, **SAVED})
+        items, saved, exclude = (options.pop(name, None) for name in ("items", "set", "exclude"))
+        asked = {"set": saved, "items": self._items(items) if saved is None else items, "exclude": exclude or ()}
+        return self._index.question([] if seeds is None and saved is not None else _names(seeds), **asked), options
+
+    def _items(self, given: str | None) -> str | None:
+        """What is ranked: by default the first reading."""
+        readings = self._index.readings() if given is None else ()
+        return readings[0]["items"] if readings else given
+
+    def _options(self, given: tuple[Any, ...], names: tuple[str, ...], known: Mapping[str, Option]) -> dict[str, Any]:
+        """Options: arguments in the order of `names`, then those of an object."""
         more = _object(given[-1]) if given else None
         values = given if more is None else given[:-1]
         if len(values) > len(names):
@@ -139,10 +154,7 @@ class _Functions:
         refuse("SQL", options)
         if not isinstance(options.get("exclude", []), list):
             options["exclude"] = _names(options["exclude"])
-        items = options.pop("items", None)
-        if items is None and (readings := self._index.readings()):
-            items = readings[0]["items"]
-        return self._index.reading(items), options
+        return options
 
 
 def register(connection: sqlite3.Connection) -> None:
@@ -150,6 +162,12 @@ def register(connection: sqlite3.Connection) -> None:
     functions = _Functions(connection)
     for function in (functions.expand, functions.score, functions.explain, functions.sets_of, functions.error):
         connection.create_function(f"setsearch_{function.__name__}", _ANY_NUMBER, functions.with_message(function))
+
+
+def _by_name(fields: Fields, scores: Floats) -> dict[str, float]:
+    """The scores of those items that are ranked."""
+    names = fields.describe(fields.item_ids().tolist())
+    return {name: float(scores[id]) for id, (name, _) in names.items() if scores[id] > -math.inf}
 
 
 def _names(seeds: Any) -> list[str]:

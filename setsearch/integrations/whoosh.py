@@ -24,11 +24,12 @@ from whoosh.qparser.plugins import Plugin
 from whoosh.qparser.syntax import SyntaxNode
 from whoosh.qparser.taggers import RegexTagger
 
-from setsearch.arrays import Floats, Ints
+from setsearch.answers.saved.question import Question
+from setsearch.arrays import Floats, Ints, only
 from setsearch.errors import AmbiguousItem, SetsearchError, UnknownItem
 from setsearch.integrations.whoosh_documents import WhooshDocuments, segment_of
 from setsearch.memory.fields import Fields
-from setsearch.options import MODEL, Option, check, offered, refuse
+from setsearch.options import MODEL, SAVED, Option, check, offered, refuse
 from setsearch.search.request import K, id_list
 
 LOWEST_SCORE = 1.0  # of the worst document: Whoosh drops scores of 0 and below
@@ -37,7 +38,7 @@ MARKED_WORDS = 20  # that speak most for the set, at most: Whoosh highlights the
 FIRST = -1  # priority: before Whoosh's own tagger of fields, which would read like:
 
 MISSING = Option(str, "", "Unknown names", choices=("error", "skip"), name="missing")
-OPTIONS = offered("Whoosh") | {"k": K, "missing": MISSING}
+OPTIONS = {**offered("Whoosh"), **SAVED, "k": K, "missing": MISSING}
 
 Answer = dict[str, tuple[Ints, Floats]]  # docnums and scores of each segment
 _no_ids, _no_scores = np.zeros(0, np.int64), np.zeros(0)
@@ -78,9 +79,10 @@ class SetQuery(query.Query):  # type: ignore[misc]
 
     With `k`, or `cut="keep"`, it matches the best live documents only, exactly; else all documents that the database
     follows, so that it ranks in an And and adds in an Or. With `words` it matches documents that have one of these
-    words, or of the words most like them. `like`, `having`, `exclude`, `among`, `keep_seeds` and model options are
-    those of `Reading.expand`. Raises UnknownItem for unknown names, unless `missing="skip"`. Names that are deleted
-    later are left out; if none is left, nothing matches.
+    words, or of the words most like them. The members of the saved `set` are examples beside the seeds, and its rivals
+    count. `like`, `having`, `exclude`, `among`, `keep_seeds` and model options are those of `Reading.expand`. Raises
+    UnknownSet, and UnknownItem for unknown names, unless `missing="skip"`. Names that are deleted later are left out;
+    if none is left, nothing matches.
 
     Whoosh drops scores of 0 and below, so scores are shifted: the worst document has 1. Ties are in Whoosh's order.
     """
@@ -155,7 +157,9 @@ class SetQuery(query.Query):  # type: ignore[misc]
         """The scores of all segments, cached until the Whoosh index or the database changes."""
         leaves = [leaf.reader() for leaf, _ in searcher.leaf_searchers() if leaf.reader().segment() is not None]
         self.sets.segments()
-        key = self.sets.index.stamp(), *((segment_of(leaf), leaf.doc_count()) for leaf in leaves)
+        saved = self.options.get("set")
+        state = None if saved is None else self.sets.index.set(saved).seal()
+        key = self.sets.index.stamp(), state, *((segment_of(leaf), leaf.doc_count()) for leaf in leaves)
         if self._answer[0] != key:
             self._answer = key, self._score(leaves)
         return self._answer[1]
@@ -164,32 +168,36 @@ class SetQuery(query.Query):  # type: ignore[misc]
         options = dict(self.options)
         k, cut = options.pop("k", None), options.pop("cut", None)
         options.pop("having", None)
-        seeds, words, having = self._examples()
-        if "exclude" in options:
-            options["exclude"] = self._known("documents", id_list(options["exclude"], "exclude"))
-        if not (seeds or having or options.get("like")) and (self.seeds or self.words):
+        asked, words, having = self._examples()
+        options.pop("exclude", None)
+        options.pop("set", None)
+        if not (asked.seeds or having or options.get("like")) and (self.seeds or self.words or asked.own):
             return {}
-        reading = self.sets.index.items("documents")
-        with reading.scores(seeds, having=having, **options) as (fields, all_scores):
-            scores = _only(all_scores, _having(fields, having)) if words else all_scores
+
+        def answer(fields: Fields, all_scores: Floats) -> Answer:
+            """The scores by segment, of those documents that match."""
+            scores = only(all_scores, _having(fields, having)) if words else all_scores
             by_segment = [self.sets.items(fields, leaf) for leaf in leaves]
             items = np.concatenate([ids for _, ids in by_segment] or [_no_ids])
             if cut == "keep":
-                hits = reading.expand(seeds, None, having=having, cut=cut, groups=1, **options)
-                items = items[scores[items] >= min((hit.score for hit in hits), default=np.inf)]
+                hits = asked.expand(None, having=having, cut=cut, groups=1, **options)
+                items = items[np.isin(items, fields.resolve_all([hit.item for hit in hits]))]
             items = items[scores[items] > -np.inf]
             if k is not None and k < len(items):
                 items = items[np.lexsort((fields.ranks(items), -scores[items]))[:k]]
-        scores = _only(scores - scores[items].min(initial=np.inf) + LOWEST_SCORE, items)
-        answer = {}
-        for leaf, (docnums, ids) in zip(leaves, by_segment, strict=True):
-            matches = scores[ids] > -np.inf
-            answer[segment_of(leaf)] = docnums[matches], scores[ids][matches]
-        return answer
+            scores = only(scores - scores[items].min(initial=np.inf) + LOWEST_SCORE, items)
+            found = {}
+            for leaf, (docnums, ids) in zip(leaves, by_segment, strict=True):
+                matches = scores[ids] > -np.inf
+                found[segment_of(leaf)] = docnums[matches], scores[ids][matches]
+            return found
+
+        return asked.scored(answer, having=having, **options)
 
     def _require_known(self) -> None:
-        """Raise UnknownItem for a name that the database lacks now."""
+        """Raise UnknownItem, UnknownSet for a name that the database lacks now."""
         self.sets.segments()
+        self.sets.index.question(set=self.options.get("set"), items="documents")
         excluded = id_list(self.options.get("exclude", ()), "exclude")
         for items, names in (("documents", [*self.seeds, *excluded]), ("terms", self.words)):
             self.sets.index.items(items).find_all(names)
@@ -206,19 +214,22 @@ class SetQuery(query.Query):  # type: ignore[misc]
         """The words that speak most for the set; none for a set without an answer."""
         options = {key: value for key, value in self.options.items() if key in ("like", *MODEL)}
         try:
-            seeds, _, having = self._examples()
-            if not (seeds or having or options.get("like")):
+            asked, _, having = self._examples()
+            if not (asked.seeds or having or options.get("like")):
                 return []
-            found = self.sets.index.items("documents").features(seeds, MARKED_WORDS, having=having, **options)
+            found = self.sets.index.items("documents").features(asked.seeds, MARKED_WORDS, having=having, **options)
         except SetsearchError:
             return []
         return [one.feature for one in found if one.weight > 0]
 
-    def _examples(self) -> tuple[list[str], list[str], list[str]]:
-        """The seeds and the words that are known, and all features of examples: words most like these among them."""
+    def _examples(self) -> tuple[Question, list[str], list[str]]:
+        """The examples and the words that are known, and all features of examples: words most like these, too."""
+        index, saved = self.sets.index, self.options.get("set")
         seeds, words = self._known("documents", self.seeds), self._known("terms", self.words)
-        similar = self.sets.index.items("terms").expand(words, ADDED_WORDS, cut="keep") if words else ()
-        return seeds, words, [*self.options.get("having", ()), *words, *(hit.item for hit in similar)]
+        exclude = self._known("documents", id_list(self.options.get("exclude", ()), "exclude"))
+        similar = index.items("terms").expand(words, ADDED_WORDS, cut="keep") if words else ()
+        having = [*self.options.get("having", ()), *words, *(hit.item for hit in similar)]
+        return index.question(seeds, set=saved, items="documents", exclude=exclude), words, having
 
 
 class SetMatcher(ListMatcher):  # type: ignore[misc]
@@ -300,13 +311,6 @@ class _SetNode(SyntaxNode):  # type: ignore[misc]
         own: SetQuery = self.make(self.names)
         own.boost = self.boost
         return own
-
-
-def _only(scores: Floats, items: Ints) -> Floats:
-    """The scores, with -inf for all other items."""
-    masked = np.full(len(scores), -np.inf)
-    masked[items] = scores[items]
-    return masked
 
 
 def _having(fields: Fields, names: Sequence[str]) -> Ints:

@@ -12,6 +12,7 @@ from setsearch.answers.highlight import item_text, top_features
 from setsearch.answers.results import Explanation, Found, SetFeature
 from setsearch.answers.saved.claims import Claim
 from setsearch.answers.saved.inbox import InboxRow
+from setsearch.answers.saved.question import Question
 from setsearch.answers.sets import ItemSet
 from setsearch.errors import ChangedSet, SourceError, UsageError
 from setsearch.index import Index
@@ -129,11 +130,8 @@ def _add_queries(router: APIRouter, pool: QuestionPool) -> None:
         """The parts that sum to the score of an item."""
 
         def _explained(index: Index) -> Explanation:
-            options = _options(query)
-            own, seeds, options["exclude"] = _examples(index, options.pop("set", None), query)
-            if own is not None:
-                return own.explain(query.item, seeds, **options)
-            return index.reading(query.items).explain(seeds, query.item, **options)
+            asked, options = _question(index, query)
+            return asked.explain(query.item, **options)
 
         return await pool.ask(_explained)
 
@@ -208,28 +206,23 @@ def describe_item(index: Index, query: ItemQuery) -> dict[str, Any]:
     return {"item": item, "features": features, "feature_count": count, "text": item_text(reading, item)}
 
 
-def _examples(
-    index: Index, name: str | None, query: ExpandQuery | ExplainQuery
-) -> tuple[ItemSet | None, list[str], list[str]]:
-    """The saved set that is asked, if there is one, and its examples with those of a query. Raises UnknownSet."""
-    if name is None:
-        return None, [*query.seeds], [*query.exclude]
-    own = saved_set(index, name)
-    accepted, rejected = own.present()
-    return own, [*accepted, *query.seeds], [*query.exclude, *rejected]
+def _question(index: Index, query: ExpandQuery | ExplainQuery) -> tuple[Question, dict[str, Any]]:
+    """What is asked, and the other options. Raises UnknownSet."""
+    options = _options(query)
+    saved, exclude = options.pop("set", None), options.pop("exclude", ())
+    return index.question(query.seeds, set=saved, items=query.items, exclude=exclude), options
 
 
 def _expand(index: Index, query: ExpandQuery) -> list[BaseModel]:
-    options = _options(query)
-    own, given, options["exclude"] = _examples(index, options.pop("set", None), query)
-    weights = options.pop("weights", ())
+    asked, options = _question(index, query)
+    given, weights = [*asked.seeds], options.pop("weights", ())
     if weights and len(weights) != len(given):
         raise UsageError(f"there are {len(weights)} weights for {len(given)} seeds; give one for each")
     if weights and len({*given}) < len(given):
         raise UsageError("a seed is given twice; with weights give each once")
-    seeds: Any = dict(zip(given, weights, strict=True)) if weights else given
+    asked = asked._replace(seeds=dict(zip(given, weights, strict=True)) if weights else given)
     offset, k, chosen = options.pop("offset", 0), options.pop("k", query.k), options.pop("fields", ())
-    hits = (index.reading(query.items).expand if own is None else own.ask)(seeds, k + offset, **options)
+    hits = asked.expand(k + offset, **options)
     known: dict[str, Any] = {"revision": hits.revision, "contexts_revision": hits.contexts_revision}
     wanted, rows = {"rank", "item", *(chosen or Hit.model_fields)}, list[BaseModel]()
     for hit in hits.shared()[offset:]:

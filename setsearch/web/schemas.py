@@ -19,7 +19,7 @@ from pydantic import (
 from setsearch.answers import results
 from setsearch.errors import InvalidParameter
 from setsearch.models.defaults import field_weights
-from setsearch.options import EXAMPLES, MODEL, RESULT, Option, offered, require_known
+from setsearch.options import EXAMPLES, MODEL, RESULT, SAVED, Option, offered, require_known
 from setsearch.web.page_state import LONGEST_NAME, MOST_NAMES
 
 Asked = TypeVar("Asked", bound=BaseModel)
@@ -109,7 +109,6 @@ class ModelQuery(Given):
     items: Name | None = Field(None, description="terms, documents, or a column of a relation")
 
 
-OF_SET = "a saved set, whose items are examples beside the seeds"
 HitField = Literal[
     "rank",
     "item",
@@ -126,11 +125,10 @@ HitField = Literal[
 ]
 
 
-@with_options(offered("an address", RESULT).values())
+@with_options([*offered("an address", RESULT).values(), *SAVED.values()])
 class ExpandQuery(ModelQuery):
     """Examples, and what to return."""
 
-    set: Name | None = Field(None, description=OF_SET)
     seeds: Ids = []
     weights: Annotated[Weights, Field(max_length=MOST_NAMES)] = Field([], description="one for each seed, from 0 up")
     like: Annotated[list[Text], Field(max_length=10)] = []
@@ -161,11 +159,10 @@ class ExpandBody(ExpandQuery):
     among: Annotated[list[Id], Field(max_length=MOST_IN_BODY)] | None = Field(None, description="return only these")
 
 
-@with_options(offered("explain", RESULT).values())
+@with_options([*offered("explain", RESULT).values(), *SAVED.values()])
 class ExplainQuery(ModelQuery):
     """The item whose score to explain, and the examples."""
 
-    set: Name | None = Field(None, description=OF_SET)
     item: Id
     seeds: Ids = []
     like: Annotated[list[Text], Field(max_length=10)] = []

@@ -12,7 +12,7 @@ import setsearch
 from setsearch.cli.app import COMMANDS, make_app
 from setsearch.errors import SetsearchError, UnknownOption
 from setsearch.models import MODELS
-from setsearch.options import ALL, EXAMPLES, LEFT_OUT, MODEL, RESULT, Option, offered, refuse
+from setsearch.options import ALL, EXAMPLES, LEFT_OUT, MODEL, RESULT, SAVED, Option, offered, refuse
 
 FLAGS = [name for name, own in ALL.items() if own.type is bool]
 CHECKED = [name for name, own in ALL.items() if own.bounds or own.choices or name in ("model", "fresh")] + FLAGS
@@ -76,9 +76,9 @@ def command(name, app=None):
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("expand", offered("the command line")),
+        ("expand", {**offered("the command line"), **SAVED}),
         ("grow", {**offered("the dialogue", RESULT), **MODEL}),
-        ("explain", MODEL),
+        ("explain", {**MODEL, **SAVED}),
         ("features", {**MODEL, **EXAMPLES}),
     ],
 )
@@ -123,8 +123,8 @@ def test_the_api_and_the_page(place, told):
     from setsearch.web.schemas import ExpandBody, ExpandQuery, ExplainQuery, FeaturesQuery
     from setsearch.web.view import make_view
 
-    assert offered("an address").keys() <= ExpandQuery.model_fields.keys()
-    assert offered("explain").keys() <= ExplainQuery.model_fields.keys()
+    assert {*offered("an address"), *SAVED} <= ExpandQuery.model_fields.keys()
+    assert {*offered("explain"), *SAVED} <= ExplainQuery.model_fields.keys()
     assert ALL.keys() <= ExpandBody.model_fields.keys()
     assert MODEL.keys() <= ExplainQuery.model_fields.keys()
     assert {*MODEL, *EXAMPLES} <= FeaturesQuery.model_fields.keys()
@@ -219,8 +219,9 @@ def test_assistants(place, told):
 
     server = make_server(place)
     tools = {tool.name: tool for tool in asyncio.run(server.list_tools())}
-    assert offered("assistants").keys() <= tools["expand"].input_schema["properties"].keys()
-    assert offered("assistants", offered("explain")).keys() <= tools["explain"].input_schema["properties"].keys()
+    assert {*offered("assistants"), *SAVED} <= tools["expand"].input_schema["properties"].keys()
+    explaining = {*offered("assistants", offered("explain")), *SAVED}
+    assert explaining <= tools["explain"].input_schema["properties"].keys()
     for name in at("assistants"):
         asked = {"seeds": ["1"], "items": "documents", name: WRONG[name]}
         with pytest.raises(ToolError) as caught:

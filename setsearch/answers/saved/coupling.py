@@ -24,10 +24,11 @@ from setsearch.answers.hits import best_hits
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import Asked, Explanation, Hit
 from setsearch.answers.saved.groups import Groups, marks_of_sets, read_groups
-from setsearch.arrays import Floats, Ints, to_lattice
+from setsearch.arrays import Floats, Ints, only, to_lattice
 from setsearch.errors import NoSeeds, QueryError, UnknownItem, UsageError
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
+from setsearch.options import refuse
 from setsearch.scoring.base import Base
 from setsearch.search.cutoff import FLOOR, LEADERS, floor_of, tells, threshold
 from setsearch.search.request import ExpandRequest, parse_request
@@ -332,6 +333,22 @@ def explain_together(
         return own.named(explanation(own.fields, own.weights, id), id)
 
     return ask_beside(reading, name, marks, 1, {**options, "explain": True}, kept, answer)
+
+
+def scored_together(
+    reading: Reading, name: str, marks: Given, options: Mapping[str, Any], answer: Callable[[Fields, Floats], T]
+) -> T:
+    """`ItemSet.scored`, by `ask_beside`."""
+    refuse("scores", options)
+
+    def scored(own: Beside, request: ExpandRequest) -> T:
+        """The same, of the question."""
+        scores = own.weights.scores() + own.weights.constant
+        scores[own.left_out] = -np.inf
+        among = own.fields.allowed(request.among, request.filter)
+        return answer(own.fields, scores if among is None else only(scores, among))
+
+    return ask_beside(reading, name, marks, 1, options, [], scored)
 
 
 def _seeds(marks: Given) -> list[str] | dict[str, float]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from setsearch.answers.answer import Hits
 from setsearch.cli.collection import Collection
 from setsearch.cli.help import option
-from setsearch.cli.notes import present_members, tell_notes
+from setsearch.cli.notes import tell_gone, tell_notes
 from setsearch.cli.options import Items, OptionalSeeds, question_options, with_options
 from setsearch.cli.output import Show, bars, format_options, say
 from setsearch.errors import Interrupted, SetsearchError, SourceError, UsageError
@@ -154,7 +154,9 @@ def grow(
     with db.open() as index:
         saved = None if set is None else index.set(set, items)
         reading = index.reading(items if saved is None else saved.items)
-        accepted, rejected = ([], []) if saved is None else present_members(saved, str(db))
+        accepted, rejected = ([], []) if saved is None else saved.present()
+        if saved is not None:
+            tell_gone(saved, str(db))
         dialogue = Dialogue(index, reading, model, saved, GrowingSet(tuple(accepted), tuple(rejected)), wanted)
         dialogue.begin(seeds or [])
         try:

@@ -9,7 +9,7 @@ import setsearch
 from setsearch.answers.results import Snippet, is_informative, kept_name
 from setsearch.cli.collection import Collection
 from setsearch.cli.help import argument, option
-from setsearch.cli.notes import present_members, tell_notes
+from setsearch.cli.notes import tell_gone, tell_notes
 from setsearch.cli.options import (
     Items,
     OptionalSeeds,
@@ -35,12 +35,13 @@ from setsearch.cli.output import (
     print_tsv,
     say,
 )
-from setsearch.errors import QueryError, SetsearchError, SourceError, UnknownSet, UsageError
-from setsearch.options import ALL, EXAMPLES, MODEL, RESULT, ModelOptions, offered
+from setsearch.errors import QueryError, SetsearchError, SourceError, UsageError
+from setsearch.options import ALL, EXAMPLES, MODEL, RESULT, SAVED, ModelOptions, offered
 
 if TYPE_CHECKING:
     from setsearch.answers.results import Hit
-    from setsearch.answers.sets import AnyReading, ItemSet
+    from setsearch.answers.saved.question import Question
+    from setsearch.answers.sets import AnyReading
 
 Answer = tuple[str, Any, "list[Hit] | SetsearchError"]  # the place of a set, its seeds, and what they got
 # Names of what is said of a hit; kept columns that have them are shown under another one.
@@ -54,7 +55,7 @@ WEIGHTINGS = ("weight", "mi", "probability")
 @with_options(
     answer=answer_options,
     asking=asking_options,
-    wanted=question_options(offered("the command line", RESULT)),
+    wanted=question_options({**offered("the command line", RESULT), **SAVED}),
     model=question_options(MODEL),
     picture=picture_options,
     show=format_options,
@@ -82,9 +83,9 @@ def expand(
         from setsearch.memory.where import Where
 
         wanted["among"] = Where(asking.where, match=asking.match)
-    batch = asking.batch
+    batch, saved = asking.batch, wanted.pop("set", None)
     if batch is not None:
-        if seeds or asking.set or asking.seed_weights or wanted.get("like") or wanted.get("having"):
+        if seeds or saved or asking.seed_weights or wanted.get("like") or wanted.get("having"):
             raise UsageError("--batch FILE brings its own examples; leave the others out")
         require_lines(show)
         if picture is not None:
@@ -92,18 +93,16 @@ def expand(
         with db.open(time_limit=asking.time_limit) as index:
             print_batch(batch, _batch_answers(index.reading(items), batch, wanted, model), wanted["explain"])
         return
-    if not (seeds or asking.set or wanted.get("like") or wanted.get("having")):
+    if not (seeds or saved or wanted.get("like") or wanted.get("having")):
         raise UsageError("no examples: give SEED..., --set NAME, --like, --having, or --batch FILE")
     from setsearch.answers.highlight import with_headlines
 
     with db.open(time_limit=asking.time_limit) as index:
-        saved, reading, seeds, excluded = _examples(index, db, asking.set, items, seeds)
-        wanted["exclude"] = [*wanted.get("exclude", ()), *excluded]
+        asked = _question(index, db, seeds, items, wanted.pop("exclude", None), saved)
+        weighted = _weighted([*asked.seeds], asking.seed_weights)
         wanted["like"] = [_read_text(text) for text in wanted.get("like", ())]
-        weighted = _weighted(seeds, asking.seed_weights)
-        hits = (reading.expand if saved is None else saved.ask)(weighted, **wanted, **model)
-        hits = with_headlines(reading, hits.shared())
-        tell_notes(reading, weighted, hits, model)
+        hits = with_headlines(asked.reading, asked._replace(seeds=weighted).expand(**wanted, **model).shared())
+        tell_notes(asked.reading, weighted, hits, model)
         points = hits.map() if picture == "map" else []
     if picture == "map":
         print_map(points)
@@ -117,27 +116,32 @@ def expand(
     show(rows, ("rank", "item", "score"))
 
 
-def _examples(
-    index: "setsearch.Index", db: Collection, name: str | None, items: str | None, seeds: list[str] | None
-) -> "tuple[ItemSet | None, AnyReading, list[str], list[str]]":
-    """The set of a name, if there is one, its reading, its accepted items with more seeds, and its rejected ones."""
-    if name is None:
-        return None, index.reading(items), [*(seeds or ())], []
-    if name not in index.sets():
-        raise UnknownSet(f"no set {name!r}; `setsearch set list {db}` shows all")
-    saved = index.set(name, items)
-    accepted, rejected = present_members(saved, str(db))
-    return saved, saved.reading, [*accepted, *(seeds or ())], rejected
+def _question(
+    index: "setsearch.Index",
+    db: Collection,
+    seeds: list[str] | None,
+    items: str | None,
+    exclude: list[str] | None,
+    saved: str | None,
+) -> "Question":
+    """What is asked, perhaps of a saved set; which of its members left the index is told."""
+    asked = index.question(seeds or (), items=items, exclude=exclude or (), set=saved)
+    if asked.own is not None:
+        tell_gone(asked.own, str(db))
+    return asked
 
 
-@with_options(more=question_options(offered("explain", RESULT)), model=question_options(MODEL), show=format_options)
+@with_options(
+    more=question_options({**offered("explain", RESULT), **SAVED}),
+    model=question_options(MODEL),
+    show=format_options,
+)
 def explain_command(
     db: Collection,
     item: Annotated[str, argument("ITEM", "The item whose score to explain.")],
     seeds: OptionalSeeds = None,
     *,
     items: Items = None,
-    set: Annotated[str | None, option("NAME", "The seeds are a saved set; what its rivals take is told.")] = None,
     more: dict[str, Any],
     model: ModelOptions,
     show: Show,
@@ -148,12 +152,8 @@ def explain_command(
     """
     more["like"] = [_read_text(text) for text in more["like"] or ()]
     with db.open() as index:
-        saved, reading, given, excluded = _examples(index, db, set, items, seeds)
-        more["exclude"] = [*(more["exclude"] or ()), *excluded]
-        if saved is None:
-            explanation = reading.explain(given, item, **more, **model)
-        else:
-            explanation = saved.explain(item, given, **more, **model)
+        asked = _question(index, db, seeds, items, more.pop("exclude"), more.pop("set"))
+        explanation = asked.explain(item, **more, **model)
     if explanation.group:
         say(f"note: your examples fall into groups; this is the score by {', '.join(explanation.group)}")
     if show in (print_json, print_lines):
