@@ -12,7 +12,6 @@ The core does what seed_weights, second_pass and best do one after another, to t
 """
 
 from collections.abc import Callable, Sequence
-from operator import eq
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +25,6 @@ from setsearch.models.defaults import Defaults, Rejection
 from setsearch.models.model import has_tiny_weights
 from setsearch.options import ModelOptions
 from setsearch.scoring.kernels import is_core
-from setsearch.scoring.selection import Best, sort_best
 from setsearch.scoring.smoothing import Smoothing
 from setsearch.search.budget import Limit
 from setsearch.search.examples import Examples
@@ -152,7 +150,7 @@ def weights_at_once(
     answer = ask(sums, wanted.weights)
     if answer is None:
         return None
-    known = Known(without, wanted.k, _in_order(answer, wanted.k, fields)) if wanted.k else None
+    known = Known(without, wanted.k, (answer.ids, answer.scores)) if wanted.k else None
 
     def join() -> Examples:
         """The seeds, and what joined them."""
@@ -174,14 +172,6 @@ def weights_at_once(
         "join": join if joins else None,
     }
     return SeedWeights(model, examples, weigh, base, 0.0, **found)
-
-
-def _in_order(answer: Answer, k: int, fields: Fields) -> Best:
-    """The k best items, equal ones in the order of their names."""
-    first = answer.scores[: k + 1].tolist()
-    if any(map(eq, first, first[1:])):
-        return sort_best(answer.ids, answer.scores, k, fields)
-    return answer.ids[:k], answer.scores[:k]
 
 
 def _seeds(examples: Examples, own: Weighed) -> Seeds:

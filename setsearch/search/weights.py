@@ -32,7 +32,7 @@ from setsearch.scoring.base import Base
 from setsearch.scoring.best import best
 from setsearch.scoring.kernels import accumulate
 from setsearch.scoring.postings import PostingArrays, WeightedLists
-from setsearch.scoring.selection import Best, ByIds, Names
+from setsearch.scoring.selection import Best, ByIds, Names, sort_best
 from setsearch.scoring.smoothing import Neighbors, smooth
 from setsearch.search.budget import Limit, limited
 from setsearch.search.examples import Examples, example_entries
@@ -104,7 +104,10 @@ class Neighborhood(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What was found with weights: the k best items of all but the `excluded`, which ascend."""
+    """What was found with weights: the k best items of all but the `excluded`, which ascend, and all that equal one.
+
+    Equal ones are in no order: names are read only for those who want it.
+    """
 
     excluded: list[int]
     k: int
@@ -206,8 +209,8 @@ class SeedWeights:
         """As `scoring.best.best`; scores are without the constant."""
         known = self.known
         if among is None and known is not None and known.k >= k and known.excluded == sorted({*excluded}):
-            ids, sums = known.best
-            return ids[:k], sums[:k] / self.scale
+            ids, sums = sort_best(*known.best, k, names)
+            return ids, sums / self.scale
         summed, lists = (self.base.items, self.lists) if self.summed is None else (self.summed, ())
         ids, sums = best(summed, lists, excluded, k, names, among)
         return ids, sums / self.scale
