@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from setsearch.answers.reading import Reading
 from setsearch.errors import AmbiguousItem, SourceError, UnknownItem
-from setsearch.indexing.references.reference import Reference, bibtex_plain
+from setsearch.indexing.references.reference import OURS, Reference, bibtex_plain
 from setsearch.indexing.references.tags import BIBTEX, TABLE, plain_column
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
-from setsearch.learning.review_files import BIBTEX_FIELDS, PREFIX, SAID, UNREAD, WORDS
+from setsearch.learning.review_files import BIBTEX_FIELDS, SAID, UNREAD, WORDS
 from setsearch.storage.synced_source import Columns
 from setsearch.text.headline import shorten
 from setsearch.text.identifiers import plain_title
@@ -89,7 +89,7 @@ def read_known(source: str, reading: Reading, given: Mapping[str, str] | None = 
 def _answer(reference: Reference) -> str | None:
     """What a record says of itself: the last of its notes, else its column. Raises _Unclear."""
     said = {note: word for word, note in SAID.items() if word != LATER}  # records that nobody saw have that note too
-    said |= {f"{PREFIX}{text}": word for word, text in WORDS.items()}
+    said |= {f"{OURS}{text}": word for word, text in WORDS.items()}
     found = []
     for tag, value in reference.fields:
         text = bibtex_plain(value) if reference.form == BIBTEX else value

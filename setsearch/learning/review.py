@@ -135,7 +135,7 @@ class Review:
         reference = self.references([item]).get(item)
         if reference is not None:
             parts = ("\n".join(reference.values(role)) for role in ("other_title", "abstract", "other_abstract"))
-            keywords = "; ".join(reference.values("keyword"))
+            keywords = "; ".join(reference.keywords)
             text = "\n\n".join(filter(None, (*parts, keywords)))
             return Record(reference.first("title") or title or item, text, reference)
         text = item_text(self.reading, item) or ""

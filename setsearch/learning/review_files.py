@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from setsearch.answers.decisions import Decision
 from setsearch.indexing.references.bibtex import bibtex_value, write_bibtex
 from setsearch.indexing.references.convert import converted, left_behind
-from setsearch.indexing.references.reference import Reference, without_braces
+from setsearch.indexing.references.reference import OURS, Reference, without_braces
 from setsearch.indexing.references.tagged import write_tagged
 from setsearch.indexing.references.tags import BIBTEX, PUBMED, REFER, RIS, WOS
 from setsearch.learning.review import Record, Review
@@ -29,12 +29,12 @@ COLUMNS = (
     *("keywords", "abstract"),  # so that the file can be indexed again
 )
 ABSTRACTS = "other_title", "abstract", "other_abstract"  # roles
-PREFIX, REASON = "setsearch: ", "reason: "  # of our keywords
+REASON = "reason: "  # of our keywords
 _NOTE = {RIS: "N1", PUBMED: "GN", REFER: "Z"}  # Web of Science has none
 _KEYWORD = {RIS: "KW", PUBMED: "OT", WOS: "DE", REFER: "K"}
 _REMARK = {RIS: "RN", PUBMED: "GN", REFER: "Z"}
 BIBTEX_FIELDS = ("decision", "decisionreason", "decisionnote")
-_our_keyword = re.compile(rf"[,;]?\s*{PREFIX}[^,;]*")
+_our_keyword = re.compile(rf"[,;]?\s*{OURS}[^,;]*")
 
 
 class Row(NamedTuple):
@@ -98,7 +98,7 @@ def _cells(row: Row) -> dict[str, Any]:
         cells |= {"authors": "; ".join(reference.values("author")), "year": reference.year}
         cells |= {"journal": reference.first("journal"), "doi": reference.doi}
         cells["abstract"] = "\n".join(text for role in ABSTRACTS for text in reference.values(role))
-        cells["keywords"] = "; ".join(reference.values("keyword"))
+        cells["keywords"] = "; ".join(reference.keywords)
     cells |= {"number": decision.number, "reason": decision.reason, "note": decision.note}
     when = None if decision.time is None else datetime.fromtimestamp(decision.time, UTC)
     return cells | {"when": when and when.isoformat(timespec="seconds").replace("+00:00", "Z")}
@@ -116,13 +116,13 @@ def _reference(row: Row) -> Reference:
 def _with_decision(reference: Reference, row: Row) -> Reference:
     """A reference with what was decided, in place of what an earlier export says."""
     form, decision = reference.form, row.decision
-    keywords = [f"{PREFIX}{WORDS[row.said]}"] if row.said in WORDS else []
-    keywords += [f"{PREFIX}{REASON}{decision.reason}"] if decision and decision.reason else []
+    keywords = [f"{OURS}{WORDS[row.said]}"] if row.said in WORDS else []
+    keywords += [f"{OURS}{REASON}{_one_keyword(form, decision.reason)}"] if decision and decision.reason else []
     note = decision.note if decision else None
     if form == BIBTEX:
         return _bibtex_with(reference, keywords, decision)
     if note and form not in _REMARK:
-        keywords.append(f"{PREFIX}note: {note}")
+        keywords.append(f"{OURS}note: {_one_keyword(form, note)}")
     if row.said == UNREAD and any(_is_ours(form, *field) for field in reference.fields):
         return reference  # what somebody else decided stays
     fields = [field for field in reference.fields if not _is_ours(form, *field)]
@@ -132,10 +132,15 @@ def _with_decision(reference: Reference, row: Row) -> Reference:
     return replace(reference, fields=tuple(fields))
 
 
+def _one_keyword(form: str, text: str) -> str:
+    """A text without what stands between keywords."""
+    return re.sub(r"\s*[,;]" if form == BIBTEX else r"\s*;", " /", " ".join(text.split()))
+
+
 def _is_ours(form: str, tag: str, value: str) -> bool:
     """Whether a field is one that an export has added."""
     is_note = tag == _NOTE.get(form) and value.strip() in SAID.values()
-    return is_note or (tag == _KEYWORD[form] and value.startswith(PREFIX))
+    return is_note or (tag == _KEYWORD[form] and value.startswith(OURS))
 
 
 def _bibtex_with(reference: Reference, keywords: list[str], decision: Decision | None) -> Reference:

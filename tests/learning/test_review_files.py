@@ -154,6 +154,29 @@ def test_a_review_from_ten_exporters_to_zotero(index, run, tmp_path):
         assert {item: own.features_of(item) for item in before} == before and own.item_count() == len(before) == 8
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_decided_is_no_word_of_a_record(index, run, tmp_path, kind):
+    """An export that is indexed again has no feature more than the first files, and tells the newest answers."""
+    with index(*EXPORTERS) as opened:
+        documents = opened.items("documents")
+        review = Review(opened, "cats", "documents")
+        said = {"10.1000/asp.2019": "yes", "10.1000/cats": "no", "10.1000/birds": "later"}
+        for item, word in said.items():
+            reason = "wrong population, children; adults" if word == "no" else ""
+            review.decide(item, word, reason=reason, note="ask; Ann, perhaps")
+        before = {item: set(documents.features_of(item)) for item in said}
+        (tmp_path / f"again.{kind}").write_text(write_review(review, kind), encoding="utf-8")
+    assert run("index", "again.db", f"again.{kind}", "--language", "english", "--pairs")[0] == 0
+    with setsearch.open(tmp_path / "again.db") as again:
+        documents = again.items("documents")
+        assert not any(set(documents.features_of(item)) - own for item, own in before.items())
+        review = Review(again, "dogs", "documents")
+        review.know(["10.1000/cats"])  # a newer answer, which the export tells instead of the earlier one
+        (tmp_path / f"newer.{kind}").write_text(write_review(review, kind), encoding="utf-8")
+        known = read_known(str(tmp_path / f"newer.{kind}"), documents)
+        assert "10.1000/cats" in known.accepted and not known.problems
+
+
 def test_any_document_of_a_table_is_indexed_again(run, tmp_path):
     (tmp_path / "d.jsonl").write_text(
         '{"id": "d1", "title": "Cats", "text": "Cats\\nLions, tigers"}\n{"id": "d2", "text": "oats"}'

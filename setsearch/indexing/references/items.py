@@ -151,7 +151,7 @@ def columns_of(reference: Reference) -> dict[str, Any]:
         reference.first("journal") or None,
         reference.doi or None,
         reference.pmid or None,
-        reference.values("keyword"),
+        reference.keywords,
     )
     return dict(zip(COLUMNS, values, strict=True))
 

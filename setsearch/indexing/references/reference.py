@@ -14,6 +14,7 @@ from setsearch.text.latex import latex_text
 DOI, PMID, TITLE, KEY, PLACE = "doi", "pmid", "title", "key", "place"  # kinds of names
 TEXTS = ("title", "other_title", "abstract", "other_abstract", "keyword")
 SEVERAL = ("author", "keyword")  # roles whose values are many
+OURS = "setsearch: "  # how keywords begin by which an export of a review tells what was decided
 _doi = re.compile(r"10\.\d{4,9}/[^\s\"<>,;]+", re.IGNORECASE)
 _pmid = re.compile(r"(?:PMID:?\s*|.*\bpubmed(?:\.ncbi\.nlm\.nih\.gov)?/)(\d{4,9})\b", re.IGNORECASE)
 _inline_tag = re.compile(r"</?(?:jats:)?(?:i|b|u|em|strong|italic|bold|sub|sup|sc|span)\b[^<>]{0,200}>", re.IGNORECASE)
@@ -66,8 +67,13 @@ class Reference:
 
     def text(self) -> str:
         """What is indexed: titles, abstracts, keywords."""
-        lines = [" ; ".join(self.values(role)) if role in SEVERAL else "\n".join(self.values(role)) for role in TEXTS]
-        return "\n".join(filter(None, lines))
+        lines = ["\n".join(self.values(role)) for role in TEXTS if role not in SEVERAL]
+        return "\n".join(filter(None, [*lines, " ; ".join(self.keywords)]))
+
+    @property
+    def keywords(self) -> list[str]:
+        """What the record is about: its keywords without those of a review."""
+        return [own for own in self.values("keyword") if not own.startswith(OURS)]
 
     @cached_property
     def _by_tag(self) -> dict[str, list[str]]:
