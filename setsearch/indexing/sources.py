@@ -41,6 +41,7 @@ from setsearch.indexing.rows.reader import (
     GivenRows,
     RowReader,
     file_ending,
+    first_object,
     is_array,
 )
 from setsearch.indexing.rows.relation_columns import read_columns
@@ -58,6 +59,7 @@ FREQUENT = f"""
 """
 
 FIRST_ROWS = 1000  # of a file of JSON objects, one of which has each column that is asked for
+SHOWN_NAMES = 10  # of columns
 NUMBERED = "id"  # the column of ids by default; rows of files without it are numbered
 
 # id, text or counted features, title, columns to keep
@@ -160,11 +162,26 @@ class SourceReader:
         if self.rows.table is not None:
             return None
         if not is_stream(path):
-            return self.files.documents(Path(path), id, is_named=True) if is_document(Path(path)) else None
+            if not is_document(Path(path)) or self._holds_rows(Path(path), is_named=True):
+                return None
+            return self.files.documents(Path(path), id, is_named=True)
         stream, name = self.rows.stream(path), stream_name(path)
         if (unread := unread_kind(stream.peek(LOOKED_AT))) is not None:
             raise SourceError(f"{name} is not read: {unread}")
         return None if are_rows(stream.peek(LOOKED_AT)) else self.files.documents_of(stream.read(), "", name, name)
+
+    def _holds_rows(self, path: Path, is_named: bool) -> bool:
+        """Whether a JSON file has rows with the columns that are wanted; in a folder they have ids."""
+        first = first_object(path)
+        if first is None:
+            return False
+        id = self.columns.id if not is_named or self.columns.id != NUMBERED else None
+        missing = missing_column(first, id, *self.columns.texts)
+        fits = missing is None or (self._may_be_references and are_reference_columns(first))
+        if is_named and not fits:
+            names = ", ".join([*map(str, first)][:SHOWN_NAMES])
+            self.rows.warn(f"{path} is one text: its rows have no column {missing!r}, but {names} (choose with `text`)")
+        return fits
 
     def references(self, path: str) -> Iterator[tuple[str, Reference]]:
         """Everything in a source as references, rows too, with positions. Raises SourceError."""
@@ -177,13 +194,18 @@ class SourceReader:
             at = f"line {copy.reference.line}" if copy.reference.line else f"record {copy.number}"
             yield f"{copy.file}, {at}", copy.reference
 
+    @property
+    def _may_be_references(self) -> bool:
+        """Whether no columns were named but those that references have."""
+        is_plain = self.rows.table is None and replace(self.columns, keep=()) == Columns(errors=self.columns.errors)
+        return is_plain and not {*self.columns.keep} - {*COLUMNS}
+
     def _unless_references(self, path: str, id: str, is_named: bool = True) -> Iterator[Row] | None:
         """The rows of a source; None if they are references, which are taken. Columns that were named are of rows."""
         rows, first = self.rows.read(path), None
         with suppress(*(() if is_named else (SourceError,))):  # else it is left out as a table
             first = next(rows, None)
-        is_plain = self.rows.table is None and replace(self.columns, keep=()) == Columns(errors=self.columns.errors)
-        if first is None or not is_plain or not are_reference_columns(first[1]) or {*self.columns.keep} - {*COLUMNS}:
+        if first is None or not self._may_be_references or not are_reference_columns(first[1]):
             return chain([first] if first else [], rows)
         for number, (position, values) in enumerate(chain([first], rows), 1):
             reference = reference_of_row(position, values)
@@ -227,11 +249,13 @@ class SourceReader:
                 self.files.tell_skipped(error, str(error))
 
     def _file_of_folder(self, file: Path, id: str) -> Iterator[SourceItem]:
-        if is_document(file):
+        holds_rows = self._holds_rows(file, is_named=False)
+        if is_document(file) and not holds_rows:
             yield from self.files.documents(file, id, is_named=False)
         elif file_ending(file) not in ARROW_FILES and self._unless_references(str(file), id, False) is None:
             return
-        elif file_ending(file) in JSON_LINES:
+        elif file_ending(file) in JSON_LINES or holds_rows:
+            self.files.empty.append(id)  # it may have been one text before
             yield from self._row_file(file)
         elif is_array(file):
             yield from self.files.documents(file, id, is_named=False)

@@ -1,5 +1,6 @@
 """Input is never misread: no odd id, count, number or text passes; the message has file, line and value."""
 
+import io
 import json
 import sqlite3
 import subprocess
@@ -109,6 +110,68 @@ def test_a_json_array_of_objects_is_rows(run, failed, tmp_path):
     assert run("index", "m.db", "none.json", "c.json", "--errors", "skip")[0] == 0
     (tmp_path / "r.json").write_text(json.dumps([{"film": "a", "user": "x"}, {"film": "b", "user": "x"}]))
     assert run("index", "r.db", "r.json", "--items", "film", "--features", "user")[0] == 0
+
+
+WRAPPED = {
+    "an object": '{"total": 2, "items": [{"id": "a", "text": "lion"}, {"id": "b", "text": "tiger"}]}',
+    "objects in objects": '{"ok": true, "data": {"page": {}, "children": [{"id": "a", "text": "lion"}, '
+    '{"id": "b", "text": "tiger"}]}}',
+    "keys": '{"a": {"text": "lion"}, "b": {"text": "tiger"}}',
+    "lines": '{\n "rows": [\n  {"id": "a", "text": "lion"},\n  {"id": "b", "text": "tiger"}\n ]\n}\n',
+}
+
+
+@pytest.mark.parametrize("where", ["file", "folder", "input"])
+@pytest.mark.parametrize("text", WRAPPED.values(), ids=WRAPPED)
+def test_what_wraps_rows_is_rows(run, tmp_path, monkeypatch, text, where):
+    """As a file, in a folder, and on standard input; a relation too."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.json").write_text(text)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    source = {"file": "in/a.json", "folder": "in", "input": "-"}[where]
+    code, _, told = run("index", "a.db", source)
+    assert (code, told.splitlines()) == (0, ["indexed 2; a.db now holds 2 documents, 2 terms"])
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert dict(index.items("documents").features_of("b")) == {"tiger": 1}
+    assert run("index", "r.db", "in/a.json", "--items", "id", "--features", "text")[0] == 0
+
+
+TEXTS = {
+    "rows without the columns": ('{"items": [{"name": "lion"}]}', "its rows have no column 'text', but name"),
+    "several arrays": ('{"a": [{"id": 1, "text": "b"}], "b": [{"id": 1, "text": "b"}]}', ""),
+    "a document with parts": ('{"text": "lion", "tags": [{"id": 1, "text": "cat"}]}', ""),
+    "too deep": ('{"a": {"b": {"c": {"d": [{"id": 1, "text": "b"}]}}}}', ""),
+    "broken": ('{"items": [{"id": 1, "text": "b"}', ""),
+}
+
+
+@pytest.mark.parametrize(("text", "why"), TEXTS.values(), ids=TEXTS)
+def test_what_wraps_no_rows_is_a_text(run, tmp_path, text, why):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.json").write_text(text)
+    for source in ("in/a.json", "in"):
+        code, _, told = run("index", "a.db", source, "--replace")
+        assert code == 0 and (why in told if source != "in" else "no column" not in told)
+        with setsearch.open(tmp_path / "a.db") as index:
+            assert list(index.items("documents").titles(["a.json"])) == ["a.json"]
+
+
+def test_an_array_in_a_folder_is_rows_if_it_has_their_columns(run, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.json").write_text('[{"id": "x", "text": "lion"}]')
+    (tmp_path / "in" / "b.json").write_text('[{"name": "lion"}]')
+    assert run("index", "a.db", "in")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert set(index.items("documents").titles(["x", "a.json", "b.json"])) == {"x", "b.json"}
+
+
+def test_one_object_of_standard_input_is_a_row(run, tmp_path, monkeypatch):
+    text = '{"id": "a", "text": "lion", "tags": [{"id": 1}, {"id": 2}]}'
+    for given in (text, f"{text}\n", f'\n{text}\n\n{{"id": "b", "text": "tiger"}}\n'):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
+        assert run("index", "a.db", "-", "--replace")[2].startswith(f"indexed {given.count('text')};")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(f"\n{text}\n\nbad\n".encode())))
+    assert "standard input, line 4: broken JSON" in run("index", "a.db", "-")[2]
 
 
 @pytest.mark.parametrize(

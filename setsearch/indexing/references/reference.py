@@ -99,7 +99,7 @@ class Reference:
         base, number = ("".join(self._by_tag.get(tag, ())).strip() for tag in tags) if tags else ("", "")
         if number.isdecimal() and _medline.search(base):
             return number.lstrip("0")
-        found = (_pmid.match(value) for value in [*self.values("url"), *self._notes()])
+        found = (_pmid.match(value) for value in [named, *self.values("url"), *self._notes()])
         return next((match[1].lstrip("0") for match in found if match), "")
 
     @cached_property

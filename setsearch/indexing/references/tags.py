@@ -107,11 +107,11 @@ TAGS: Mapping[str, Mapping[str, str]] = {
     TABLE: {
         "title": "title articletitle documenttitle primarytitle originaltitle ti",
         "other_title": "+translatedtitle titletranslated",
-        "abstract": "abstract abstractnote abstracttext originalabstract ab",
+        "abstract": "abstract abstractnote abstracttext originalabstract ab abstractinvertedindex",
         "keyword": "+keywords keyword authorkeywords indexkeywords keywordsplus meshterms mesh meshheadings manualtags"
         " emtreedrugindexterms emtreemedicalindexterms emtreedrugindextermsmajorfocus"
         " emtreemedicalindextermsmajorfocus",
-        "author": "authors author authornames authorsfull au creators firstauthor",
+        "author": "authors author authornames authorsfull au creators authorships firstauthor",
         "year": "year publicationyear publishedyear yearofpublication py issued publicationdate date published",
         "journal": "sourcetitle publicationtitle journalbook journal journalname containertitle journaltitle"
         " secondarytitle source publicationname publication",
@@ -119,9 +119,9 @@ TAGS: Mapping[str, Mapping[str, str]] = {
         "issue": "issue number issuenumber",
         "first_page": "pagestart startpage firstpage pages page",
         "last_page": "pageend endpage lastpage",
-        "doi": "doi digitalobjectidentifier articledoi",
-        "pmid": "pmid pubmedid medlinepmid",
-        "key": "key eid uniquewosid utuniquewosid pui accessionnumber covidence id item",
+        "doi": "doi digitalobjectidentifier articledoi externalidsdoi idsdoi",
+        "pmid": "pmid pubmedid medlinepmid externalidspubmed idspmid",
+        "key": "key eid uniquewosid utuniquewosid pui accessionnumber covidence publicationid paperid id item",
         "url": "url urls link links doilink",
         "issn": "issn issnisbn",
         "language": "language languageoforiginaldocument articlelanguage",

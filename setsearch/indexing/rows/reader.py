@@ -5,10 +5,11 @@ import io
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -16,13 +17,14 @@ from setsearch.errors import SourceError, UsageError
 from setsearch.indexing.encodings import encoding_by_mark, likely_encoding, lines_as_utf8
 from setsearch.indexing.rows.cells import OpenCells, Row
 from setsearch.indexing.rows.csv_rows import OTHER_DELIMITERS, csv_rows, split_old_ends
+from setsearch.indexing.rows.json_shapes import first_within, parse_json, rows_within
 from setsearch.indexing.rows.opening import is_stream, open_file, open_stream, read_whole, stream_name
 from setsearch.sqlite.connections import TIME_LIMIT, OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited, limited_rows
 from setsearch.sqlite.sql import has_rowid, is_stored_table, main_table, missing_table, order_of_rows, table_columns
 
 ARROW_FILES = (".parquet", ".arrow", ".feather")
-JSON = ".json"  # an array of objects is rows, anything else a text
+JSON = ".json"  # an array of objects is rows, wrapped or not; anything else a text
 JSON_LINES = (".jsonl", ".ndjson")
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 ROW_FILES = (*JSON_LINES, *DELIMITERS, *ARROW_FILES)
@@ -107,9 +109,24 @@ class RowReader:
             own = lines if reader.encoding else lines_as_utf8(lines, lambda found: self._decide(found, name))
             yield from reader._csv_rows(own, name, ",")
         elif b"{" in begin or not first:
-            yield from reader._json_rows(lines, name)
+            yield from reader._object_rows(lines, name)
         else:
             raise SourceError(f"{name} is neither CSV nor JSON, and does not begin as another format; give a file")
+
+    def _object_rows(self, lines: IO[bytes], name: str) -> Iterator[Row]:
+        """Rows of which the first line is an object, or the beginning of one that wraps them all."""
+        begin = [*_up_to_text(lines)]
+        try:
+            is_whole = isinstance(parse_json(b"".join(begin).decode("utf-8-sig")), dict)
+        except ValueError:
+            is_whole = False
+        others = [*_up_to_text(lines)] if is_whole else []
+        if others and others[-1].strip():
+            yield from self._json_rows(chain(begin, others, lines), name)
+            return
+        data = b"".join([*begin, *others]) + read_whole(lines, name)
+        is_wrapped = first_within(data.decode("utf-8-sig", "replace")) is not None
+        yield from self._array_rows(data, name) if is_wrapped else self._json_rows(io.BytesIO(data), name)
 
     def _json_rows(self, lines: Iterable[bytes], name: str) -> Iterator[Row]:
         for number, line in enumerate(split_old_ends(lines), 1):
@@ -118,7 +135,7 @@ class RowReader:
             if text is None or not text.strip():
                 continue
             try:
-                values = _parsed(text)
+                values = parse_json(text)
                 problem = "" if isinstance(values, dict) else "not a JSON object"
             except ValueError as error:
                 problem = f"broken JSON ({error})"
@@ -128,14 +145,15 @@ class RowReader:
                 self._skip(position, f"{problem}; correct it, or pass `errors=skip`", problem)
 
     def _array_rows(self, data: bytes, name: str) -> Iterator[Row]:
-        """The objects of a JSON array."""
+        """The objects of a JSON array, or of what wraps one."""
         text = self.decode_file(data, name, has_records=True) or "[]"
         try:
-            values = _parsed(text)
+            values = parse_json(text)
         except ValueError as error:
             raise SourceError(f"{name}: broken JSON ({error}); correct it") from error
         is_whole = broken_bytes(text) is None
-        for number, value in enumerate(values if isinstance(values, list) else [values], 1):
+        within = values if isinstance(values, list) else rows_within(values) or [values]
+        for number, value in enumerate(within, 1):
             problem = "" if isinstance(value, dict) else "not a JSON object"
             if not (is_whole or problem) and (broken := broken_bytes(json.dumps(value, ensure_ascii=False))):
                 problem = f"invalid UTF-8 in {broken}"
@@ -280,10 +298,28 @@ def is_array(path: Path) -> bool:
     return False
 
 
+def first_object(path: Path) -> Mapping[str, Any] | None:
+    """The first of the rows that a JSON file is or wraps; None if it has none, or cannot be read."""
+    if file_ending(path) != JSON:
+        return None
+    with suppress(SourceError), open_file(path) as file:
+        data = read_whole(file, path)
+        return first_within(data.decode(encoding_by_mark(data) or "utf-8-sig", "replace"))
+    return None
+
+
 def beginning(path: Path) -> bytes:
     """The first bytes of a file, decompressed. Raises SourceError."""
     with open_file(path) as file:
         return file.read(LOOKED_AT)
+
+
+def _up_to_text(lines: IO[bytes]) -> Iterator[bytes]:
+    """The next lines, up to the first that is not blank."""
+    for line in lines:
+        yield line
+        if line.strip():
+            return
 
 
 def _is_array(begin: bytes) -> bool:
@@ -296,25 +332,3 @@ def _are_lines(begin: bytes) -> bool:
     with suppress(ValueError, RecursionError):
         return rest.lstrip().startswith(b"{") and isinstance(json.loads(first), dict)
     return False
-
-
-def _parsed(text: str) -> Any:
-    """A value of JSON; raises ValueError."""
-    try:
-        return json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
-    except RecursionError as error:
-        raise ValueError(str(error)) from error
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; raises ValueError if a key comes twice, of which one would be lost."""
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} comes twice")
-    return values
-
-
-def _no_constant(name: str) -> Any:
-    """Refuse what Python adds to JSON; raises ValueError."""
-    raise ValueError(f"{name} is no value of JSON")
