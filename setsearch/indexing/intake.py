@@ -26,7 +26,7 @@ from setsearch.text.analyzer import CHUNK, Analyzer
 class Item(NamedTuple):
     """What is indexed: a unique id; a text, or features (repeated, or with counts); a title and columns for display.
 
-    `fields`: what the item has in others than the first, each a number or names, {"tags": ["sqlite"], "year": 2004}.
+    `fields`: what the item has in others than the first, {"tags": ["sqlite"], "year": 2004, "day": "2004-12-31"}.
     """
 
     id: str

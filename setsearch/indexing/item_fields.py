@@ -35,6 +35,18 @@ from setsearch.storage.relation import Relation
 SAMPLE = 20_000  # items that tell the ends of ranges, at most twice as many
 
 Names = Mapping[str, int]  # with counts
+
+
+class _WrittenDate(Days):
+    """A date that came as a text, which is a name where the field has names."""
+
+    def __new__(cls, days: float, text: str) -> "_WrittenDate":
+        return super().__new__(cls, days)
+
+    def __init__(self, days: float, text: str) -> None:
+        self.names = {text: 1}
+
+
 Value = float | datetime.date | str | Sequence[str] | Mapping[str, int] | None  # a number, or what a field names
 
 
@@ -47,12 +59,13 @@ def checked_fields(item: str, given: Any, first: str) -> dict[str, float | Names
         require_name(name)
         if name == first:
             raise InvalidItem(f"item {item!r} has a field {name!r}, which is the name of the first one; rename it")
-        if isinstance(value, (Days, datetime.date)):
-            checked[name] = as_days(value) or value  # type: ignore[assignment]
-        elif isinstance(value, (Real, np.number)) and not isinstance(value, bool):
-            if not math.isfinite(value):
+        days = as_days(value) if isinstance(value, (str, datetime.date)) else None
+        number = value if days is None else days
+        if isinstance(number, (Real, np.number)) and not isinstance(number, bool):
+            if not math.isfinite(number):
                 raise InvalidItem(f"item {item!r} has the number {value!r} in the field {name!r}; numbers are finite")
-            checked[name] = float(value)
+            exact = number if isinstance(number, Days) else float(number)
+            checked[name] = _WrittenDate(exact, value) if isinstance(value, str) else exact
         else:
             names = [] if value is None else [value] if isinstance(value, str) else value
             checked[name] = _counted(item, name, names)
@@ -107,14 +120,21 @@ def field_features(
         yield features
 
 
-def with_dates(relation: Relation, given: Mapping[str, float | Names]) -> Mapping[str, float | Names]:
-    """What an item is given, where a text in a field of dates is one."""
-    found = dict(given)
-    for own in relation.fields:
-        names = given.get(own.name)
-        if own.has_dates and isinstance(names, Mapping) and len(names) == 1:
-            found[own.name] = as_days(*names) or names
-    return found
+def with_dates(relation: Relation, batch: list[Mapping[str, float | Names]]) -> list[Mapping[str, float | Names]]:
+    """What the items of a batch are given, where a text that is a date is one in fields of dates.
+
+    A field is one of dates if all that its first items have are dates.
+    """
+    written = dict.fromkeys(name for own in batch for name, value in own.items() if isinstance(value, _WrittenDate))
+    if not written:
+        return batch
+    known = {own.name: own.has_dates for own in relation.fields}
+    for name in written.keys() - known.keys():
+        known[name] = all(isinstance(own[name], Days) for own in batch if own.get(name, {}) != {})
+    return [
+        {name: own.names if isinstance(own, _WrittenDate) and not known[name] else own for name, own in given.items()}
+        for given in batch
+    ]
 
 
 def level_of(name: str) -> int:

@@ -132,8 +132,7 @@ class Writer:
         batch.check()
         if batch.names:
             ids, old = self._item_ids(batch)
-            if any(own.has_dates for own in self.relation.fields):
-                batch.fields = [with_dates(self.relation, given) for given in batch.fields]
+            batch.fields = with_dates(self.relation, batch.fields)
             texts = self._write_texts(ids, old, batch)
             columns = write_columns(self.cursor, self.relation.id, zip(ids.tolist(), batch.columns, strict=True))
             write_records(self.cursor, self.relation.items.id, list(zip(ids.tolist(), batch.records, strict=True)))

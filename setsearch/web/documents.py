@@ -22,7 +22,7 @@ class Text(Given):
     text: str
     title: str | None = None
     fields: dict[str, float | str | list[str] | dict[str, int] | None] = Field(
-        {}, description='numbers and names beside the text: {"year": 2004, "tags": ["sqlite"]}'
+        {}, description='numbers, dates, names beside the text: {"year": 2004, "day": "2004-12-31", "tags": ["sqlite"]}'
     )
     links: dict[str, list[Name]] = Field({}, description='fields with ids of other documents: {"cites": ["a", "b"]}')
 

@@ -349,6 +349,40 @@ def test_dates_of_a_column_are_near(tmp_path, run):
     assert code == 1 and "the column 'day' is 'soon', not a finite number, or a date as 2004-12-31" in said
 
 
+def test_the_first_day_of_1970_is_a_date(tmp_path):
+    first = datetime.date(1970, 1, 1)
+    days = [first, datetime.datetime.combine(first, datetime.time()), "1970-01-01", datetime.date(1980, 5, 6)]
+    for order in (days, days[::-1]):
+        index = opened([Item(f"a{n}", "w", None, None, {"day": day}) for n, day in enumerate(order)])
+        (place,) = (n for n, day in enumerate(order) if day == days[-1])
+        features = index.items("documents").features_of("a1" if place != 1 else "a2")
+        assert [*features] == ["day:below 1980-01-01", "w"]
+    for missing in (float("nan"), pytest.importorskip("pandas").NaT):
+        with pytest.raises(InvalidItem, match="numbers are finite"):
+            index.update([Item("b", "w", None, None, {"day": missing})])
+
+
+def test_a_text_that_is_a_date_is_one_in_a_field_of_dates():
+    index = opened([Item(f"a{n}", "w", None, None, {"day": f"200{n}-01-05", "tag": ["2001-01-05"]}) for n in range(9)])
+    features = index.items("documents").features_of("a8")
+    assert len([name for name in features if name.startswith("day:200") and name.endswith(" or more")]) == 2
+    assert "tag:2001-01-05" in features, "a list has names"
+    index.update([Item("a8", "w", None, None, {"tag": "2001-01-05"})])
+    assert index.items("documents").features_of("a8") == features, "so have fields that had names before"
+    for names in (["2001-01-05", "soon"], ["soon", "2001-01-05"]):
+        index = opened([Item(name, "w", None, None, {"day": name}) for name in names])
+        assert index.items("documents").features_of("2001-01-05") == {"day:2001-01-05": 1, "w": 1}
+        with pytest.raises(InvalidItem, match="'day' has names, and an item has dates there"):
+            index.update([Item("b", "w", None, None, {"day": datetime.date(2001, 1, 5)})])
+
+
+def test_tags_of_a_column_are_names(tmp_path, run):
+    (tmp_path / "a.csv").write_text("id,text,day\na,w,2001-01-05\nb,w,2002-01-05\n")
+    assert run("index", "a.db", "a.csv", "--tags", "day")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.items("documents").features_of("a") == {"day:2001-01-05": 1, "w": 1}
+
+
 def test_features_of_fields_are_no_terms(tmp_path, run):
     items = [Item("a", "red wine", None, None, {"tags": ["winter"]}), ("b", "white wine"), ("c", "winds")]
     with setsearch.open(tmp_path / "a.db", create=True) as index:
