@@ -50,6 +50,10 @@ class Entries(NamedTuple):
         places = np.flatnonzero(mask)  # looked for once
         return Entries(self.lists.take(places), self.ids.take(places), self.counts.take(places))
 
+    def narrow(self) -> "Entries":
+        """The same in half of the memory; all numbers are below 2^31."""
+        return Entries(*(cast(Ints, own.astype(np.int32)) for own in self))
+
     def merged(self, other: "Entries") -> "Entries":
         """The entries of both, sorted; they have no cell in common."""
         place = np.searchsorted(pack(self.lists, self.ids), pack(other.lists, other.ids))

@@ -15,6 +15,7 @@ import numpy as np
 
 from setsearch.arrays import bincount
 from setsearch.errors import CorruptIndex, DatabaseError
+from setsearch.lists import Lists
 from setsearch.memory import layout
 from setsearch.memory.content import RelationContent, array_of_fields
 from setsearch.memory.field import Field
@@ -24,6 +25,7 @@ from setsearch.memory.word_contexts import (
     IN_MEMORY,
     Arrays,
     WordContexts,
+    both_ways,
     contexts_state,
     make_contexts,
     mapped_arrays,
@@ -39,7 +41,6 @@ from setsearch.storage.relation import Relation, wants_contexts
 from setsearch.storage.revisions import changed_items
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.contexts import (
-    ContextField,
     ContextPairs,
     choose_items,
     context_fields,
@@ -151,11 +152,11 @@ def _derive(texts: _Texts, how: tuple[Analyzer, ValueRule], draft: Draft | None,
     renew = draft.renew if draft is not None else lambda: None
     renew()
     tokens = arrange(np.array([id for id, _, _ in texts.documents], np.int64), texts.parts)
-    arrays, fields = _fields(texts, tokens, analyzer, renew)
+    arrays, lists = _fields(texts, tokens, analyzer, renew)
     generation = Generation(IN_MEMORY, relation.id, CONTEXTS, relation.revision, relation.stamp)
-    contexts = make_contexts(generation, arrays, {name: field.cells for name, field in fields.items()})
-    if fields:
-        weighted = [(contexts.fields[name], COEFFICIENTS[name]) for name in fields]
+    contexts = make_contexts(generation, arrays, lists)
+    if lists:
+        weighted = [(field, COEFFICIENTS[name]) for name, field in contexts.fields.items()]
         arrays |= nearest_words(weighted, rule, contexts.words.size, renew)
     if draft is None:
         return contexts
@@ -171,8 +172,10 @@ def _derive(texts: _Texts, how: tuple[Analyzer, ValueRule], draft: Draft | None,
         return contexts
 
 
-def _fields(texts: _Texts, tokens: Tokens, analyzer: Analyzer, renew: Renew) -> tuple[Arrays, dict[str, ContextField]]:
-    """The fields of contexts, and what is stored of them beside their lists."""
+def _fields(
+    texts: _Texts, tokens: Tokens, analyzer: Analyzer, renew: Renew
+) -> tuple[Arrays, dict[str, tuple[Lists, Lists]]]:
+    """The lists of the fields of contexts, by word and by feature, and what is stored of them beside."""
     arrays: Arrays = {"items": "[]", "sizes": "{}"}
     arrays |= {"token documents": tokens.documents, "token lengths": tokens.lengths, "tokens": tokens.tokens}
     arrays["token names"] = json.dumps(tokens.names, ensure_ascii=False)
@@ -183,22 +186,23 @@ def _fields(texts: _Texts, tokens: Tokens, analyzer: Analyzer, renew: Renew) -> 
         stream = merge_phrases(stream)
     counts = stream.counts
     items = choose_items(stream.names, counts, len(stream.tokens), analyzer)
-    fields = {}
+    lists, n_words = dict[str, tuple[Lists, Lists]](), len(items.names)
     titles = words_of_titles(analyzer.words, [(name, title) for _, name, title in texts.documents])
     pairs = ContextPairs(stream, items, [name for _, name, _ in texts.documents], titles)
     for name, field in context_fields(pairs):
         renew()
-        fields[f"contexts {name}"] = field
+        lists[f"contexts {name}"] = both_ways(field.cells, n_words, len(field.keys))
         arrays[f"{name} keys"] = field.keys
-    no_keys = np.zeros(texts.relation.items.next_id, np.int64)
-    fields["documents"] = ContextField(document_field(stream, items.of), no_keys)  # whatever the collection
+        del field  # not two at once
+    cells = document_field(stream, items.of)
+    lists["documents"] = both_ways(cells, n_words, texts.relation.items.next_id)  # whatever the collection
     arrays["items"] = json.dumps(items.names, ensure_ascii=False)
     arrays["uses"], arrays["occurrences"] = pairs.uses, items.occurrences
     arrays["least uses"] = np.array([least_count(len(stream.tokens))])
     arrays["words"] = json.dumps(stream.names, ensure_ascii=False)
     arrays["documents"] = json.dumps(texts.documents, ensure_ascii=False)
-    arrays["sizes"] = json.dumps({name: len(field.keys) for name, field in fields.items()})
-    return arrays, fields
+    arrays["sizes"] = json.dumps({name: len(by_feature) for name, (_, by_feature) in lists.items()})
+    return arrays, lists
 
 
 def _surface_forms(tokens: Tokens, analyzer: Analyzer) -> dict[str, str]:

@@ -10,12 +10,22 @@ similarities are rounded to multiples of 2^-16.
 """
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Array, Floats, Floats32, Ids, Ints, bincount, to_lattice
+from setsearch.arrays import (
+    Array,
+    Floats,
+    Ints,
+    bincount,
+    offsets,
+    run_lengths,
+    run_starts,
+    sum_runs,
+    to_lattice,
+)
 from setsearch.core.threads import side_by_side
 from setsearch.errors import LostArrays
 from setsearch.memory.field import Field
@@ -33,19 +43,12 @@ WORDS_OF_STEP = 512
 NAMES = "nearest words", "similarities"  # of the stored arrays
 
 
-class _Entries(NamedTuple):
-    """The entries of all fields, side by side, that count: twice, by word and by feature.
+class _Part(NamedTuple):
+    """A field: `postings` are the words of each feature, as far as they count, `factors` c_f ln(n / df_j)^(3/2)."""
 
-    Word i has `features[starts[i] : starts[i + 1]]`, with `values` x_ij likewise; `postings` are the same by feature.
-    `factors` `(n_features,)` are c_f ln(n / df_j)^(3/2), `roots` `(n_words,)` are sqrt(k(a, a)).
-    """
-
-    features: Ids
-    values: Floats32
-    starts: Ids
+    field: Field
     postings: PostingArrays
     factors: Floats
-    roots: Floats
 
 
 class NearestWords:
@@ -80,14 +83,16 @@ def nearest_words(
     found: dict[str, Array] = dict(zip(NAMES, (ids.reshape(-1), similarities.reshape(-1)), strict=True))  # views
     if n_words < FEWEST:
         return found
-    entries = _entries(fields, rule, n_words)
-    inverse = np.divide(1.0, entries.roots, out=np.zeros(n_words), where=entries.roots > 0)
+    squares = np.zeros(n_words)
+    parts = [_part(field, coefficient, rule, squares) for field, coefficient in fields]
+    inverse = np.divide(1.0, np.sqrt(squares), out=np.zeros(n_words), where=squares > 0)
 
     def fill(first: int) -> None:
         """The neighbors of some words."""
-        scores = np.empty(n_words)
-        for word in range(first, min(first + WORDS_OF_STEP, n_words)):
-            nearest, similar = _nearest(entries, inverse, word, scores)
+        scores, last = np.empty(n_words), min(first + WORDS_OF_STEP, n_words)
+        words = zip(*(_weighted(part, rule, np.arange(first, last)) for part in parts), strict=True)
+        for word, lists in enumerate(words, first):
+            nearest, similar = _nearest(lists, inverse, word, scores)
             ids[word, : len(nearest)], similarities[word, : len(nearest)] = nearest, similar
 
     for _ in side_by_side(fill, range(0, n_words, WORDS_OF_STEP)):
@@ -95,43 +100,47 @@ def nearest_words(
     return found
 
 
-def _entries(fields: Sequence[tuple[Field, float]], rule: ValueRule, n_words: int) -> _Entries:
-    from scipy.sparse import coo_array
-
-    parts, factors, squares, before = list[tuple[Ids, Ids, Floats32]](), list[Floats](), np.zeros(n_words), 0
-    for field, coefficient in fields:
-        found, values = field.statistics(rule).values_of(field.lists(True).entries(), by_item=True)
-        df = bincount(found.ids, minlength=len(field.lists(False)))
-        rare = (df > 1) & (df <= MOST_SHARED)
-        factors.append(np.log(n_words / np.maximum(df, 1)) ** 1.5 * coefficient * rare)
-        weights = _weights(values, factors[-1][found.ids])
+def _part(field: Field, coefficient: float, rule: ValueRule, squares: Floats) -> _Part:
+    """A field; its part of k(a, a) is added to the `squares` of each word. Few of its entries are read at a time."""
+    n_words, statistics = len(squares), field.statistics(rule)
+    factors, lengths = np.zeros(len(field.lists(False))), np.zeros(len(field.lists(False)), np.int64)
+    kept = [(np.zeros(0, np.int32), np.zeros(0, np.float32))]
+    for entries in field.lists(False).sweep():
+        found, values = statistics.values_of(entries)
+        starts = run_starts(found.lists)
+        features, df = found.lists[starts], run_lengths(starts, len(found.lists))
+        factors[features] = np.log(n_words / df) ** 1.5 * coefficient * ((df > 1) & (df <= MOST_SHARED))
+        weights = _weights(values, factors[found.lists])
+        squares += bincount(found.ids, weights * values, n_words)
         counted = weights > 0
-        squares += bincount(found.lists, weights * values, n_words)
-        words, features = found.lists[counted].astype(np.int32), (found.ids[counted] + before).astype(np.int32)
-        parts.append((words, features, values[counted].astype(np.float32)))
-        before += len(df)
-    words, features, values32 = (np.concatenate(column) for column in zip(*parts, strict=True))
-    parts.clear()
-    by_word = coo_array((values32, (words, features)), (n_words, max(before, 1))).tocsr()
-    by_feature = by_word.tocsc()
-    ends = by_feature.indptr.astype(np.int64)
-    postings = PostingArrays(by_feature.indices.astype(np.int32, copy=False), ends[:-1], ends[1:], by_feature.data)
-    every = np.concatenate(factors), np.sqrt(squares)
-    return _Entries(by_word.indices, by_word.data, by_word.indptr, postings, *every)
+        lengths[features] = sum_runs(counted.astype(np.int64), starts) if len(starts) else 0
+        kept.append((found.ids[counted].astype(np.int32), values[counted].astype(np.float32)))
+    ends = offsets(lengths)
+    ids, values32 = (np.concatenate(column) for column in zip(*kept, strict=True))
+    return _Part(field, PostingArrays(ids, ends[:-1], ends[1:], values32), factors)
+
+
+def _weighted(part: _Part, rule: ValueRule, words: Ints) -> Iterator[WeightedLists]:
+    """The lists of the features of each of some words, with their weights."""
+    field, postings, factors = part
+    found, values = field.statistics(rule).values_of(field.lists(True).take(words), by_item=True)
+    weights = _weights(values, factors[found.ids])
+    counted = weights > 0
+    features, weights = found.ids[counted], weights[counted]
+    lists = postings._replace(starts=postings.starts[features], ends=postings.ends[features])
+    ends = np.searchsorted(found.lists[counted], np.append(words, words[-1] + 1)).tolist()
+    for own in map(slice, ends, ends[1:]):
+        yield WeightedLists(lists._replace(starts=lists.starts[own], ends=lists.ends[own]), weights[own])
 
 
 def _weights(values: Floats, factors: Floats) -> Floats:
     return to_lattice(values * factors, binary=False)
 
 
-def _nearest(entries: _Entries, inverse: Floats, word: int, scores: Floats) -> tuple[Ints, Ints]:
+def _nearest(lists: Sequence[WeightedLists], inverse: Floats, word: int, scores: Floats) -> tuple[Ints, Ints]:
     """The most similar words and their similarities; `scores` is memory for `(n_words,)`."""
-    own = slice(*entries.starts[word : word + 2].tolist())
-    features, postings = entries.features[own], entries.postings
     scores[:] = 0.0
-    lists = postings._replace(starts=postings.starts[features], ends=postings.ends[features])
-    weights = _weights(entries.values[own].astype(float), entries.factors[features])
-    accumulate(scores, WeightedLists(lists, weights))
+    accumulate(scores, *lists)
     scores *= inverse
     scores[word] = 0.0
     ids = candidates(scores, min(NEAREST, len(scores)))

@@ -104,7 +104,7 @@ def read_contexts(cursor: sqlite3.Cursor, generation: Generation, mapped: Mapped
     for name, n_features in sizes.items():
         if mapped is None:
             cells = read_lists(cursor, generation, f"{name} {FEATURES}", n_features, words.size)
-            lists = _both(cells, words, n_features)
+            lists = both_ways(cells, words.size, n_features)
         else:
             by_item = layout.lists_from_arrays(mapped, f"{name} {ITEMS}", words.size, n_features)
             lists = by_item, layout.turned_from_arrays(mapped, f"{name} {FEATURES}", by_item)
@@ -130,27 +130,25 @@ def read_sizes(cursor: sqlite3.Cursor, generation: Generation) -> tuple[list[str
         raise LostArrays("the stored contexts", generation.id) from error
 
 
-def make_contexts(generation: Generation, arrays: Arrays, cells: Mapping[str, Entries]) -> WordContexts:
-    """Contexts in memory; `cells` of each field are (feature, word, count), sorted, and `arrays` as they are stored."""
+def make_contexts(generation: Generation, arrays: Arrays, lists: Mapping[str, tuple[Lists, Lists]]) -> WordContexts:
+    """Contexts in memory; `lists` of each field are those by word and by feature, and `arrays` as they are stored."""
 
     def load(cursor: sqlite3.Cursor, name: str) -> Array | str:
         return arrays[name]  # type: ignore[no-any-return]
 
     words = WordVocabulary(json.loads(arrays["items"]))
-    sizes = json.loads(arrays["sizes"])
     fields = {}
-    for name, own in cells.items():
-        features = _features(generation, name, sizes[name], load)
-        lists = _both(own, words, sizes[name])
-        fields[name] = Field(Content(words, features, *lists, np.zeros(0, np.int64), None))
+    for name, both in lists.items():
+        features = _features(generation, name, len(both[1]), load)
+        fields[name] = Field(Content(words, features, *both, np.zeros(0, np.int64), None))
     derived = NearestWords(words.size, load, None), WordUses(words.size, load, None)
     return WordContexts(generation, words, fields, *derived)
 
 
-def _both(cells: Entries, words: Vocabulary, n_features: int) -> tuple[Lists, Lists]:
+def both_ways(cells: Entries, n_words: int, n_features: int) -> tuple[Lists, Lists]:
     """The lists of a field by word, and by feature, of sorted (feature, word, count)."""
-    by_word = cells.transposed(n_features, words.size)
-    return Lists.of(by_word, words.size, n_features), Lists.of(cells, n_features, words.size)
+    by_word = Lists.of(cells.transposed(n_features, n_words), n_words, n_features)
+    return by_word, Lists.of(cells, n_features, n_words)
 
 
 def _features(generation: Generation, name: str, size: int, load: Load) -> Vocabulary:

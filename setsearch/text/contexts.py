@@ -153,9 +153,7 @@ def context_fields(pairs: ContextPairs) -> Iterator[tuple[str, ContextField]]:
     # Keys of different patterns differ, so that each can be counted by itself. numpy sorts in several threads.
     counted = side_by_side(count, [pattern for patterns in FIELDS.values() for pattern in patterns])
     for name, patterns in FIELDS.items():
-        parts = [next(counted) for _ in patterns]
-        numbered = [(number << PATTERN_SHIFT | part.keys) for number, part in enumerate(parts)]
-        yield name, _concatenate([ContextField(p.cells, keys) for p, keys in zip(parts, numbered, strict=True)])
+        yield name, _concatenate([next(counted) for _ in patterns])
 
 
 def _neighbors(tokens: Ids, positions: Ints, items: Ints, pattern: Pattern) -> tuple[Ints, Ints]:
@@ -222,17 +220,18 @@ def _count(keys: Ints, items: Ints, least_df: int) -> ContextField:
     enough = df >= least_df
     selected = repeat(enough, df)
     number = repeat(ranks_of(enough), df)[selected]
-    entries = Entries(number, cells[selected] & (1 << BITS) - 1, counts[selected])
+    entries = Entries(number, cells[selected] & (1 << BITS) - 1, counts[selected]).narrow()
     kept_keys = keys[begin[enough]]
     return ContextField(entries, kept_keys if original is None else original[kept_keys])
 
 
 def _concatenate(parts: Sequence[ContextField]) -> ContextField:
-    """Fields whose keys ascend from one to the next, as one field."""
-    ids = np.cumsum([0, *(len(part.keys) for part in parts)])
+    """The fields of patterns as one: the number of its pattern is put before each key."""
+    ids = np.cumsum([0, *(len(part.keys) for part in parts)]).tolist()
     lists = np.concatenate([part.cells.lists + start for part, start in zip(parts, ids, strict=False)])
     columns = [np.concatenate([part.cells[column] for part in parts]) for column in (1, 2)]
-    return ContextField(Entries(lists, *columns), np.concatenate([part.keys for part in parts]))
+    keys = np.concatenate([number << PATTERN_SHIFT | part.keys for number, part in enumerate(parts)])
+    return ContextField(Entries(lists, *columns), keys)
 
 
 def document_field(stream: TokenStream, item_of: Ints) -> Entries:
@@ -245,7 +244,7 @@ def document_field(stream: TokenStream, item_of: Ints) -> Entries:
     cells = np.sort(pack(owner[is_item], items[is_item]))
     first = run_starts(cells)
     counts = np.diff(first, append=len(cells))
-    return Entries(cells[first] >> 32, cells[first] & 0xFFFF_FFFF, counts)
+    return Entries(cells[first] >> 32, cells[first] & 0xFFFF_FFFF, counts).narrow()
 
 
 def words_of_titles(words: Words, documents: Sequence[tuple[str, str | None]]) -> list[str]:
