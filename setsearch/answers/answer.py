@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from setsearch.answers.tables import html_table
-from setsearch.errors import UsageError
+from setsearch.errors import SetsearchError, UsageError
 
 if TYPE_CHECKING:
     from setsearch.answers.picture import Point
@@ -130,6 +130,16 @@ class Hits(list[Hit]):
         own = Hits(hits)
         own.__dict__.update(self.__dict__)
         return own
+
+
+def require_all(answers: Iterable[Hits | SetsearchError]) -> list[Hits]:
+    """The answers to many sets; raises the first error in place of one, with the number of its set, from 1."""
+    found = list[Hits]()
+    for number, answer in enumerate(answers, 1):
+        if isinstance(answer, SetsearchError):
+            raise type(answer)(f"set {number}: {answer}") from answer
+        found.append(answer)
+    return found
 
 
 def _group(hit: Hit) -> str:

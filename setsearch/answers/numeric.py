@@ -8,12 +8,21 @@ from typing import Unpack
 
 import numpy as np
 
-from setsearch.answers.answer import Hits
+from setsearch.answers.answer import Hits, require_all
 from setsearch.answers.finding import Names, find_names
 from setsearch.answers.results import Asked, Contribution, Explanation, Found, Hit
 from setsearch.answers.tables import ReadingTable
 from setsearch.arrays import Floats, Ints
-from setsearch.errors import REPAIR_HINT, CorruptIndex, InvalidParameter, NoSeeds, NothingToRank
+from setsearch.errors import (
+    REPAIR_HINT,
+    CorruptIndex,
+    InvalidParameter,
+    NoSeeds,
+    NothingToRank,
+    QueryError,
+    SetsearchError,
+    UsageError,
+)
 from setsearch.memory.where import Where
 from setsearch.models.gaussian import Gaussian
 from setsearch.options import MODEL, ExpandOptions, ModelOptions, check, refuse
@@ -95,8 +104,23 @@ class NumericReading(ReadingTable):
     def expand_many(
         self, seed_sets: Iterable[Iterable[str]], k: int | None = 10, **options: Unpack[ExpandOptions]
     ) -> list[Hits]:
-        """Expand many sets of seeds; each answer equals that of `expand`. Raises as it does."""
-        return [self.expand(seeds, k, **options) for seeds in seed_sets]
+        """Expand many sets of seeds; each answer equals that of `expand`.
+
+        Raises as it does; the message gives the number of the set, from 1.
+        """
+        return require_all(self.expand_each(seed_sets, k, **options))
+
+    def expand_each(
+        self, seed_sets: Iterable[Iterable[str]], k: int | None = 10, **options: Unpack[ExpandOptions]
+    ) -> list[Hits | SetsearchError]:
+        """As `expand_many`; a set that has no answer has an error in its place."""
+        answers = list[Hits | SetsearchError]()
+        for seeds in seed_sets:
+            try:
+                answers.append(self.expand(seeds, k, **options))
+            except (QueryError, UsageError) as error:
+                answers.append(error)
+        return answers
 
     def explain(self, seeds: Iterable[str], item: str, **options: Unpack[ExpandOptions]) -> Explanation:
         """What each dimension adds to the score of one item. Raises as `expand` does."""

@@ -6,7 +6,7 @@ from typing import TypeVar, Unpack
 
 import numpy as np
 
-from setsearch.answers.answer import Hits
+from setsearch.answers.answer import Hits, require_all
 from setsearch.answers.contributions import set_features, weighted_query
 from setsearch.answers.finding import Names, find_all, find_names, item_entries
 from setsearch.answers.hits import best_hits, explain_item, wanted_of
@@ -15,6 +15,7 @@ from setsearch.answers.results import Asked, Explanation, Found, SetFeature, Sta
 from setsearch.answers.tables import ReadingTable
 from setsearch.answers.word_notes import word_notes
 from setsearch.arrays import Floats, only
+from setsearch.core.question import Asking
 from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, SetsearchError
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
@@ -36,6 +37,7 @@ from setsearch.search.request import (
     text_list,
 )
 from setsearch.search.separation import with_correction
+from setsearch.search.together import now, together
 from setsearch.search.weights import SeedWeights
 from setsearch.storage.ids import plain_name
 
@@ -95,7 +97,7 @@ class Reading(ReadingTable):
         names = parse_seeds(seeds)
 
         def answer(fields_by: FieldsBy) -> Hits:
-            return self._expand(fields_by, names, request)
+            return now(self._expand(fields_by, names, request))
 
         return self.answer(request.model, answer)
 
@@ -113,18 +115,16 @@ class Reading(ReadingTable):
 
         Raises as `expand` does; the message gives the number of the set, from 1.
         """
+        return require_all(self.expand_each(seed_sets, k, **options))
+
+    def expand_each(
+        self, seed_sets: Iterable[SeedNames], k: int | None = 10, **options: Unpack[ExpandOptions]
+    ) -> list[Hits | SetsearchError]:
+        """As `expand_many`; a set that has no answer has an error in its place."""
         request, sets = parse_request(k, options), list(seed_sets)
 
-        def answer(fields_by: FieldsBy) -> list[Hits]:
-            answers = []
-            for number, seeds in enumerate(sets, 1):
-                try:
-                    answers.append(self._expand(fields_by, parse_seeds(seeds), request))
-                except LostArrays:
-                    raise
-                except SetsearchError as error:
-                    raise type(error)(f"set {number}: {error}") from error
-            return answers
+        def answer(fields_by: FieldsBy) -> list[Hits | SetsearchError]:
+            return [*together(self._expand(fields_by, seeds, request) for seeds in sets)]
 
         return self.answer(request.model, answer)
 
@@ -163,7 +163,7 @@ class Reading(ReadingTable):
         request, names = parse_request(1, options), parse_seeds(seeds)
         with self._fields_by(request.model) as fields_by:
             fields, examples = self._examples(fields_by, names, request)
-            weights, rejected = self._weights(fields, examples, request, ALL)
+            weights, rejected = now(self._weights(fields, examples, request, ALL))
             scores = weights.scores() + weights.constant
             scores[_left_out(examples, rejected, request)] = -np.inf
             among = fields.allowed(request.among, request.filter)
@@ -180,7 +180,7 @@ class Reading(ReadingTable):
 
         def answer(fields_by: FieldsBy) -> Explanation:
             fields, examples = self._examples(fields_by, names, request, item)
-            groups, rejected = self._groups(fields, examples, request, ALL)
+            groups, rejected = now(self._groups(fields, examples, request, ALL))
             return explain_item(fields, groups, [*rejected, *examples.seeds], fields.resolve(item))
 
         return self.answer(request.model, answer)
@@ -235,7 +235,7 @@ class Reading(ReadingTable):
         request, names = parse_request(1 if most is None else most, options), parse_seeds(seeds)
 
         def answer(fields_by: FieldsBy) -> WeightedQuery:
-            weights, _ = self._weights(*self._examples(fields_by, names, request), request, ALL)
+            weights, _ = now(self._weights(*self._examples(fields_by, names, request), request, ALL))
             return weighted_query(weights, most, engine)
 
         return self.answer(request.model, answer)
@@ -344,18 +344,18 @@ class Reading(ReadingTable):
     ) -> tuple[Fields, Examples]:
         """The fields that answer, about an item too, and all examples in them."""
         fields = self._choice.choose(fields_by, request.model, seeds, request.exclude, item)
-        examples = find_examples(fields, seeds, request.like, request.having)
-        return fields, self._once_each(fields, request.model, examples)
+        return fields, find_examples(fields, seeds, request.like, request.having)
 
     def _weights(
         self, fields: Fields, examples: Examples, request: ExpandRequest, wanted: Wanted
-    ) -> tuple[SeedWeights, list[int]]:
+    ) -> Asking[tuple[SeedWeights, list[int]]]:
         """What scores items, and rejected ones."""
         excluded = find_rejected(fields, examples, request.exclude)
         rejection = None
         if excluded:
             rejection = self.defaults.rejection_of(self.defaults.make(request.model), request.options.get("gamma"))
-        weights = two_passes(fields, examples, self.defaults, request.model, excluded, rejection, wanted)
+        asked = excluded, rejection, wanted, True
+        weights = yield from two_passes(fields, examples, self.defaults, request.model, *asked)
         weights = with_priors(fields, weights, self.defaults, request.model)
         if excluded and rejection is None:
             weights = with_correction(fields, weights, excluded, self.defaults.feedback_of(request.model) > 0)
@@ -374,13 +374,14 @@ class Reading(ReadingTable):
     ) -> tuple[Fields, SeedWeights, list[int], bool]:
         """What answers in one list: fields, weights, the items left out, and whether nothing tells what belongs."""
         fields, examples = self._examples(fields_by, names, request)
-        weights, rejected = self._weights(fields, examples, request, wanted_of(fields, request, self.defaults))
+        weights, rejected = now(self._weights(fields, examples, request, wanted_of(fields, request, self.defaults)))
         left_out, cannot_tell = _left_out(examples, rejected, request), self._choice.cannot_tell(fields, request.model)
         return fields, weights, left_out, cannot_tell
 
-    def _expand(self, fields_by: FieldsBy, names: Seeds, request: ExpandRequest) -> Hits:
+    def _expand(self, fields_by: FieldsBy, seeds: SeedNames, request: ExpandRequest) -> Asking[Hits]:
+        names = parse_seeds(seeds)
         fields, own = self._examples(fields_by, names, request)
-        groups, rejected = self._groups(fields, own, request, wanted_of(fields, request, self.defaults))
+        groups, rejected = yield from self._groups(fields, own, request, wanted_of(fields, request, self.defaults))
         cannot_tell = self._choice.cannot_tell(fields, request.model)
         excluded = _left_out(own, rejected, request)
         hits = best_hits(fields, groups, excluded, request, self.defaults, cannot_tell)
@@ -391,19 +392,20 @@ class Reading(ReadingTable):
 
     def _groups(
         self, fields: Fields, examples: Examples, request: ExpandRequest, wanted: Wanted
-    ) -> tuple[list[SeedWeights], list[int]]:
+    ) -> Asking[tuple[list[SeedWeights], list[int]]]:
         """What scores items for each group of the examples, all of them if there are no groups; and rejected items."""
         count, model = request.options.get("groups"), self.defaults.make(request.model)
 
         def ask(part: Examples) -> tuple[SeedWeights, list[int]]:
             """The same for some of the examples."""
-            return self._weights(fields, part, request, ALL)
+            return now(self._weights(fields, part, request, ALL))
 
         if count is not None and count > 1:
+            examples = self._once_each(fields, request.model, examples)
             asked = [ask(part) for part in make_groups(fields, examples, model, count)]
             return [weights for weights, _ in asked], asked[0][1]
-        weights, rejected = self._weights(fields, examples, request, wanted)
-        if count is None and self.defaults.divided and can_be_found(fields, examples, model):
+        weights, rejected = yield from self._weights(fields, examples, request, wanted)
+        if count is None and self.defaults.divided and can_be_found(fields, weights.examples, model):
             excluded = [*rejected, *examples.seeds]
             return find_groups(fields, weights, excluded, lambda part: ask(part)[0]), rejected
         return [weights], rejected

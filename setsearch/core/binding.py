@@ -16,7 +16,7 @@ import numpy as np
 from setsearch.arrays import Array, Floats, Ints, ListArrays, ListValues
 from setsearch.errors import LostArrays
 
-VERSION, UNKNOWN = 6, -2  # as in core.c
+VERSION, UNKNOWN = 7, -2  # as in core.c
 BLOCK = 1 << 15  # sums
 LEAST_ROOM = 1 << 14  # candidates
 LIBRARY = Path(__file__).with_name("core" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so"))
@@ -31,7 +31,7 @@ _SIGNATURES = {
     "setsearch_version": "",
     "setsearch_add": "PSPSP",
     "setsearch_best": "PSPSPSPS S PPPPP SP",
-    "setsearch_question": "PSPS PPS PPPPPPPP S",
+    "setsearch_questions": "PSS PS PP PPP PSPS S",
     "setsearch_fold": "PSPSSPP RSS PP",
     "setsearch_values": "PSS PPSSPPSS PPPPP S PPPP",
     "setsearch_squares": "SPPPP SSS PPPP SP",

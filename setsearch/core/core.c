@@ -30,10 +30,12 @@
 
 enum {
     FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, LEADERS = 5, SOME = 256, FEW = 50, /* search/groups.py */
-    VERSION = 6,    /* of the entries; binding.py asks for it */
+    VERSION = 7,    /* of the entries; binding.py asks for it */
     DAMAGED = -1,   /* a list is not what the layout says */
     UNKNOWN = -2,   /* a count without a logarithm */
     UNSURE = -3,    /* what is pruned could change the answer */
+    COPIES = -4,    /* seeds that are nearly the same, which count once */
+    HEAD = 4,       /* numbers before those of a question's answer */
     BLOCK = 1 << 15, /* items that are scored together: their sums stay in the processor's cache */
     COUNTED = 1 << 12, /* items that are counted together */
     MANY = 4,       /* lists that have more than one posting for so many items touch many */
@@ -555,6 +557,14 @@ typedef struct {
     int64_t words, deepest; /* that these items have at least; times `joining`, items that are looked at */
 } question_t;
 
+/* What is asked: seeds and excluded ids, which ascend, stand elsewhere. */
+typedef struct {
+    question_t question;
+    const double *base;
+    double *sums; /* of all items, if these are wanted instead of the best ones */
+    int64_t n_seeds, n_excluded, once, weighs; /* whether seeds that are nearly the same count once; and how they weigh is told */
+} asked_t;
+
 /* Memory of a thread for a field; room for all its features. */
 typedef struct {
     double *have; /* zeros between calls: c_j and s_j side by side, in one line of the processor's cache */
@@ -949,6 +959,22 @@ static int is_copy(const part_t *items, const question_t *question, const memory
     return 0;
 }
 
+/* Whether examples are nearly the same: 0, or COPIES, or UNSURE if some have no values yet. */
+static int have_copies(const part_t *items, const question_t *question, const memory_t *memory) {
+    for (int64_t e = 0; e < memory->n_examples; e++) {
+        const int64_t id = memory->examples[e];
+        if (id < 0 || id >= items->n_lists) return DAMAGED;
+        if (!has_values(items, items->starts[id], items->ends[id])) return UNSURE;
+        for (int64_t other = 0; other < e; other++) {
+            const int64_t before = memory->examples[other];
+            if (are_alike(items->ids, items->starts[id], items->ends[id], items->starts[before], items->ends[before],
+                          question->alike, question->words))
+                return COPIES;
+        }
+    }
+    return 0;
+}
+
 /* Let the best items of a first pass join the examples, in the order of their scores, but for copies of examples. UNSURE
    for equal scores of items that differ: their names would decide. */
 static int join(const field_t *fields, int64_t n_fields, const question_t *question, memory_t *memory,
@@ -965,6 +991,65 @@ static int join(const field_t *fields, int64_t n_fields, const question_t *quest
         memory->examples[memory->n_examples++] = ids[i];
     }
     return 0;
+}
+
+/* The answer to a question by lift: the seeds' weights, the best items, and again with those among the examples that join.
+   The k best items in order, fewer if there are; or all that equal the k-th and those before, in no order: then the count
+   is above k. UNSURE where numpy must be asked: for a list without values, tiny or inexact sums, a weight in the middle of
+   two, or if names decide which items join; COPIES if seeds are nearly the same, where this is asked; DAMAGED leaves memory
+   that must not be used again.
+
+   `memory` has the seeds and their weights; what joined follows them. It says whether they surely are one set. `weighed`:
+   the features of each field, and their weights. With sums the sums of all items are there, and no best ones. `without`:
+   those who do not join, and are none of the best. `limits` has room for a number a field. `left_out` gets the score of
+   each seed if the others, and what joined them, are the set: but for the last bits of its logarithms; and `above` how
+   many others are above the middle one of these, as above_middle has it. */
+static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const asked_t *asked, const ids_t *without,
+                      memory_t *memory, weighed_t *weighed, int64_t *limits, double *left_out, int64_t *above,
+                      int64_t *ids, double *scores, int64_t room) {
+    const question_t *question = &asked->question;
+    const double *base = asked->base;
+    const int64_t n_seeds = memory->n_examples;
+    best_t best;
+    *above = UNSURE;
+    memory->together = 0;
+    for (int64_t f = 0; f < n_fields; f++) limits[f] = NO_LIMIT;
+    if (asked->once) {
+        const int same = have_copies(&fields->by_item, question, memory);
+        if (same < 0) return same;
+    }
+    for (int64_t k = question->joining; k; k *= DEEPER) {
+        best = (best_t){k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
+        const int64_t found = pass(fields, n_fields, base, n, question, limits, without, memory, weighed, &best, NULL);
+        if (found < 0 || is_crowded(&best)) return found < 0 ? found : UNSURE;
+        sort_down(scores, ids, found);
+        const int sure = join(fields, n_fields, question, memory, ids, scores, found);
+        if (sure < 0 || memory->n_examples == n_seeds) return sure < 0 ? sure : UNSURE;
+        if (memory->n_examples == n_seeds + question->joining || found < k || scores[found - 1] <= 0 ||
+            k >= question->joining * question->deepest) {
+            for (int64_t f = 0; f < n_fields; f++) limits[f] = second_limit(fields + f, question, memory, weighed + f);
+            break;
+        }
+        memory->n_examples = n_seeds;
+    }
+    best = (best_t){question->k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
+    const int64_t found = pass(fields, n_fields, base, n, question, limits, without, memory, weighed, &best, asked->sums);
+    if (found < 0 || (!asked->sums && is_crowded(&best))) return found < 0 ? found : UNSURE;
+    for (int64_t e = 0; e < n_seeds; e++) left_out[e] = 0.0;
+    for (int64_t f = 0; f < n_fields; f++)
+        leave_out(fields + f, question, memory, weighed + f, n_seeds, left_out);
+    if (!found && !question->joining) return UNSURE; /* nothing else has what the seeds have */
+    if (asked->sums) return found;
+    sort_down(scores, ids, found);
+    if (found && question->unlike > 0 && n_seeds > 1)
+        *above = above_middle(n_fields, base, n, question, without, memory, left_out, n_seeds, scores[found - 1]);
+    if (*above == DAMAGED) return DAMAGED;
+    memory->together = are_one_set(fields, n_fields, question, memory, weighed, n_seeds, ids, scores, found);
+    if (memory->together < 0) return DAMAGED;
+    if (n_fields == 1 && question->alike && n_seeds >= FEWEST_DIVIDED && n_seeds <= MOST_DIVIDED &&
+        !memory->together)
+        memory->together = share_little(fields, base, n, question, without, weighed, left_out, n_seeds);
+    return found && (question->joining || scores[0] > 0) ? found : UNSURE;
 }
 
 /* ---- Entries ---- */
@@ -1030,58 +1115,55 @@ ENTRY int64_t setsearch_values(const int64_t *lists, int64_t n_lists, int64_t by
     return n;
 }
 
-/* A question by lift: the seeds' weights, the best items, and again with those among the examples that join. The k best
-   items in order, fewer if there are; or all that equal the k-th and those before, in no order: then the count is above
-   k. UNSURE where numpy must be asked: for a list without values, tiny or inexact sums, a weight in the middle of two, or
-   if names decide which items join; DAMAGED leaves memory that must not be used again.
+/* The answers to questions about the same items and fields, in turn, as long as there is room for the next one: how many,
+   or DAMAGED, which leaves memory that must not be used again.
 
-   `memory` has the seeds and their weights; what joined follows them. It says whether they surely are one set. `weighed`: the features of each field, and their
-   weights. With `all_sums` the sums of all items are there, and no best ones. `excluded` ascend: of those who join, and
-   of the best. `limits` has room for a number a field. `left_out`, if it is there, gets the score of each seed if the
-   others, and what joined them, are the set: but for the last bits of its logarithms; and `above` how many others are
-   above the middle one of these, as above_middle has it. */
-ENTRY int64_t setsearch_question(const field_t *fields, int64_t n_fields, const double *base, int64_t n,
-                                 const question_t *question, const int64_t *excluded, int64_t n_excluded,
-                                 memory_t *memory, weighed_t *weighed, int64_t *limits, double *all_sums,
-                                 double *left_out, int64_t *above, int64_t *ids, double *scores, int64_t room) {
-    const int64_t n_seeds = memory->n_examples;
-    const ids_t without = {excluded, n_excluded};
-    best_t best;
-    memory->together = 0;
-    for (int64_t f = 0; f < n_fields; f++) limits[f] = NO_LIMIT;
-    for (int64_t k = question->joining; k; k *= DEEPER) {
-        best = (best_t){k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
-        const int64_t found = pass(fields, n_fields, base, n, question, limits, &without, memory, weighed, &best, NULL);
-        if (found < 0 || is_crowded(&best)) return found < 0 ? found : UNSURE;
-        sort_down(scores, ids, found);
-        const int sure = join(fields, n_fields, question, memory, ids, scores, found);
-        if (sure < 0 || memory->n_examples == n_seeds) return sure < 0 ? sure : UNSURE;
-        if (memory->n_examples == n_seeds + question->joining || found < k || scores[found - 1] <= 0 ||
-            k >= question->joining * question->deepest) {
-            for (int64_t f = 0; f < n_fields; f++) limits[f] = second_limit(fields + f, question, memory, weighed + f);
-            break;
+   `ids` and `shares` have the seeds of all questions, ascending, and their weights; the excluded ids, which ascend, follow
+   the seeds of each. An answer is in two rows of numbers. In `ints`: how many best items there are, or why there is no
+   answer; how many joined; how many others are above the middle seed; whether the seeds surely are one set; a number of
+   features a field, 0 unless these are told; the best items; what joined; the features of each field. In `reals`: the scores of
+   the seeds that are left out, and of the best items; and c_j, s_j and v_j of each field. `limits` has room for a number
+   a field, `room` is that for best items. */
+ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64_t n, const asked_t *asked, int64_t count,
+                                  const int64_t *ids, const double *shares, memory_t *memory, weighed_t *weighed,
+                                  int64_t *limits, int64_t *ints, int64_t n_ints, double *reals, int64_t n_reals,
+                                  int64_t room) {
+    const int64_t *const ints_end = ints + n_ints;
+    const double *const reals_end = reals + n_reals;
+    int64_t n_features = 0, answered = 0;
+    for (int64_t f = 0; f < n_fields; f++) n_features += fields[f].by_feature.n_lists;
+    for (; answered < count; answered++, asked++) {
+        const ids_t without = {ids + asked->n_seeds, asked->n_excluded};
+        const int64_t told = asked->weighs ? n_features : 0, joining = asked->question.joining;
+        int64_t *const features = ints + HEAD, *const best = features + n_fields;
+        double *const scores = reals + asked->n_seeds;
+        if (ints_end - best < room + joining + told || reals_end - scores < room + 3 * told) break;
+        memcpy(memory->examples, ids, (size_t)asked->n_seeds * sizeof *ids);
+        memcpy(memory->shares, shares, (size_t)asked->n_seeds * sizeof *shares);
+        memory->n_examples = asked->n_seeds;
+        const int64_t found = answer(fields, n_fields, n, asked, &without, memory, weighed, limits, reals, ints + 2, best,
+                                     scores, room);
+        if (found == DAMAGED) return DAMAGED;
+        const int64_t listed = found < 0 || asked->sums ? 0 : found;
+        ints[0] = found < 0 ? found : listed;
+        ints[1] = found < 0 ? 0 : memory->n_examples - asked->n_seeds;
+        ints[3] = memory->together;
+        memcpy(best + listed, memory->examples + asked->n_seeds, (size_t)ints[1] * sizeof *ids);
+        reals = scores + listed;
+        int64_t *next = best + listed + ints[1];
+        for (int64_t f = 0; f < n_fields; f++) {
+            const weighed_t *own = weighed + f;
+            const int64_t size = features[f] = found < 0 || !asked->weighs ? 0 : own->count;
+            const double *const numbers[] = {own->having, own->sums, own->weights};
+            memcpy(next, own->features, (size_t)size * sizeof *next);
+            next += size;
+            for (int i = 0; i < 3; i++, reals += size) memcpy(reals, numbers[i], (size_t)size * sizeof *reals);
         }
-        memory->n_examples = n_seeds;
+        ints = next;
+        ids = without.ids + without.count;
+        shares += asked->n_seeds;
     }
-    best = (best_t){question->k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
-    const int64_t found = pass(fields, n_fields, base, n, question, limits, &without, memory, weighed, &best, all_sums);
-    if (found < 0 || (!all_sums && is_crowded(&best))) return found < 0 ? found : UNSURE;
-    for (int64_t e = 0; left_out && e < n_seeds; e++) left_out[e] = 0.0;
-    for (int64_t f = 0; left_out && f < n_fields; f++)
-        leave_out(fields + f, question, memory, weighed + f, n_seeds, left_out);
-    if (!found && !question->joining) return UNSURE; /* nothing else has what the seeds have */
-    if (all_sums) return found;
-    sort_down(scores, ids, found);
-    *above = UNSURE;
-    if (found && left_out && question->unlike > 0 && n_seeds > 1)
-        *above = above_middle(n_fields, base, n, question, &without, memory, left_out, n_seeds, scores[found - 1]);
-    if (*above == DAMAGED) return DAMAGED;
-    memory->together = are_one_set(fields, n_fields, question, memory, weighed, n_seeds, ids, scores, found);
-    if (memory->together < 0) return DAMAGED;
-    if (n_fields == 1 && question->alike && left_out && n_seeds >= FEWEST_DIVIDED && n_seeds <= MOST_DIVIDED &&
-        !memory->together)
-        memory->together = share_little(fields, base, n, question, &without, weighed, left_out, n_seeds);
-    return found && (question->joining || scores[0] > 0) ? found : UNSURE;
+    return answered;
 }
 
 /* Near-duplicates (search/folding.py): which earlier item each is nearly the same as, -1 for none; at most `back` of those

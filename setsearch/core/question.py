@@ -1,9 +1,11 @@
-"""A question by lift in the compiled core: from seeds to weights and the best items, in one call of core.c."""
+"""Questions by lift in the compiled core: from seeds to weights and the best items, many in one call of core.c."""
 
 import ctypes as c
-import threading
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from itertools import chain
+from struct import Struct
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -12,45 +14,12 @@ from setsearch.core import binding
 from setsearch.core.binding import BLOCK, LEAST_ROOM, Part, PartStructure, address, require
 from setsearch.errors import LostArrays
 
-UNSURE = -3
+COPIES = -4  # as in core.c
+ROOM = 1 << 18  # numbers of answers, beside those of the largest one
+MOST_EXAMPLES = LEAST_ROOM
 
-_SIZE, _POINTER, _REAL = c.c_int64, c.c_void_p, c.c_double
-_threads = threading.local()
-
-
-class _Field(c.Structure):
-    """`field_t` of core.c."""
-
-    _fields_ = (
-        ("by_feature", PartStructure),
-        ("by_item", PartStructure),
-        ("stored", _POINTER),
-        ("coefficient", _REAL),
-        ("norm", _REAL),
-    )
-
-
-class _Question(c.Structure):
-    """`question_t` of core.c."""
-
-    _fields_ = (
-        *(
-            (name, _REAL)
-            for name in (
-                "n_items",
-                "given",
-                "strength",
-                "rarity",
-                "budget",
-                "feedback",
-                "weight",
-                "alike",
-                "unlike",
-                "few",
-            )
-        ),
-        *((name, _SIZE) for name in ("joining", "least", "own", "more", "fewest", "k", "words", "deepest")),
-    )
+_SIZE, _POINTER = c.c_int64, c.c_void_p
+_FIELD, _ASKED = Struct(2 * "qqPPqPPP0q" + "Pdd"), Struct("10d8qPP4q")  # `field_t` and `asked_t` of core.c
 
 
 class _Pruning(c.Structure):
@@ -128,6 +97,25 @@ class OpenField(NamedTuple):
     used: tuple[int, int] | None = None
 
 
+class Question(NamedTuple):
+    """What is asked of some fields: for seeds, ascending, with their `shares` if these are not all 1.
+
+    `excluded` ascend. `sums`, `(n_items,)`, are filled instead of finding the best items. `weighs`: whether it is of
+    interest how the examples were weighed. `once`: whether seeds that are nearly the same count once, so that the core
+    may not answer as it is asked.
+    """
+
+    fields: Sequence[OpenField]
+    base: Floats
+    numbers: Numbers
+    seeds: Sequence[int]
+    shares: Floats | None
+    excluded: Sequence[int]
+    sums: Floats | None = None
+    weighs: bool = False
+    once: bool = False
+
+
 class Answer(NamedTuple):
     """The best items, their scores, and how the examples were weighed; `joined`: the items that joined the seeds.
 
@@ -146,23 +134,43 @@ class Answer(NamedTuple):
     together: bool = False
 
 
+class Copies(NamedTuple):
+    """Instead of an answer: some seeds are nearly the same."""
+
+
+T = TypeVar("T")
+Answered = Answer | Copies | None  # None where numpy must be asked
+Asking = Generator[Question, Answered, T]  # what comes of questions, which it yields (search/together.py)
+
+
 class FieldLists:
     """The lists of a field as the core takes them. Threads may share it."""
 
     def __init__(self, by_feature: Part, by_item: Part, stored: Ints) -> None:
         self._kept = by_feature, by_item, stored  # they must live as long as this
         self.n_features = len(stored)
-        self.by_feature, self.by_item, self.stored = _structure(*by_feature), _structure(*by_item), address(stored)
+        self._by_feature, self._by_item, self._stored = _numbers(*by_feature), _numbers(*by_item), address(stored)
+
+    def packed(self, norm: float, coefficient: float, used: tuple[int, int] | None) -> bytes:
+        """A `field_t`."""
+        (n, size, *rest), (n_items, size_of_items, *others) = self._by_feature, self._by_item
+        if used is not None:
+            size, size_of_items = used
+        return _FIELD.pack(n, size, *rest, n_items, size_of_items, *others, self._stored, coefficient, norm)
+
+
+_idle: deque["_Scratch"] = deque(maxlen=64)  # appends and pops of threads do not meet
 
 
 class _Scratch:
-    """The memory of a thread: for so many items, features of each field, and best items."""
+    """The memory of a call: for so many items, features of each field, and best items."""
 
     def __init__(self, n_items: int, n_features: Sequence[int], k: int) -> None:
         self.shape = n_items, tuple(n_features), k
         self._arrays: list[Array] = []
         largest, room = max(n_features) + 1, max(LEAST_ROOM, 2 * k)
-        self.ids, self.scores, self.room = np.empty(room, np.int64), np.empty(room), room
+        most = ROOM + 2 * room + sum(n_features)
+        self.ints, self.reals, self.room = np.empty(most, np.int64), np.empty(most + 2 * sum(n_features)), room
         own = [
             self._zeros(n_items, np.float32),
             self._zeros(largest),
@@ -174,30 +182,25 @@ class _Scratch:
             self._empty(room),
         ]
         pruning = _Pruning(*own, room)
-        self.examples, self.shares = np.empty(2 * LEAST_ROOM, np.int64), np.empty(2 * LEAST_ROOM)
+        examples = self._empty(2 * LEAST_ROOM, np.int64), self._empty(2 * LEAST_ROOM)
         parts = (PartStructure * len(n_features))()
         self._parts = parts
         places, costs = self._empty(sum(n_features) + 1, np.int64), self._empty(largest, np.int64)
-        lists = self._empty(BLOCK), places, costs, c.addressof(parts), address(self.examples), address(self.shares)
+        lists = self._empty(BLOCK), places, costs, c.addressof(parts), *examples
         self.memory = _Memory(pruning, *lists, 0, 0)
         self.limits = np.empty(len(n_features), np.int64)
         self.weighed = (_Weighed * len(n_features))()
-        self.of_fields: list[tuple[Ints, Floats, Floats, Floats]] = []
         for place, size in enumerate(n_features):
-            features, having, sums, weights = np.empty(size, np.int64), *(np.empty(size) for _ in range(3))
-            self.of_fields.append((features, having, sums, weights))
-            found = (features, np.empty(size, np.int64), having, sums, weights, *np.empty((2, size), np.int64))
-            self._arrays += found
-            self.weighed[place] = _Weighed(self._zeros(2 * size), 0, 0, *map(address, found))
+            of_lists = [self._empty(size, dtype) for dtype in (np.int64, np.int64, *3 * (float,), np.int64, np.int64)]
+            self.weighed[place] = _Weighed(self._zeros(2 * size), 0, 0, *of_lists)
         self.at = c.addressof(self.memory), c.addressof(self.weighed), address(self.limits)
-        self.found = address(self.ids), address(self.scores), room
+        self.found = address(self.ints), len(self.ints), address(self.reals), len(self.reals), room
 
     @classmethod
     def take(cls, n_items: int, n_features: Sequence[int], k: int) -> "_Scratch":
-        """That of this thread, until it is given back: an error in between leaves none that is half-used."""
-        scratch: _Scratch | None = getattr(_threads, "scratch", None)
-        _threads.scratch = None
-        if scratch is not None:
+        """One that nobody uses, until it is given back: an error in between leaves none that is half-used."""
+        if _idle:
+            scratch = _idle.pop()
             own_items, own_features, own_k = scratch.shape
             pairs = zip(own_features, n_features, strict=False)
             fits = len(own_features) >= len(n_features) and all(own >= wanted for own, wanted in pairs)
@@ -214,65 +217,76 @@ class _Scratch:
         return address(self._arrays[-1])
 
 
-def ask(
-    fields: Sequence[OpenField],
-    base: Floats,
-    numbers: Numbers,
-    examples: tuple[Ints, Floats | None],
-    excluded: Ints,
-    all_sums: Floats | None = None,
-    weighs: bool = False,
-) -> Answer | None:
-    """The answer to a question; None where numpy must be asked (core.c: setsearch_question). Raises LostArrays.
+def ask_all(questions: Sequence[Question]) -> list[Answered]:
+    """The answers to questions about the same items by the same fields; None where numpy must be asked.
 
-    `examples`: seeds, ascending, and their weights if these are not 1. `excluded` ascends. `all_sums`, `(n_items,)`,
-    are filled instead of finding the best items. `weighs`: whether it is of interest how the examples were weighed.
+    Other threads of Python go on while the core is at work. Raises LostArrays.
     """
-    ids, shares = examples
-    arrays = base.dtype == np.float64 and base.flags.c_contiguous and excluded.dtype == np.int64
-    require(arrays and (all_sums is None or len(all_sums) == len(base)), "arrays that the core cannot take")
-    if len(ids) + numbers.joining > LEAST_ROOM:
-        return None
-    k = max(numbers.k, numbers.joining * numbers.deepest)
-    scratch = _Scratch.take(len(base), [field.lists.n_features for field in fields], k)
-    structures = (_Field * len(fields))()
-    for place, (lists, norm, coefficient, used) in enumerate(fields):
-        own = structures[place]
-        own.by_feature, own.by_item, own.stored = lists.by_feature, lists.by_item, lists.stored
-        own.coefficient, own.norm = coefficient, norm
-        if used is not None:
-            own.by_feature.size, own.by_item.size = used
-    scratch.examples[: len(ids)], scratch.shares[: len(ids)] = ids, 1.0 if shares is None else shares
-    scratch.memory.n_examples = len(ids)
-    question, left_out, above = _Question(*numbers), np.empty(len(ids)), np.empty(1, np.int64)
-    results = None if all_sums is None else address(all_sums), address(left_out), address(above), *scratch.found
-    of_items = c.addressof(structures), len(fields), address(base), len(base), c.addressof(question)
-    without = address(excluded), len(excluded)
-    count = binding.library().setsearch_question(*of_items, *without, *scratch.at, *results)
-    if count < 0 and count != UNSURE:
-        raise LostArrays("the lists in memory")
-    _threads.scratch = scratch
-    if count < 0:
-        return None
-    weighed = tuple(_weighed(scratch, place) for place in range(len(fields))) if weighs else ()
-    joined = scratch.examples[len(ids) : scratch.memory.n_examples].copy()
-    count = 0 if all_sums is not None else count
-    n_above = int(above[0]) if count and above[0] >= 0 else None
-    together = bool(scratch.memory.together)
-    return Answer(
-        scratch.ids[:count].copy(), scratch.scores[:count].copy(), joined, left_out, n_above, weighed, together
-    )
+    first, shares, found = questions[0], list[float](), list[Answered]()
+    for own in questions:
+        require(own.base.dtype == np.float64 and own.base.flags.c_contiguous, "a base that the core cannot take")
+        require(len(own.base) == len(first.base), "a base of other items")
+        require(own.sums is None or len(own.sums) == len(own.base), "sums that the core cannot fill")
+        require(len(own.seeds) + own.numbers.joining <= MOST_EXAMPLES, "too many examples")
+        shares += [1.0] * len(own.seeds) if own.shares is None else own.shares.tolist()
+    fields = b"".join([own.lists.packed(*own[1:]) for own in first.fields])
+    asked = b"".join(map(_packed, questions))
+    ids = np.array([*chain.from_iterable(chain(own.seeds, own.excluded) for own in questions)], np.int64)
+    weights, n_features = np.array(shares), [field.lists.n_features for field in first.fields]
+    k = max(max(own.numbers.k, own.numbers.joining * own.numbers.deepest) for own in questions)
+    place = place_of_share = 0
+    while len(found) < len(questions):
+        scratch, left = _Scratch.take(len(first.base), n_features, k), len(questions) - len(found)
+        at = address(ids) + 8 * place, address(weights) + 8 * place_of_share
+        of_all = fields, len(first.fields), len(first.base), asked[-left * _ASKED.size :], left, *at
+        count = binding.library().setsearch_questions(*of_all, *scratch.at, *scratch.found)
+        if count <= 0:
+            raise LostArrays("the lists in memory")
+        answered = questions[len(found) : len(found) + count]
+        found += _answers(answered, scratch.ints, scratch.reals)
+        _idle.append(scratch)
+        place += sum(len(own.seeds) + len(own.excluded) for own in answered)
+        place_of_share += sum(len(own.seeds) for own in answered)
+    return found
 
 
-def _weighed(scratch: _Scratch, place: int) -> Weighed:
-    """How the examples were weighed in a field."""
-    features, having, sums, weights = scratch.of_fields[place]
-    order = features[: scratch.weighed[place].count].argsort()
-    return Weighed(features[order], having[order], sums[order], weights[order])
+def ask(*question: Any) -> Answered:
+    """The answer to one Question."""
+    return ask_all([Question(*question)])[0]
 
 
-def _structure(ids: Array, values: Array | None, starts: Ints, ends: Ints) -> PartStructure:
-    """Lists without weights."""
+def _packed(own: Question) -> bytes:
+    """An `asked_t`."""
+    sums = 0 if own.sums is None else address(own.sums)
+    n_seeds, n_excluded = len(own.seeds), len(own.excluded)
+    return _ASKED.pack(*own.numbers, address(own.base), sums, n_seeds, n_excluded, own.once, own.weighs)
+
+
+def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> Iterator[Answered]:
+    """What setsearch_questions wrote."""
+    at, real = 0, 0
+    for own in questions:
+        n_fields, n_seeds = len(own.fields), len(own.seeds)
+        count, n_joined, above, together, *n_features = ints[at : at + 4 + n_fields].tolist()
+        at += 4 + n_fields
+        if count < 0:
+            real += n_seeds
+            yield Copies() if count == COPIES else None
+            continue
+        ids, joined = ints[at : at + count].copy(), ints[at + count : at + count + n_joined].copy()
+        left_out, scores = reals[real : real + n_seeds].copy(), reals[real + n_seeds : real + n_seeds + count].copy()
+        at, real, weighed = at + count + n_joined, real + n_seeds + count, []
+        for size in n_features if own.weighs else ():
+            order = ints[at : at + size].argsort()
+            having, sums, weights = reals[real : real + 3 * size].reshape(3, size)[:, order]
+            weighed.append(Weighed(ints[at : at + size][order], having, sums, weights))
+            at, real = at + size, real + 3 * size
+        is_known = count > 0 and above >= 0
+        yield Answer(ids, scores, joined, left_out, above if is_known else None, tuple(weighed), bool(together))
+
+
+def _numbers(ids: Array, values: Array | None, starts: Ints, ends: Ints) -> tuple[int, ...]:
+    """Lists without weights: a `part_t`."""
     sizes = [array.dtype.itemsize for array in (ids, starts, ends)]
     require(values is not None and values.dtype == np.float32 and sizes == [4, 8, 8], "lists of other types")
-    return PartStructure(len(starts), len(ids), address(ids), address(values), 4, address(starts), address(ends), None)
+    return len(starts), len(ids), address(ids), address(values), 4, address(starts), address(ends), 0

@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
 from setsearch.errors import InvalidParameter
@@ -26,13 +27,20 @@ def threads() -> int:
 
 def side_by_side(function: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
     """What a function gives for each item, in order, worked out in `threads()` threads."""
+    with workers() as give:
+        yield from [wait() for wait in [give(partial(function, item)) for item in items]]
+
+
+@contextmanager
+def workers() -> Iterator[Callable[[Callable[[], U]], Callable[[], U]]]:
+    """A function that gives work to `threads()` threads; it returns one that waits for what comes of it."""
     if not threads():
-        yield from map(function, items)
+        yield lambda work: work
         return
-    from concurrent.futures import ThreadPoolExecutor  # few processes derive
+    from concurrent.futures import ThreadPoolExecutor  # few processes need it
 
     with ThreadPoolExecutor(threads()) as pool:
-        yield from pool.map(function, items)
+        yield lambda work: pool.submit(work).result
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from setsearch.search.cutoff import tells, threshold
 from setsearch.search.examples import Examples
 from setsearch.search.groups import FEWEST, can_be_found, find_groups
 from setsearch.search.passes import two_passes, with_priors
+from setsearch.search.together import now
 from setsearch.search.weights import SeedWeights
 
 Task = tuple[str, Ints, Ints]  # set, seeds, other members
@@ -62,7 +63,7 @@ class Groups(NamedTuple):
 
 def weights_of(fields: Fields, defaults: Defaults, options: ModelOptions, seeds: Ints) -> SeedWeights:
     """What scores all items, given the ids of seeds."""
-    weights = two_passes(fields, Examples(seeds.tolist()), defaults, options)
+    weights = now(two_passes(fields, Examples(seeds.tolist()), defaults, options))
     return with_priors(fields, weights, defaults, options)
 
 

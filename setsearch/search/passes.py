@@ -18,7 +18,7 @@ import numpy as np
 
 from setsearch.arrays import Floats, Ints
 from setsearch.core import question
-from setsearch.core.question import Answer, Numbers, Weighed
+from setsearch.core.question import Answer, Asking, Copies, Numbers, Question, Weighed
 from setsearch.memory.fields import Fields
 from setsearch.models import Lift, Model, Seeds
 from setsearch.models.defaults import Defaults, Rejection
@@ -27,8 +27,9 @@ from setsearch.options import ModelOptions
 from setsearch.scoring.kernels import is_core
 from setsearch.scoring.smoothing import Smoothing
 from setsearch.search.budget import Limit
-from setsearch.search.examples import Examples
-from setsearch.search.folding import COPIES, LEAST_WORDS, may_be_copies, without_copies
+from setsearch.search.examples import Examples, once_each
+from setsearch.search.folding import COPIES as ALIKE
+from setsearch.search.folding import LEAST_WORDS, may_be_copies, without_copies
 from setsearch.search.weights import FieldWeights, Known, SeedWeights, field_weights, seed_weights
 
 EXAMPLES = 10  # seeds and what joins them
@@ -122,34 +123,32 @@ def weights_at_once(
     second: tuple[int, float],
     excluded: Sequence[int],
     wanted: Wanted,
-) -> SeedWeights | None:
+    once: bool,
+) -> Asking[SeedWeights | Copies | None]:
     """The weights of examples, if as many others joined as `second` says, and what a second pass may read.
 
     None where the other modules must be asked: without a core, for texts and other models, for lists without values,
-    and where the core is not sure.
+    and where the core is not sure. `once`: whether examples that are nearly the same count once; if some are, Copies.
     """
     is_simple = not examples.texts and not examples.rare and (examples.weights is None or examples.weights.all())
     if not is_simple or not isinstance(model, Lift) or not is_core() or has_tiny_weights(model):
         return None
-    n_items, total, ids = fields.items.size, examples.total, np.array(sorted(examples.ids), np.int64)
     joins, feedback = second
-    alike = COPIES if may_be_copies(fields) else 0.0
+    if len(examples.ids) + joins > question.MOST_EXAMPLES:
+        return None
+    n_items, total, alike = fields.items.size, examples.total, ALIKE if may_be_copies(fields) else 0.0
     limits = joins, LEAST, OWN, model.cost_of_a_list, FEWEST_POSTINGS, min(wanted.k, n_items), LEAST_WORDS, DEEPEST
     numbers = Numbers(
         n_items, total, model.strength, model.rarity, model.budget, feedback, WEIGHT, alike, *wanted.few, *limits
     )
     lists = [field.core_field(model.rule) for field in fields.all]
     base, without = fields.base(model, total), sorted({*excluded, *examples.seeds})
-    excluding = np.array(without, np.int64)
-
-    def ask(sums: Floats | None, weighs: bool) -> Answer | None:
-        """The answer of the core."""
-        return question.ask(lists, base.items, numbers, (ids, examples.weights), excluding, sums, weighs)
-
     sums = None if wanted.k else np.empty(len(base.items))
-    answer = ask(sums, wanted.weights)
-    if answer is None:
-        return None
+    of_seeds = sorted(examples.ids), examples.weights, without
+    asked = Question(lists, base.items, numbers, *of_seeds, sums, wanted.weights, once and alike > 0)
+    answer = yield asked
+    if answer is None or isinstance(answer, Copies):
+        return answer
     known = Known(without, wanted.k, (answer.ids, answer.scores)) if wanted.k else None
 
     def join() -> Examples:
@@ -158,8 +157,8 @@ def weights_at_once(
 
     def weigh() -> tuple[FieldWeights, ...]:
         """The weights of all fields, as seed_weights makes them."""
-        again = answer if wanted.weights else ask(sums, True)
-        assert again is not None
+        (again,) = question.ask_all([asked._replace(weighs=True)]) if not wanted.weights else (answer,)
+        assert isinstance(again, Answer)
         seeds = (_seeds(join() if joins else examples, own) for own in again.weighed)
         return tuple(field_weights(*own, model, n_items) for own in zip(fields.all, seeds, strict=True))
 
@@ -245,20 +244,26 @@ def two_passes(
     excluded: Sequence[int] = (),
     rejection: Rejection | None = None,
     wanted: Wanted = ALL,
-) -> SeedWeights:
+    once: bool = False,
+) -> Asking[SeedWeights]:
     """The weights of examples, less what a rejection takes away because of excluded items.
 
-    If they are asked twice, it and vectors also say which items join; excluded ones and examples do not. Raises
-    InvalidParameter.
+    If they are asked twice, it and vectors also say which items join; excluded ones and examples do not. `once`:
+    whether examples that are nearly the same count once (by lift alone). Raises InvalidParameter.
     """
     subtract, share = _subtracting(fields, excluded, rejection), feedback(fields, defaults, options)
     model = defaults.make(options)
     count = how_many_join(model, examples, fields.items.size, share)
     takes_away = bool(excluded) and rejection is not None and rejection.gamma > 0
+    once = once and isinstance(model, Lift) and len(examples.ids) > 1 and examples.weights is None
+    found = None
     if not count or not (takes_away or uses_vectors(fields, defaults, options)):
-        found = weights_at_once(fields, examples, model, (count, share), excluded, wanted)
-        if found is not None:
+        found = yield from weights_at_once(fields, examples, model, (count, share), excluded, wanted, once)
+        if isinstance(found, SeedWeights):
             return subtract(found)
+    kept = once_each(fields, examples, model.rule) if once else examples
+    if kept is not examples:
+        return (yield from two_passes(fields, kept, defaults, options, excluded, rejection, wanted))
     first = one_pass(fields, examples, defaults, options)
     count = how_many_join(first.model, examples, fields.items.size, share)
     if count:

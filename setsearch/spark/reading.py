@@ -11,7 +11,7 @@ import numpy as np
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from setsearch.answers.answer import Hits
+from setsearch.answers.answer import Hits, require_all
 from setsearch.answers.contributions import contributions
 from setsearch.answers.hits import Row, make_hits
 from setsearch.answers.reasons import wording
@@ -105,11 +105,7 @@ class SparkReading:
         self, seed_sets: Iterable[SeedNames], k: int | None = 10, **options: Unpack[ExpandOptions]
     ) -> list[Hits]:
         """Expand many sets in as many jobs as one. Raises as `expand` does; the message gives the number of the set."""
-        answers = self.expand_each(seed_sets, k, **options)
-        for number, error in enumerate(answers, 1):
-            if isinstance(error, SetsearchError):
-                raise type(error)(f"set {number}: {error}") from error
-        return cast(list[Hits], answers)
+        return require_all(self.expand_each(seed_sets, k, **options))
 
     def expand_each(
         self, seed_sets: Iterable[SeedNames], k: int | None = 10, **options: Unpack[ExpandOptions]

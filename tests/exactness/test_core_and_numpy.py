@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from samples import KERNELS, with_kernels
 
 import setsearch
+from setsearch.core import question as core_question
 from setsearch.errors import SetsearchError
 from setsearch.search import passes as core_passes
 from setsearch.search import passes as feedback
+from setsearch.search import together
 
 MODELS = (
     *[{}] * 8,
@@ -103,15 +105,15 @@ def answer(reading, seeds, k, options):
 @pytest.mark.parametrize("count", [100, pytest.param(10_000, marks=pytest.mark.long)])
 def test_any_question_has_the_same_answer(index, count, monkeypatch):
     monkeypatch.setattr(feedback, "LEAST", 40)
-    asked, at_once = [0, 0], core_passes.question.ask
+    asked, at_once = [0, 0], core_passes.question.ask_all
 
     def counted(*arguments):
         """Count whole questions that the core answers."""
         found = at_once(*arguments)
-        asked[found is not None] += 1
+        asked[found != [None]] += 1
         return found
 
-    monkeypatch.setattr(core_passes.question, "ask", counted)
+    monkeypatch.setattr(core_passes.question, "ask_all", counted)
 
     @settings(max_examples=count, database=None)
     @given(st.integers(0, 2**60), st.booleans())
@@ -124,3 +126,45 @@ def test_any_question_has_the_same_answer(index, count, monkeypatch):
     monkeypatch.setattr(core_passes, "FEWEST_POSTINGS", 0)
     compare()
     assert asked[True] > count / 4
+
+
+def all_of(hits):
+    """Hits and what belongs to them; or the error."""
+    if isinstance(hits, SetsearchError):
+        return type(hits), str(hits)
+    return list(hits), hits.blank, hits.learned, hits.common, hits.revision, hits.untold, hits.groups, hits.asked.seeds
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(2000, marks=pytest.mark.long)])
+def test_many_sets_at_once_have_the_answers_of_each(index, count, monkeypatch):
+    """In windows of any size and any number of threads, with sets that have no answer among them."""
+    monkeypatch.setattr(feedback, "LEAST", 40)
+    monkeypatch.setattr(core_passes, "FEWEST_POSTINGS", 0)
+
+    @settings(max_examples=count, database=None)
+    @given(st.integers(0, 2**60), st.integers(1, 9), st.integers(0, 3), st.sampled_from([1, 3, 128]))
+    def compare(seed, n_sets, threads, window):
+        monkeypatch.setattr(together, "AT_ONCE", window)
+        monkeypatch.setattr(core_question, "ROOM", window)
+        monkeypatch.setenv("SETSEARCH_THREADS", str(threads))
+        rng = random.Random(seed)
+        reading, seeds, k, options = question(index, rng)
+        sets, known = [seeds], NAMES[reading.name]
+        for _ in range(n_sets):
+            sets.append(rng.choice([["nobody"], [], "text", *[rng.sample(known, rng.choice([1, 2, 3, 6, 8]))] * 9]))
+        rng.shuffle(sets)
+
+        def ask(ask, *seeds):
+            """The answers; or the error of all."""
+            try:
+                return ask(*seeds, k, **options)
+            except SetsearchError as error:
+                return error
+
+        each, many = [ask(reading.expand, own) for own in sets], ask(reading.expand_each, sets)
+        if isinstance(many, SetsearchError):  # options that no question may have
+            assert all(isinstance(own, SetsearchError) for own in each)
+            return
+        assert [*map(all_of, many)] == [*map(all_of, each)], (sets, k, options)
+
+    compare()

@@ -21,6 +21,7 @@ from setsearch.search import groups
 from setsearch.search.cutoff import middle_seed
 from setsearch.search.examples import Examples
 from setsearch.search.passes import Wanted, two_passes
+from setsearch.search.together import now
 
 KINDS, ITEMS = 16, 320
 
@@ -209,7 +210,7 @@ def by_definition(data, reading, seeds):
 def told(reading, every, seeds):
     """Whether at most a quarter of 256 items, or 50 of all, score above the middle seed that is left out."""
     with reading.fields() as fields:
-        weights = two_passes(fields, Examples(sorted(fields.resolve_all(seeds))), reading.defaults, {})
+        weights = now(two_passes(fields, Examples(sorted(fields.resolve_all(seeds))), reading.defaults, {}))
         middle, scores = middle_seed(fields, weights, exactly=True), weights.scores()
         exist, n = {*fields.item_ids().tolist()}, len(scores)
         some = [id for id in (number * n // 256 for number in range(256)) if id in exist]
@@ -275,7 +276,7 @@ def test_the_core_finds_that_there_are_no_groups(built):
         """Whether the core says so."""
         with reading.fields() as fields:
             asked = Examples(sorted(fields.resolve_all(seeds)))
-            return two_passes(fields, asked, reading.defaults, {}, wanted=Wanted(k)).together
+            return now(two_passes(fields, asked, reading.defaults, {}, wanted=Wanted(k))).together
 
     assert all(together(kind(own, each=each)) for own in (0, 7) for each in (4, 6, 10))
     assert together([f"d{n}" for n in range(10)]), "ten kinds share little"

@@ -14,6 +14,7 @@ from setsearch.search import passes as feedback
 from setsearch.search.cutoff import few, middle_seed
 from setsearch.search.examples import find_examples
 from setsearch.search.passes import Wanted
+from setsearch.search.together import now
 
 BUDGETS = (5.0, 20.0, 60.0, 150.0, None, 0)
 
@@ -150,7 +151,7 @@ def test_others_above_the_middle_seed_are_counted_until_they_are_many(tmp_path):
             with documents.fields() as fields:
                 defaults, examples, use = documents.defaults, find_examples(fields, seeds), few(documents.defaults)
                 documents.expand(seeds)
-                weights = feedback.two_passes(fields, examples, defaults, {}, wanted=Wanted(50, False, use))
+                weights = now(feedback.two_passes(fields, examples, defaults, {}, wanted=Wanted(50, False, use)))
                 scores, others = weights.scores(), fields.items.size - n
                 scores[examples.seeds] = -np.inf
                 plain, most = int((scores > middle_seed(fields, weights, exactly=True)).sum()), use[0] * others

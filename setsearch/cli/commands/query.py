@@ -1,6 +1,7 @@
 """Commands that ask: which items belong to a set, and why."""
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -35,7 +36,7 @@ from setsearch.cli.output import (
     print_tsv,
     say,
 )
-from setsearch.errors import QueryError, SetsearchError, SourceError, UsageError
+from setsearch.errors import SetsearchError, SourceError, UsageError
 from setsearch.options import ALL, EXAMPLES, MODEL, RESULT, SAVED, ModelOptions, offered
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from setsearch.answers.saved.question import Question
     from setsearch.answers.sets import AnyReading
 
+AT_ONCE = 1000  # sets of --batch
 Answer = tuple[str, Any, "list[Hit] | SetsearchError"]  # the place of a set, its seeds, and what they got
 # Names of what is said of a hit; kept columns that have them are shown under another one.
 RESERVED = {
@@ -294,15 +296,17 @@ def print_batch(batch: str, answers: Iterable[Answer], explain: bool) -> None:
 
 
 def _batch_answers(reading: "AnyReading", batch: str, wanted: dict[str, Any], model: ModelOptions) -> Iterator[Answer]:
+    """The answers to AT_ONCE sets, then those to the next ones."""
     from setsearch.cli.set_files import read_seed_sets
 
-    for place, seeds in read_seed_sets(batch):
-        answer: list[Hit] | SetsearchError
-        try:
-            answer = seeds if isinstance(seeds, SourceError) else reading.expand(seeds, **wanted, **model).shared()
-        except (QueryError, SourceError) as error:
-            answer = error
-        yield place, seeds, answer
+    every = read_seed_sets(batch)
+    while some := [*islice(every, AT_ONCE)]:
+        answers = iter(reading.expand_each([own for _, own in some if isinstance(own, list)], **wanted, **model))
+        for place, seeds in some:
+            answer = seeds if isinstance(seeds, SourceError) else next(answers)
+            if isinstance(answer, UsageError):
+                raise answer
+            yield place, seeds, answer if isinstance(answer, SetsearchError) else answer.shared()
 
 
 def _weighted(seeds: list[str], weights: str | None) -> list[str] | dict[str, float]:

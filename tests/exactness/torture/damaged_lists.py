@@ -231,9 +231,9 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
     for ask_core in (
         lambda: binding.add(np.zeros(n), [lists, lists]),
         lambda: binding.best(np.zeros(n), [lists], excluded, among, k),
-        lambda: question.ask([OpenField(field, norm, 1.0)], np.zeros(n), numbers, (seeds, None), excluded, None, True),
+        lambda: question.ask([OpenField(field, norm, 1.0)], np.zeros(n), numbers, seeds, None, excluded, None, True),
         lambda: question.ask(
-            [OpenField(field, norm, 1.0)] * 2, np.zeros(n), numbers, (seeds, None), excluded, np.empty(n)
+            [OpenField(field, norm, 1.0)] * 2, np.zeros(n), numbers, seeds, None, excluded, np.empty(n)
         ),
         lambda: binding.fold(np.arange(n), (items[0], None, *items[2:4]), 0.9, 2, 5),
         lambda: binding.values(np.arange(n_features), tuple(source), False, statistics, np.log1p(np.arange(4))),
