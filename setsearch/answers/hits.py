@@ -103,7 +103,8 @@ def best_hits(
         is_all = all(len(own) < wanted for own in lists)
         ranked, of_groups = _in_turn(fields, lists, request)
         same = _hits_among(fields, [row.id for row in ranked[:wanted]], request)
-        same = {id: list(dict.fromkeys([*own, *of_groups.get(id, ())])) for id, own in same.items()}
+        if of_groups:
+            same = {id: list(dict.fromkeys([*own, *of_groups.get(id, ())])) for id, own in same.items()}
         if len(same) >= request.k or is_all:
             hits = make_hits(fields, groups, [row for row in ranked if row.id in same][: request.k], request, same)
             several = any(weights.examples.count > 1 for weights in groups)

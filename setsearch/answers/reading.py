@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cache
 from typing import TypeVar, Unpack
 
 import numpy as np
@@ -104,9 +105,9 @@ class Reading(ReadingTable):
     def answer(self, options: ModelOptions, answer: Callable[[FieldsBy], T]) -> T:
         """What `answer` makes of the fields; again, if derived arrays turn out to be damaged or gone."""
         with suppress(LostArrays), self._fields_by(options) as fields_by:
-            return answer(fields_by)
+            return answer(cache(fields_by))
         with self._fields_by(options) as fields_by:
-            return answer(fields_by)
+            return answer(cache(fields_by))
 
     def expand_many(
         self, seed_sets: Iterable[SeedNames], k: int | None = 10, **options: Unpack[ExpandOptions]

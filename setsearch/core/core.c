@@ -39,10 +39,11 @@ enum {
     BLOCK = 1 << 15, /* items that are scored together: their sums stay in the processor's cache */
     COUNTED = 1 << 12, /* items that are counted together */
     MANY = 4,       /* lists that have more than one posting for so many items touch many */
+    AHEAD = 4,      /* items that are fetched before they are looked at */
     STRETCH = 16,   /* scores that are compared with the least of the best together */
-    BINS = 4096,    /* of weights */
+    BINS = 512,     /* of weights */
     DEEPER = 4,     /* times as many items are looked at if some are nearly the same as others */
-    FEW_HALVES = 24, RARE = 256 /* of weights of examples; items */
+    FEW_HALVES = 24, RARE = 128 /* of weights of examples; items */
 };
 
 static const double VALUE_LATTICE = 4194304.0; /* 2^22 */
@@ -449,6 +450,13 @@ static double order_lists(const part_t *lists, double norm, const pruning_t *mem
     return sqrt(below) * norm * ROUNDING;
 }
 
+/* Bring an entry into the processor's cache, if it is one. */
+static void fetch(const part_t *items, int64_t entry) {
+    if (entry < 0 || entry >= items->size) return;
+    __builtin_prefetch(items->ids + entry);
+    __builtin_prefetch((const float *)items->values + entry);
+}
+
 /* The best of n_near candidates by their exact scores: those whose sums reach `reached`, and change by `bound` at most. */
 static int64_t rescore(const part_t *lists, const int64_t *active, const part_t *items, int64_t n_features,
                        int64_t n_near, double reached, double bound, const pruning_t *memory, best_t *best) {
@@ -460,6 +468,7 @@ static int64_t rescore(const part_t *lists, const int64_t *active, const part_t 
     for (int64_t i = 0; i < n_near; i++) {
         const double sum = memory->near_sums[i];
         double score;
+        if (i + AHEAD < n_near) fetch(items, items->starts[memory->near_ids[i + AHEAD]]);
         if (sum < reached || sum + bound < least(best)) continue;
         if (score_of(items, memory->near_ids[i], weights, n_features, &score) < 0) return DAMAGED;
         offer(best, memory->near_ids[i], score);
@@ -1002,8 +1011,8 @@ static int join(const field_t *fields, int64_t n_fields, const question_t *quest
    `memory` has the seeds and their weights; what joined follows them. It says whether they surely are one set. `weighed`:
    the features of each field, and their weights. With sums the sums of all items are there, and no best ones. `without`:
    those who do not join, and are none of the best. `limits` has room for a number a field. `left_out` gets the score of
-   each seed if the others, and what joined them, are the set: but for the last bits of its logarithms; and `above` how
-   many others are above the middle one of these, as above_middle has it. */
+   each seed if the others, and what joined them, are the set: but for the last bits of its logarithms, and NAN where
+   nobody will ask for it; and `above` how many others are above the middle one of these, as above_middle has it. */
 static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const asked_t *asked, const ids_t *without,
                       memory_t *memory, weighed_t *weighed, int64_t *limits, double *left_out, int64_t *above,
                       int64_t *ids, double *scores, int64_t room) {
@@ -1035,8 +1044,9 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
     best = (best_t){question->k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
     const int64_t found = pass(fields, n_fields, base, n, question, limits, without, memory, weighed, &best, asked->sums);
     if (found < 0 || (!asked->sums && is_crowded(&best))) return found < 0 ? found : UNSURE;
-    for (int64_t e = 0; e < n_seeds; e++) left_out[e] = 0.0;
-    for (int64_t f = 0; f < n_fields; f++)
+    const int leaves_out = question->unlike > 0 || asked->sums || n_seeds >= FEWEST_DIVIDED;
+    for (int64_t e = 0; e < n_seeds; e++) left_out[e] = leaves_out ? 0.0 : NAN;
+    for (int64_t f = 0; leaves_out && f < n_fields; f++)
         leave_out(fields + f, question, memory, weighed + f, n_seeds, left_out);
     if (!found && !question->joining) return UNSURE; /* nothing else has what the seeds have */
     if (asked->sums) return found;

@@ -1,6 +1,7 @@
 """Questions by lift in the compiled core: from seeds to weights and the best items, many in one call of core.c."""
 
 import ctypes as c
+import math
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from itertools import chain
@@ -120,15 +121,15 @@ class Answer(NamedTuple):
     """The best items, their scores, and how the examples were weighed; `joined`: the items that joined the seeds.
 
     Items are in order, but not those of equal scores, and all that equal the k-th are there. `left_out`: the scores of
-    the seeds if each is left out, but for their last bits; `above`: how many others are above the middle one, if it was
-    asked and all the best ones are; if they are more than few, perhaps not all of them. `together`: the seeds
-    surely fall into no groups.
+    the seeds if each is left out, but for their last bits, where they may be asked for; `above`: how many others are
+    above the middle one, if it was asked and all the best ones are; if they are more than few, perhaps not all of
+    them. `together`: the seeds surely fall into no groups.
     """
 
     ids: Ints
     scores: Floats
     joined: Ints
-    left_out: Floats
+    left_out: Floats | None
     above: int | None
     weighed: tuple[Weighed, ...]
     together: bool = False
@@ -281,8 +282,9 @@ def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> Iterat
             having, sums, weights = reals[real : real + 3 * size].reshape(3, size)[:, order]
             weighed.append(Weighed(ints[at : at + size][order], having, sums, weights))
             at, real = at + size, real + 3 * size
-        is_known = count > 0 and above >= 0
-        yield Answer(ids, scores, joined, left_out, above if is_known else None, tuple(weighed), bool(together))
+        is_known, is_left_out = count > 0 and above >= 0, n_seeds > 0 and not math.isnan(left_out[0])
+        of_seeds = left_out if is_left_out else None, above if is_known else None
+        yield Answer(ids, scores, joined, *of_seeds, tuple(weighed), bool(together))
 
 
 def _numbers(ids: Array, values: Array | None, starts: Ints, ends: Ints) -> tuple[int, ...]:
