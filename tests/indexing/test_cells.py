@@ -50,6 +50,39 @@ CSV = {
 }
 
 
+ABOVE = {
+    "a sentence": ("Report of 3 May\n\nid,text,year\n1,apple,2020\n2,pear,2021\n", "Report of 3 May"),
+    "a title of a sheet": ("Report;;\r\n;;\r\nid;text;year\r\n1;apple;2020\r\n2;pear;2021\r\n", "Report;;"),
+    "comments": ("# one\n# two\nid;text;year\n1;apple;2\n2;pear;3\n", "# one"),
+    "a quoted line": ('"one, two and three"\nid,text,year\n1,"apple\nis",2\n2,pear,3\n', '"one, two and three"'),
+    "a delimiter": ("sep=;\nof 3 May\nid;text;year\n1;apple;2020\n2;pear;2021\n", "of 3 May"),
+}
+
+
+@pytest.mark.parametrize(("text", "told"), ABOVE.values(), ids=ABOVE)
+def test_lines_above_a_header_are_left_out_and_told(run, tmp_path, text, told):
+    (tmp_path / "a.csv").write_bytes(text.encode())
+    code, _, said = run("index", "a.db", "a.csv")
+    assert code == 0 and f"above the header ({told})" in said
+    assert [*documents(tmp_path / "a.db")] == ["1", "2"]
+    assert run("index", "r.db", "a.csv", "--items", "id", "--features", "year")[0] == 0
+
+
+HEADERS = {
+    "one column": "some text\n1, a lion, a tiger\n2, b, c\n",
+    "one column and rows of others": "my text\na,b,c\nd,e\n",
+    "two cells": "a title\nid,text\n1,apple\n",
+    "empty cells": "a title\nid,,text\n1,,apple\n",
+    "cells twice": "a title\nid,id,text\n1,1,apple\n",
+}
+
+
+@pytest.mark.parametrize("text", HEADERS.values(), ids=HEADERS)
+def test_a_first_line_may_be_the_header(run, tmp_path, text):
+    (tmp_path / "a.csv").write_text(text)
+    assert "above the header" not in run("index", "a.db", "a.csv", "--text", "text")[2]
+
+
 @pytest.mark.parametrize(("text", "place", "kept"), CSV.values(), ids=CSV)
 def test_a_bad_row_stops_or_is_skipped(run, failed, tmp_path, text, place, kept):
     (tmp_path / "a.csv").write_text(text)

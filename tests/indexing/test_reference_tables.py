@@ -41,6 +41,11 @@ SCOPUS = (
     '\ufeff"Authors","Title","Year","Source title","DOI","Abstract","Author Keywords","Document Type"\n'
     '"Smith, John; Doe, Ann","Big lions","2019","Nature","10.1000/x","They roar.","cats; manes","Article"\n'
 )
+DIMENSIONS = (
+    "\"About the data: Exported on Nov 20, 2026. Criteria: 'lions' in full data. \u00a9 2026 Digital Science, Ltd.\"\n"
+    "Rank,Publication ID,DOI,Title,Abstract,Source title,MeSH terms,PubYear,Authors\n"
+    '5,pub.1,10.1000/x,Big lions,"They\nroar.",Nature,cats; manes,2019,"Smith, J; Doe, A"\n'
+)
 EMBASE = (
     '"TITLE","AUTHOR NAMES","SOURCE TITLE","PUBLICATION YEAR","ABSTRACT","DOI","EMTREE MEDICAL INDEX TERMS","PUI"\n'
     '"Big lions","Smith, John; Doe, Ann","Nature","2019","They roar.","10.1000/x","cats, manes","L1"\n'
@@ -136,6 +141,7 @@ FILES = {
     "scopus.tsv": SCOPUS.replace(",", "\t").replace("Smith\t", "Smith,").replace("Doe\t", "Doe,").encode(),
     "embase.csv": EMBASE.encode(),
     "of_pubmed.csv": OF_PUBMED.encode(),
+    "dimensions.csv": DIMENSIONS.encode("utf-8-sig"),
     "zotero.csv": ZOTERO.encode(),
     "rayyan.csv": RAYYAN.encode(),
     "csl.json": CSL.encode(),

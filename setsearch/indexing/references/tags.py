@@ -112,7 +112,7 @@ TAGS: Mapping[str, Mapping[str, str]] = {
         " emtreedrugindexterms emtreemedicalindexterms emtreedrugindextermsmajorfocus"
         " emtreemedicalindextermsmajorfocus",
         "author": "authors author authornames authorsfull au creators authorships firstauthor",
-        "year": "year publicationyear publishedyear yearofpublication py issued publicationdate date published",
+        "year": "year publicationyear pubyear publishedyear yearofpublication py issued publicationdate date published",
         "journal": "sourcetitle publicationtitle journalbook journal journalname containertitle journaltitle"
         " secondarytitle source publicationname publication",
         "volume": "volume vol vl",

@@ -5,12 +5,15 @@ import re
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
 
 from setsearch.errors import SourceError
 from setsearch.indexing.rows.cells import Cells, Row
 
 OTHER_DELIMITERS = (";", "\t", "|")
 LONGEST_FIELD = 2**31 - 1
+MOST_ABOVE = 10  # lines above a header
 _names_delimiter = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE).fullmatch
 _old_ends = re.compile(rb"(?<=\r)(?!\n)")
 
@@ -18,15 +21,27 @@ Skip = Callable[[str, str, str], None]  # position, message, problem
 
 
 def csv_rows(
-    lines: Iterable[tuple[int, str]], name: str, delimiter: str | None, usual: str, skip: Skip
+    lines: Iterable[tuple[int, str]],
+    name: str,
+    delimiter: str | None,
+    usual: str,
+    skip: Skip,
+    tell: Callable[[str], None],
 ) -> Iterator[Row]:
-    """The rows below a header, given the numbered lines; `skip` raises, or notes a bad row, of which one line goes."""
+    """The rows below a header, given the numbered lines; `skip` raises, or notes a bad row, of which one line goes.
+
+    What stands above the header, as what services say of an export, is left out; `tell` gets a message.
+    """
     csv.field_size_limit(min(sys.maxsize, LONGEST_FIELD))
     source = _Lines(lines)
     first = source.peek()
     if first and (named := _names_delimiter(first)):
         delimiter = delimiter or named[1]
         next(source)
+        first = source.peek()
+    if above := source.take_above(delimiter, usual):
+        told = f"{len(above)} lines" if len(above) > 1 else "a line"
+        tell(f"{name}: left out {told} above the header ({above[0].strip():.60})")
         first = source.peek()
     delimiter = delimiter or delimiter_of(first, usual)
     others = first.split(delimiter)[1:]
@@ -66,6 +81,16 @@ def delimiter_of(header: str, usual: str) -> str:
     return max((usual, *OTHER_DELIMITERS), key=re.sub(r'"[^"]*"', "", header).count)
 
 
+def _is_no_name(cell: str) -> bool:
+    return not cell or cell[0].isdigit()
+
+
+def _cells_of(line: str, delimiter: str) -> list[str]:
+    with suppress(csv.Error):
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), [])]
+    return []
+
+
 def split_old_ends(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Lines that end with a carriage return are lines too."""
     for line in lines:
@@ -98,11 +123,35 @@ class _Lines:
 
     def peek(self) -> str:
         """The next line that is not blank, which stays; those before it go."""
-        for own in self._lines:
+        while own := self._again.popleft() if self._again else next(self._lines, None):
             if own[1].strip():
-                self._again.append(own)
+                self._again.appendleft(own)
                 return own[1]
         return ""
+
+    def take_above(self, delimiter: str | None, usual: str) -> list[str]:
+        """Take the lines above a header, if there are some: they have one filled cell, which is no name of a column.
+
+        The header has three cells or more, all distinct names, and the row below it as many.
+        """
+        ahead = self._again = deque([*self._again, *islice(self._lines, MOST_ABOVE)])
+        for number, (_, line) in enumerate(ahead):
+            own = delimiter or delimiter_of(line, usual)
+            header = _cells_of(line, own)
+            if len([*filter(None, header)]) < 2 and (len(header) != 1 or " " in header[0]):
+                continue
+            row = "".join(line for _, line in islice(ahead, number + 1, number + 2))
+            is_row = not row or row.count('"') % 2 or len(_cells_of(row, own)) == len(header)
+            if (
+                number
+                and is_row
+                and len(header) > 2
+                and len({*header}) == len(header)
+                and not any(map(_is_no_name, header))
+            ):
+                return [line for line in (ahead.popleft()[1] for _ in range(number)) if line.strip()]
+            break
+        return []
 
     def begin_row(self) -> None:
         """A row begins with the next line."""

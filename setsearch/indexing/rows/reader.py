@@ -167,7 +167,7 @@ class RowReader:
             (number, self.decode(line, f"{name}, line {number}")) for number, line in enumerate(split_old_ends(file), 1)
         )
         lines = ((number, line) for number, line in decoded if line is not None)
-        yield from csv_rows(lines, name, self.delimiter, delimiter, self._skip)
+        yield from csv_rows(lines, name, self.delimiter, delimiter, self._skip, self.warn)
 
     def _skip(self, position: str, message: str, problem: str) -> None:
         """Skip a row with a warning, or raise SourceError."""
