@@ -13,12 +13,14 @@ from hypothesis import given
 from laws import examples
 
 import setsearch
+from setsearch.indexing.references.bibtex import read_bibtex
 from setsearch.indexing.references.convert import converted, merged
 from setsearch.indexing.references.identity import Copy, group_copies
 from setsearch.indexing.references.reference import Reference, as_json, from_json
 from setsearch.indexing.references.tagged import read_tagged, write_tagged
 from setsearch.indexing.references.tags import FORMS, PUBMED, REFER, RIS, WOS
 from setsearch.learning import Review
+from setsearch.learning.review_files import write_review
 from setsearch.text.identifiers import plain_doi, plain_title
 
 EXPORTERS = Path(__file__).parent / "exporters"
@@ -313,6 +315,16 @@ def test_what_is_not_there_is_told(index_of):
     assert "setsearch delete" not in said
 
 
+def test_entries_of_one_key_have_their_macros():
+    text = "@string{l = {The Lancet}}\n@book{a, title={One}, journal=l}\n@book{a, title={Two}, journal=l}\n"
+    assert [own.first("journal") for own in read_bibtex(text)] == ["The Lancet"] * 2
+
+
+def test_all_broken_entries_are_told(run, failed, tmp_path):
+    (tmp_path / "b.bib").write_text("@book{a, title={lost\n@book{b, title={kept}}\n@book{c title={no comma}}\n")
+    failed(run("index", "a.db", "b.bib"), 1, "2 entries are broken: those that begin in lines 1, 3")
+
+
 def test_broken_bibtex_is_told(run, failed, tmp_path):
     (tmp_path / "b.bib").write_text("@book{a, title={kept}}\n@book{b, title={lost\n@book{c, title={also}}\n")
     failed(run("index", "a.db", "b.bib"), 1, "begins in line 2 is broken")
@@ -406,6 +418,27 @@ def test_the_fullest_copy_gets_what_it_lacks():
 
 
 @pytest.mark.parametrize(
+    "cut", ["Lions roar at", "Lions roar at nig...", "[No abstract available]", "N/A", "", "Cats."]
+)
+def test_an_abstract_that_is_cut_or_none_comes_from_the_other(cut):
+    full = reference(TI="A", AB=cut, AU="Doe, J", PY="2019", KW="cats", VL="3", SP="1")
+    short = Reference(PUBMED, (("PMID", "12345"), ("TI", "A"), ("AB", "Lions roar at night. Cats do not.")))
+    for copies in ([full, short], [short, full]):
+        one = merged(copies)
+        assert one.values("abstract") == (["Cats."] if cut == "Cats." else short.values("abstract"))
+        assert one.pmid == "12345"
+        assert sum(tag == "AB" for tag, _ in one.fields) == 1
+
+
+def test_what_says_that_there_is_no_abstract_is_none(index_of, tmp_path):
+    said = index_of(a__ris="TY  - JOUR\nTI  - Lions\nAB  - [No abstract available]\nER  - \n")
+    assert "1 reference without an abstract" in said
+    assert documents(tmp_path / "a.db") == {"a.ris#1": ("Lions", {"lions"})}
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert "AB  - [No abstract available]" in write_review(Review(index, "r", "documents"), "ris")
+
+
+@pytest.mark.parametrize(
     ("text", "doi"),
     [
         ("https://doi.org/10.1000/XYZ.", "10.1000/xyz"),
@@ -461,7 +494,7 @@ def test_records_without_a_name_are_the_same_when_they_come_again(index_of, tmp_
 
 
 def test_keys_of_an_export_are_distinct_and_its_values_are_read_back():
-    from setsearch.indexing.references.bibtex import read_bibtex, write_bibtex
+    from setsearch.indexing.references.bibtex import write_bibtex
 
     value = r"50% of R&D_x ~ y^2 C:\tmp {z} #1 $5"
     copies = [converted(reference(TI=value, AU="Smith, J", PY="2020"), "bibtex") for _ in range(3)]
@@ -471,8 +504,6 @@ def test_keys_of_an_export_are_distinct_and_its_values_are_read_back():
 
 
 def test_what_somebody_else_decided_stays_until_it_is_decided(index_of, tmp_path):
-    from setsearch.learning.review_files import write_review
-
     index_of(a__ris="TY  - JOUR\nTI  - One\nDO  - 10.1000/a\nN1  - ASReview_irrelevant\nER  - \n")
     with setsearch.open(tmp_path / "a.db") as index:
         review = Review(index, "r", "documents")

@@ -28,13 +28,17 @@ def read_bibtex(text: str) -> Iterator[Reference]:
     for entry in sorted(entries, key=lambda entry: entry.start_line or 0):
         fields = tuple((str(field.key), _joined(str(field.value), library.strings_dict)) for field in entry.fields)
         yield Reference(BIBTEX, fields, str(entry.entry_type), str(entry.key), (entry.start_line or 0) + 1)
-    broken = [block.start_line + 1 for block in library.failed_blocks if block.ignore_error_block is None]
+    broken = [str(block.start_line + 1) for block in library.failed_blocks if block.ignore_error_block is None]
+    if len(broken) > 1:
+        raise ValueError(f"{len(broken):,} entries are broken: those that begin in lines {', '.join(broken)}")
     if broken:
         raise ValueError(f"the entry that begins in line {broken[0]} is broken")
 
 
 def _joined(value: str, macros: Mapping[str, Any]) -> str:
-    """A value of several parts, which # joins, as one."""
+    """A value of several parts, which # joins, as one; of an entry whose key came before, macros are not resolved."""
+    if value in macros:
+        return str(macros[value].value)
     if not _several.fullmatch(value):
         return value
     parts = [str(macros[part].value) if part in macros else part for part in _part.findall(value)]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from setsearch.indexing.references.bibtex import bibtex_value
 from setsearch.indexing.references.reference import SEVERAL, Reference
 from setsearch.indexing.references.tags import BIBTEX, PUBMED, REFER, RIS, TABLE, TAGS, WOS, plain_column, plain_tag
+from setsearch.text.identifiers import plain_title
 
 # A type of RIS, of BibTeX, of refer, of Web of Science.
 TYPES = (
@@ -52,6 +53,8 @@ def merged(copies: Sequence[Reference]) -> Reference:
 
 def _completed(best: Reference, other: Reference) -> Reference:
     lacking = [role for role in TAGS[best.form] if not best.values(role) and role != "key"]
+    if any(plain_tag(best.form)(tag) in TAGS[best.form]["abstract"].split() for tag, _ in best.fields):
+        lacking = [role for role in lacking if role != "abstract"]
     if best.pages[1]:
         lacking = [role for role in lacking if role != "last_page"]
     added = _fields(other, best.form, lacking)
@@ -59,7 +62,19 @@ def _completed(best: Reference, other: Reference) -> Reference:
         plain, roles = plain_tag(best.form), (tags.removeprefix("+").split() for tags in TAGS[best.form].values())
         known = {plain(tag) for tag, _ in best.fields}.union(*roles)
         added += tuple(field for field in other.fields if plain(field[0]) not in known)
-    return replace(best, fields=best.fields + added)
+    return replace(best, fields=_with_abstract(best, other) + added)
+
+
+def _with_abstract(best: Reference, other: Reference) -> tuple[tuple[str, str], ...]:
+    """The fields of a record; that of an abstract which is cut, or says that there is none, has the other one."""
+    plain, tags = plain_tag(best.form), TAGS[best.form]["abstract"].split()
+    own, others = (plain_title(" ".join(one.values("abstract"))) for one in (best, other))
+    places = [place for place, (tag, _) in enumerate(best.fields) if plain(tag) in tags]
+    if not places or len(others) <= len(own) or not others.startswith(own):
+        return best.fields
+    kept = [field for place, field in enumerate(best.fields) if place not in places[1:]]
+    kept[places[0] : places[0] + 1] = _fields(other, best.form, ["abstract"])
+    return tuple(kept)
 
 
 def converted(reference: Reference, form: str) -> Reference:

@@ -19,6 +19,9 @@ _doi = re.compile(r"10\.\d{4,9}/[^\s\"<>,;]+", re.IGNORECASE)
 _pmid = re.compile(r"(?:PMID:?\s*|.*\bpubmed(?:\.ncbi\.nlm\.nih\.gov)?/)(\d{4,9})\b", re.IGNORECASE)
 _inline_tag = re.compile(r"</?(?:jats:)?(?:i|b|u|em|strong|italic|bold|sub|sup|sc|span)\b[^<>]{0,200}>", re.IGNORECASE)
 _block_tag = re.compile(r"</?(?:p|br|div|sec|title|(?:jats|mml):[\w-]+)\b[^<>]{0,200}>", re.IGNORECASE)
+_no_abstract = re.compile(
+    r"\W*(?:(?:no|without) abstract(?: available)?|abstract not available|n/?a|none)?\W*", re.IGNORECASE
+)
 _year = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 _medline = re.compile(r"medline|pubmed", re.IGNORECASE)
 _short_name = re.compile(r"[^,;]+ [A-Z-]{1,5}\.?")  # a surname and initials
@@ -153,6 +156,8 @@ class Reference:
         elif role == "doi":
             found = _doi.search(value)
             yield found[0] if found and (self.form != PUBMED or "pii" not in value or "doi" in value) else ""
+        elif role == "abstract" and _no_abstract.fullmatch(value):
+            return
         else:
             yield " ".join((_without_tags(value) if role in TEXTS else value).split())
 
