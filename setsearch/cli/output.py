@@ -5,7 +5,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -45,41 +45,61 @@ Tsv = Annotated[bool, flag("--tsv", "TSV with a header.", OUTPUT)]
 Table = Annotated[bool, flag("--table", "A table (default on a terminal).", OUTPUT)]
 Map = Annotated[bool, flag("--map", "A map in the terminal: near ones are there for the same reasons.", OUTPUT)]
 Bars = Annotated[bool, flag("--bars", "Bars in the terminal.", OUTPUT)]
+Plot = Annotated[str | None, typer.Option(hidden=True)]  # of version 0.3: - for bars
 
 
 def format_options(
     *, json: Json = False, nl: Lines = False, csv: Csv = False, tsv: Tsv = False, table: Table = False
 ) -> Show:
     """How to print rows: as requested, else a table on a terminal and JSON into a pipe."""
-    flags = {print_json: json, print_lines: nl, print_csv: csv, print_tsv: tsv, print_table: table}
-    chosen = [show for show, flag in flags.items() if flag]
-    if len(chosen) > 1:
-        raise UsageError("choose one of --json, --nl, --csv, --tsv, --table")
-    if chosen:
-        return chosen[0]
-    return print_table if sys.stdout.isatty() else print_json
+    return _one_of({"json": json, "nl": nl, "csv": csv, "tsv": tsv, "table": table})
 
 
 def bar_options(
     *,
     bars: Bars = False,
-    plot: Annotated[str | None, typer.Option(hidden=True)] = None,  # of version 0.3: - for bars
-) -> bool:
-    """Whether to draw bars."""
+    plot: Plot = None,
+    json: Json = False,
+    nl: Lines = False,
+    csv: Csv = False,
+    tsv: Tsv = False,
+    table: Table = False,
+) -> Show:
+    """How to print rows that can be bars."""
+    return _one_of({"bars": _are_bars(bars, plot), "json": json, "nl": nl, "csv": csv, "tsv": tsv, "table": table})
+
+
+def picture_options(
+    *,
+    bars: Bars = False,
+    map: Map = False,
+    plot: Plot = None,
+    json: Json = False,
+    nl: Lines = False,
+    csv: Csv = False,
+    tsv: Tsv = False,
+    table: Table = False,
+) -> Show:
+    """How to print hits, which can be a map."""
+    flags = {"bars": _are_bars(bars, plot), "map": map}
+    return _one_of(flags | {"json": json, "nl": nl, "csv": csv, "tsv": tsv, "table": table})
+
+
+def _are_bars(bars: bool, plot: str | None) -> bool:
     if plot not in (None, "-"):
         raise UsageError(f"--plot {plot}: pictures in files were removed; --bars draws in the terminal")
     return bars or plot is not None
 
 
-def picture_options(
-    *, bars: Bars = False, map: Map = False, plot: Annotated[str | None, typer.Option(hidden=True)] = None
-) -> str | None:
-    """What to draw of hits: bars, a map, or nothing."""
-    if bar_options(bars=bars, plot=plot):
-        if map:
-            raise UsageError("choose one of --bars, --map")
-        return "bars"
-    return "map" if map else None
+def _one_of(flags: Mapping[str, bool]) -> Show:
+    shows: dict[str, Show] = {
+        **{"bars": print_bars, "map": print_map, "json": print_json, "nl": print_lines},
+        **{"csv": print_csv, "tsv": print_tsv, "table": print_table},
+    }
+    chosen = [name for name, flag in flags.items() if flag]
+    if len(chosen) > 1:
+        raise UsageError(f"choose one of {', '.join(f'--{name}' for name in chosen)}")
+    return shows[chosen[0] if chosen else "table" if sys.stdout.isatty() else "json"]
 
 
 def say(message: str) -> None:
@@ -250,7 +270,7 @@ def _wrapped(text: str, width: int) -> Iterator[tuple[int, str]]:
     yield start, text[start:]
 
 
-def print_bars(rows: list[Row]) -> None:
+def print_bars(rows: list[Row], columns: Sequence[str] = ()) -> None:
     """Hits or features as bars."""
     print("\n".join(bars(rows)))
     _tell_places(rows)

@@ -99,6 +99,9 @@ def test_a_map_on_the_command_line(run, failed, database):
     assert sum(line.count("●") for line in lines) == 1 and any("● Lion" in line or "Lion ●" in line for line in lines)
     assert legend.startswith("● examples")
     failed(run("expand", "x.db", "lion", "--map", "--bars"), 2, "choose one of --bars, --map")
+    for format in ("json", "nl", "csv", "tsv", "table"):
+        failed(run("expand", "x.db", "lion", "--map", f"--{format}"), 2, f"choose one of --map, --{format}")
+        failed(run("features", "x.db", "lion", "--bars", f"--{format}"), 2, f"choose one of --bars, --{format}")
     failed(run("expand", "x.db", "--batch", "-", "--map"), 2, "--batch", "--map")
     failed(run("expand", "x.db", "lion", "-k", "1", "--map"), 1, "a map needs three items")
 

@@ -90,7 +90,7 @@ def test_mistakes_are_told_in_one_line(spark_run, tmp_path):
     for arguments, said in {
         ("expand", "nothing", "a"): "holds no setsearch index",
         ("expand", "nothing"): "give SEED",
-        ("expand", "nothing", "--batch", "docs.jsonl", "--tsv"): "leave --csv and --tsv out",
+        ("expand", "nothing", "--batch", "docs.jsonl", "--tsv"): "leave --tsv out",
         ("expand", "nothing", "a", "--master", "nonsense"): "Spark does not start",
         ("build", "idx", "docs.jsonl", "--text", "body"): "no column 'body'",
         ("build", "idx", "none.parquet"): "none.parquet cannot be read",

@@ -59,8 +59,7 @@ WEIGHTINGS = ("weight", "mi", "probability")
     asking=asking_options,
     wanted=question_options({**offered("the command line", RESULT), **SAVED}),
     model=question_options(MODEL),
-    picture=picture_options,
-    show=format_options,
+    show=picture_options,
 )
 def expand(
     db: Collection,
@@ -71,7 +70,6 @@ def expand(
     asking: SimpleNamespace,
     wanted: dict[str, Any],
     model: ModelOptions,
-    picture: str | None,
     show: Show,
 ) -> None:
     """Give a few examples, get the rest of the set.
@@ -90,8 +88,6 @@ def expand(
         if seeds or saved or asking.seed_weights or wanted.get("like") or wanted.get("having"):
             raise UsageError("--batch FILE brings its own examples; leave the others out")
         require_lines(show)
-        if picture is not None:
-            raise UsageError(f"--batch writes a line of JSON for each set; leave --{picture} out")
         with db.open(time_limit=asking.time_limit) as index:
             print_batch(batch, _batch_answers(index.reading(items), batch, wanted, model), wanted["explain"])
         return
@@ -105,16 +101,13 @@ def expand(
         wanted["like"] = [_read_text(text) for text in wanted.get("like", ())]
         hits = with_headlines(asked.reading, asked._replace(seeds=weighted).expand(**wanted, **model).shared())
         tell_notes(asked.reading, weighted, hits, model)
-        points = hits.map() if picture == "map" else []
-    if picture == "map":
+        points = hits.map() if show is print_map else []
+    if show is print_map:
         print_map(points)
         return
     rows = hit_rows(hits, wanted["explain"])
-    if show in (print_json, print_lines) and picture is None:
+    if show in (print_json, print_lines):
         rows = with_revisions(rows, hits)
-    if picture == "bars":
-        print_bars(rows)
-        return
     show(rows, ("rank", "item", "score"))
 
 
@@ -175,7 +168,7 @@ def explain_command(
     show([*parts, {"part": f"score of {_label(explanation.item, explanation.title)}", "weight": explanation.score}])
 
 
-@with_options(more=question_options(EXAMPLES), model=question_options(MODEL), as_bars=bar_options, show=format_options)
+@with_options(more=question_options(EXAMPLES), model=question_options(MODEL), show=bar_options)
 def features(
     db: Collection,
     seeds: Seeds,
@@ -187,7 +180,6 @@ def features(
     ] = "weight",
     more: dict[str, Any],
     model: ModelOptions,
-    as_bars: bool,
     show: Show,
 ) -> None:
     """The features that define a set.
@@ -212,7 +204,7 @@ def features(
 
             found = (most_informative if weigh == "mi" else language_model)(reading, seeds, k)
     rows = drop_redundant_titles([part._asdict() for part in found])
-    (print_bars if as_bars else show)(rows)
+    show(rows)
 
 
 @with_options(show=format_options)
@@ -278,8 +270,9 @@ def with_revisions(rows: list[dict[str, Any]], hits: "list[Hit]") -> list[dict[s
 
 def require_lines(show: Show) -> None:
     """Refuse to print the answers of many sets as one table."""
-    if show in (print_csv, print_tsv):
-        raise UsageError("--batch writes a line of JSON for each set; leave --csv and --tsv out")
+    refused = {print_csv: "csv", print_tsv: "tsv", print_bars: "bars", print_map: "map"}
+    if show in refused:
+        raise UsageError(f"--batch writes a line of JSON for each set; leave --{refused[show]} out")
 
 
 def print_batch(batch: str, answers: Iterable[Answer], explain: bool) -> None:
