@@ -135,7 +135,7 @@ class FileReader:
             else:
                 self.tell_skipped(error, str(error))
             return
-        if (unread := unread_kind(data)) is not None:
+        if (unread := unread_kind(data, file_ending(path))) is not None:
             if is_named:
                 raise SourceError(f"{path} is not read: {unread}")
             self.leave_out(path, unread)

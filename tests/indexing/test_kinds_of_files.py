@@ -6,6 +6,7 @@ import io
 import os
 import shlex
 import socket
+import sqlite3
 import zipfile
 from pathlib import Path
 
@@ -179,7 +180,7 @@ def test_subtitles_of_other_programs(tmp_path, name):
 @pytest.mark.parametrize(
     ("data", "what"),
     [
-        (b"{\\rtf1 lions}", "RTF"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "Word, PowerPoint and Outlook of before 2007"),
         (b"%!PS-Adobe-3.0\n(lions) show", "PostScript"),
         (b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Lions\r\n", "calendars"),
         (b"BEGIN:VCARD\r\nFN:Ann Lion\r\n", "address cards"),
@@ -187,7 +188,7 @@ def test_subtitles_of_other_programs(tmp_path, name):
 )
 def test_what_is_not_read_is_told_by_its_content(tmp_path, data, what):
     (tmp_path / "in").mkdir()
-    for name in ("a.rtf", "a.txt", "a.doc", "a"):
+    for name in ("a.pdf", "a.txt", "a.doc", "a"):
         (tmp_path / "in" / name).write_bytes(data)
         with pytest.raises(errors.SourceError, match=f"is not read: {what}: save it as"):
             read(tmp_path / "in" / name)
@@ -195,6 +196,38 @@ def test_what_is_not_read_is_told_by_its_content(tmp_path, data, what):
     found, reader = read(tmp_path / "in")
     ((why, names),) = reader.files.left_out.items()
     assert [*found] == ["b.txt"] and why.startswith(what) and len(names) == 4
+
+
+def test_a_database_is_told_how_it_is_read(run, failed, tmp_path):
+    (tmp_path / "in").mkdir()
+    sqlite3.connect(tmp_path / "in" / "own.sqlite").executescript("create table note (id, text)")
+    failed(run("index", "a.db", "in/own.sqlite"), 1, "own.sqlite is not read: databases: name one, and its --table")
+    (tmp_path / "in" / "b.txt").write_text("lions")
+    assert "left out 1 file (in/own.sqlite): databases: name one, and its --table" in run("index", "a.db", "in")[2]
+
+
+@pytest.mark.parametrize("name", ["a.rtf", "a.doc", "a.txt", "a"])
+def test_texts_of_rtf_are_read(tmp_path, name):
+    pytest.importorskip("striprtf")
+    (tmp_path / name).write_bytes(
+        rb"{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\froman Times;}}{\info{\author Ann}}"
+        rb"\pard\f0 Big \b li\b0 ons\par in M\'fcnchen \u8364? and 100\u37?{\footnote\pard with zebras}\par" + b"\n}\n"
+    )
+    text, title = read(tmp_path / name)[0][name]
+    assert text.split() == "Big lions in M\xfcnchen \u20ac and 100% with zebras".split() and title == "Big lions"
+
+
+def test_an_archive_without_its_end_is_no_text(tmp_path):
+    for library in ("markitdown", "odfdo"):
+        pytest.importorskip(library)
+    with zipfile.ZipFile(tmp_path / "whole", "w") as archive:
+        archive.writestr("word/document.xml", "<w>lions</w>")
+    data = (tmp_path / "whole").read_bytes()
+    for ending in (".docx", ".xlsx", ".pptx", ".epub", ".odt"):
+        for size in (4, 6, 12, 40, len(data) - 30):
+            (tmp_path / f"a{ending}").write_bytes(data[:size])
+            with pytest.raises(errors.SourceError, match="its archive has no end; the file may have been cut off"):
+                read(tmp_path / f"a{ending}")
 
 
 def test_an_ending_may_be_wrong(tmp_path):

@@ -210,7 +210,7 @@ def test_a_table_of_numbers_with_a_repeated_item_says_so_only(tmp_path):
     ("given", "said"),
     [
         (b"lions and tigers\n", "standard input is neither CSV nor JSON, and does not begin as another format; give a"),
-        (b"{\\rtf1 lions}", "standard input is not read: RTF: save it as .docx or .txt"),
+        (b"%!PS-Adobe-3.0", "standard input is not read: PostScript: save it as PDF"),
         (b"", "nothing to index in -: no document, no row"),
     ],
 )  # fmt: skip

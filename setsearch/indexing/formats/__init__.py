@@ -64,6 +64,7 @@ _XML = rb"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*"
 # Beginnings that no ending contradicts, and those that count where the ending says little.
 _SURE: tuple[tuple[Form, re.Pattern[bytes]], ...] = (
     (pdf.pdf, re.compile(rb"%PDF-\d")),
+    (office.rtf, re.compile(re.escape(office.RTF))),
     (
         references.ris,
         re.compile(rb"(?:(?:(?:Provider|Database|Content) ?:.*|\d+\. ?|)\r?\n|[A-Z][A-Z0-9]  - .*\r?\n)*TY  - ?[A-Z]"),
@@ -100,20 +101,23 @@ _LIKELY: tuple[tuple[Form, re.Pattern[bytes]], ...] = (
     (mail.mail, re.compile(_MAIL, re.IGNORECASE)),
     (mail.emlx, re.compile(rb"\d+\s*\n" + _MAIL, re.IGNORECASE)),
 )
-_ZIP = b"PK\x03\x04"
-_BINARY = {pdf.pdf: b"%PDF", **dict.fromkeys(office.FORMATS.values(), _ZIP)}  # how such files begin
+# How such files begin.
+_BINARY = {pdf.pdf: b"%PDF", **dict.fromkeys(office.FORMATS.values(), office.ZIP), office.rtf: office.RTF}
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _UNREAD = {
-    b"{\\rtf": "RTF: save it as .docx or .txt",
     b"%!PS": "PostScript: save it as PDF",
     b"BEGIN:VCALENDAR": "calendars: save it as CSV",
     b"BEGIN:VCARD": "address cards: save it as CSV",
+    b"SQLite format 3\0": "databases: name one, and its `table`",
+    _OLD_OFFICE: "Word, PowerPoint and Outlook of before 2007: save it as .docx, .pptx or .eml",
 }
 
 
-def unread_kind(data: bytes) -> str | None:
-    """What a text is that is not read, and what to do; None for any other."""
-    return next((what for begin, what in _UNREAD.items() if data.lstrip()[: len(begin)] == begin), None)
+def unread_kind(data: bytes, ending: str = "") -> str | None:
+    """What a file is that is not read, and what to do; None for any other."""
+    begin = data[:LOOKED_AT].lstrip()
+    is_table = ending == ".xls" and begin.startswith(_OLD_OFFICE)
+    return None if is_table else next((what for mark, what in _UNREAD.items() if begin.startswith(mark)), None)
 
 
 def form_by_content(data: bytes, by_ending: Form | None) -> Form | None:
@@ -125,10 +129,11 @@ def form_by_content(data: bytes, by_ending: Form | None) -> Form | None:
     is_wrong = by_ending in _BINARY and sure is None and not begin.startswith((_BINARY[by_ending], _OLD_OFFICE))
     if is_wrong and b"%PDF-" not in begin and is_text(data):
         return form_by_content(data, None) or text.plain_text
+    is_open = by_ending in SAY_LITTLE or by_ending in _BINARY
+    if sure is None and is_open and begin.startswith(office.ZIP) and (ending := office.office_ending(data)):
+        return office.FORMATS[ending]
     if sure is not None or by_ending not in SAY_LITTLE:
         return sure
-    if begin.startswith(_ZIP) and (ending := office.office_ending(data)):
-        return office.FORMATS[ending]
     likely = next((form for form, pattern in _LIKELY if pattern.match(begin)), None)
     return roff.manual if likely is None and by_ending is None and roff.is_manual(data) else likely
 
@@ -141,4 +146,4 @@ def form_of(data: bytes, ending: str) -> Form:
 
 def are_rows(begin: bytes) -> bool:
     """Whether the beginning of what may be a table is that of no other format."""
-    return not begin.startswith(_ZIP) and form_by_content(begin, None) is None
+    return not begin.startswith(office.ZIP) and form_by_content(begin, None) is None

@@ -11,6 +11,8 @@ from setsearch.indexing.libraries import load_library
 from setsearch.text.headline import headline
 
 OFFICE, OPEN_DOCUMENT = (".docx", ".pptx", ".xlsx", ".xls", ".epub"), (".odt", ".ods", ".odp")
+ZIP, RTF = b"PK\x03\x04", b"{\\rtf"  # how archives and texts of RTF begin
+_footnote = re.compile(r"\\footnote\b")  # what hides a footnote
 _picture = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 _link = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
 _blank_cells = re.compile(r"(?:\bNa[NT]\b|\bUnnamed: \d+\b|\|[\s:|-]*\|)")
@@ -19,6 +21,7 @@ _blank_cells = re.compile(r"(?:\bNa[NT]\b|\bUnnamed: \d+\b|\|[\s:|-]*\|)")
 def office(data: bytes, decode: Decode, ending: str) -> Parts:
     """A document of Word, PowerPoint, Excel, or an EPUB."""
     markitdown = load_library("markitdown", f"{ending} files", "office")
+    _require_whole(data)
     told = markitdown.StreamInfo(extension=ending)
     found = markitdown.MarkItDown(enable_plugins=False).convert_stream(io.BytesIO(data), stream_info=told)
     text = _link.sub(r"\1", _picture.sub("", found.markdown))
@@ -29,15 +32,30 @@ def office(data: bytes, decode: Decode, ending: str) -> Parts:
 def open_document(data: bytes, decode: Decode) -> Parts:
     """A text, table or presentation of OpenDocument."""
     odfdo = load_library("odfdo", "OpenDocument files", "office")
+    _require_whole(data)
     document = odfdo.Document(io.BytesIO(data))
     text = str(document.body.inner_text).strip()
     title = document.meta.title
     yield Part(text, title or headline(text))
 
 
+def rtf(data: bytes, decode: Decode) -> Parts:
+    """A text of RTF, with its footnotes; it names the encoding of its letters."""
+    striprtf = load_library("striprtf.striprtf", ".rtf files", "office")
+    text = striprtf.rtf_to_text(_footnote.sub(r"\\tab", data.decode("cp1252", "replace")), errors="replace").strip()
+    yield Part(text, headline(text))
+
+
+def _require_whole(data: bytes) -> None:
+    """Raise ValueError for an archive without its end, which libraries take for a text if it is short."""
+    if data.startswith(ZIP) and not zipfile.is_zipfile(io.BytesIO(data)):
+        raise ValueError("its archive has no end; the file may have been cut off")
+
+
 FORMATS: dict[str, Callable[[bytes, Decode], Parts]] = {
     **{ending: partial(office, ending=ending) for ending in OFFICE},
     **dict.fromkeys(OPEN_DOCUMENT, open_document),
+    ".rtf": rtf,
 }
 _KINDS = {".odt": "text", ".ods": "spreadsheet", ".odp": "presentation"}
 _MEMBERS = {"word/": ".docx", "ppt/": ".pptx", "xl/": ".xlsx", "META-INF/container.xml": ".epub"}
