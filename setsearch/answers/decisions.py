@@ -106,13 +106,14 @@ class Decisions:
         self._written.update(after.values())
         return [*map(_decision, before.values())]
 
-    def undo(self, item: str | None = None) -> Decision | None:
+    def undo(self, item: str | None = None, brings_back: Decision | None = None) -> Decision | None:
         """Take back the last decision, or that about an item; what this object knows was there before, is there again.
 
-        The last one is that of this object, if it still stands, else that of all. Returns what was taken back, without
-        a note that stays; None if there is nothing. Raises ChangedSet.
+        The last one is that of this object, if it still stands, else that of all. `brings_back`: what was there before
+        a decision about its item, as another object knows. Returns what was taken back, without a note that stays; None
+        if there is nothing. Raises ChangedSet.
         """
-        before: _Row | None = None
+        before = None if brings_back is None else _row(self.name, brings_back)
         with self._database.write() as cursor:
             self._require_there(cursor)
             while self._own and item is None:
@@ -174,6 +175,11 @@ def _insert(cursor: sqlite3.Cursor, rows: Sequence[_Row]) -> None:
     for row in rows:
         with sealed_members(cursor, row[0], row[1:2]):
             cursor.execute(f"insert or ignore into setsearch_member values ({', '.join('?' * len(row))})", row)
+
+
+def _row(name: str, decision: Decision) -> _Row:
+    """What is stored of a decision of a person."""
+    return (name, decision.item, MARKS[decision.said], *decision[2:], *[None] * 4)
 
 
 def _decision(row: _Row) -> Decision:

@@ -99,9 +99,9 @@ class Review:
             self._decisions.write(new, known=True)
         return [before[item] for item in new if item in before]
 
-    def undo(self, item: str | None = None) -> Decision | None:
+    def undo(self, item: str | None = None, *, brings_back: Decision | None = None) -> Decision | None:
         """Take the last decision back, or that about an item (`Decisions.undo`); None if there is none."""
-        return self._decisions.undo(item)
+        return self._decisions.undo(item, brings_back)
 
     def restore(self) -> None:
         """Bring a review back that somebody else has deleted, with the answers that this object has seen."""

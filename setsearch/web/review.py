@@ -1,5 +1,6 @@
 """The page of a review: one item after another, with its text, why it is suggested, and how far the review is."""
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
@@ -76,7 +77,7 @@ def add_review(pages: Pages, pool: QuestionPool, render: Callable[..., str]) -> 
         if found is None:
             return redirect(request, "review?" + urlencode({"set": form.get("set", "")}))
         html = await pool.ask(lambda index: render(request, "review.html", found=found))
-        return HTMLResponse(html, 409 if found["refused"] else 200)
+        return HTMLResponse(html, found["code"])
 
 
 def _review(index: Index, name: str) -> Review:
@@ -88,26 +89,37 @@ def _review(index: Index, name: str) -> Review:
 def _decide(review: Review, form: Mapping[str, str]) -> dict[str, Any] | None:
     """Save what a form says; returns what the page shows then, if there is something to tell."""
     if form.get("said") == "undo":
-        undone = review.undo(form.get("last"))
+        before = _read_decision(form.get("before"))
+        undone = review.undo(form.get("last"), brings_back=before)
         told = "Nothing to undo." if undone is None else f"Undone: {undone}"
-        return _found(review, told, undone)
+        again = f"; again: {before}" if undone and before and before.item == undone.item else ""
+        return _found(review, told + again, undone)
     given = {name: form.get(name, "").strip() for name in ("said", "reason", "note")}
-    given |= {"item": form.get("item", ""), "reason": given["reason"] if given["said"] == "no" else ""}
+    given["item"] = form.get("item", "")
+    if given["reason"] and given["said"] != "no":
+        told = f"Nothing was saved: {given['reason']!r} is a reason for no. Answer no, or empty the field."
+        return _found(
+            review, told, Decision(given["item"], given["said"], reason=given["reason"], note=given["note"])
+        ) | {"code": 422}
     try:
         before = review.decide(**given, replaces=form.get("replaces"))
     except AnsweredMeanwhile as error:  # the next record, and a button for this one
         told = str(error).removesuffix("; `replaces` overrules it")
-        return _found(review, f"{told[:1].upper()}{told[1:]}.", refused={**given, "replaces": error.said})
-    return None if before is None else _found(review, f"Replaced: {before}")
+        refused = {**given, "replaces": error.said}
+        return _found(review, f"{told[:1].upper()}{told[1:]}.") | {"refused": refused, "code": 409}
+    return None if before is None else _found(review, f"Replaced: {before}") | {"before": json.dumps(before)}
 
 
-def _found(
-    review: Review,
-    told: str | None = None,
-    undone: Decision | None = None,
-    refused: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
-    """What the page shows; first what was undone, with what was typed, and an answer that was `refused`."""
+def _read_decision(text: str | None) -> Decision | None:
+    """A decision as a page keeps it; raises UsageError."""
+    try:
+        return None if text is None else Decision(*json.loads(text))
+    except (ValueError, TypeError):
+        raise UsageError("the page has no whole decision; load it again") from None
+
+
+def _found(review: Review, told: str | None = None, typed: Decision | None = None) -> dict[str, Any]:
+    """What the page shows; first the record of what was undone, or not saved, with what was `typed`."""
     progress, decisions = review.progress(), review.decisions()
     found: dict[str, Any] = {
         "name": review.name,
@@ -121,14 +133,16 @@ def _found(
         "reasons": [*dict.fromkeys(decision.reason for decision in decisions if decision.reason)],
         "last": next((own.item for own in decisions[-1:] if own.number is not None), None),
         "told": told,
-        "typed": undone,
-        "refused": refused,
+        "typed": {},
+        "refused": None,
+        "before": None,  # what an undo brings back
+        "code": 200,
         "hit": None,
         "problem": None,
         "bars": [],
     }
     try:
-        hits = review.queue(item=undone and undone.item)
+        hits = review.queue(item=typed and typed.item)
     except NoSeeds as error:
         return found | {"problem": str(error)}
     if not hits:
@@ -137,6 +151,8 @@ def _found(
     record = review.record(hit.item, hit.title)
     bars = score_bars(hit, scale_of([hit]))
     pieces = marked_text(review.reading, record.text, hit)
+    said = [own for own in (typed, *decisions) if own is not None and own.item == hit.item]
+    found["typed"] = {name: next(filter(None, (getattr(own, name) for own in said)), "") for name in ("reason", "note")}
     source, doi = ("", "") if record.reference is None else (_source(record.reference), record.reference.doi)
     return found | {
         "hit": hit,

@@ -1,5 +1,6 @@
 """The page of a review over HTTP: what was undone, and answers of two people."""
 
+import io
 import re
 from html import unescape
 from urllib.parse import urlencode
@@ -34,7 +35,7 @@ def fields(html):
 def post(server, given, **typed):
     """Answer on a page; the page that follows."""
     status, headers, body = server.ask("/review", "POST", urlencode({**given, **typed}), FORM)
-    assert status in (200, 303, 409), body
+    assert status in (200, 303, 409, 422), body
     return server.ask(headers["location"])[2] if status == 303 else body
 
 
@@ -69,6 +70,46 @@ def test_the_last_record_is_undone(serve, cats):
     last = decisions(cats)[-1][0]
     html = post(server, fields(html), said="undo")
     assert told(html) == [f"Undone: no to {last}"] and fields(html)["item"] == last
+
+
+@pytest.mark.parametrize("said", ["yes", "later"])
+def test_a_reason_for_another_answer_than_no_is_not_lost(serve, cats, said):
+    server = serve(cats)
+    first = fields(server.ask("/review", set="cats")[2])
+    html = post(server, first, said=said, reason="too wild", note="ask Ann")
+    assert told(html) == ["Nothing was saved: 'too wild' is a reason for no. Answer no, or empty the field."]
+    assert fields(html) == {**first, "reason": "too wild", "note": "ask Ann"} and decisions(cats) == []
+    html = post(server, {**fields(html), "reason": " "}, said=said)
+    assert decisions(cats) == [(first["item"], said, None, "ask Ann")] and not told(html)
+
+
+def test_a_note_is_shown_when_its_record_comes_back(serve, cats, run, monkeypatch):
+    server = serve(cats)
+    html = server.ask("/review", set="cats")[2]
+    first = fields(html)
+    html = post(server, first, said="later", note="ask Ann")
+    for _ in range(2):
+        assert fields(html)["note"] == ""
+        html = post(server, fields(html), said="no")
+    assert (fields(html)["item"], fields(html)["note"]) == (first["item"], "ask Ann")
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert "note: ask Ann" in run("review", str(cats), "cats")[2]
+
+
+def test_undo_brings_the_answer_of_somebody_else_back(serve, cats):
+    server = serve(cats)
+    given = fields(server.ask("/review", set="cats")[2])
+    post(server, given, said="no", reason="too wild", note="ask Ann")
+    with setsearch.open(cats) as index:
+        before = Review(index, "cats").decisions()
+    html = post(server, given, said="yes", replaces="no")
+    assert told(html) == [f"Replaced: no to {given['item']} (too wild), with the note: ask Ann"]
+    html = post(server, fields(html), said="undo")
+    assert told(html) == [f"Undone: yes to {given['item']}; again: {before[-1]}"]
+    with setsearch.open(cats) as index:
+        assert Review(index, "cats").decisions() == before
+    status, _, body = server.ask("/review", "POST", urlencode({**fields(html), "said": "undo", "before": "[1"}), FORM)
+    assert status == 422 and "the page has no whole decision" in body
 
 
 def test_two_people_are_told_of_one_another(serve, cats):

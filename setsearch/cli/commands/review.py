@@ -201,7 +201,8 @@ def _show(review: "Review", item: str | None = None) -> Hit | None:
         authors, own = record.reference.values("author"), record.reference
         parts = ("; ".join(authors[:AUTHORS]) + " et al." * (len(authors) > AUTHORS), own.first("journal"), own.year)
         say(". ".join(filter(None, parts)))
-    say(_text(review, hit, LONGEST))
+    noted = next((own.note for own in review.decisions() if own.item == hit.item), None)
+    say(_text(review, hit, LONGEST) + (f"\nnote: {noted}" if noted else ""))
     say(f"{_state(review)}\ny yes, n no, l later, m note, u undo, w why, q done, h help")
     return hit
 

@@ -21,6 +21,7 @@ async function go(url, { push = true, body = null } = {}) {
     if (!main) throw new Error("an answer, but none of ours");
     const top = scrollY > 0 ? $("#hits")?.getBoundingClientRect().top : undefined;
     $("#main").replaceWith(main);
+    $("#how").replaceWith($("#how", page)); // which keys there are
     document.title = page.title;
     // What was sent and refused has no address of its own.
     if (push && answer.url !== location.href && (!body || answer.redirected)) history.pushState({ steps: ++steps }, "", answer.url);
