@@ -22,6 +22,9 @@ _condition = re.compile(
 
 _comma = re.compile(r"[+-]?\d+,\d+", re.ASCII).fullmatch
 _thousands = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII).fullmatch
+_in_groups = re.compile(  # 1.250,5 and 1,250.5, of which the last mark is the decimal one; 1.250.000 and 1,250,000
+    r"[+-]?[1-9]\d{0,2}(?:(?:\.\d{3})+,\d*|(?:,\d{3})+\.\d*|(?:\.\d{3}){2,}|(?:,\d{3}){2,})", re.ASCII
+).fullmatch
 iso_date = re.compile(r"(\d{4}-\d{2}(?:-\d{2})?)(?:[T ](\d{2}:\d{2}.*))?", re.ASCII).fullmatch
 
 
@@ -86,7 +89,10 @@ def as_number(value: Any) -> float | None:
 
 
 def decimal_point(text: str) -> str:
-    """A number with a decimal point in place of a comma; 1,250 stays as it is, which may be either."""
+    """A number with a decimal point, and without marks between thousands; 1,250 stays as it is, which may be either."""
+    if _in_groups(text):
+        decimal = max(text.rfind(","), text.rfind(".")) if {",", "."} <= {*text} else len(text)
+        return re.sub("[.,]", "", text[:decimal]) + f".{text[decimal + 1 :]}"
     return text.replace(",", ".") if _comma(text) and not _thousands(text) else text
 
 

@@ -218,7 +218,32 @@ def test_a_cell_without_features_leaves_the_item(run, tmp_path):
     assert features(tmp_path / "a.db") == {"A": {"u1": 1, "u2": 1}, "B": {}, "C": {}}
 
 
-@pytest.mark.parametrize(("cell", "number"), [("3,5", 3.5), ("-0,25", -0.25), ("0,125", 0.125), ("12,5", 12.5)])
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1.250,00", 1250.0),
+        ("-1.250,5", -1250.5),
+        ("1,250.5", 1250.5),
+        ("1.250.000", 1250000.0),
+        ("+1,250,000.25", 1250000.25),
+        ("1.250.000,", 1250000.0),
+        ("1,250", None),
+        ("1.250,00,1", None),
+        ("1.25.000,5", None),
+        ("0.250,5", None),
+        ("1.250,5.5", None),
+        ("1.2.2024", None),
+        ("1.250.000.5", None),
+        ("1,250,000,5", None),
+    ],
+)
+def test_a_number_may_have_marks_between_thousands(text, number):
+    assert as_number(text) == number
+
+
+@pytest.mark.parametrize(
+    ("cell", "number"), [("3,5", 3.5), ("-0,25", -0.25), ("0,125", 0.125), ("12,5", 12.5), ("-1.250,5", -1250.5)]
+)
 def test_a_number_may_have_a_decimal_comma(run, failed, tmp_path, cell, number):
     (tmp_path / "a.csv").write_text(f"name;x\na;1\nb;{cell}\n")
     assert run("index", "a.db", "a.csv", "--items", "name", "--numbers", "x")[0] == 0
