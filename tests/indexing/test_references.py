@@ -13,12 +13,12 @@ from hypothesis import given
 from laws import examples
 
 import setsearch
-from setsearch.indexing.references.bibtex import read_bibtex
-from setsearch.indexing.references.convert import converted, merged
+from setsearch.indexing.references.bibtex import read_bibtex, write_bibtex
+from setsearch.indexing.references.convert import converted, left_behind, merged
 from setsearch.indexing.references.identity import Copy, group_copies
 from setsearch.indexing.references.reference import Reference, as_json, from_json
 from setsearch.indexing.references.tagged import read_tagged, write_tagged
-from setsearch.indexing.references.tags import FORMS, PUBMED, REFER, RIS, WOS
+from setsearch.indexing.references.tags import BIBTEX, FORMS, PUBMED, REFER, RIS, WOS
 from setsearch.learning import Review
 from setsearch.learning.review_files import write_review
 from setsearch.text.identifiers import plain_doi, plain_title
@@ -396,6 +396,17 @@ def test_records_of_pubmed_without_a_number_stay_apart(numbered):
     assert [one["TI"] for one in Medline.parse(io.StringIO(text)) if one] == ["Pain"] * len(numbered)
 
 
+@pytest.mark.parametrize("form", [RIS, PUBMED, WOS, REFER, BIBTEX])
+def test_a_record_keeps_its_name_in_another_form(form):
+    """Also its key, or its number in PubMed, where the form has no tag for it."""
+    one, other = reference(TI="A", ID="2-s2.0-85"), reference(TI="B", PM="12345")
+    written = [converted(own, form) for own in (one, other)]
+    text = write_bibtex(written) if form == BIBTEX else write_tagged(written, form)
+    read = list(read_bibtex(text) if form == BIBTEX else read_tagged(text, form))
+    assert [read[0].own_key, read[0].pmid, read[1].pmid] == ["2-s2.0-85", "", "12345"]
+    assert left_behind(one, form) == left_behind(other, form) == []
+
+
 @given(st.sampled_from(FORMS), st.sampled_from(sorted(KINDS)))
 def test_what_is_known_survives_another_form(form, name):
     for copy in copies_of(KINDS[name]):
@@ -494,8 +505,6 @@ def test_records_without_a_name_are_the_same_when_they_come_again(index_of, tmp_
 
 
 def test_keys_of_an_export_are_distinct_and_its_values_are_read_back():
-    from setsearch.indexing.references.bibtex import write_bibtex
-
     value = r"50% of R&D_x ~ y^2 C:\tmp {z} #1 $5"
     copies = [converted(reference(TI=value, AU="Smith, J", PY="2020"), "bibtex") for _ in range(3)]
     read = list(read_bibtex(write_bibtex(copies)))

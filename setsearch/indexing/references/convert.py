@@ -30,6 +30,8 @@ _TYPE_COLUMNS = ("documenttype", "itemtype", "publicationtype", "type", "referen
 _WORDS = {"chapter": 2, "section": 2, "conference": 3, "proceeding": 3, "thesis": 5, "report": 6, "book": 1}
 _COLUMN = {RIS: 0, BIBTEX: 1, REFER: 2, WOS: 3}
 _TYPE_TAG = {RIS: "TY", REFER: "0", WOS: "PT"}
+# Names for which a form has no tag of their own, as its readers find them: keys in PubMed, numbers of PubMed in refer.
+_ELSEWHERE = {(PUBMED, "key"): ("OID", "{}"), (REFER, "pmid"): ("Z", "PMID: {}")}
 
 
 def fullness(reference: Reference) -> tuple[bool, bool, int]:
@@ -87,9 +89,11 @@ def converted(reference: Reference, form: str) -> Reference:
         if form in _TYPE_TAG
         else (("PMID", reference.pmid),) * (form == PUBMED and bool(reference.pmid))
     )
-    fields = head + _fields(
-        reference, form, [role for role in TAGS[form] if form != PUBMED or role not in ("key", "pmid")]
-    )
+    others = [role for role in TAGS[form] if form != PUBMED or role not in ("key", "pmid")]
+    fields = head + _fields(reference, form, others)
+    for (own, role), (tag, written) in _ELSEWHERE.items():
+        found = _values(reference, role, form) if own == form else []
+        fields += tuple((tag, written.format(name)) for name in found if role == "pmid" or name != reference.pmid)
     if form != BIBTEX:
         return Reference(form, fields)
     names = _OTHER_NAMES.get(kind, {})
@@ -107,7 +111,11 @@ def left_behind(reference: Reference, form: str) -> list[str]:
     taken = {_TYPE_TAG.get(reference.form, ""), *(_TYPE_COLUMNS if reference.form == TABLE else ())}
     for role, tags in own.items():
         names = [name for name in tags.removeprefix("+").split() if name in present]
-        if role in others or (role, form) == ("key", BIBTEX) or (role == "last_page" and "first_page" in others):
+        if (
+            role in others
+            or (form, role) in {(BIBTEX, "key"), *_ELSEWHERE}
+            or (role == "last_page" and "first_page" in others)
+        ):
             taken.update(names if tags.startswith("+") else names[:1])
     return [tag for tag, value in reference.fields if value.strip() and plain(tag) not in taken]
 

@@ -44,7 +44,7 @@ TAGS: Mapping[str, Mapping[str, str]] = {
         "first_page": "PG",
         "doi": "LID AID SO",
         "pmid": "PMID",
-        "key": "PMID",
+        "key": "PMID OID",
         "issn": "IS",
         "language": "LA",
         "publisher": "PB",
