@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from setsearch.arrays import Floats, Ints
-from setsearch.errors import NoSeeds
+from setsearch.errors import NoSeeds, UnknownItem
 from setsearch.learning.baselines import Baselines, Score
 from setsearch.learning.choices import Groups, Line, Task, measure_groups, measure_line, weights_of
 from setsearch.learning.evidence import Evidence
@@ -108,14 +108,17 @@ def evaluate(
     `variants` are our default model in indexes made otherwise (variants.py). `learns_fields`: also learn the weights of
     fields (field_weights.py).
 
-    `progress` gets the methods and yields them. Raises NoSeeds if no set has enough known members.
+    `progress` gets the methods and yields them. Members are named as seeds are. Raises NoSeeds if no set has
+    enough known members, AmbiguousItem.
     """
-    every = {name: fields.resolve_known(members) for name, members in sets.items()}
+    unknown = set[str]()
+    every = {name: _known(fields, members, unknown) for name, members in sets.items()}
     distinct = {name: _once_each(fields, defaults, members) for name, members in every.items()}
     tasks, left_out = _draw(distinct, design)
     if not tasks:
+        others = f"; {len(unknown):,} are unknown, such as {min(unknown)!r:.60}" if unknown else ""
         raise NoSeeds(
-            f"no set has {design.n_seeds + 1} members among the {fields.items.size} {fields.items.name}; "
+            f"no set has {design.n_seeds + 1} members among the {fields.items.size:,} {fields.items.name}{others}; "
             "give larger sets, or fewer `seeds`"
         )
     ids = fields.item_ids()
@@ -141,9 +144,10 @@ def evaluate(
     results = [_with_evidence(result, defaults, evidence, members.values()) for result in results]
     results.sort(key=lambda result: -result.map)
     line, groups = measure_line(fields, defaults, tasks), measure_groups(fields, defaults, distinct, design.draws)
-    unknown = tuple(sorted({str(own) for members in sets.values() for own in members if not fields.knows(own)}))
     n_sets, copies = len(sets) - len(left_out), sum(len(every[name]) - len(distinct[name]) for name in sets)
-    return Evaluation(results, n_sets, len(tasks), left_out, _recommend(results), line, groups, copies, unknown, by)
+    return Evaluation(
+        results, n_sets, len(tasks), left_out, _recommend(results), line, groups, copies, tuple(sorted(unknown)), by
+    )
 
 
 def _measured(method: Method, tasks: Sequence[Task], ids: Ints) -> dict[str, list[Floats]]:
@@ -176,6 +180,18 @@ def as_rows(evaluation: Evaluation) -> list[dict[str, Any]]:
         | {"log_bayes_factor": None if result.log_bayes_factor is None else round(result.log_bayes_factor, 2)}
         for result in evaluation.results
     ]
+
+
+def _known(fields: Fields, members: Sequence[str], unknown: set[str]) -> list[int]:
+    """The distinct ids of members, in the order of the items' names; adds the others to `unknown`."""
+    ids = set()
+    for name in members:
+        try:
+            ids.add(fields.resolve(name, hint=False))
+        except UnknownItem:
+            unknown.add(str(name))
+    described = fields.describe(sorted(ids))
+    return sorted(ids, key=lambda id: described[id][0])
 
 
 def _once_each(fields: Fields, defaults: Defaults, members: Sequence[int]) -> list[int]:

@@ -95,6 +95,23 @@ def test_rows_are_accepted_rejected_and_done(index):
     assert index.check() == []
 
 
+def test_a_row_is_named_as_items_are_at_all_doors(index, tmp_path, run):
+    (name, words), (other, more) = ("cats10", text("cats", 10)), ("grain10", text("grain", 10))
+    for number, given in enumerate(("The Cat (felid)", "the cat (felid)", "THE CAT", "CATS10", "=the cat")):
+        index.update([(name, f"{words} {number}", "The Cat (felid)"), (other, f"{more} {number}")])
+        (row,) = index.inbox().accept(given)
+        assert (row.item, row.set) == (name, "cats")
+        changed = index.set("cats")
+        changed.forget(name)
+        changed.save()
+    index.update([("x1", "x", "The Cat"), ("x2", "x", "The Cat")])
+    with pytest.raises(errors.AmbiguousItem, match="use one of the ids: 'x1', 'x2'"):
+        index.inbox().accept("The Cat")
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as own:
+        fill(own).add([(name, words, "The Cat (felid)")])
+    assert run("inbox", "a.db", "--accept", "the cat")[2].startswith("cats: cats10 accepted")
+
+
 def test_what_comes_while_somebody_looks_is_not_lost(index):
     index.add(texts([10]))
     rows = index.inbox(["cats"])

@@ -259,6 +259,24 @@ def test_a_copy_of_an_example_is_no_find(tmp_path):
     assert twice.results == alone.results
 
 
+def test_members_are_named_by_their_titles_too(tmp_path):
+    texts, sets = documents(copies=0)
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add((name, text, f"The {name} (1999)") for name, text in texts.items())
+        reading = index.items("documents")
+        with reading.fields() as fields:
+            expected = evaluate(fields, reading.defaults, sets, Design(3, 2))
+            for way in ("The {} (1999)", "the {}"):
+                titled = {name: [way.format(one) for one in own] + ["nobody"] for name, own in sets.items()}
+                found = evaluate(fields, reading.defaults, titled, Design(3, 2))
+                assert (found.results, found.unknown) == (expected.results, ("nobody",))
+            with pytest.raises(errors.NoSeeds, match=r"no set has 4 members among the .* 2 are unknown, such as 'a'"):
+                evaluate(fields, reading.defaults, {"x": ["a", "b"]}, Design(3, 2))
+        index.update([("one", "w", "Hamlet"), ("two", "w", "Hamlet")])
+        with reading.fields() as fields, pytest.raises(errors.AmbiguousItem, match="use one of the ids: 'one', 'two'"):
+            evaluate(fields, reading.defaults, {"x": ["d0", "Hamlet"]}, Design(3, 2))
+
+
 def test_terms_are_measured_in_context(tmp_path):
     rng = random.Random(0)
     groups = {"fruit": ["apple", "pear", "plum", "fig", "quince"], "cat": ["lion", "tiger", "lynx", "puma", "cheetah"]}

@@ -7,6 +7,7 @@ doubt (growing.py) is there until it is decided.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,11 +108,14 @@ class Inbox(list[InboxRow]):
         self.clear()
 
     def find(self, row: Any) -> InboxRow:
-        """The row of a number or an item; `=7` is always the item. Raises InvalidParameter, UnknownItem."""
+        """The row of a number or an item; `=7` is always the item.
+
+        Raises InvalidParameter, UnknownItem, AmbiguousItem.
+        """
         if isinstance(row, InboxRow):
             return row
         text = str(row)
-        by_item = [own for own in self if own.item == text.removeprefix(EQUALS)]
+        by_item = self.rows_of(text)
         by_number = [own for own in self if str(own.number) == text]
         if by_number and by_item and by_item != by_number and not isinstance(row, int):
             raise InvalidParameter(f"{text!r} is the number of a row and the item of another; ={text} is the item")
@@ -122,6 +126,18 @@ class Inbox(list[InboxRow]):
             rows = ", ".join(f"{own.number} ({own.set})" for own in found)
             raise InvalidParameter(f"{text!r:.60} is in several rows: {rows}; give the number of one")
         return found[0]
+
+    def rows_of(self, item: str) -> list[InboxRow]:
+        """The rows of an item, by any name of it; `=` may stand before. Raises AmbiguousItem."""
+        for name in (item, item.removeprefix(EQUALS)):
+            if found := [row for row in self if row.item == name]:
+                return found
+        found = []
+        for kind, reading in {self._asked[row.set].own.items: self._asked[row.set].own.reading for row in self}.items():
+            with suppress(UnknownItem):
+                name = reading.find(item.removeprefix(EQUALS), hint=False)
+                found += [row for row in self if row.item == name and self._asked[row.set].own.items == kind]
+        return found
 
     def _repr_html_(self) -> str:
         """The rows as a table, as notebooks show them."""

@@ -77,8 +77,8 @@ def at_terminal() -> bool:
 
 
 def _named(found: "Inbox", item: str) -> "InboxRow":
-    """The row of an item, of which `=` may stand before. Raises UsageError."""
-    rows = [row for row in found if row.item == item] or [row for row in found if row.item == item.removeprefix("=")]
+    """The row of an item. Raises UsageError, AmbiguousItem."""
+    rows = found.rows_of(item)
     if not rows:
         raise UsageError(f"no item {item!r:.60} in the inbox, which has {len(found)}; `setsearch inbox DB` shows them")
     if len(rows) > 1:
