@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from enum import Enum
 from itertools import groupby
 from numbers import Integral
 from typing import NamedTuple
@@ -14,13 +14,22 @@ from setsearch.indexing.references.identity import Group
 from setsearch.indexing.references.items import Filing
 from setsearch.indexing.writer import Writer
 from setsearch.storage.analyzers import CONTEXTS, Analyzers, TextSettings
-from setsearch.storage.documents import Values, encode_columns
+from setsearch.storage.documents import Values, encode_columns, read_columns
 from setsearch.storage.generations import forget_contexts
 from setsearch.storage.ids import id_text, name_in, plain_name
-from setsearch.storage.records import Record
+from setsearch.storage.records import Record, read_records
 from setsearch.storage.relation import TEXT, Relation, create_relation, find_relation, load_relations
 from setsearch.storage.vectors import ENCODER, VectorSource, refuse_others, set_source, vector_source
 from setsearch.text.analyzer import CHUNK, Analyzer
+
+
+class Kept(Enum):
+    """Stands for what is stored of an item that comes again."""
+
+    KEPT = "kept"
+
+
+KEPT = Kept.KEPT
 
 
 class Item(NamedTuple):
@@ -31,8 +40,8 @@ class Item(NamedTuple):
 
     id: str
     features: str | Sequence[str] | Mapping[str, int]
-    title: str | None = None
-    columns: Values | None = None
+    title: str | Kept | None = None
+    columns: Values | Kept | None = None
     fields: Mapping[str, Value] | None = None
 
 
@@ -94,7 +103,7 @@ class Intake:
             """All items; references in runs, which are looked up together."""
             for are_references, run in groupby(items, lambda item: isinstance(item, Group)):
                 if not are_references:
-                    yield from map(partial(_prepare, relation, analyzer), run)
+                    yield from (_prepare(relation, analyzer, *_completed(writer.cursor, relation, own)) for own in run)
                     continue
                 for *item, record in filing.file(run):  # type: ignore[arg-type]
                     yield _prepare(relation, analyzer, tuple(item), record)  # type: ignore[arg-type]
@@ -183,6 +192,22 @@ class Intake:
                 f"{self._database} was analyzed by {relation.analyzer!r}, not by {spec!r}; leave that out, "
                 "or index into another `collection`"
             )
+
+
+def _completed(cursor: sqlite3.Cursor, relation: Relation, item: Writable) -> tuple[Writable, Record | None]:
+    """An item with the title, or the columns and the record, that are stored of it, where it has `KEPT`."""
+    if not isinstance(item, Item) or (item.title is not KEPT and item.columns is not KEPT):
+        return item, None
+    id = relation.items.find_one(cursor, str(id_text(item.id)))
+    ids = [] if id is None else [id]
+    if item.title is KEPT:
+        titles = [title for _, title in relation.items.describe(cursor, ids).values()]
+        item = item._replace(title=titles[0] if titles else None)
+    if item.columns is not KEPT:
+        return item, None
+    columns = read_columns(cursor, relation.id, ids)
+    records = [Record(own) for own in read_records(cursor, relation.items.id, ids).values()]
+    return item._replace(columns=columns.get(id) if id is not None else None), records[0] if records else None
 
 
 def _prepare(

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Path
 from pydantic import BaseModel, Field
 
 from setsearch import Item
+from setsearch.indexing.intake import KEPT
 from setsearch.indexing.item_fields import Value
 from setsearch.pool import QuestionPool
 from setsearch.web.access import Rules
@@ -17,7 +18,7 @@ InPath = Annotated[str, Path(min_length=1, max_length=LONGEST_NAME)]
 
 
 class Text(Given):
-    """What is stored of a document. A field that is not given stays as it is; null or an empty list takes it away."""
+    """What is stored of a document. A title or field that is not given stays; null or an empty list takes it away."""
 
     text: str
     title: str | None = None
@@ -29,7 +30,8 @@ class Text(Given):
     def item(self, id: str) -> Item:
         """The document; with its links it has its own id, as those have that link to it."""
         links: dict[str, Value] = {name: [*ids, id] for name, ids in self.links.items()}
-        return Item(id, self.text, self.title, None, {**self.fields, **links})
+        title = self.title if "title" in self.model_fields_set else KEPT
+        return Item(id, self.text, title, KEPT, {**self.fields, **links})
 
 
 class Document(Text):

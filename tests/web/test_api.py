@@ -405,6 +405,38 @@ def test_columns_filter_and_fields_are_chosen(serve, tmp_path):
     assert server.ask("/api/expand", **asked, fields=["secret"])[0] == 422
 
 
+def test_what_a_document_is_not_given_stays(serve, tmp_path, run):
+    reference = "TY  - JOUR\nTI  - Old words\nAB  - the lion of the savanna\nPY  - 1999\nER  - \n"
+    (tmp_path / "a.ris").write_text(reference)
+    assert run("index", "a.db", "a.ris", "--keep-columns", "year")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        (name,) = [hit.item for hit in index.items("documents").find_names("old words")]
+    server = serve(tmp_path / "a.db", "--token", "secret")
+
+    def stored(body, *, method="PUT", id=name):
+        """The title, the kept columns and a word of the reference after a write."""
+        path = "/api/documents" + (f"/{id}".replace("#", "%23") if id else "")
+        assert server.ask(path, method=method, body=body, headers={"authorization": "Bearer secret"})[0] == 200
+        with setsearch.open(tmp_path / "a.db") as index:
+            reading = index.items("documents")
+            (hit,) = reading.expand([name], 1, keep_seeds=True)
+            return hit.title, hit.columns, "zebra" in reading.features_of(name)
+
+    year = {"year": 1999}
+    assert stored({"text": "a tiger"}) == ("Old words", year, False)
+    both = [{"id": name, "text": "a zebra"}, {"id": "new", "text": "wheat"}]
+    assert stored(both, method="POST", id=None) == ("Old words", year, True)
+    assert run("set", "save", "a.db", "s", name, "--items", "documents")[0] == 0
+    assert run("review", "a.db", "s", "--export", "b.ris")[0] == 0
+    assert "AB  - the lion of the savanna" in (tmp_path / "b.ris").read_text(), "the record of a reference stays"
+    assert stored({"text": "a zebra", "title": None}) == (None, year, True)
+    day = {"text": "wheat", "fields": {"day": "2004-12-31"}}
+    stored(day, id="new")
+    stored(day | {"fields": {"day": "2006-12-31"}}, id="newer")
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert "day:below 2006-01-01" in index.items("documents").features_of("new")
+
+
 def test_documents_are_written_with_a_token(serve, animals):
     server = serve(animals, "--token", "secret")
     headers = {"authorization": "Bearer secret"}
