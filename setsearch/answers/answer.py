@@ -9,7 +9,7 @@ from setsearch.errors import SetsearchError, UsageError
 
 if TYPE_CHECKING:
     from setsearch.answers.picture import Point
-from setsearch.answers.results import Asked, Hit, Reason, display_name, is_informative, shortened
+from setsearch.answers.results import Asked, Hit, Reason, display_name, is_informative, kept_name, shortened
 
 SHOWN_PARTS = 5  # of an explanation in a table of hits
 MOST_NAMED, NAMED = 5, 40  # examples of a group, and characters of each
@@ -56,14 +56,16 @@ class Hits(list[Hit]):
         return {**self.__dict__, "asked": None}  # a question has a database, which cannot be sent elsewhere
 
     def to_pandas(self) -> Any:
-        """The hits as a frame of pandas. Raises UsageError without pandas."""
+        """The hits, with the columns that were kept, as a frame of pandas. Raises UsageError without pandas."""
         pandas = _library("pandas")
-        return pandas.DataFrame(self._rows(), columns=list(self._columns)).astype(self._ids)
+        frame = pandas.DataFrame(self._rows(), columns=list(self._columns)).astype(self._ids)
+        return frame.assign(**self._kept)
 
     def to_polars(self) -> Any:
-        """The hits as a frame of polars. Raises UsageError without polars."""
+        """The hits, with the columns that were kept, as a frame of polars. Raises UsageError without polars."""
         polars = _library("polars")
-        return polars.DataFrame(self._rows(), schema=self._columns | self._ids)
+        frame = polars.DataFrame(self._rows(), schema=self._columns | self._ids)
+        return frame.with_columns(polars.Series(name, own, strict=False) for name, own in self._kept.items())
 
     def _rows(self) -> list[dict[str, Any]]:
         id = self._ids.get("item", str)
@@ -73,6 +75,12 @@ class Hits(list[Hit]):
     @property
     def _columns(self) -> dict[str, type]:
         return COLUMNS | ({"group": str} if self.groups else {})
+
+    @property
+    def _kept(self) -> dict[str, list[Any]]:
+        """The values of each column that was kept."""
+        names = dict.fromkeys(name for hit in self for name in hit.columns or ())
+        return {kept_name(own, self._columns): [(hit.columns or {}).get(own) for hit in self] for own in names}
 
     @property
     def _ids(self) -> dict[str, type[int]]:
@@ -93,7 +101,14 @@ class Hits(list[Hit]):
             "passage": lambda hit: hit.snippet.text if hit.snippet else None,
         }
         shown = [name for name, cell in columns.items() if any(cell(hit) not in (None, "") for hit in self)]
-        return html_table(shown, ([columns[name](hit) for name in shown] for hit in self))
+        kept = self._kept
+        return html_table(
+            [*shown, *kept],
+            (
+                [*(columns[name](hit) for name in shown), *(_as_text(own[place]) for own in kept.values())]
+                for place, hit in enumerate(self)
+            ),
+        )
 
     def map(self) -> "list[Point]":
         """The seeds and the first hits on a map by what they share with the set (answers/picture.py).
@@ -145,6 +160,11 @@ def require_all(answers: Iterable[Hits | SetsearchError]) -> list[Hits]:
 def _group(hit: Hit) -> str:
     """The group of a hit, as frames and tables show it."""
     return ", ".join(hit.group)
+
+
+def _as_text(value: Any) -> str | None:
+    """A kept value: a year is no number with a comma."""
+    return ", ".join(map(str, value)) if isinstance(value, list) else None if value is None else str(value)
 
 
 def _library(name: str) -> Any:

@@ -48,6 +48,25 @@ def test_hits_have_the_columns_that_they_fill(index):
     assert [row[-1] for row in cells(grouped)] == ["like", *(hit.group[0] for hit in grouped)]
 
 
+def test_hits_have_the_columns_that_were_kept(tmp_path):
+    pandas = pytest.importorskip("pandas", reason="needs pandas")
+    polars = pytest.importorskip("polars", reason="needs polars")
+    kept = [{"year": 2001, "by": ["Ann", "Bob"], "title": "x"}, {"year": 1999.5, "by": [], "title": 3}, None]
+    with setsearch.open(tmp_path / "t.db", create=True) as index:
+        index.add([(str(number), "lion", f"T{number}", own) for number, own in enumerate(kept)])
+        hits = index.items("documents").expand(["0"], keep_seeds=True)
+        assert [hit.item for hit in hits] == ["0", "1", "2"]
+        frame = hits.to_pandas()
+        assert [*frame.columns] == ["rank", "item", "score", "title", "belongs", "year", "by", "title (kept)"]
+        assert [*frame["year"]][:2] == [2001, 1999.5] and pandas.isna(frame["year"][2])
+        assert [*frame["by"]] == [["Ann", "Bob"], [], None] and [*frame["title"]] == ["T0", "T1", "T2"]
+        other = hits.to_polars()
+        assert other.columns == [*frame.columns] and other["by"].dtype == polars.List(polars.String)
+        assert other["title (kept)"].to_list() == ["x", "3", None] and other["year"].to_list() == [2001, 1999.5, None]
+        assert cells(hits)[1][4:] == ["2001", "Ann, Bob", "x"]
+        assert index.items("terms").expand(["lion"], keep_seeds=True).to_pandas().shape[1] == 5
+
+
 def test_what_is_printed_names_itself(index, tmp_path):
     reading = index.items("documents")
     assert (repr(index), repr(reading)) == (
