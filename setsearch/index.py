@@ -421,6 +421,13 @@ class Index(IndexTable):
         """What was decided about items, one after another, in the saved set of this name (learning/review.py)."""
         return Decisions(self._database, name, name_in(self._collection, items))
 
+    def wholes(self) -> dict[str, str]:
+        """The saved sets that lie within another one, each with its name."""
+        from setsearch.answers.saved.groups import read_groups
+
+        with self._database.read() as cursor:
+            return dict(read_groups(cursor).under)
+
     def delete_set(self, name: str) -> list[str]:
         """Delete a saved set; returns the sets that lay within it, and lie within none now. Raises UnknownSet."""
         return delete_set(self._database, name)

@@ -23,6 +23,7 @@ from setsearch.web.documents import add_documents
 from setsearch.web.schemas import (
     HITS,
     CompleteQuery,
+    DeletedSet,
     ExpandBody,
     ExpandQuery,
     ExplainQuery,
@@ -187,15 +188,16 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
 
         def _put(index: Index) -> SavedSet:
             version = None if members.version == ANY_VERSION else members.version or ""
-            index.keep_set(name, members.accepted, members.rejected, members.items, version)
+            placed = {"group": members.group, "under": members.under}
+            index.keep_set(name, members.accepted, members.rejected, members.items, version, **placed)
             return _whole(saved_set(index, name))
 
         return await pool.ask(lambda index: _kept(lambda: _put(index)))
 
-    @router.delete("/sets/{name:path}", dependencies=writing, status_code=204)
-    async def delete_set(name: SetNamed) -> None:
+    @router.delete("/sets/{name:path}", dependencies=writing)
+    async def delete_set(name: SetNamed) -> DeletedSet:
         """Delete a saved set."""
-        await pool.ask(lambda index: index.delete_set(name))
+        return DeletedSet(name=name, parts=await pool.ask(lambda index: index.delete_set(name)))
 
 
 def describe_item(index: Index, query: ItemQuery) -> dict[str, Any]:

@@ -312,27 +312,35 @@ class SetName(BaseModel):
     items: str
 
 
+class DeletedSet(BaseModel):
+    """A set that is gone; `parts` lay within it, and lie within none now."""
+
+    name: str
+    parts: list[str]
+
+
 class Members(Given):
     """The members of a set to save: `items` as in `info`; accepted and rejected items.
 
-    It replaces only the set of this `version`: none by default.
+    It replaces only the set of this `version`: none by default. `group` is the group it is in, `under` the set it lies
+    within, "" for none; what is not given stays.
     """
 
     items: Name | None = None
     accepted: Ids = []
     rejected: Ids = []
     version: Annotated[str, StringConstraints(max_length=LONGEST_NAME)] | None = None
+    group: Annotated[str, StringConstraints(max_length=200)] | None = None
+    under: Annotated[str, StringConstraints(max_length=200)] | None = None
 
 
 class NamedMembers(Members):
-    """A set to save: its name and members, and the group it is in, or the set it lies within; "" for none.
+    """A set to save, with its name.
 
     `exclusive` = "yes": the sets of its group exclude one another.
     """
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=200)]
-    group: Annotated[str, StringConstraints(max_length=200)] | None = None
-    under: Annotated[str, StringConstraints(max_length=200)] | None = None
     exclusive: Literal["", "yes"] | None = None
 
 

@@ -72,6 +72,7 @@ class View:
     address: Address
     readings: list[dict[str, Any]]
     sets: dict[str, str]
+    wholes: dict[str, str]  # the sets within which others lie
     unknown: list[dict[str, Any]] = field(default_factory=list)
     titles: dict[str, str] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
@@ -106,7 +107,7 @@ def make_view(index: Index, asked: Address, typed: Mapping[str, str] | None = No
     readings = index.readings()
     reading = index.reading(first_items(asked, readings))
     address, unknown = find_typed(reading, asked.replace(items=reading.name))
-    view = View(address, readings, index.sets(), unknown)
+    view = View(address, readings, index.sets(), index.wholes(), unknown)
     view.titles = titles_of(reading, (*address.seeds, *address.rejected))
     if not address.asks:
         view.start = make_start(reading, readings, address, typed or {})

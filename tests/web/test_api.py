@@ -106,10 +106,26 @@ def test_sets_and_classes(serve, animals):
     found = server.json("/api/classify", items="documents", item="leopard")  # its name up to 0.26
     assert found == server.json("/api/sets-of", items="documents", item="leopard")
     assert found["rows"][0]["set"] == "big cats/of ours"
-    assert server.ask("/api/sets/grain", method="DELETE")[0] == 204
+    assert server.json("/api/sets/grain", method="DELETE") == {"name": "grain", "parts": []}
     server.json("/api/sets/grain", 404, method="DELETE")
     server.json("/api/sets/new", 404, method="PUT", body={"items": "documents", "accepted": ["unicorn"]})
     assert {row["name"] for row in server.json("/api/sets")} == {"big cats/of ours"}
+
+
+def test_a_set_is_put_into_a_group_and_within_another_set(serve, animals):
+    server = serve(animals)
+    cats = {"items": "documents", "accepted": ["lion", "d1"], "group": "kinds"}
+    assert server.json("/api/sets/cats", method="PUT", body=cats)["group"] == "kinds"
+    made = server.json("/api/sets/big", method="PUT", body={"items": "documents", "accepted": ["d0"], "under": "cats"})
+    back = {key: value for key, value in made.items() if key != "name"} | {"accepted": ["d1"]}
+    changed = server.json("/api/sets/big", method="PUT", body=back)
+    assert (changed["accepted"], changed["under"]) == (["d1"], "cats"), "what GET gave is put back"
+    del back["under"], back["group"]
+    kept = server.json("/api/sets/big", method="PUT", body=back | {"version": "*"})
+    assert (kept["group"], kept["under"]) == (None, "cats"), "what is not given stays"
+    assert server.json("/api/sets/cats", method="DELETE") == {"name": "cats", "parts": ["big"]}
+    assert server.json("/api/sets/big")["under"] is None
+    server.json("/api/sets/big", 404, method="PUT", body=back | {"version": "*", "under": "cats"})
 
 
 def test_a_text_is_no_number_in_json(asked):

@@ -62,3 +62,15 @@ def test_a_set_is_asked_beside_its_rivals_at_each_door(tmp_path, run, serve, mon
 def scores(hits):
     """(item, score) of hits that share something with the examples."""
     return [(hit.item, hit.score) for hit in hits.shared()]
+
+
+def test_the_page_tells_within_which_set_one_lies(serve, tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add(texts(range(3)))
+        index.keep_set("animals", ["cats0"], items="documents")
+        index.keep_set("cats", ["cats1"], items="documents", under="animals")
+        assert index.wholes() == {"cats": "animals"}
+    server = serve(tmp_path / "a.db")
+    assert server.ask("/")[2].count("<small>documents, within animals</small>") == 1
+    assert server.ask("/forget", method="POST", body="name=animals")[0] == 303
+    assert "within" not in server.ask("/")[2]
