@@ -48,6 +48,16 @@ def test_workers_share_an_address_and_one_that_dies_is_replaced(serve, animals, 
         server.ask("/api/info")
 
 
+@pytest.mark.parametrize("moment", ["get_ready", "make_app"])
+def test_ctrl_c_stops_a_server_that_has_just_started(animals, run, monkeypatch, moment):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"setsearch.web.server.{moment}", interrupt)
+    code, out, err = run("serve", str(animals), "--port", "0", "--refresh", "0")
+    assert (code, out, err.splitlines()[-1]) == (0, "", "stopped")
+
+
 @pytest.mark.long
 def test_workers_end_by_sigterm_in_the_background_of_a_script(animals):
     """A shell makes the background jobs of its scripts ignore SIGINT."""

@@ -1,12 +1,19 @@
 """Commands that serve an index: to browsers and other programs, or to an assistant."""
 
+from contextlib import suppress
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from setsearch.cli.help import ADVANCED, flag, option
 from setsearch.cli.options import DB, Texts, with_options
 from setsearch.cli.output import say
 from setsearch.errors import UsageError
+
+if TYPE_CHECKING:
+    from socket import socket
+
+    from setsearch.web import Rules
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -69,11 +76,10 @@ def serve(
     """
     try:
         from setsearch.web import Rules
-        from setsearch.web.server import Workers, bind, get_ready, serve_alone
+        from setsearch.web.server import bind
     except ImportError as error:
         raise UsageError("the command serve needs some libraries: pip install 'setsearch[web]'") from error
     import setsearch
-    from setsearch.pool import keep_fresh, watch_damage
 
     is_local = host in LOOPBACK
     if not is_local and not token and not read_only:
@@ -85,14 +91,26 @@ def serve(
     listening = bind(host, port)
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
     tell_missing_core()
+    with suppress(KeyboardInterrupt), listening:
+        _answer(db, rules, listening, pace, address, open_page)
+    say("stopped")
+
+
+def _answer(
+    db: Path, rules: "Rules", listening: "socket", pace: SimpleNamespace, address: str, open_page: bool
+) -> None:
+    """Answer until a signal comes, which may be a KeyboardInterrupt."""
+    from setsearch.pool import keep_fresh, watch_damage
+    from setsearch.web.server import Workers, get_ready, serve_alone
+
     watch_damage(db, say)
-    if pace.refresh and not read_only:
+    if pace.refresh and not rules.read_only:
         keep_fresh(db, pace.refresh, say)
     if pace.workers > 1:
         workers = Workers(db, rules, listening, pace.workers)  # each gets itself ready
     else:
         workers = None
-        get_ready(db, read_only)
+        get_ready(db, rules.read_only)
     say(f"{db} is at {address} (Ctrl-C stops)")
     if open_page:
         import webbrowser
@@ -102,4 +120,3 @@ def serve(
         serve_alone(db, rules, listening)
     else:
         workers.run()
-    say("stopped")
